@@ -1,0 +1,66 @@
+// How running work learns that its time is over.
+//
+// std::stop_source would cost an allocation for every record. Here one StopState serves a worker for its whole life:
+// the worker numbers what it runs (tickets, rising), and a stop names the highest ticket that it means. A stop that
+// comes late, when the worker has gone on to the next ticket, therefore cannot hit the wrong record, and handing out a
+// token costs nothing.
+//
+// Threads: a token is used by the thread that runs the work; stop_up_to may be called from any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "base/mutex.h"
+#include "base/time.h"
+
+namespace laneway {
+
+class StopState {
+ public:
+  static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+
+  /// Stops every ticket up to and including `ticket`; `all` stops what is to come as well.
+  void stop_up_to(std::uint64_t ticket) EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      if (ticket <= stopped_.load(std::memory_order_relaxed)) return;
+      stopped_.store(ticket, std::memory_order_release);
+    }
+    stopped_changed_.notify_all();
+  }
+
+  bool stopped(std::uint64_t ticket) const { return ticket <= stopped_.load(std::memory_order_acquire); }
+
+  /// Sleeps until `at` or until `ticket` is stopped; true when stopped.
+  bool wait_until(std::uint64_t ticket, TimePoint at) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    while (!stopped(ticket)) {
+      if (SteadyClock::now() >= at) return false;
+      stopped_changed_.wait_until(mutex_, at);
+    }
+    return true;
+  }
+
+ private:
+  Mutex mutex_;
+  Condition stopped_changed_;
+  std::atomic<std::uint64_t> stopped_{0};  // written under mutex_, read without; tickets start at 1
+};
+
+/// One record's view of a StopState. Copyable; the state outlives it.
+class StopToken {
+ public:
+  StopToken(StopState& state, std::uint64_t ticket) : state_(&state), ticket_(ticket) {}
+
+  bool stop_requested() const { return state_->stopped(ticket_); }
+  /// Sleeps until `at` or a stop; true when stopped. For handlers that would otherwise sleep.
+  bool wait_until(TimePoint at) const { return state_->wait_until(ticket_, at); }
+
+ private:
+  StopState* state_;
+  std::uint64_t ticket_;
+};
+
+}  // namespace laneway

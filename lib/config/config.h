@@ -1,0 +1,123 @@
+// The settings of a service as plain data: the schema is this struct, with every default in it. See the loader
+// (config/loader.h) for how a file, the environment and --set become one, and config/units.h for durations and sizes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+
+namespace laneway::config {
+
+/// Where a setting was written, for messages: "config/http.yaml:3:5", "--set lanes.workers", "LANEWAY_LANES__WORKERS".
+using Origin = std::string;
+
+/// `handler.log`: prints each record to standard output; for looking.
+struct LogHandler {};
+
+/// `handler.simulate`: behaves like work, to try settings with. Which records fail or hang follows from topic, partition,
+/// offset and attempt alone, so a run can be repeated.
+struct SimulateHandler {
+  /// Sleeping, as a fixed duration or (where p99 is set) log-normal through p50 and p99.
+  struct Sleep {
+    Duration p50 = milliseconds(10);
+    std::optional<Duration> p99;
+  } sleep;
+  Duration spin{};                            ///< of CPU besides
+  double fail = 0;                            ///< fraction of attempts answered retry
+  double hang = 0;                            ///< fraction of attempts that hang until they are stopped
+  std::vector<std::int32_t> hang_partitions;  ///< partitions all of whose attempts hang until they are stopped
+  Duration timeout = seconds(30);
+};
+
+/// `handler.http`: a POST for each record.
+struct HttpHandler {
+  std::string url;
+  Duration timeout = seconds(10);
+  std::string content_type = "application/octet-stream";
+  /// Record headers passed on as request headers, by name.
+  std::vector<std::string> headers;
+  Duration max_retry_after = seconds(60);  ///< cap on what a server may ask for
+};
+
+using Handler = std::variant<LogHandler, SimulateHandler, HttpHandler>;
+
+enum class Order : std::uint8_t { none, key, partition };
+/// Order by key: what records without a key are.
+enum class NullKeys : std::uint8_t { unordered, ordered };
+enum class DrainQueued : std::uint8_t { finish, give_back };  // `finish`, `return` in the file
+
+struct Lanes {
+  std::uint32_t workers = 8;
+  std::uint32_t queue = 256;
+  Order order = Order::none;
+  NullKeys null_keys = NullKeys::unordered;
+  std::uint64_t memory = 256ULL << 20;
+  Duration pause_after = seconds(1);
+  Duration drain = seconds(20);
+  DrainQueued drain_queued = DrainQueued::finish;
+  std::uint32_t max_incomplete = 10000;
+};
+
+struct Commit {
+  Duration interval = seconds(1);
+  std::uint64_t every = 10000;
+};
+
+struct Retry {
+  Duration backoff = milliseconds(100);
+  Duration max_backoff = seconds(30);
+  std::uint32_t max_waiting = 1000;
+};
+
+struct Journal {
+  std::string file;  ///< empty: off
+};
+
+struct Admin {
+  bool enabled = true;
+  std::string listen = "127.0.0.1:9644";
+};
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warn, error };
+enum class LogFormat : std::uint8_t { text, json };
+
+struct Log {
+  LogLevel level = LogLevel::info;
+  LogFormat format = LogFormat::text;
+};
+
+/// A client key with its value and where it was written. `secret` values are never printed.
+struct ClientSetting {
+  std::string value;
+  Origin origin;
+  bool secret = false;
+};
+
+struct Config {
+  /// librdkafka's own keys; bootstrap.servers and group.id are there.
+  std::map<std::string, ClientSetting> kafka;
+  /// Names, or one pattern that starts with ^.
+  std::vector<std::string> topics;
+  Handler handler = LogHandler{};
+  std::uint32_t consumers = 1;
+  Duration start_deadline = seconds(60);
+  Lanes lanes;
+  Commit commit;
+  Retry retry;
+  Journal journal;
+  Admin admin;
+  Log log;
+
+  const std::string& client(const std::string& key) const {
+    static const std::string none;
+    const auto found = kafka.find(key);
+    return found == kafka.end() ? none : found->second.value;
+  }
+};
+
+}  // namespace laneway::config

@@ -1,0 +1,134 @@
+// The work that a user brings: one interface for blocking and asynchronous handlers, single records and batches.
+//
+// A Task is a claim of the pool: records of one lane in offset order. Blocking handlers derive from RecordHandler and see
+// one record at a time. Others override Handler::handle: they may keep the Task (it moves), return, and answer later.
+// When the Task is destroyed, the lane learns what was answered; an unanswered record counts as not started and runs
+// again. In a sequential task the records are of one key: after one that is not done, the rest must not be run.
+//
+// Threads: handle() is called on several pool threads at once; a handler guards what it shares. A Task is used by one
+// thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/stop_token.h"
+#include "base/time.h"
+#include "handler/outcome.h"
+#include "handler/record_batch.h"
+#include "kafka/record.h"
+#include "pool/batch.h"
+
+namespace laneway::handler {
+
+/// A record with what the handler may want to know beside it. Valid until it is answered.
+struct Attempt {
+  const kafka::Record& record;
+  std::uint32_t number;  ///< from 1
+  StopToken stop;        ///< the attempt's deadline passed, or the drain was cut short
+};
+
+struct Failure {
+  std::uint32_t index;  ///< into the batch's items
+  Outcome outcome;
+};
+
+/// What became of a claim.
+struct Finished {
+  pool::Claim claim;
+  std::uint32_t done = 0;          ///< items answered done
+  std::vector<Failure> failures;   ///< items answered otherwise, in order
+  Duration busy{};                 ///< from the first attempt to the last answer
+};
+
+/// Who is told: the lane. Called on the thread that answers.
+class TaskSink {
+ public:
+  virtual ~TaskSink() = default;
+  virtual void finished(Finished finished) noexcept = 0;
+  /// Whether attempted() wants to be called for every record (the journal is on); constant.
+  virtual bool wants_attempts() const noexcept { return false; }
+  virtual void attempted(const Item& /*item*/, TimePoint /*start*/, TimePoint /*end*/,
+                         const Outcome& /*outcome*/) noexcept {}
+};
+
+class Task {
+ public:
+  Task(const pool::Claim& claim, TaskSink& sink)
+      : finished_{claim, 0, {}, {}}, batch_(static_cast<RecordBatch*>(claim.range.batch)), sink_(&sink) {
+    started_ = SteadyClock::now();
+    if (sink.wants_attempts()) attempt_started_.resize(size(), started_);
+  }
+  Task(Task&& other) noexcept
+      : finished_(std::move(other.finished_)),
+        batch_(other.batch_),
+        sink_(std::exchange(other.sink_, nullptr)),
+        started_(other.started_),
+        attempt_started_(std::move(other.attempt_started_)) {}
+  Task& operator=(Task&&) = delete;
+  ~Task() {
+    if (sink_ == nullptr) return;
+    finished_.busy = SteadyClock::now() - started_;
+    sink_->finished(std::move(finished_));
+  }
+
+  std::uint32_t size() const { return finished_.claim.range.count(); }
+  bool sequential() const { return batch_->sequential; }
+
+  /// Begins the attempt of record `index` in [0, size()).
+  Attempt attempt(std::uint32_t index) {
+    const auto job = finished_.claim.range.begin + index;
+    finished_.claim.slot->progress(finished_.claim.first_ticket + index);
+    if (!attempt_started_.empty()) attempt_started_[index] = SteadyClock::now();
+    const Item& item = batch_->items[job];
+    return {item.record, item.attempt, finished_.claim.stop_token(job)};
+  }
+
+  /// Answers record `index`, once. A record that is done is released here.
+  void answer(std::uint32_t index, Outcome outcome) {
+    const auto job = finished_.claim.range.begin + index;
+    Item& item = batch_->items[job];
+    if (!attempt_started_.empty())
+      sink_->attempted(item, attempt_started_[index], SteadyClock::now(), outcome);
+    if (outcome.verdict == Verdict::done) {
+      item.record.reset();
+      item.state = ItemState::done;
+      ++finished_.done;
+    } else {
+      item.state = ItemState::failed;
+      finished_.failures.push_back({job, std::move(outcome)});
+    }
+  }
+
+ private:
+  Finished finished_;
+  RecordBatch* batch_;
+  TaskSink* sink_;
+  TimePoint started_;
+  std::vector<TimePoint> attempt_started_;  // only when the sink wants attempts
+};
+
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  /// See the top of this file. Throws nothing.
+  virtual void handle(Task task) noexcept = 0;
+  /// After this long an attempt's stop is requested.
+  virtual Duration timeout() const { return seconds(30); }
+  /// For logs: "http", "log", …
+  virtual std::string name() const = 0;
+};
+
+/// A handler that blocks and sees one record at a time. Whatever it throws becomes a retry with cause panic; an answer
+/// other than done after its stop was requested has cause timeout.
+class RecordHandler : public Handler {
+ public:
+  void handle(Task task) noexcept final;
+
+ protected:
+  virtual Outcome handle_record(const Attempt& attempt) = 0;
+};
+
+}  // namespace laneway::handler

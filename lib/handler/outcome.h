@@ -1,0 +1,44 @@
+// What a handler answers for a record.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+
+namespace laneway::handler {
+
+enum class Verdict : std::uint8_t {
+  done,         ///< Processed: the offset may be committed.
+  retry,        ///< This record failed now: it waits in the scheduler and runs again.
+  reject,       ///< This record can never work.
+  unavailable,  ///< The downstream is out; not this record's fault, no attempt is used up.
+};
+
+/// How an attempt ended, for metrics and the journal: a verdict, or what happened instead of one.
+enum class Cause : std::uint8_t {
+  verdict,
+  timeout,  ///< The attempt's deadline passed.
+  panic,    ///< The handler threw.
+};
+
+struct Outcome {
+  Verdict verdict = Verdict::done;
+  Cause cause = Cause::verdict;
+  /// For people: what went wrong, in the downstream's words where it has some. Empty when done.
+  std::string reason;
+  /// The handler's own wish for the delay before the next attempt.
+  std::optional<Duration> after;
+
+  static Outcome done() { return {}; }
+  static Outcome retry(std::string reason, std::optional<Duration> after = {}) {
+    return {Verdict::retry, Cause::verdict, std::move(reason), after};
+  }
+  static Outcome reject(std::string reason) { return {Verdict::reject, Cause::verdict, std::move(reason), {}}; }
+  static Outcome unavailable(std::string reason, std::optional<Duration> after = {}) {
+    return {Verdict::unavailable, Cause::verdict, std::move(reason), after};
+  }
+};
+
+}  // namespace laneway::handler

@@ -1,0 +1,35 @@
+// A run of records of one lane: what lanes hand to the pool, workers claim parts of, and the lane takes back.
+//
+// One owner at a time per item: the lane's loop until it is submitted, then the worker that claimed it, then the loop.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kafka/record.h"
+#include "pool/batch.h"
+
+namespace laneway::handler {
+
+enum class ItemState : std::uint8_t {
+  waiting,  ///< No attempt has been answered: not started, or given back.
+  done,     ///< Processed; the record has been released.
+  failed,   ///< The last attempt failed; its outcome is in the finished task.
+};
+
+struct Item {
+  kafka::Record record;
+  std::uint64_t sequence = 0;  ///< The ledger's number for it.
+  std::uint64_t key = 0;       ///< Hash of its ordering key, in the ordered modes.
+  std::uint32_t attempt = 1;   ///< The number of the next or current attempt.
+  ItemState state = ItemState::waiting;
+};
+
+class RecordBatch final : public pool::Batch {
+ public:
+  std::vector<Item> items;
+  /// Items not finished yet; counted by the loop, which frees the batch at zero.
+  std::uint32_t unfinished = 0;
+};
+
+}  // namespace laneway::handler

@@ -1,0 +1,88 @@
+// One record: an owner of 8 bytes over a fetched message of the client library, or over a copy of ours.
+//
+// A fetched message pins the whole buffer that it came in (up to fetch.max.bytes), so a record that is kept for long (a
+// retry with a long back-off) is detached: copied, and the buffer let go. Views (topic, key, value, headers) live as long
+// as the record and are not copied. Threads: one at a time. Destroying may happen in any thread and is best done where
+// the record was handled: it is the larger part of the client library's cost per record.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+struct rd_kafka_message_s;
+
+namespace laneway::kafka {
+
+struct Header {
+  std::string_view name;
+  std::optional<std::string_view> value;  ///< nothing: null
+};
+
+enum class TimestampType : std::uint8_t { none, create_time, log_append_time };
+
+/// A record's fields in memory of its own: for copies, and for tests that need a record without a broker.
+struct RecordData {
+  std::string topic;
+  std::int32_t partition = 0;
+  std::int64_t offset = 0;
+  std::int64_t timestamp = -1;  ///< ms since 1970, -1: none
+  TimestampType timestamp_type = TimestampType::none;
+  std::optional<std::string> key;
+  std::optional<std::string> value;
+  std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+};
+
+class Record {
+ public:
+  Record() = default;
+  /// Takes the message over.
+  explicit Record(rd_kafka_message_s* message) : bits_(reinterpret_cast<std::uintptr_t>(message)) {}
+  explicit Record(std::unique_ptr<RecordData> data)
+      : bits_(reinterpret_cast<std::uintptr_t>(data.release()) | copy_bit) {}
+  Record(Record&& other) noexcept : bits_(std::exchange(other.bits_, 0)) {}
+  Record& operator=(Record&& other) noexcept {
+    if (this != &other) {
+      reset();
+      bits_ = std::exchange(other.bits_, 0);
+    }
+    return *this;
+  }
+  ~Record() { reset(); }
+
+  /// Gives the memory back.
+  void reset() noexcept {
+    if (bits_ != 0) destroy();
+  }
+  explicit operator bool() const { return bits_ != 0; }
+
+  std::string_view topic() const;
+  std::int32_t partition() const;
+  std::int64_t offset() const;
+  std::int64_t timestamp() const;
+  TimestampType timestamp_type() const;
+  /// Nothing when the key is null; an empty view when it is empty. Likewise the value (null: a tombstone).
+  std::optional<std::string_view> key() const;
+  std::optional<std::string_view> value() const;
+  std::vector<Header> headers() const;
+  /// Bytes of key and value.
+  std::size_t size() const;
+
+  /// Copies the record and lets the fetch buffer go; nothing when it is a copy already.
+  void detach();
+
+ private:
+  static constexpr std::uintptr_t copy_bit = 1;
+  bool copied() const { return (bits_ & copy_bit) != 0; }
+  rd_kafka_message_s* message() const { return reinterpret_cast<rd_kafka_message_s*>(bits_); }
+  RecordData* data() const { return reinterpret_cast<RecordData*>(bits_ & ~copy_bit); }
+  void destroy() noexcept;
+
+  std::uintptr_t bits_ = 0;
+};
+
+}  // namespace laneway::kafka

@@ -1,0 +1,70 @@
+// What the pool is given and what it hands to a worker.
+#pragma once
+
+#include <cstdint>
+
+#include "base/stop_token.h"
+
+namespace laneway::pool {
+
+/// Jobs handed over in one piece; a lane derives its run of records from it. The pool knows only how many jobs there are
+/// and refers to them by index. The submitter owns the batch and keeps it until every job in it was finished or withdrawn.
+class Batch {
+ public:
+  /// Jobs [0, size) exist.
+  std::uint32_t size = 0;
+  /// A sequential batch is claimed whole, so that one worker runs its jobs one after the other (records of one key).
+  bool sequential = false;
+
+ protected:
+  Batch() = default;
+  ~Batch() = default;
+};
+
+/// Jobs [begin, end) of a batch.
+struct Range {
+  Batch* batch = nullptr;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+
+  std::uint32_t count() const { return end - begin; }
+};
+
+class Slot;
+
+/// A range that one worker has taken. `first_ticket + i` is the stop ticket of job `begin + i`. Whoever runs the claim
+/// says so job by job: slot->progress(ticket) before each, so that the deadline is each job's own.
+struct Claim {
+  Range range;
+  Slot* slot = nullptr;
+  std::uint64_t first_ticket = 0;
+
+  StopToken stop_token(std::uint32_t job) const;
+};
+
+/// One worker's place: its stop state and how far it is. Used by the claim's runner and by the pool's deadline check.
+class alignas(64) Slot {
+ public:
+  StopState stop;
+  /// A plain store to the worker's own cache line: the pool samples it, so deadlines need no clock reading per job.
+  void progress(std::uint64_t ticket) { current_.store(ticket, std::memory_order_relaxed); }
+  std::uint64_t current() const { return current_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> current_{0};  // 0: nothing at work
+};
+
+inline StopToken Claim::stop_token(std::uint32_t job) const {
+  return StopToken(slot->stop, first_ticket + (job - range.begin));
+}
+
+/// What the pool's workers do with a claim. Called on pool threads, several at a time; throws nothing.
+class Work {
+ public:
+  virtual ~Work() = default;
+  /// Returns when the jobs are done or, for work that completes asynchronously, when they have been passed on; in both
+  /// cases Pool::finish(claim) is called exactly once, when they are done, from any thread.
+  virtual void run(const Claim& claim) noexcept = 0;
+};
+
+}  // namespace laneway::pool

@@ -1,0 +1,98 @@
+// A bounded worker pool: at most `workers` jobs at work and `queue` waiting; what does not fit is refused at once.
+//
+// Ownership: batches belong to the submitter, Work outlives the pool. Threads: one producer thread calls try_submit,
+// withdraw, expire, kick, close; finish may come from any thread; snapshot from any. Nothing here blocks except join and
+// the destructor (which joins). Workers start on demand and leave after `idle` without work.
+//
+// Admission counts jobs that are not finished: submit takes while outstanding < workers + queue. So with every worker
+// held at work exactly workers + queue jobs are in, and the next is Full, however claims were cut.
+//
+// Claims: a worker takes as many jobs at once as it would finish in about `claim_time`, by the measured service time
+// (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and a slow job delays none.
+// Wake-ups: a worker is woken only when the queued work would wait longer than a wake-up costs; kick() from the
+// producer's tick makes up for an estimate that was wrong.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/time.h"
+#include "pool/batch.h"
+
+namespace laneway::pool {
+
+struct Limits {
+  std::uint32_t workers = 8;
+  std::uint32_t queue = 256;
+  /// A job at work for longer has its stop requested (at the granularity of the expire() calls).
+  Duration job_deadline = seconds(30);
+  /// A worker without work for so long ends its thread.
+  Duration idle = seconds(5);
+};
+
+enum class Admission { accepted, full, closed };
+
+struct Submitted {
+  /// Jobs taken, from the front; the caller keeps the rest.
+  std::uint32_t taken = 0;
+  /// accepted when all were taken; full or closed say why not.
+  Admission admission = Admission::accepted;
+};
+
+/// A moment's counts, consistent enough for metrics.
+struct Snapshot {
+  std::uint32_t queued = 0;
+  std::uint32_t in_flight = 0;  ///< claimed and not finished
+  std::uint32_t threads = 0;
+  std::uint32_t active = 0;     ///< threads at work
+  Duration service_time{};      ///< measured average of one job; zero before the first
+  std::uint64_t expired = 0;    ///< jobs whose deadline passed
+};
+
+class Pool {
+ public:
+  /// `on_room` is called (on a worker thread, briefly) when a threshold set by notify_at is reached.
+  Pool(Limits limits, Work& work, std::function<void()> on_room);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Offers jobs [begin, batch.size). A sequential batch is taken whole or not at all, except that an empty pool takes one
+  /// larger than its limits: it could never be taken otherwise.
+  Submitted try_submit(Batch& batch, std::uint32_t begin = 0);
+
+  /// Arms one call of on_room for when at most `outstanding` jobs are unfinished; at once if that is so already.
+  void notify_at(std::uint32_t outstanding);
+
+  /// The jobs of this claim are done: their places are free. Exactly once per claim, from any thread.
+  void finish(const Claim& claim);
+
+  /// From the producer's tick: requests the stop of jobs past their deadline.
+  void expire(TimePoint now);
+  /// From the producer's tick: wakes a worker if queued work has not moved since the last call.
+  void kick();
+
+  /// No more submissions: they answer closed.
+  void close();
+  /// Takes back what has not been claimed beyond the first `keep` queued jobs, newest first; in order of submission.
+  std::vector<Range> withdraw(std::uint32_t keep);
+  /// Requests the stop of everything at work, now and later.
+  void cancel();
+
+  /// Nothing queued, nothing in flight.
+  bool drained() const;
+  Snapshot snapshot() const;
+  const Limits& limits() const;
+
+  /// Closes, lets the threads end and waits for them; false if some are still at work at the deadline. After false the
+  /// pool must live on (its threads use it).
+  bool join(Deadline deadline);
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace laneway::pool

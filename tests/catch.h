@@ -1,0 +1,8 @@
+// Catch2 under the one name that its versions 2 and 3 do not share.
+#pragma once
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif
