@@ -1,0 +1,23 @@
+// Bytes of unknown origin (keys, answers, client library messages) made safe to print on one line of a log or
+// terminal.
+//
+// Pure functions, callable from any thread; nothing blocks or fails.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace laneway::telemetry {
+
+/// Appends `bytes` with everything escaped that could break a line or steer a terminal: control characters
+/// (C0, DEL, C1) and bytes that are not UTF-8 become \n, \r, \t or \xNN, a backslash is doubled. The rest,
+/// UTF-8 included, stays.
+void append_escaped(std::string& out, std::string_view bytes);
+
+/// `bytes` as one value of key=value text: bare when it is one plain word, else in double quotes and escaped.
+void append_text_value(std::string& out, std::string_view bytes);
+
+/// `bytes` as a JSON string with its quotes. Bytes that are not UTF-8 appear as the text \xNN.
+void append_json_string(std::string& out, std::string_view bytes);
+
+}  // namespace laneway::telemetry

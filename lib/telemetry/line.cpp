@@ -1,0 +1,98 @@
+#include "telemetry/line.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include "telemetry/escape.h"
+
+namespace laneway::telemetry {
+namespace {
+
+constexpr std::size_t longest_value = 2048;
+
+constexpr std::array<std::string_view, 6> leading = {"topic", "partition", "offset",
+                                                     "epoch", "attempt",   "duration_ms"};
+
+std::size_t rank(std::string_view name) {
+  const auto found = std::find(leading.begin(), leading.end(), name);
+  const auto at = static_cast<std::size_t>(found - leading.begin());
+  if (name == "outcome") return leading.size() + 1;
+  if (name == "error") return leading.size() + 2;
+  return at;
+}
+
+std::string_view level_name(Level level) {
+  static constexpr std::array<std::string_view, 5> names = {"trace", "debug", "info", "warn", "error"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+void append_string(std::string& out, Format format, std::string_view value) {
+  std::string cut;
+  if (value.size() > longest_value) {
+    cut = std::string(value.substr(0, longest_value)) + "... (" + std::to_string(value.size()) + " bytes)";
+    value = cut;
+  }
+  format == Format::json ? append_json_string(out, value) : append_text_value(out, value);
+}
+
+template <class Number>
+void append_number(std::string& out, Number number) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+
+void append_value(std::string& out, Format format, const Field::Value& value) {
+  std::visit(
+      [&](auto v) {
+        using T = decltype(v);
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          append_string(out, format, v);
+        } else if constexpr (std::is_same_v<T, bool>) {
+          out += v ? "true" : "false";
+        } else if constexpr (std::is_same_v<T, double>) {
+          // JSON has no infinity and no NaN.
+          if (std::isfinite(v) || format == Format::text) {
+            append_number(out, v);
+          } else {
+            out += "null";
+          }
+        } else {
+          append_number(out, v);
+        }
+      },
+      value);
+}
+
+void append_field(std::string& out, Format format, const Field& field) {
+  if (!out.empty()) out += format == Format::json ? ',' : ' ';
+  if (format == Format::json) {
+    append_json_string(out, field.name);
+    out += ':';
+  } else {
+    out += field.name;
+    out += '=';
+  }
+  append_value(out, format, field.value);
+}
+
+}  // namespace
+
+std::string render_line(Format format, Level level, std::string_view message, Fields fields) {
+  std::string out;
+  out.reserve(128);
+  append_field(out, format, {"level", level_name(level)});
+  append_field(out, format, {"msg", message});
+  std::vector<const Field*> sorted;
+  for (const Field& field : fields) sorted.push_back(&field);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Field* a, const Field* b) { return rank(a->name) < rank(b->name); });
+  for (const Field* field : sorted) append_field(out, format, *field);
+  return out;
+}
+
+}  // namespace laneway::telemetry
