@@ -1,9 +1,10 @@
 // One record: an owner of 8 bytes over a fetched message of the client library, or over a copy of ours.
 //
-// A fetched message pins the whole buffer that it came in (up to fetch.max.bytes), so a record that is kept for long (a
-// retry with a long back-off) is detached: copied, and the buffer let go. Views (topic, key, value, headers) live as long
-// as the record and are not copied. Threads: one at a time. Destroying may happen in any thread and is best done where
-// the record was handled: it is the larger part of the client library's cost per record.
+// A fetched message pins the whole buffer that it came in (up to fetch.max.bytes), so a record that is kept
+// for long (a retry with a long back-off) is detached: copied, and the buffer let go. Views (topic, key,
+// value, headers) live as long as the record and are not copied. Threads: one at a time. Destroying may
+// happen in any thread and is best done where the record was handled: it is the larger part of the client
+// library's cost per record.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,329 @@
+#include "kafka/consumer.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+
+#include "base/mutex.h"
+#include "kafka/handle.h"
+#include "kafka/inquiries.h"
+#include "kafka/statistics.h"
+#include "telemetry/log.h"
+
+namespace laneway::kafka {
+namespace {
+
+// From here on fetch.queue.backoff.ms bounds the broker thread's sleep on a full buffer.
+constexpr int version_with_queue_backoff = 0x020200ff;
+
+void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key,
+                 const std::string& value) {
+  if (settings.find(key) == settings.end()) set_own(conf, key, value);
+}
+
+void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_kafka_conf_t* conf) {
+  set_own(conf, "enable.auto.commit", "false");
+  set_own(conf, "enable.auto.offset.store", "false");
+  // The end of a partition tells how far control records and compaction gaps reach.
+  set_own(conf, "enable.partition.eof", "true");
+  set_own(conf, "queued.min.messages", std::to_string(limits.queued_min_messages));
+  set_own(conf, "queued.max.messages.kbytes", std::to_string(limits.queued_max_kbytes));
+  set_own(conf, "fetch.message.max.bytes", std::to_string(limits.fetch_partition_bytes));
+  // The library raises fetch.max.bytes to message.max.bytes, which means nothing else to a consumer.
+  set_own(conf, "message.max.bytes",
+          std::to_string(std::min<std::uint64_t>(limits.fetch_total_bytes, 1000000)));
+  set_own(conf, "fetch.max.bytes", std::to_string(limits.fetch_total_bytes));
+  set_own(conf, "statistics.interval.ms", std::to_string(limits.statistics_ms));
+  set_default(settings, conf, "fetch.wait.max.ms", std::to_string(limits.fetch_wait_ms));
+  set_default(settings, conf, "auto.offset.reset", "earliest");
+  set_default(settings, conf, "client.id", "laneway");
+  if (rd_kafka_version() >= version_with_queue_backoff)
+    set_default(settings, conf, "fetch.queue.backoff.ms", "2");
+}
+
+bool is_denied(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ListPtr one(const TopicPartition& partition, std::int64_t offset = RD_KAFKA_OFFSET_INVALID) {
+  ListPtr list(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_list_add(list.get(), partition.topic.c_str(), partition.partition)->offset =
+      offset;
+  return list;
+}
+
+/// What a call that answers for each partition says of the only one.
+Status only_result(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list, const char* what) {
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR && list.cnt == 1) code = list.elems[0].err;
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, what);
+  return {};
+}
+
+Status to_status(ErrorPtr error, const std::string& what) {
+  if (!error) return {};
+  return client_error(rd_kafka_error_code(error.get()), what);
+}
+
+}  // namespace
+
+class Consumer::Implementation {
+ public:
+  Implementation(HandlePtr h, std::function<void()> signal)
+      : handle(std::move(h)),
+        on_event(std::move(signal)),
+        events(rd_kafka_queue_get_consumer(handle.get())),
+        commits(rd_kafka_queue_new(handle.get())),
+        inquiries(
+            std::make_unique<Inquiries>(handle.get(), [this](Committed c) { answered(std::move(c)); })) {
+    rd_kafka_poll_set_consumer(handle.get());
+    for (auto* queue : {events.get(), commits.get()})
+      rd_kafka_queue_cb_event_enable(
+          queue, [](rd_kafka_t*, void* self) { static_cast<Implementation*>(self)->on_event(); }, this);
+  }
+
+  void answered(Committed committed) EXCLUDES(mutex) {
+    {
+      MutexLock lock(mutex);
+      answers.push_back(std::move(committed));
+    }
+    on_event();
+  }
+
+  std::optional<Event> translate(rd_kafka_event_t* event);
+  std::optional<Event> translate_rebalance(rd_kafka_event_t* event);
+  std::optional<Event> translate_error(rd_kafka_event_t* event);
+  void close_queues() {
+    inquiries.reset();
+    for (auto* queue : {&events, &commits, &closing}) {
+      if (*queue) rd_kafka_queue_cb_event_enable(queue->get(), nullptr, nullptr);
+      queue->reset();
+    }
+  }
+
+  HandlePtr handle;
+  const std::function<void()> on_event;
+  QueuePtr events;
+  QueuePtr commits;
+  QueuePtr closing;  // where events come from once the close has begun
+  Mutex mutex;
+  std::deque<Committed> answers GUARDED_BY(mutex);
+  std::unique_ptr<Inquiries> inquiries;
+};
+
+std::optional<Event> Consumer::Implementation::translate_rebalance(rd_kafka_event_t* event) {
+  const auto* list = rd_kafka_event_topic_partition_list(event);
+  auto partitions = list == nullptr ? std::vector<TopicPartition>{} : from_list(*list);
+  if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+    return Assigned{std::move(partitions)};
+  return Revoked{std::move(partitions), rd_kafka_assignment_lost(handle.get()) != 0};
+}
+
+std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t* event) {
+  const auto code = rd_kafka_event_error(event);
+  const bool fatal = rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL;
+  const char* text = rd_kafka_event_error_string(event);
+  return ClientError{fatal, is_denied(code), text == nullptr ? rd_kafka_err2str(code) : text};
+}
+
+std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event) {
+  switch (rd_kafka_event_type(event)) {
+    case RD_KAFKA_EVENT_REBALANCE:
+      return translate_rebalance(event);
+    case RD_KAFKA_EVENT_ERROR:
+      return translate_error(event);
+    case RD_KAFKA_EVENT_STATS:
+      return FetchedBytes{fetched_bytes(rd_kafka_event_stats(event))};
+    case RD_KAFKA_EVENT_OFFSET_COMMIT: {
+      CommitResult result;
+      const auto code = rd_kafka_event_error(event);
+      const auto* list = rd_kafka_event_topic_partition_list(event);
+      for (int i = 0; list != nullptr && i < list->cnt; ++i) {
+        const auto& e = list->elems[i];
+        const auto partition_code = code != RD_KAFKA_RESP_ERR_NO_ERROR ? code : e.err;
+        const bool good = partition_code == RD_KAFKA_RESP_ERR_NO_ERROR;
+        (good ? result.committed : result.failed).push_back({e.topic, e.partition});
+        if (!good && result.error.empty()) result.error = rd_kafka_err2str(partition_code);
+      }
+      return result;
+    }
+    case RD_KAFKA_EVENT_FETCH:
+      // Skipping it would lose the record behind a later commit.
+      return ClientError{true, false, "a record came through the group's queue instead of its partition's"};
+    default:
+      return std::nullopt;
+  }
+}
+
+Consumer::Consumer(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+Consumer::~Consumer() { destroy(); }
+
+Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& settings, const FetchLimits& limits,
+                                                   std::function<void()> on_event) {
+  auto conf = make_conf(settings);
+  if (!conf) return conf.error();
+  set_own_keys(settings, limits, conf->get());
+  rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR |
+                                            RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_OFFSET_COMMIT);
+  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!handle) return handle.error();
+  return std::unique_ptr<Consumer>(
+      new Consumer(std::make_unique<Implementation>(std::move(handle).value(), std::move(on_event))));
+}
+
+Status Consumer::subscribe(const std::vector<std::string>& topics) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
+  for (const auto& topic : topics)
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
+  const auto code = rd_kafka_subscribe(implementation_->handle.get(), list.get());
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
+  return {};
+}
+
+std::optional<Event> Consumer::poll() {
+  {
+    MutexLock lock(implementation_->mutex);
+    if (!implementation_->answers.empty()) {
+      auto answer = std::move(implementation_->answers.front());
+      implementation_->answers.pop_front();
+      return answer;
+    }
+  }
+  for (auto* queue :
+       {implementation_->closing.get(), implementation_->events.get(), implementation_->commits.get()}) {
+    if (queue == nullptr) continue;
+    while (EventPtr event{rd_kafka_queue_poll(queue, 0)})
+      if (auto translated = implementation_->translate(event.get())) return translated;
+  }
+  return std::nullopt;
+}
+
+bool Consumer::cooperative() const {
+  const char* protocol = rd_kafka_rebalance_protocol(implementation_->handle.get());
+  return protocol != nullptr && std::strcmp(protocol, "COOPERATIVE") == 0;
+}
+
+bool Consumer::assignment_lost() const {
+  return rd_kafka_assignment_lost(implementation_->handle.get()) != 0;
+}
+
+std::optional<std::string> Consumer::fatal_error() const {
+  char text[512];
+  if (rd_kafka_fatal_error(implementation_->handle.get(), text, sizeof text) == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return std::nullopt;
+  return std::string(text);
+}
+
+std::unique_ptr<PartitionQueue> Consumer::open_queue(const TopicPartition& partition,
+                                                     std::function<void()> on_ready) {
+  auto* queue = rd_kafka_queue_get_partition(implementation_->handle.get(), partition.topic.c_str(),
+                                             partition.partition);
+  return std::make_unique<PartitionQueue>(queue, std::move(on_ready));
+}
+
+Status Consumer::assign(const std::vector<CommittedOffset>& from) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(from.size())));
+  for (const auto& start : from)
+    rd_kafka_topic_partition_list_add(list.get(), start.partition.topic.c_str(), start.partition.partition)
+        ->offset = start.offset == no_offset ? RD_KAFKA_OFFSET_INVALID : start.offset;
+  auto* handle = implementation_->handle.get();
+  if (cooperative()) return to_status(ErrorPtr(rd_kafka_incremental_assign(handle, list.get())), "assigning");
+  const auto code = rd_kafka_assign(handle, list.get());
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "assigning");
+  return {};
+}
+
+Status Consumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
+  auto* handle = implementation_->handle.get();
+  if (cooperative() && !all)
+    return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle, to_list(partitions).get())),
+                     "giving back");
+  const auto code = rd_kafka_assign(handle, nullptr);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving back");
+  return {};
+}
+
+void Consumer::request_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
+                                 Duration timeout) {
+  implementation_->inquiries->ask_committed(request, std::move(partitions), timeout);
+}
+
+Status Consumer::commit(const std::vector<CommittedOffset>& offsets) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+  for (const auto& o : offsets) {
+    auto* e = rd_kafka_topic_partition_list_add(list.get(), o.partition.topic.c_str(), o.partition.partition);
+    e->offset = o.offset;
+    if (o.metadata.empty()) continue;
+    e->metadata = std::malloc(o.metadata.size());  // the list frees it
+    std::memcpy(e->metadata, o.metadata.data(), o.metadata.size());
+    e->metadata_size = o.metadata.size();
+  }
+  const auto code = rd_kafka_commit_queue(implementation_->handle.get(), list.get(),
+                                          implementation_->commits.get(), nullptr, nullptr);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");
+  return {};
+}
+
+Status Consumer::pause(const TopicPartition& partition) {
+  const ListPtr list = one(partition);
+  return only_result(rd_kafka_pause_partitions(implementation_->handle.get(), list.get()), *list, "pausing");
+}
+
+Status Consumer::resume(const TopicPartition& partition, std::int64_t offset) {
+  const ListPtr list = one(partition);
+  auto status =
+      only_result(rd_kafka_resume_partitions(implementation_->handle.get(), list.get()), *list, "resuming");
+  if (!status || offset < 0) return status;
+  return seek(partition, offset);
+}
+
+Status Consumer::seek(const TopicPartition& partition, std::int64_t offset) {
+  const ListPtr list = one(partition, offset);
+  return to_status(ErrorPtr(rd_kafka_seek_partitions(implementation_->handle.get(), list.get(), 0)),
+                   "seeking");
+}
+
+void Consumer::wake_leader(const TopicPartition& partition) {
+  if (rd_kafka_version() < version_with_queue_backoff) implementation_->inquiries->wake(partition);
+}
+
+std::int64_t Consumer::high_watermark(const TopicPartition& partition) const {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  const auto code = rd_kafka_get_watermark_offsets(implementation_->handle.get(), partition.topic.c_str(),
+                                                   partition.partition, &low, &high);
+  return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : no_offset;
+}
+
+Status Consumer::begin_close() {
+  implementation_->closing.reset(rd_kafka_queue_new(implementation_->handle.get()));
+  rd_kafka_queue_cb_event_enable(
+      implementation_->closing.get(),
+      [](rd_kafka_t*, void* self) { static_cast<Implementation*>(self)->on_event(); }, implementation_.get());
+  return to_status(
+      ErrorPtr(rd_kafka_consumer_close_queue(implementation_->handle.get(), implementation_->closing.get())),
+      "leaving the group");
+}
+
+bool Consumer::closed() const { return rd_kafka_consumer_closed(implementation_->handle.get()) != 0; }
+
+void Consumer::destroy() {
+  if (!implementation_) return;
+  implementation_->close_queues();
+  implementation_->handle.reset();
+  implementation_.reset();
+}
+
+}  // namespace laneway::kafka

@@ -1,0 +1,54 @@
+// Questions to a cluster outside any group membership: which partitions topics have, what a group has
+// committed.
+//
+// Ownership: a Directory owns a client handle of its own. Threads: one at a time. Calls block up to their
+// deadline.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "kafka/types.h"
+
+namespace laneway::kafka {
+
+struct TopicInfo {
+  std::string name;
+  std::int32_t partitions = 0;
+};
+
+class Directory {
+ public:
+  /// Fails when the settings are wrong; brokers are not contacted yet.
+  static Result<std::unique_ptr<Directory>> open(const ClientSettings& settings);
+  ~Directory();
+
+  /// The topics of a subscription (names, or one pattern that starts with ^) with their partitions, in the
+  /// order of the names. A missing topic is `unavailable`, and so is a broker that does not answer; a denied
+  /// one says so. A pattern that matches nothing yields nothing.
+  Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& subscription, Duration timeout);
+  std::size_t brokers() const { return brokers_; }
+
+  /// What the group of the settings has committed, with metadata.
+  Result<std::vector<CommittedOffset>> committed(const std::vector<TopicPartition>& partitions,
+                                                 Duration timeout);
+
+ private:
+  class Implementation;
+  explicit Directory(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+  std::size_t brokers_ = 0;
+};
+
+/// Whether the client accepts these settings, with the reason where it does not.
+Status check_settings(const ClientSettings& settings);
+/// What an operator should know about this version of the library and these settings, one sentence each; an
+/// error where the version is known to be unusable.
+Result<std::vector<std::string>> version_warnings(const ClientSettings& settings);
+std::string library_version();
+
+}  // namespace laneway::kafka

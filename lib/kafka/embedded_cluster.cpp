@@ -1,0 +1,102 @@
+#include "kafka/embedded_cluster.h"
+
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include <vector>
+
+#include "kafka/handle.h"
+
+namespace laneway::kafka {
+namespace {
+
+struct ClusterDeleter {
+  void operator()(rd_kafka_mock_cluster_t* cluster) const { rd_kafka_mock_cluster_destroy(cluster); }
+};
+
+Status status(rd_kafka_resp_err_t code, const std::string& what) {
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return client_error(code, what);
+}
+
+std::int16_t api_key(EmbeddedCluster::Request request) {
+  switch (request) {
+    case EmbeddedCluster::Request::fetch:
+      return 1;
+    case EmbeddedCluster::Request::offset_commit:
+      return 8;
+    case EmbeddedCluster::Request::offset_fetch:
+      return 9;
+    case EmbeddedCluster::Request::join_group:
+      return 11;
+    case EmbeddedCluster::Request::heartbeat:
+      return 12;
+    case EmbeddedCluster::Request::sync_group:
+      return 14;
+  }
+  return -1;
+}
+
+}  // namespace
+
+class EmbeddedCluster::Implementation {
+ public:
+  HandlePtr handle;  // the mock cluster's threads belong to a client handle
+  std::unique_ptr<rd_kafka_mock_cluster_t, ClusterDeleter> cluster;
+};
+
+EmbeddedCluster::EmbeddedCluster(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+EmbeddedCluster::~EmbeddedCluster() = default;
+
+Result<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::start(int brokers) {
+  auto conf = make_conf({});
+  if (!conf) return conf.error();
+  auto handle = make_handle(RD_KAFKA_PRODUCER, std::move(conf).value());
+  if (!handle) return handle.error();
+  auto implementation = std::make_unique<Implementation>();
+  implementation->handle = std::move(handle).value();
+  implementation->cluster.reset(rd_kafka_mock_cluster_new(implementation->handle.get(), brokers));
+  if (!implementation->cluster)
+    return Error{ErrorKind::unavailable, "the embedded cluster does not start",
+                 "it needs free loopback ports"};
+  return std::unique_ptr<EmbeddedCluster>(new EmbeddedCluster(std::move(implementation)));
+}
+
+std::string EmbeddedCluster::bootstrap() const {
+  return rd_kafka_mock_cluster_bootstraps(implementation_->cluster.get());
+}
+
+Status EmbeddedCluster::create_topic(const std::string& name, int partitions) {
+  return status(rd_kafka_mock_topic_create(implementation_->cluster.get(), name.c_str(), partitions, 1),
+                "creating topic " + name);
+}
+
+Status EmbeddedCluster::stop_broker(std::int32_t broker) {
+  return status(rd_kafka_mock_broker_set_down(implementation_->cluster.get(), broker), "stopping a broker");
+}
+
+Status EmbeddedCluster::start_broker(std::int32_t broker) {
+  return status(rd_kafka_mock_broker_set_up(implementation_->cluster.get(), broker), "starting a broker");
+}
+
+Status EmbeddedCluster::set_leader(const std::string& topic, std::int32_t partition, std::int32_t broker) {
+  return status(
+      rd_kafka_mock_partition_set_leader(implementation_->cluster.get(), topic.c_str(), partition, broker),
+      "moving a leader");
+}
+
+Status EmbeddedCluster::set_latency(std::int32_t broker, int ms) {
+  return status(rd_kafka_mock_broker_set_rtt(implementation_->cluster.get(), broker, ms),
+                "setting a latency");
+}
+
+void EmbeddedCluster::fail_next(Request request, std::size_t count) {
+  const auto code = request == Request::fetch ? RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
+                                              : RD_KAFKA_RESP_ERR_NOT_COORDINATOR_FOR_GROUP;
+  const std::vector<rd_kafka_resp_err_t> codes(count, code);
+  rd_kafka_mock_push_request_errors_array(implementation_->cluster.get(), api_key(request), count,
+                                          codes.data());
+}
+
+}  // namespace laneway::kafka

@@ -1,0 +1,45 @@
+// A Kafka cluster inside this process: librdkafka's mock cluster, for the demo and for tests.
+//
+// It speaks the protocol over loopback, with consumer groups, commits with metadata, broker outages and
+// injected errors. It has no TLS, SASL, compaction, transactions' isolation or durability, and keeps only the
+// last 5 MiB of a partition.
+//
+// Ownership: the cluster lives as long as this object; clients of it should be gone before. Threads: any, one
+// at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace laneway::kafka {
+
+class EmbeddedCluster {
+ public:
+  static Result<std::unique_ptr<EmbeddedCluster>> start(int brokers);
+  ~EmbeddedCluster();
+
+  /// For bootstrap.servers.
+  std::string bootstrap() const;
+  Status create_topic(const std::string& name, int partitions);
+  /// Brokers are numbered from 1.
+  Status stop_broker(std::int32_t broker);
+  Status start_broker(std::int32_t broker);
+  Status set_leader(const std::string& topic, std::int32_t partition, std::int32_t broker);
+  /// Milliseconds that each answer of a broker is held back.
+  Status set_latency(std::int32_t broker, int ms);
+
+  enum class Request { fetch, offset_commit, offset_fetch, join_group, sync_group, heartbeat };
+  /// The next `count` requests of this kind fail as if the coordinator were moving (group requests) or the
+  /// leader had changed (fetch).
+  void fail_next(Request request, std::size_t count);
+
+ private:
+  class Implementation;
+  explicit EmbeddedCluster(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace laneway::kafka

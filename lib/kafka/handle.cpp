@@ -1,0 +1,92 @@
+#include "kafka/handle.h"
+
+#include <syslog.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "telemetry/log.h"
+
+namespace laneway::kafka {
+namespace {
+
+telemetry::Level level_of(int syslog_level) {
+  if (syslog_level <= LOG_ERR) return telemetry::Level::error;
+  if (syslog_level == LOG_WARNING) return telemetry::Level::warn;
+  return syslog_level < LOG_DEBUG ? telemetry::Level::info : telemetry::Level::debug;
+}
+
+void on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
+  telemetry::log(level_of(level), text, {{"source", "librdkafka"}, {"facility", facility}});
+}
+
+}  // namespace
+
+Result<ConfPtr> make_conf(const ClientSettings& settings) {
+  ConfPtr conf(rd_kafka_conf_new());
+  char reason[512];
+  for (const auto& [key, setting] : settings) {
+    if (rd_kafka_conf_set(conf.get(), key.c_str(), setting.value.c_str(), reason, sizeof reason) !=
+        RD_KAFKA_CONF_OK)
+      return Error{
+          ErrorKind::configuration,
+          setting.origin + ": kafka." + key + ": " + (setting.secret ? "the value is not accepted" : reason),
+          std::string("this is librdkafka ") + rd_kafka_version_str()};
+  }
+  rd_kafka_conf_set_log_cb(conf.get(), on_log);
+  return conf;
+}
+
+void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value) {
+  char reason[512];
+  if (rd_kafka_conf_set(conf, key, value.c_str(), reason, sizeof reason) != RD_KAFKA_CONF_OK)
+    telemetry::error("client setting refused", {{"key", key}, {"value", value}, {"error", reason}});
+}
+
+Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf) {
+  char reason[512];
+  rd_kafka_t* handle = rd_kafka_new(type, conf.get(), reason, sizeof reason);
+  if (handle == nullptr)
+    return Error{ErrorKind::configuration, std::string("the Kafka client refuses its settings: ") + reason,
+                 ""};
+  (void)conf.release();  // the handle owns it now
+  return HandlePtr(handle);
+}
+
+ListPtr to_list(const std::vector<TopicPartition>& partitions) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+  for (const auto& p : partitions)
+    rd_kafka_topic_partition_list_add(list.get(), p.topic.c_str(), p.partition);
+  return list;
+}
+
+std::vector<TopicPartition> from_list(const rd_kafka_topic_partition_list_t& list) {
+  std::vector<TopicPartition> partitions;
+  partitions.reserve(static_cast<std::size_t>(list.cnt));
+  for (int i = 0; i < list.cnt; ++i) partitions.push_back({list.elems[i].topic, list.elems[i].partition});
+  return partitions;
+}
+
+std::vector<CommittedOffset> committed_offsets(const rd_kafka_topic_partition_list_t& list) {
+  std::vector<CommittedOffset> offsets;
+  for (int i = 0; i < list.cnt; ++i) {
+    const auto& e = list.elems[i];
+    const auto* metadata = static_cast<const char*>(e.metadata);
+    offsets.push_back({{e.topic, e.partition},
+                       e.offset < 0 ? no_offset : e.offset,
+                       metadata == nullptr ? std::string() : std::string(metadata, e.metadata_size)});
+  }
+  return offsets;
+}
+
+int to_ms(Duration duration) {
+  const auto ms = duration_cast<milliseconds>(duration).count();
+  return static_cast<int>(std::clamp<decltype(ms)>(ms, 0, std::numeric_limits<int>::max()));
+}
+
+Error client_error(rd_kafka_resp_err_t code, const std::string& what) {
+  const bool late = code == RD_KAFKA_RESP_ERR__TIMED_OUT;
+  return {late ? ErrorKind::timeout : ErrorKind::unavailable, what + ": " + rd_kafka_err2str(code), ""};
+}
+
+}  // namespace laneway::kafka

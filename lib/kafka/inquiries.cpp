@@ -1,0 +1,101 @@
+#include "kafka/inquiries.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "kafka/handle.h"
+
+namespace laneway::kafka {
+namespace {
+
+constexpr Duration slice = milliseconds(500);
+
+}  // namespace
+
+Inquiries::Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer)
+    : handle_(handle), on_answer_(std::move(on_answer)), thread_([this] { run(); }) {}
+
+Inquiries::~Inquiries() {
+  stop();
+  thread_.join();
+}
+
+void Inquiries::stop() {
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Inquiries::stopping() {
+  MutexLock lock(mutex_);
+  return stop_;
+}
+
+void Inquiries::ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
+                              Duration timeout) {
+  {
+    MutexLock lock(mutex_);
+    questions_.push_back({request, std::move(partitions), SteadyClock::now() + timeout});
+  }
+  changed_.notify_all();
+}
+
+void Inquiries::wake(const TopicPartition& partition) {
+  {
+    MutexLock lock(mutex_);
+    if (!wakes_.insert(partition).second) return;
+  }
+  changed_.notify_all();
+}
+
+void Inquiries::run() {
+  for (;;) {
+    std::optional<Question> question;
+    std::optional<TopicPartition> wake;
+    {
+      MutexLock lock(mutex_);
+      while (!stop_ && questions_.empty() && wakes_.empty()) changed_.wait(mutex_);
+      if (stop_) return;
+      if (!questions_.empty()) {
+        question = std::move(questions_.front());
+        questions_.pop_front();
+      } else {
+        wake = *wakes_.begin();
+        wakes_.erase(wakes_.begin());
+      }
+    }
+    if (question) on_answer_(answer(*question));
+    if (wake) {
+      std::int64_t low = 0;
+      std::int64_t high = 0;
+      // Only for its side effect: a request to the leader ends that broker thread's sleep.
+      (void)rd_kafka_query_watermark_offsets(handle_, wake->topic.c_str(), wake->partition, &low, &high,
+                                             to_ms(slice));
+    }
+  }
+}
+
+Committed Inquiries::answer(const Question& question) {
+  const ListPtr list = to_list(question.partitions);
+  Committed committed;
+  committed.request = question.request;
+  for (;;) {
+    const auto code = rd_kafka_committed(handle_, list.get(), to_ms(slice));
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      committed.offsets = committed_offsets(*list);
+      return committed;
+    }
+    committed.error = rd_kafka_err2str(code);
+    if (stopping() || SteadyClock::now() >= question.until) return committed;
+    if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) {  // an answer that came at once: do not spin
+      MutexLock lock(mutex_);
+      changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
+    }
+  }
+}
+
+}  // namespace laneway::kafka

@@ -1,0 +1,52 @@
+// The thread on which a Consumer makes the requests that the client library offers only in blocking form.
+// Private to this folder.
+//
+// Threads: ask_committed and wake come from the consumer loop; answers are handed to `on_answer` on the
+// thread of this class. Each request is made in slices, so that the destructor (which joins) waits for one
+// slice at most. Bounded: at most one wake-up per partition and the committed requests of rebalances under
+// way are waiting.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "kafka/consumer.h"
+
+namespace laneway::kafka {
+
+class Inquiries {
+ public:
+  Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer);
+  ~Inquiries();
+
+  void ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout)
+      EXCLUDES(mutex_);
+  void wake(const TopicPartition& partition) EXCLUDES(mutex_);
+  /// Cancels what is waiting; the thread ends after the slice under way.
+  void stop() EXCLUDES(mutex_);
+
+ private:
+  struct Question {
+    std::uint64_t request;
+    std::vector<TopicPartition> partitions;
+    TimePoint until;
+  };
+  void run() EXCLUDES(mutex_);
+  Committed answer(const Question& question) EXCLUDES(mutex_);
+  bool stopping() EXCLUDES(mutex_);
+
+  rd_kafka_s* const handle_;
+  const std::function<void(Committed)> on_answer_;
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<Question> questions_ GUARDED_BY(mutex_);
+  std::set<TopicPartition> wakes_ GUARDED_BY(mutex_);
+  bool stop_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace laneway::kafka

@@ -1,0 +1,46 @@
+// Names for what the client library deals in.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "config/config.h"
+
+namespace laneway::kafka {
+
+struct TopicPartition {
+  std::string topic;
+  std::int32_t partition = 0;
+
+  auto operator<=>(const TopicPartition&) const = default;
+  /// "orders[3]", as Kafka's own tools write it.
+  std::string text() const { return topic + "[" + std::to_string(partition) + "]"; }
+};
+
+/// No offset: nothing committed, or where auto.offset.reset says.
+inline constexpr std::int64_t no_offset = -1;
+
+/// A partition's committed position: the next offset to process, and what travels with it.
+struct CommittedOffset {
+  TopicPartition partition;
+  std::int64_t offset = no_offset;
+  std::string metadata;
+};
+
+/// librdkafka keys as the user gave them.
+using ClientSettings = std::map<std::string, config::ClientSetting>;
+
+/// The client's buffers, derived from the memory budget (lane/memory_plan.h). They are fixed when a client is
+/// made.
+struct FetchLimits {
+  std::uint64_t queued_min_messages = 10000;      ///< per partition
+  std::uint64_t queued_max_kbytes = 4096;         ///< per partition
+  std::uint64_t fetch_partition_bytes = 1 << 18;  ///< per partition and fetch
+  std::uint64_t fetch_total_bytes = 4 << 20;      ///< per fetch
+  std::uint32_t fetch_wait_ms = 100;
+  std::uint32_t statistics_ms = 1000;
+};
+
+}  // namespace laneway::kafka
