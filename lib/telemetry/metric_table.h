@@ -1,0 +1,89 @@
+// Every metric's name, type, unit and help, in one place. Names are frozen once published; the prefix is
+// laneway_.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace laneway::telemetry {
+
+enum class MetricType : std::uint8_t { counter, gauge, histogram };
+
+struct MetricInfo {
+  std::string_view name;
+  MetricType type;
+  std::string_view unit;    ///< of the value, for documentation; empty: a count of what the name says
+  std::string_view labels;  ///< comma-separated
+  std::string_view help;
+};
+
+inline constexpr MetricInfo metric_table[] = {
+    // Pool
+    {"pool_jobs_total", MetricType::counter, "attempts", "topic,partition,outcome",
+     "Attempts that ended, by outcome: success, retry, rejected_record, unavailable, timeout, panic."},
+    {"pool_rejections_total", MetricType::counter, "submissions", "topic,partition",
+     "Submissions that the full pool refused; the lane then holds."},
+    {"pool_inflight", MetricType::gauge, "records", "topic,partition", "Records at work."},
+    {"pool_queue_depth", MetricType::gauge, "records", "topic,partition", "Records waiting for a worker."},
+    {"pool_queue_capacity", MetricType::gauge, "records", "topic,partition",
+     "Records that may wait for a worker."},
+    {"pool_workers", MetricType::gauge, "threads", "topic,partition",
+     "Worker threads that exist; idle ones end."},
+    {"pool_workers_active", MetricType::gauge, "threads", "topic,partition", "Worker threads at work."},
+    {"pool_duration_seconds", MetricType::histogram, "seconds", "topic,partition",
+     "Time from the start of an attempt to its answer."},
+    {"pool_queue_wait_seconds", MetricType::histogram, "seconds", "topic,partition",
+     "Time from submission to the start of work."},
+    // Lanes
+    {"lane_state", MetricType::gauge, "0 or 1", "topic,partition,state",
+     "1 for the state that the lane is in."},
+    {"lane_lag_records", MetricType::gauge, "records", "topic,partition",
+     "Offsets between the oldest incomplete record and the end of the partition."},
+    {"lane_oldest_incomplete_seconds", MetricType::gauge, "seconds", "topic,partition",
+     "Age of the oldest incomplete record since it was taken; 0 when there is none."},
+    {"lane_committed_offset", MetricType::gauge, "offset", "topic,partition",
+     "The last offset that the broker acknowledged as committed."},
+    {"lane_delivered_offset", MetricType::gauge, "offset", "topic,partition",
+     "The last offset taken into the lane."},
+    {"lane_holds_total", MetricType::counter, "holds", "topic,partition",
+     "Times that the lane stopped taking records."},
+    {"lane_held_seconds_total", MetricType::counter, "seconds", "topic,partition", "Time spent held."},
+    {"lane_pauses_total", MetricType::counter, "pauses", "topic,partition",
+     "Times that a hold became a pause of fetching."},
+    {"lane_paused_seconds_total", MetricType::counter, "seconds", "topic,partition", "Time spent paused."},
+    {"lane_resume_latency_seconds", MetricType::gauge, "seconds", "topic,partition",
+     "Last measured time from a resume to the first record."},
+    // Commits and rebalances
+    {"commits_total", MetricType::counter, "commits", "result",
+     "Offset commits by result, as the broker answered."},
+    {"commit_latency_seconds", MetricType::histogram, "seconds", "",
+     "Time from a commit request to its answer."},
+    {"rebalances_total", MetricType::counter, "rebalances", "kind",
+     "Rebalances by kind: assign, revoke, lost."},
+    {"drain_seconds", MetricType::histogram, "seconds", "", "Time a lane took to drain."},
+    {"abandoned_total", MetricType::counter, "records", "topic,partition",
+     "Records started and not finished when their lane ended; each is logged and will be delivered again."},
+    {"duplicates_suppressed_total", MetricType::counter, "records", "topic,partition",
+     "Records delivered again that the completion map showed as done."},
+    {"retries_scheduled", MetricType::gauge, "records", "topic,partition",
+     "Records waiting for their next attempt."},
+    // Memory and throughput
+    {"fetched_bytes_total", MetricType::counter, "bytes", "topic,partition",
+     "Key and value bytes taken from Kafka."},
+    {"processed_bytes_total", MetricType::counter, "bytes", "topic,partition",
+     "Key and value bytes of records done."},
+    {"memory_records_bytes", MetricType::gauge, "bytes", "", "Key and value bytes of records in the lanes."},
+    // The process
+    {"build_info", MetricType::gauge, "1", "version,librdkafka", "Always 1; the labels say what runs."},
+    {"metrics_omitted_series", MetricType::gauge, "series", "metric",
+     "Series left out of this page because their metric has too many."},
+};
+
+/// Looked up while compiling.
+consteval const MetricInfo& metric(std::string_view name) {
+  for (const MetricInfo& info : metric_table)
+    if (info.name == name) return info;
+  throw "no metric of this name in metric_table";
+}
+
+}  // namespace laneway::telemetry

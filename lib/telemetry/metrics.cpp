@@ -1,0 +1,102 @@
+#include "telemetry/metrics.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace laneway::telemetry {
+namespace {
+
+/// Line breaks would end the HELP line early; the serializer does not escape them there.
+std::string one_line(std::string_view help) {
+  std::string out;
+  for (const char c : help) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+prometheus::ClientMetric converted(MetricType type, const Sample& sample) {
+  prometheus::ClientMetric metric;
+  for (const auto& [name, value] : sample.labels) metric.label.push_back({name, value});
+  switch (type) {
+    case MetricType::counter:
+      metric.counter.value = sample.value;
+      break;
+    case MetricType::gauge:
+      metric.gauge.value = sample.value;
+      break;
+    case MetricType::histogram:
+      metric.histogram.sample_count = sample.count;
+      metric.histogram.sample_sum = sample.sum;
+      for (const auto& [bound, count] : sample.buckets) metric.histogram.bucket.push_back({count, bound});
+      break;
+  }
+  return metric;
+}
+
+prometheus::MetricType converted(MetricType type) {
+  switch (type) {
+    case MetricType::counter:
+      return prometheus::MetricType::Counter;
+    case MetricType::gauge:
+      return prometheus::MetricType::Gauge;
+    case MetricType::histogram:
+      return prometheus::MetricType::Histogram;
+  }
+  return prometheus::MetricType::Untyped;
+}
+
+prometheus::MetricFamily converted(const Family& family, std::size_t most_series) {
+  prometheus::MetricFamily out;
+  out.name = "laneway_" + family.name;
+  out.help = one_line(family.help);
+  out.type = converted(family.type);
+  const auto count = std::min(family.samples.size(), most_series);
+  for (std::size_t i = 0; i < count; ++i) out.metric.push_back(converted(family.type, family.samples[i]));
+  return out;
+}
+
+std::map<std::string, Family> gathered(const std::vector<Provider>& providers) {
+  std::map<std::string, Family> families;
+  for (const Provider& provider : providers) {
+    for (Family& family : provider()) {
+      const auto [at, is_new] = families.try_emplace(family.name, std::move(family));
+      if (is_new) continue;
+      auto& samples = at->second.samples;
+      samples.insert(samples.end(), std::make_move_iterator(family.samples.begin()),
+                     std::make_move_iterator(family.samples.end()));
+    }
+  }
+  return families;
+}
+
+}  // namespace
+
+std::string render_metrics(const std::vector<Provider>& providers, std::size_t most_series) {
+  Family omitted(metric("metrics_omitted_series"));
+  std::vector<prometheus::MetricFamily> out;
+  for (const auto& [name, family] : gathered(providers)) {
+    if (family.samples.empty()) continue;
+    out.push_back(converted(family, most_series));
+    if (family.samples.size() > most_series)
+      omitted.samples.push_back({{{"metric", "laneway_" + name}},
+                                 static_cast<double>(family.samples.size() - most_series),
+                                 {},
+                                 0,
+                                 0});
+  }
+  if (!omitted.samples.empty()) out.push_back(converted(omitted, omitted.samples.size()));
+  return prometheus::TextSerializer().Serialize(out);
+}
+
+}  // namespace laneway::telemetry
