@@ -1,0 +1,197 @@
+#include "produce.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "client.h"
+
+namespace kafka_tool {
+
+namespace {
+
+struct Acknowledged {
+  std::int64_t count = 0;
+  std::int64_t first = -1;
+  std::int64_t last = -1;
+};
+
+/// What became of the records; the client library calls report() from poll and flush, on our only thread.
+class Ledger {
+ public:
+  Ledger(std::string topic, const std::string& acks_file) : topic_(std::move(topic)) {
+    if (acks_file.empty()) return;
+    acks_.open(acks_file, std::ios::app);
+    if (!acks_) throw Failure(acks_file + " cannot be written");
+  }
+
+  static void report(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* opaque) {
+    static_cast<Ledger*>(opaque)->delivered(*message);
+  }
+
+  /// Counts what was delivered since the last keep or drop.
+  void keep() {
+    for (const auto& line : lines_) acks_ << line << '\n';
+    acks_.flush();
+    for (const auto& [partition, offset] : pending_) {
+      auto& entry = partitions_[partition];
+      if (entry.count++ == 0) entry.first = offset;
+      entry.last = offset;
+    }
+    drop();
+  }
+  /// Forgets it: the transaction was aborted.
+  void drop() {
+    lines_.clear();
+    pending_.clear();
+  }
+
+  std::int64_t failed() const { return failed_; }
+
+  void print_summary() const {
+    std::int64_t total = 0;
+    for (const auto& [partition, entry] : partitions_) {
+      total += entry.count;
+      print({{"topic", topic_},
+             {"partition", partition},
+             {"acknowledged", entry.count},
+             {"first", entry.first},
+             {"last", entry.last}});
+    }
+    print({{"topic", topic_}, {"acknowledged", total}, {"failed", failed_}, {"error", last_error_}});
+  }
+
+ private:
+  void delivered(const rd_kafka_message_t& message) {
+    if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      ++failed_;
+      last_error_ = rd_kafka_err2str(message.err);
+      return;
+    }
+    pending_.emplace_back(message.partition, message.offset);
+    if (!acks_.is_open()) return;
+    Json line = {
+        {"topic", topic_}, {"partition", message.partition}, {"offset", message.offset}, {"key", nullptr}};
+    if (message.key != nullptr)
+      line["key"] = key_hash({static_cast<const char*>(message.key), message.key_len});
+    lines_.push_back(line.dump());
+  }
+
+  std::string topic_;
+  std::ofstream acks_;
+  std::vector<std::string> lines_;
+  std::vector<std::pair<std::int32_t, std::int64_t>> pending_;
+  std::map<std::int32_t, Acknowledged> partitions_;
+  std::int64_t failed_ = 0;
+  std::string last_error_;
+};
+
+class Writer {
+ public:
+  Writer(rd_kafka_t* client, const Load& load, std::vector<std::int32_t> partitions)
+      : client_(client), load_(load), partitions_(std::move(partitions)), value_(load.size, '.') {}
+
+  void write(std::int64_t number) {
+    const auto choice = load_.keys > 0 ? number % load_.keys : number;
+    const auto partition = partitions_[static_cast<std::size_t>(choice) % partitions_.size()];
+    const std::string key = "key-" + std::to_string(choice);
+    const std::string text = std::to_string(number);
+    value_.replace(0, std::min(text.size(), value_.size()), text, 0, value_.size());
+    const auto deadline = Clock::now() + patience;
+    for (;;) {
+      const auto code = rd_kafka_producev(
+          client_, RD_KAFKA_V_TOPIC(load_.topic.c_str()), RD_KAFKA_V_PARTITION(partition),
+          RD_KAFKA_V_KEY(load_.null_keys ? nullptr : key.data(), load_.null_keys ? 0 : key.size()),
+          RD_KAFKA_V_VALUE(value_.data(), value_.size()), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+          RD_KAFKA_V_END);
+      if (code == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+      if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || Clock::now() > deadline)
+        check(code, "produce to " + load_.topic);
+      rd_kafka_poll(client_, 20);
+    }
+    if (number % 64 == 0) rd_kafka_poll(client_, 0);
+  }
+
+ private:
+  rd_kafka_t* client_;
+  const Load& load_;
+  std::vector<std::int32_t> partitions_;
+  std::string value_;
+};
+
+/// Calls `write` with 0, 1, … as count, time and rate allow.
+void pace(const Load& load, rd_kafka_t* client, const std::function<void(std::int64_t)>& write) {
+  if (load.count <= 0 && load.seconds <= 0) throw Failure("produce needs --count or --seconds");
+  const auto start = Clock::now();
+  for (std::int64_t number = 0; load.count <= 0 || number < load.count; ++number) {
+    if (load.seconds > 0 && Clock::now() - start >= std::chrono::duration<double>(load.seconds)) return;
+    if (load.rate > 0) {
+      const std::chrono::duration<double> due(static_cast<double>(number) / load.rate);
+      while (Clock::now() - start < due) rd_kafka_poll(client, 1);
+    }
+    write(number);
+  }
+}
+
+std::vector<std::int32_t> target_partitions(rd_kafka_t* client, const Load& load) {
+  const auto count = require_topic(client, load.topic);
+  if (!load.partitions.empty()) return load.partitions;
+  std::vector<std::int32_t> all(static_cast<std::size_t>(count));
+  for (std::int32_t i = 0; i < count; ++i) all[static_cast<std::size_t>(i)] = i;
+  return all;
+}
+
+}  // namespace
+
+std::int64_t produce(const std::string& bootstrap, const Load& load) {
+  Ledger ledger(load.topic, load.acks_file);
+  const Settings settings = {
+      {"enable.idempotence", "true"}, {"linger.ms", "5"}, {"message.timeout.ms", "60000"}};
+  const auto client = connect(bootstrap, settings, Ledger::report, &ledger);
+  Writer writer(client.get(), load, target_partitions(client.get(), load));
+  pace(load, client.get(), [&](std::int64_t number) {
+    writer.write(number);
+    if (number % 1000 == 0) ledger.keep();
+  });
+  check(rd_kafka_flush(client.get(), 2 * patience_ms()), "the last acknowledgements");
+  ledger.keep();
+  ledger.print_summary();
+  return ledger.failed();
+}
+
+std::int64_t produce_transactional(const std::string& bootstrap, const Load& load,
+                                   std::int64_t per_transaction, std::int64_t abort_every) {
+  Ledger ledger(load.topic, load.acks_file);
+  const Settings settings = {{"transactional.id", "kafka_tool-" + std::to_string(getpid())},
+                             {"linger.ms", "5"}};
+  const auto client = connect(bootstrap, settings, Ledger::report, &ledger);
+  Writer writer(client.get(), load, target_partitions(client.get(), load));
+  check(rd_kafka_init_transactions(client.get(), patience_ms()), "init transactions");
+  std::int64_t in_transaction = 0;
+  std::int64_t transactions = 0;
+  const auto finish = [&] {
+    check(rd_kafka_flush(client.get(), patience_ms()), "acknowledgements of a transaction");
+    ++transactions;
+    if (abort_every > 0 && transactions % abort_every == 0) {
+      check(rd_kafka_abort_transaction(client.get(), patience_ms()), "abort");
+      ledger.drop();
+    } else {
+      check(rd_kafka_commit_transaction(client.get(), patience_ms()), "commit");
+      ledger.keep();
+    }
+    in_transaction = 0;
+  };
+  pace(load, client.get(), [&](std::int64_t number) {
+    if (in_transaction == 0) check(rd_kafka_begin_transaction(client.get()), "begin");
+    writer.write(number);
+    if (++in_transaction == per_transaction) finish();
+  });
+  if (in_transaction > 0) finish();
+  ledger.print_summary();
+  return ledger.failed();
+}
+
+}  // namespace kafka_tool
