@@ -1,0 +1,223 @@
+"""The invariants. Each check is a function of the evidence (and of what was promised) that yields violations.
+
+Times are compared as the service's processes and the harness wrote them: one machine, one system clock.
+"""
+from collections import defaultdict
+from itertools import pairwise
+from typing import NamedTuple, Optional
+
+
+class Violation(NamedTuple):
+    check: str
+    where: str  # topic-partition-offset
+    what: str
+
+
+class Promises(NamedTuple):
+    """What the scenario lets the service off, and what it holds it to."""
+
+    order: str = "none"  # none | key | partition
+    complete: bool = True  # the run went on until nothing was left to do
+    stopped_clean: bool = False  # every process was asked to stop and had the time to drain
+    duplicates: int = 0  # records that may succeed more than once
+    redelivery_window: Optional[float] = None  # s before an assignment's last answer: what succeeded earlier comes not again
+    log_shrinks: bool = False  # compaction or retention removed records while the run went on
+
+
+def place(partition, offset):
+    return f"{partition[0]}-{partition[1]}-{offset}"
+
+
+def by_assignment(attempts):
+    """{assignment: its attempts in the order of their start}, assignments in the order of their first start."""
+    groups = defaultdict(list)
+    for attempt in sorted(attempts, key=lambda attempt: (attempt.start, attempt.end)):
+        groups[attempt.assignment].append(attempt)
+    return groups
+
+
+def committed_was_processed(evidence, promises):
+    """Invariants 1 and 2: below a committed offset, every record was processed before the commit was seen."""
+    for partition in evidence.partitions():
+        done = {}
+        for attempt in evidence.successes(partition):
+            done[attempt.offset] = min(done.get(attempt.offset, attempt.end), attempt.end)
+        visible = sorted(evidence.log[partition])
+        for commits in evidence.commits:
+            committed = commits.offsets.get(partition, 0)
+            for offset in visible:
+                if offset >= committed:
+                    break
+                if offset not in done:
+                    yield Violation("committed_was_processed", place(partition, offset),
+                                    f"{committed} was committed, but this record was never processed")
+                elif done[offset] > commits.time:
+                    yield Violation("committed_was_processed", place(partition, offset),
+                                    f"{committed} was committed before this record was processed")
+
+
+def commits_never_go_back(evidence, promises):
+    """Invariant 2: a commit after the revoke, or of a late completion, shows as a step backwards."""
+    for before, after in pairwise(evidence.commits):
+        for partition, offset in before.offsets.items():
+            found = after.offsets.get(partition)
+            if found is None or found < offset:
+                yield Violation("commits_never_go_back", place(partition, offset),
+                                f"this offset was committed, later {'none' if found is None else found}")
+
+
+def nothing_lost(evidence, promises):
+    """Invariant 3: when the run is complete, every record that a reader sees was processed."""
+    if not promises.complete:
+        return
+    for partition in evidence.partitions():
+        done = {attempt.offset for attempt in evidence.successes(partition)}
+        for offset in sorted(set(evidence.log[partition]) - done):
+            yield Violation("nothing_lost", place(partition, offset), "in the log, but never processed")
+
+
+def nothing_invented(evidence, promises):
+    """Invariant 3, the other way: what was processed is in the log (aborted transactions are not)."""
+    for partition in evidence.partitions():
+        if promises.log_shrinks:
+            continue
+        for offset in sorted({attempt.offset for attempt in evidence.attempts[partition]} - set(evidence.log[partition])):
+            yield Violation("nothing_invented", place(partition, offset), "processed, but no reader sees such a record")
+
+
+def acknowledged_is_in_log(evidence, promises):
+    """About Kafka and the harness, not the service: an acknowledged record is in the log."""
+    if promises.log_shrinks:
+        return
+    for partition, offsets in evidence.acknowledged.items():
+        for offset in sorted(offsets - set(evidence.log[partition])):
+            yield Violation("acknowledged_is_in_log", place(partition, offset), "acknowledged, but not in the log")
+
+
+def one_assignment_never_repeats(evidence, promises):
+    """Invariant 3: after its success a record does not run again in the same assignment; its attempts do not overlap."""
+    for partition in evidence.partitions():
+        for assignment, attempts in by_assignment(evidence.attempts[partition]).items():
+            last = {}
+            for attempt in attempts:
+                before = last.get(attempt.offset)
+                last[attempt.offset] = attempt
+                if before is None:
+                    continue
+                if before.succeeded:
+                    what = f"ran again (attempt {attempt.number}) after its success in the same assignment"
+                elif attempt.start < before.end:
+                    what = f"attempt {attempt.number} began before attempt {before.number} ended"
+                elif attempt.number < before.number:
+                    what = f"attempt {attempt.number} came after attempt {before.number}"
+                else:
+                    continue
+                yield Violation("one_assignment_never_repeats", place(partition, attempt.offset), what)
+
+
+def repeated(evidence):
+    """[(partition, offset, the successes)] of the records that succeeded more than once."""
+    found = []
+    for partition in evidence.partitions():
+        successes = defaultdict(list)
+        for attempt in evidence.successes(partition):
+            successes[attempt.offset].append(attempt)
+        found += [(partition, offset, sorted(all_of, key=lambda attempt: attempt.end))
+                  for offset, all_of in sorted(successes.items()) if len(all_of) > 1]
+    return found
+
+
+def duplicates_within_bounds(evidence, promises):
+    """Invariants 5 and 7: how many succeeded again."""
+    found = repeated(evidence)
+    if len(found) > promises.duplicates:
+        partition, offset, _ = found[0]
+        yield Violation("duplicates_within_bounds", place(partition, offset),
+                        f"{len(found)} records succeeded more than once, this the first; allowed are {promises.duplicates}")
+
+
+def redelivered_only_recent(evidence, promises):
+    """Invariant 5: what had succeeded long before a fault was in a commit or its completion map, and stays done."""
+    if promises.redelivery_window is None:
+        return
+    for partition, offset, successes in repeated(evidence):
+        last_answer = defaultdict(int)
+        for attempt in evidence.attempts[partition]:
+            last_answer[attempt.assignment] = max(last_answer[attempt.assignment], attempt.end)
+        for before in successes[:-1]:
+            age = (last_answer[before.assignment] - before.end) / 1e9
+            if age > promises.redelivery_window:
+                yield Violation("redelivered_only_recent", place(partition, offset),
+                                f"succeeded {age:.1f} s before its assignment's last answer, and was run again")
+
+
+def ordered(evidence, promises):
+    """Invariant 4: one at a time and in offset order, retries included, per partition or per key.
+
+    Within an assignment the next record starts after the success of the one before. Over assignments records come
+    again after a fault, but two are never at work at the same time.
+    """
+    if promises.order == "none":
+        return
+    for partition in evidence.partitions():
+        keys = evidence.log[partition]
+        lines = defaultdict(list)
+        for attempt in sorted(evidence.attempts[partition], key=lambda attempt: (attempt.start, attempt.end)):
+            key = "" if promises.order == "partition" else keys.get(attempt.offset)
+            if key is not None:  # records without a key have no order among each other
+                lines[key].append(attempt)
+        for attempts in lines.values():
+            yield from ordered_line(partition, attempts)
+
+
+def ordered_line(partition, attempts):
+    for before, after in pairwise(attempts):
+        what = None
+        if after.start < before.end:
+            what = f"began before {before.offset}, of the same line, had ended"
+        elif before.assignment == after.assignment and after.offset < before.offset:
+            what = f"ran after {before.offset}"
+        elif before.assignment == after.assignment and after.offset > before.offset and not before.succeeded:
+            what = f"ran although {before.offset} before it had ended with {before.outcome}"
+        if what:
+            yield Violation("ordered", place(partition, after.offset), what)
+
+
+def no_start_after_revoke(evidence, promises):
+    """Invariant 6: when a newer assignment has begun, nothing of an older one starts, whatever the process."""
+    for partition in evidence.partitions():
+        groups = list(by_assignment(evidence.attempts[partition]).values())
+        for older, newer in pairwise(groups):
+            for attempt in older:
+                if attempt.start > newer[0].start:
+                    yield Violation("no_start_after_revoke", place(partition, attempt.offset),
+                                    f"{attempt.assignment} started it after {newer[0].assignment} had begun with "
+                                    f"{newer[0].offset}")
+
+
+def clean_stop_committed_everything(evidence, promises):
+    """Invariant 7: after a clean stop nothing that was processed is above the committed offset."""
+    if not promises.stopped_clean:
+        return
+    committed = evidence.last_commits()
+    for partition in evidence.partitions():
+        for offset in sorted({attempt.offset for attempt in evidence.successes(partition)}):
+            if offset >= committed.get(partition, 0):
+                yield Violation("clean_stop_committed_everything", place(partition, offset),
+                                f"processed, but only {committed.get(partition)} was committed")
+
+
+def complete_means_no_lag(evidence, promises):
+    """Invariant 7: complete and stopped, the committed offset is the log's end, past markers and gaps."""
+    if not (promises.complete and promises.stopped_clean):
+        return
+    committed = evidence.last_commits()
+    for partition, end in sorted(evidence.ends.items()):
+        if end > evidence.lows[partition] and committed.get(partition) != end:
+            yield Violation("complete_means_no_lag", place(partition, end),
+                            f"the log ends here, but {committed.get(partition)} was committed")
+
+
+ALL = [committed_was_processed, commits_never_go_back, nothing_lost, nothing_invented, acknowledged_is_in_log,
+       one_assignment_never_repeats, duplicates_within_bounds, redelivered_only_recent, ordered,
+       no_start_after_revoke, clean_stop_committed_everything, complete_means_no_lag]

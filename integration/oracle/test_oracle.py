@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""The oracle passes a right service and catches each planted bug."""
+import unittest
+
+from checks import Promises
+from evidence import Evidence
+from oracle import judge
+from planted import BUGS, World
+
+
+def evidence_of(world):
+    evidence = Evidence()
+    for process, lines in world.journals.items():
+        evidence.add_journal(lines, process)
+    evidence.add_log(world.log())
+    for time, lines in world.commits():
+        evidence.add_commits(lines, time)
+    return evidence
+
+
+def violations(world, **promises):
+    return judge(evidence_of(world), Promises(**promises))["violations"]
+
+
+class ARightServicePasses(unittest.TestCase):
+    def test_with_an_orderly_hand_over(self):
+        for order in ("none", "key", "partition"):
+            for seed in range(5):
+                with self.subTest(order=order, seed=seed):
+                    self.assertEqual({}, violations(World(order=order, seed=seed), order=order, stopped_clean=True))
+
+    def test_with_a_kill_when_redelivery_is_allowed(self):
+        for seed in range(5):
+            found = violations(World(killed=True, seed=seed), stopped_clean=True, duplicates=100, redelivery_window=0.2)
+            self.assertEqual({}, found)
+
+    def test_a_kill_without_allowance_is_a_violation(self):
+        self.assertEqual({"duplicates_within_bounds"}, set(violations(World(killed=True))))
+
+
+class PlantedBugsAreCaught(unittest.TestCase):
+    CAUGHT_BY = {
+        "commit the highest polled offset": "committed_was_processed",
+        "clamp backwards delivery": "committed_was_processed",
+        "skip the rejected record": "committed_was_processed",
+        "commit after revoke": "commits_never_go_back",
+        "start after revoke": "no_start_after_revoke",
+        "process one twice": "one_assignment_never_repeats",
+        "break key order": "ordered",
+        "overlap a retry": "one_assignment_never_repeats",
+        "lose one": "nothing_lost",
+        "run aborted data": "nothing_invented",
+        "leave the last uncommitted": "complete_means_no_lag",
+        "redeliver all": "redelivered_only_recent",
+    }
+
+    def test_every_bug_has_its_check(self):
+        self.assertEqual(sorted(BUGS), sorted(self.CAUGHT_BY))
+
+    def test_each_by_the_check_that_is_meant_for_it(self):
+        for bug, check in self.CAUGHT_BY.items():
+            with self.subTest(bug=bug):
+                found = violations(World(bug, order="key", killed=bug in ("clamp backwards delivery", "redeliver all")),
+                                   order="key", stopped_clean=True, duplicates=0, redelivery_window=0.2)
+                self.assertIn(check, found)
+
+    def test_partition_order_is_judged_too(self):
+        self.assertIn("ordered", violations(World("break key order", order="partition"), order="partition"))
+
+
+class Journals(unittest.TestCase):
+    LINE = ('{"topic":"a","partition":0,"offset":7,"epoch":1,"attempt":1,"start":1,"end":2,"outcome":"success",'
+            '"key":null}\n')
+
+    def test_a_torn_last_line_is_counted(self):
+        evidence = Evidence()
+        evidence.add_journal([self.LINE, self.LINE[:30]], "torn")
+        self.assertEqual((1, 1), (evidence.torn, len(evidence.attempts["a", 0])))
+
+    def test_a_torn_line_in_the_middle_is_an_error(self):
+        with self.assertRaisesRegex(ValueError, "torn:1"):
+            Evidence().add_journal([self.LINE[:30], self.LINE], "torn")
+
+    def test_a_report_names_the_record(self):
+        evidence = Evidence()
+        evidence.add_journal([self.LINE], "one")
+        evidence.add_log(['{"topic":"a","partition":0,"offset":8,"key":null}', '{"topic":"a","partition":0,"low":0,"end":9}'])
+        report = judge(evidence, Promises())
+        self.assertEqual(["a-0-8: in the log, but never processed"], report["violations"]["nothing_lost"]["at"])
+
+
+if __name__ == "__main__":
+    unittest.main()
