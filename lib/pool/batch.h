@@ -1,19 +1,22 @@
 // What the pool is given and what it hands to a worker.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/stop_token.h"
 
 namespace laneway::pool {
 
-/// Jobs handed over in one piece; a lane derives its run of records from it. The pool knows only how many jobs there are
-/// and refers to them by index. The submitter owns the batch and keeps it until every job in it was finished or withdrawn.
+/// Jobs handed over in one piece; a lane derives its run of records from it. The pool knows only how many
+/// jobs there are and refers to them by index. The submitter owns the batch and keeps it until every job in
+/// it was finished or withdrawn.
 class Batch {
  public:
   /// Jobs [0, size) exist.
   std::uint32_t size = 0;
-  /// A sequential batch is claimed whole, so that one worker runs its jobs one after the other (records of one key).
+  /// A sequential batch is claimed whole, so that one worker runs its jobs one after the other (records of
+  /// one key).
   bool sequential = false;
 
  protected:
@@ -32,8 +35,8 @@ struct Range {
 
 class Slot;
 
-/// A range that one worker has taken. `first_ticket + i` is the stop ticket of job `begin + i`. Whoever runs the claim
-/// says so job by job: slot->progress(ticket) before each, so that the deadline is each job's own.
+/// A range that one worker has taken. `first_ticket + i` is the stop ticket of job `begin + i`. Whoever runs
+/// the claim says so job by job: slot->progress(ticket) before each, so that the deadline is each job's own.
 struct Claim {
   Range range;
   Slot* slot = nullptr;
@@ -42,16 +45,18 @@ struct Claim {
   StopToken stop_token(std::uint32_t job) const;
 };
 
-/// One worker's place: its stop state and how far it is. Used by the claim's runner and by the pool's deadline check.
+/// One worker's place: its stop state and how far it is. Used by the claim's runner and by the pool's
+/// deadline check.
 class alignas(64) Slot {
  public:
   StopState stop;
-  /// A plain store to the worker's own cache line: the pool samples it, so deadlines need no clock reading per job.
+  /// A plain store to the worker's own cache line: the pool samples it, so deadlines need no clock reading
+  /// per job.
   void progress(std::uint64_t ticket) { current_.store(ticket, std::memory_order_relaxed); }
   std::uint64_t current() const { return current_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<std::uint64_t> current_{0};  // 0: nothing at work
+  std::atomic<std::uint64_t> current_{0};  // the ticket begun last; 0: none yet
 };
 
 inline StopToken Claim::stop_token(std::uint32_t job) const {
@@ -62,8 +67,8 @@ inline StopToken Claim::stop_token(std::uint32_t job) const {
 class Work {
  public:
   virtual ~Work() = default;
-  /// Returns when the jobs are done or, for work that completes asynchronously, when they have been passed on; in both
-  /// cases Pool::finish(claim) is called exactly once, when they are done, from any thread.
+  /// Returns when the jobs are done or, for work that completes asynchronously, when they have been passed
+  /// on; in both cases Pool::finish(claim) is called exactly once, when they are done, from any thread.
   virtual void run(const Claim& claim) noexcept = 0;
 };
 

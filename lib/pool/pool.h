@@ -1,16 +1,24 @@
-// A bounded worker pool: at most `workers` jobs at work and `queue` waiting; what does not fit is refused at once.
+// A bounded worker pool: at most `workers` jobs at work and `queue` waiting; what does not fit is refused at
+// once.
 //
-// Ownership: batches belong to the submitter, Work outlives the pool. Threads: one producer thread calls try_submit,
-// withdraw, expire, kick, close; finish may come from any thread; snapshot from any. Nothing here blocks except join and
-// the destructor (which joins). Workers start on demand and leave after `idle` without work.
+// Ownership: batches belong to the submitter, Work outlives the pool. Threads: one producer thread calls
+// try_submit, notify_at, withdraw, expire, kick, close and join; finish, cancel, drained and snapshot may
+// come from any. Nothing here blocks except join and the destructor (which joins). Workers start on demand
+// and leave after `idle` without work.
 //
-// Admission counts jobs that are not finished: submit takes while outstanding < workers + queue. So with every worker
-// held at work exactly workers + queue jobs are in, and the next is Full, however claims were cut.
+// Admission counts jobs that are not finished: submit takes while outstanding < workers + queue. So with
+// every worker held at work exactly workers + queue jobs are in, and the next is Full, however claims were
+// cut.
 //
-// Claims: a worker takes as many jobs at once as it would finish in about `claim_time`, by the measured service time
-// (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and a slow job delays none.
-// Wake-ups: a worker is woken only when the queued work would wait longer than a wake-up costs; kick() from the
-// producer's tick makes up for an estimate that was wrong.
+// Claims: a worker takes as many jobs at once as it would finish in about `claim_time`, by the measured
+// service time (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and a
+// slow job delays none. Wake-ups: a worker is woken only when the queued work would wait longer than a
+// wake-up costs; kick() from the producer's tick makes up for an estimate that was wrong. The worker that
+// parked last is woken first, so that the same few stay warm and the others go idle.
+//
+// Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), whether or not
+// the thread that ran it has gone on; so `workers` bounds the claims in flight, and fewer threads may serve
+// them.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +26,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/histogram.h"
 #include "base/time.h"
 #include "pool/batch.h"
 
@@ -32,12 +41,13 @@ struct Limits {
   Duration idle = seconds(5);
 };
 
-enum class Admission { accepted, full, closed };
+enum class Admission : std::uint8_t { accepted, full, closed };
 
 struct Submitted {
   /// Jobs taken, from the front; the caller keeps the rest.
   std::uint32_t taken = 0;
-  /// accepted when all were taken; full or closed say why not.
+  /// accepted when all were taken; full or closed say why not. Full is also the answer when no thread is
+  /// there and none can be started (Snapshot::start_failures tells): try again later.
   Admission admission = Admission::accepted;
 };
 
@@ -46,37 +56,46 @@ struct Snapshot {
   std::uint32_t queued = 0;
   std::uint32_t in_flight = 0;  ///< claimed and not finished
   std::uint32_t threads = 0;
-  std::uint32_t active = 0;     ///< threads at work
-  Duration service_time{};      ///< measured average of one job; zero before the first
-  std::uint64_t expired = 0;    ///< jobs whose deadline passed
+  std::uint32_t active = 0;          ///< threads at work
+  Duration service_time{};           ///< measured average of one job; zero before the first
+  std::uint64_t expired = 0;         ///< jobs whose deadline passed
+  std::uint64_t start_failures = 0;  ///< threads that the system refused
 };
 
 class Pool {
  public:
-  /// `on_room` is called (on a worker thread, briefly) when a threshold set by notify_at is reached.
+  /// `on_room` is called when a threshold set by notify_at is reached: on the thread that finishes or
+  /// withdraws the job, or that calls notify_at. It holds no lock of the pool, must be brief, and is never
+  /// empty. `limits.workers` is not 0.
   Pool(Limits limits, Work& work, std::function<void()> on_room);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Offers jobs [begin, batch.size). A sequential batch is taken whole or not at all, except that an empty pool takes one
-  /// larger than its limits: it could never be taken otherwise.
+  /// Offers jobs [begin, batch.size). A sequential batch is taken whole or not at all, except that an empty
+  /// pool takes one larger than its limits: it could never be taken otherwise.
   Submitted try_submit(Batch& batch, std::uint32_t begin = 0);
 
-  /// Arms one call of on_room for when at most `outstanding` jobs are unfinished; at once if that is so already.
+  /// Arms one call of on_room for when at most `outstanding` jobs are unfinished; at once if that is so
+  /// already.
   void notify_at(std::uint32_t outstanding);
 
-  /// The jobs of this claim are done: their places are free. Exactly once per claim, from any thread.
+  /// The jobs of this claim are done: their places are free. Exactly once per claim, from any thread, and the
+  /// last thing that is done with the claim: its slot may belong to another at once.
   void finish(const Claim& claim);
 
-  /// From the producer's tick: requests the stop of jobs past their deadline.
+  /// From the producer's tick: requests the stop of jobs past their deadline. A job's time runs from the call
+  /// that first saw it at work; for the first job of a claim from the claim's start.
   void expire(TimePoint now);
-  /// From the producer's tick: wakes a worker if queued work has not moved since the last call.
+  /// From the producer's tick: if queued work has not moved since the last call though a slot is free,
+  /// forgets the service time (it must be wrong) and wakes a worker. Allows threads to be started again after
+  /// a failure.
   void kick();
 
   /// No more submissions: they answer closed.
   void close();
-  /// Takes back what has not been claimed beyond the first `keep` queued jobs, newest first; in order of submission.
+  /// Takes back what has not been claimed beyond the first `keep` queued jobs, newest first; in order of
+  /// submission.
   std::vector<Range> withdraw(std::uint32_t keep);
   /// Requests the stop of everything at work, now and later.
   void cancel();
@@ -85,9 +104,14 @@ class Pool {
   bool drained() const;
   Snapshot snapshot() const;
   const Limits& limits() const;
+  /// From submission to the claim, per job.
+  const Histogram& queue_wait() const;
+  /// From the start of a claim to its finish, divided by its jobs.
+  const Histogram& duration() const;
 
-  /// Closes, lets the threads end and waits for them; false if some are still at work at the deadline. After false the
-  /// pool must live on (its threads use it).
+  /// Closes, lets the threads work off what is queued, and waits until none is left and every claim is
+  /// finished; false if that is not so at the deadline. After false the pool must live on (its threads use
+  /// it); join may be called again.
   bool join(Deadline deadline);
 
  private:

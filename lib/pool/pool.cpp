@@ -1,0 +1,452 @@
+#include "pool/pool.h"
+
+#include <algorithm>
+#include <cassert>
+#include <deque>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "base/mutex.h"
+#include "pool/service_time.h"
+
+namespace laneway::pool {
+namespace {
+
+/// A slot with what the pool knows about the claim in it. Guarded by the pool's mutex, except that the
+/// claim's finisher may read `started`.
+struct Place : Slot {
+  bool in_use = false;
+  std::uint64_t next_ticket = 1;
+  std::uint64_t first_ticket = 0;
+  TimePoint started;
+  // The deadline check: which ticket it saw at work, since when, and whether that one's stop was requested.
+  std::uint64_t seen_ticket = 0;
+  TimePoint seen_since;
+  bool expired = false;
+
+  /// True once for each ticket that is found to have been at work for longer than `limit`.
+  bool expires(TimePoint now, Duration limit) {
+    const std::uint64_t ticket = std::max(current(), first_ticket);
+    if (ticket != seen_ticket) {
+      seen_ticket = ticket;
+      seen_since = ticket == first_ticket ? started : now;
+      expired = false;
+    }
+    if (expired || now - seen_since <= limit) return false;
+    expired = true;
+    return true;
+  }
+};
+
+struct Worker {
+  std::thread thread;
+  Condition wake;
+  bool woken = false;  // woken or started by another, and not arrived yet
+};
+
+struct Entry {
+  Range range;
+  TimePoint submitted;
+};
+
+}  // namespace
+
+class Pool::Implementation {
+ public:
+  Implementation(const Limits& given, Work& work, std::function<void()> on_room)
+      : limits(given),
+        work_(work),
+        on_room_(std::move(on_room)),
+        places_(given.workers),
+        workers_(given.workers) {
+    for (Place& place : places_) free_.push_back(&place);
+    for (Worker& worker : workers_) unstarted_.push_back(&worker);
+  }
+
+  Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
+  void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
+  void finish(const Claim& claim) EXCLUDES(mutex_);
+  void expire(TimePoint now) EXCLUDES(mutex_);
+  void kick() EXCLUDES(mutex_);
+  std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
+  void cancel();
+  bool join(Deadline deadline) EXCLUDES(mutex_);
+  Snapshot snapshot() const EXCLUDES(mutex_);
+
+  void close() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    closed_ = true;
+  }
+  bool drained() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return outstanding_ == 0;
+  }
+
+  const Limits limits;
+  Histogram queue_wait;
+  Histogram duration;
+
+ private:
+  void run_claims(Worker& self) EXCLUDES(mutex_);
+  std::optional<Claim> next_claim(Worker& self) EXCLUDES(mutex_);
+  Claim take_claim(TimePoint now) REQUIRES(mutex_);
+  bool park(Worker& self) REQUIRES(mutex_);
+  void arrive(Worker& self) REQUIRES(mutex_);
+  void leave(Worker& self) REQUIRES(mutex_);
+
+  Worker* wake_if_wanted() REQUIRES(mutex_);
+  Worker* wake_one() REQUIRES(mutex_);
+  void wake_all() REQUIRES(mutex_);
+  bool start_worker() REQUIRES(mutex_);
+
+  std::uint32_t room_for(std::uint32_t jobs, bool sequential) const REQUIRES(mutex_);
+  bool take_notification() REQUIRES(mutex_);
+  bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && !free_.empty(); }
+  bool ended() const REQUIRES(mutex_) {
+    return ending_ && threads_ == 0 && outstanding_ == 0 && signalling_ == 0;
+  }
+
+  // Constant after construction.
+  Work& work_;
+  const std::function<void()> on_room_;
+
+  mutable Mutex mutex_;
+  Condition ended_;
+  std::vector<Place> places_;  // elements: see Place; the vector never changes
+  std::vector<Place*> free_ GUARDED_BY(mutex_);
+  std::deque<Entry> queue_ GUARDED_BY(mutex_);
+  std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
+  ServiceTime service_time_ GUARDED_BY(mutex_);
+  std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
+  std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t expired_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t start_failures_ GUARDED_BY(mutex_) = 0;
+  bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next
+  bool closed_ GUARDED_BY(mutex_) = false;
+  bool ending_ GUARDED_BY(mutex_) = false;
+  std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;  // finishers that still use the pool without the lock
+
+  // Every worker is unstarted, parked or awake; an awake one is on its way to the queue (searching) or at
+  // work.
+  std::vector<Worker> workers_ GUARDED_BY(mutex_);
+  std::vector<Worker*> unstarted_ GUARDED_BY(mutex_);
+  std::vector<Worker*> parked_ GUARDED_BY(mutex_);  // the last one parked last
+  std::uint32_t threads_ GUARDED_BY(mutex_) = 0;    // parked or awake
+  std::uint32_t awake_ GUARDED_BY(mutex_) = 0;
+  std::uint32_t searching_ GUARDED_BY(mutex_) = 0;
+};
+
+// Admission
+
+std::uint32_t Pool::Implementation::room_for(std::uint32_t jobs, bool sequential) const {
+  const std::uint64_t limit = std::uint64_t{limits.workers} + limits.queue;
+  const std::uint64_t room = limit > outstanding_ ? limit - outstanding_ : 0;
+  if (jobs <= room) return jobs;
+  if (sequential) return outstanding_ == 0 ? jobs : 0;
+  return static_cast<std::uint32_t>(room);
+}
+
+Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
+  const std::uint32_t jobs = batch.size > begin ? batch.size - begin : 0;
+  const TimePoint now = SteadyClock::now();
+  std::uint32_t taken = 0;
+  Worker* wake = nullptr;
+  {
+    MutexLock lock(mutex_);
+    if (closed_) return {0, Admission::closed};
+    if (jobs == 0) return {0, Admission::accepted};
+    taken = room_for(jobs, batch.sequential);
+    if (taken == 0) return {0, Admission::full};
+    if (threads_ == 0) {
+      start_failed_ = false;
+      if (!start_worker()) return {0, Admission::full};
+    }
+    queue_.push_back({{&batch, begin, begin + taken}, now});
+    queued_ += taken;
+    outstanding_ += taken;
+    wake = wake_if_wanted();
+  }
+  if (wake != nullptr) wake->wake.notify_one();
+  return {taken, taken == jobs ? Admission::accepted : Admission::full};
+}
+
+void Pool::Implementation::notify_at(std::uint32_t outstanding) {
+  {
+    MutexLock lock(mutex_);
+    notify_at_ = outstanding;
+    if (!take_notification()) return;
+  }
+  on_room_();
+}
+
+bool Pool::Implementation::take_notification() {
+  if (!notify_at_ || outstanding_ > *notify_at_) return false;
+  notify_at_.reset();
+  return true;
+}
+
+std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
+  std::vector<Range> withdrawn;
+  bool room = false;
+  {
+    MutexLock lock(mutex_);
+    while (queued_ > keep) {
+      Range& last = queue_.back().range;
+      const std::uint32_t jobs = std::min(last.count(), queued_ - keep);
+      withdrawn.push_back({last.batch, last.end - jobs, last.end});
+      last.end -= jobs;
+      if (last.count() == 0) queue_.pop_back();
+      queued_ -= jobs;
+      outstanding_ -= jobs;
+    }
+    room = take_notification();
+  }
+  std::reverse(withdrawn.begin(), withdrawn.end());
+  if (room) on_room_();
+  return withdrawn;
+}
+
+// Claims
+
+void Pool::Implementation::run_claims(Worker& self) {
+  while (const auto claim = next_claim(self)) work_.run(*claim);
+}
+
+std::optional<Claim> Pool::Implementation::next_claim(Worker& self) {
+  TimePoint now = SteadyClock::now();
+  Claim claim;
+  Worker* wake = nullptr;
+  {
+    MutexLock lock(mutex_);
+    arrive(self);
+    while (!claimable()) {
+      if (!park(self)) return std::nullopt;
+      now = SteadyClock::now();
+    }
+    claim = take_claim(now);
+    if (ending_ && queued_ == 0) wake_all();
+    wake = wake_if_wanted();
+  }
+  if (wake != nullptr) wake->wake.notify_one();
+  return claim;
+}
+
+Claim Pool::Implementation::take_claim(TimePoint now) {
+  Entry& entry = queue_.front();
+  Range range = entry.range;
+  if (!range.batch->sequential) range.end = range.begin + std::min(range.count(), service_time_.claim_size());
+  const std::uint32_t jobs = range.count();
+  queue_wait.record(now - entry.submitted, jobs);
+  entry.range.begin = range.end;
+  if (entry.range.count() == 0) queue_.pop_front();
+  queued_ -= jobs;
+  ++claims_;
+
+  Place& place = *free_.back();
+  free_.pop_back();
+  place.in_use = true;
+  place.first_ticket = place.next_ticket;
+  place.next_ticket += jobs;
+  place.started = now;
+  return {range, &place, place.first_ticket};
+}
+
+void Pool::Implementation::finish(const Claim& claim) {
+  auto& place = static_cast<Place&>(*claim.slot);
+  const std::uint32_t jobs = claim.range.count();
+  const Duration took = SteadyClock::now() - place.started;
+  duration.record(took / jobs, jobs);
+  Worker* wake = nullptr;
+  bool room = false;
+  {
+    MutexLock lock(mutex_);
+    assert(place.in_use && place.first_ticket == claim.first_ticket);
+    service_time_.record(took, jobs);
+    outstanding_ -= jobs;
+    place.in_use = false;
+    free_.push_back(&place);
+    // Work may have waited for a slot, not for a thread.
+    if (free_.size() == 1) wake = wake_if_wanted();
+    room = take_notification();
+    if (wake == nullptr && !room) {
+      if (ended()) ended_.notify_all();
+      return;
+    }
+    ++signalling_;
+  }
+  if (wake != nullptr) wake->wake.notify_one();
+  if (room) on_room_();
+  MutexLock lock(mutex_);
+  --signalling_;
+  if (ended()) ended_.notify_all();
+}
+
+// Workers
+
+Worker* Pool::Implementation::wake_if_wanted() {
+  if (free_.size() <= searching_) return nullptr;
+  const std::uint64_t expected = std::uint64_t{searching_} * service_time_.claim_size();
+  if (queued_ <= expected || !service_time_.worth_a_wake_up(queued_ - expected, awake_)) return nullptr;
+  return wake_one();
+}
+
+/// Whom to notify, without the lock; nobody when a thread was started, or when all are awake.
+Worker* Pool::Implementation::wake_one() {
+  if (parked_.empty()) {
+    start_worker();
+    return nullptr;
+  }
+  Worker* worker = parked_.back();
+  parked_.pop_back();
+  worker->woken = true;
+  ++awake_;
+  ++searching_;
+  return worker;
+}
+
+void Pool::Implementation::wake_all() {
+  while (!parked_.empty()) wake_one()->wake.notify_one();
+}
+
+bool Pool::Implementation::start_worker() {
+  if (unstarted_.empty() || start_failed_) return false;
+  Worker& worker = *unstarted_.back();
+  // A thread that was there before has ended but for its return: it gave the lock back.
+  if (worker.thread.joinable()) worker.thread.join();
+  try {
+    worker.thread = std::thread([this, &worker] { run_claims(worker); });
+  } catch (const std::system_error&) {
+    start_failed_ = true;
+    ++start_failures_;
+    return false;
+  }
+  unstarted_.pop_back();
+  worker.woken = true;
+  ++threads_;
+  ++awake_;
+  ++searching_;
+  return true;
+}
+
+void Pool::Implementation::arrive(Worker& self) {
+  if (!self.woken) return;
+  self.woken = false;
+  --searching_;
+}
+
+/// Sleeps until woken; false when the thread is to end.
+bool Pool::Implementation::park(Worker& self) {
+  if (ending_ && queued_ == 0) {
+    --awake_;
+    leave(self);
+    return false;
+  }
+  parked_.push_back(&self);
+  --awake_;
+  TimePoint until = SteadyClock::now() + limits.idle;
+  while (!self.woken) {
+    if (self.wake.wait_until(mutex_, until) || self.woken) continue;
+    if (queued_ == 0) {
+      parked_.erase(std::find(parked_.begin(), parked_.end(), &self));
+      leave(self);
+      return false;
+    }
+    until += limits.idle;  // somebody must be there when a slot becomes free
+  }
+  arrive(self);
+  return true;
+}
+
+void Pool::Implementation::leave(Worker& self) {
+  --threads_;
+  unstarted_.push_back(&self);
+  if (ended()) ended_.notify_all();
+}
+
+// The producer's tick, and the end
+
+void Pool::Implementation::expire(TimePoint now) {
+  MutexLock lock(mutex_);
+  for (Place& place : places_) {
+    if (!place.in_use || !place.expires(now, limits.job_deadline)) continue;
+    place.stop.stop_up_to(place.seen_ticket);
+    ++expired_;
+  }
+}
+
+void Pool::Implementation::kick() {
+  Worker* wake = nullptr;
+  {
+    MutexLock lock(mutex_);
+    start_failed_ = false;
+    const bool stuck = claimable() && searching_ == 0 && claims_ == claims_at_kick_;
+    claims_at_kick_ = claims_;
+    if (!stuck) return;
+    service_time_.forget();
+    wake = wake_one();
+  }
+  if (wake != nullptr) wake->wake.notify_one();
+}
+
+void Pool::Implementation::cancel() {
+  for (Place& place : places_) place.stop.stop_up_to(StopState::all);
+}
+
+bool Pool::Implementation::join(Deadline deadline) {
+  MutexLock lock(mutex_);
+  closed_ = true;
+  ending_ = true;
+  wake_all();
+  while (!ended()) {
+    if (deadline.passed()) return false;
+    ended_.wait_until(mutex_, deadline.at());
+  }
+  for (Worker& worker : workers_)
+    if (worker.thread.joinable()) worker.thread.join();
+  return true;
+}
+
+Snapshot Pool::Implementation::snapshot() const {
+  MutexLock lock(mutex_);
+  Snapshot result;
+  result.queued = queued_;
+  result.in_flight = static_cast<std::uint32_t>(outstanding_ - queued_);
+  result.threads = threads_;
+  result.active = awake_ - searching_;
+  result.service_time = service_time_.average();
+  result.expired = expired_;
+  result.start_failures = start_failures_;
+  return result;
+}
+
+// The public face
+
+Pool::Pool(Limits limits, Work& work, std::function<void()> on_room)
+    : implementation_(std::make_unique<Implementation>(limits, work, std::move(on_room))) {}
+
+Pool::~Pool() {
+  while (!join(Deadline::in(seconds(60)))) {
+  }
+}
+
+Submitted Pool::try_submit(Batch& batch, std::uint32_t begin) {
+  return implementation_->try_submit(batch, begin);
+}
+void Pool::notify_at(std::uint32_t outstanding) { implementation_->notify_at(outstanding); }
+void Pool::finish(const Claim& claim) { implementation_->finish(claim); }
+void Pool::expire(TimePoint now) { implementation_->expire(now); }
+void Pool::kick() { implementation_->kick(); }
+void Pool::close() { implementation_->close(); }
+std::vector<Range> Pool::withdraw(std::uint32_t keep) { return implementation_->withdraw(keep); }
+void Pool::cancel() { implementation_->cancel(); }
+bool Pool::drained() const { return implementation_->drained(); }
+Snapshot Pool::snapshot() const { return implementation_->snapshot(); }
+const Limits& Pool::limits() const { return implementation_->limits; }
+const Histogram& Pool::queue_wait() const { return implementation_->queue_wait; }
+const Histogram& Pool::duration() const { return implementation_->duration; }
+bool Pool::join(Deadline deadline) { return implementation_->join(deadline); }
+
+}  // namespace laneway::pool

@@ -1,0 +1,167 @@
+#include "support.h"
+
+using namespace laneway;
+using namespace laneway::pool;
+
+TEST_CASE(
+    "N workers held at work and a queue of Q take exactly N + Q jobs, and the next is refused as full") {
+  const auto [workers, queue] =
+      GENERATE(table<std::uint32_t, std::uint32_t>({{1, 0}, {1, 1}, {4, 3}, {8, 256}, {64, 10}}));
+  Gate gate;
+  Jobs jobs(workers + queue + 5);
+  TestPool pool(limits(workers, queue), [&](const Claim& claim) {
+    gate.pass();
+    run_jobs(claim);
+  });
+  const auto submitted = pool->try_submit(jobs);
+  CHECK(submitted.taken == workers + queue);
+  CHECK(submitted.admission == Admission::full);
+  CHECK(gate.holds(static_cast<int>(workers)));
+  CHECK(pool->snapshot().in_flight == workers);
+  CHECK(pool->snapshot().queued == queue);
+  const auto next = pool->try_submit(jobs, submitted.taken);
+  CHECK(next.taken == 0);
+  CHECK(next.admission == Admission::full);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  for (std::uint32_t job = 0; job < jobs.size; ++job) CHECK(jobs.ran[job] == (job < workers + queue ? 1 : 0));
+}
+
+TEST_CASE("jobs claimed by the hundred and not begun count as admitted") {
+  Gate gate;
+  std::atomic<bool> hold{false};
+  TestPool pool(limits(2, 6), [&](const Claim& claim) {
+    if (hold) gate.pass();
+    run_jobs(claim);
+  });
+  warm_up(pool);
+  hold = true;
+  Jobs jobs(100);
+  CHECK(pool->try_submit(jobs).taken == 8);
+  CHECK(eventually([&] { return pool->snapshot().in_flight > 0; }));
+  CHECK(pool->try_submit(jobs, 8).taken == 0);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+}
+
+TEST_CASE("what was not taken can be offered again when there is room") {
+  Gate gate;
+  std::atomic<int> notified{0};
+  Jobs jobs(20);
+  TestPool pool(
+      limits(2, 3),
+      [&](const Claim& claim) {
+        gate.pass();
+        run_jobs(claim);
+      },
+      TestPool::Finish::on_return, [&] { ++notified; });
+  auto begin = pool->try_submit(jobs).taken;
+  CHECK(begin == 5);
+  gate.open();
+  while (begin < jobs.size) {
+    const int before = notified;
+    pool->notify_at(4);
+    REQUIRE(eventually([&] { return notified > before; }));
+    const auto submitted = pool->try_submit(jobs, begin);
+    REQUIRE(submitted.taken > 0);
+    begin += submitted.taken;
+  }
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(jobs.all_ran());
+}
+
+TEST_CASE("a batch without jobs is accepted and runs nothing") {
+  TestPool pool(limits(1, 1), [](const Claim&) { FAIL("nothing to run"); });
+  Jobs none(0);
+  CHECK(pool->try_submit(none).admission == Admission::accepted);
+  Jobs one(1);
+  CHECK(pool->try_submit(one, 1).admission == Admission::accepted);
+  CHECK(pool->drained());
+  CHECK(pool->snapshot().threads == 0);
+}
+
+TEST_CASE(
+    "a sequential batch is taken whole or not at all, but a larger one than the limits by an empty pool") {
+  Gate gate;
+  TestPool pool(limits(2, 3), [&](const Claim& claim) {
+    gate.pass();
+    run_jobs(claim);
+  });
+  Jobs large(50, true);
+  Jobs small(1, true);
+  CHECK(pool->try_submit(large).taken == 50);
+  CHECK(pool->try_submit(small).admission == Admission::full);
+  gate.open();
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  Jobs some(2);
+  CHECK(pool->try_submit(some).taken == 2);
+  Jobs fits(3, true);
+  CHECK(pool->try_submit(fits).taken == 3);
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(large.all_ran());
+  CHECK(fits.all_ran());
+  CHECK(small.all_ran(0));
+}
+
+TEST_CASE("a closed pool refuses as closed and still runs what it has") {
+  Gate gate;
+  Jobs jobs(3);
+  TestPool pool(limits(1, 8), [&](const Claim& claim) {
+    gate.pass();
+    run_jobs(claim);
+  });
+  CHECK(pool->try_submit(jobs).taken == 3);
+  pool->close();
+  pool->close();
+  Jobs late(1);
+  CHECK(pool->try_submit(late).admission == Admission::closed);
+  CHECK(pool->try_submit(late).taken == 0);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(jobs.all_ran());
+  CHECK(late.all_ran(0));
+}
+
+TEST_CASE("the call for room comes once, when as few jobs as asked for are unfinished") {
+  Gate gate;
+  Gate last_gate;
+  std::atomic<int> calls{0};
+  std::atomic<int> begun{0};
+  std::vector<Jobs> jobs = single_jobs(3);
+  TestPool pool(
+      limits(1, 8),
+      [&](const Claim& claim) {
+        (++begun < 3 ? gate : last_gate).pass();
+        run_jobs(claim);
+      },
+      TestPool::Finish::on_return, [&] { ++calls; });
+  for (Jobs& job : jobs) CHECK(pool->try_submit(job).taken == 1);
+  pool->notify_at(0);
+  CHECK(calls == 0);
+  pool->notify_at(1);  // replaces the first
+  CHECK(calls == 0);
+  gate.open();
+  CHECK(last_gate.holds(1));
+  CHECK(calls == 1);
+  last_gate.open();
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  CHECK(calls == 1);
+  pool->notify_at(0);
+  CHECK(calls == 2);
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(calls == 2);
+}
+
+TEST_CASE("a call for room that is asked for while jobs finish is never missed and never doubled") {
+  std::atomic<int> calls{0};
+  TestPool pool(limits(2, 8), run_jobs, TestPool::Finish::on_return, [&] { ++calls; });
+  Jobs jobs(4);
+  constexpr int rounds = 2000;
+  for (int round = 1; round <= rounds; ++round) {
+    pool->try_submit(jobs);
+    pool->notify_at(static_cast<std::uint32_t>(round % 4));
+    REQUIRE(eventually([&] { return calls == round; }));
+  }
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(calls == rounds);
+}

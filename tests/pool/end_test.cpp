@@ -1,0 +1,193 @@
+#include "support.h"
+
+using namespace laneway;
+using namespace laneway::pool;
+
+namespace {
+
+Limits with_deadline(Duration deadline) {
+  auto result = limits(1, 100);
+  result.job_deadline = deadline;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("withdrawing takes the newest unclaimed jobs, in order of submission, and they never run") {
+  Gate gate;
+  Jobs first(5);
+  Jobs second(4);
+  TestPool pool(limits(1, 100), [&](const Claim& claim) {
+    gate.pass();
+    run_jobs(claim);
+  });
+  pool->try_submit(first);
+  pool->try_submit(second);
+  REQUIRE(gate.holds(1));
+  const auto withdrawn = pool->withdraw(3);
+  REQUIRE(withdrawn.size() == 2);
+  CHECK(withdrawn[0].batch == &first);
+  CHECK(withdrawn[0].begin == 4);
+  CHECK(withdrawn[0].end == 5);
+  CHECK(withdrawn[1].batch == &second);
+  CHECK(withdrawn[1].begin == 0);
+  CHECK(withdrawn[1].end == 4);
+  CHECK(pool->withdraw(3).empty());
+  CHECK(pool->snapshot().queued == 3);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  for (int job = 0; job < 4; ++job) CHECK(first.ran[job] == 1);
+  CHECK(first.ran[4] == 0);
+  CHECK(second.all_ran(0));
+}
+
+TEST_CASE("withdrawing makes room: the pool takes more, and who waits for room is called") {
+  Gate gate;
+  std::atomic<int> calls{0};
+  TestPool pool(
+      limits(1, 4), [&](const Claim&) { gate.pass(); }, TestPool::Finish::on_return, [&] { ++calls; });
+  Jobs jobs(10);
+  CHECK(pool->try_submit(jobs).taken == 5);
+  REQUIRE(gate.holds(1));
+  pool->notify_at(1);
+  CHECK(calls == 0);
+  CHECK(pool->withdraw(0).size() == 1);
+  CHECK(calls == 1);
+  CHECK(pool->try_submit(jobs).taken == 4);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+}
+
+TEST_CASE("cancelling stops what is at work and what comes later") {
+  std::atomic<int> at_work{0};
+  std::atomic<int> stopped{0};
+  TestPool pool(limits(2, 10), [&](const Claim& claim) {
+    ++at_work;
+    if (claim.stop_token(claim.range.begin).wait_until(SteadyClock::now() + patience)) ++stopped;
+  });
+  Jobs jobs(6);
+  CHECK(pool->try_submit(jobs).taken == 6);
+  REQUIRE(eventually([&] { return at_work == 2; }));
+  CHECK(stopped == 0);
+  pool->cancel();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(stopped == at_work);
+}
+
+TEST_CASE("a job is stopped and counted once when it has been at work for longer than its deadline") {
+  Gate gate;
+  std::atomic<bool> stopped{false};
+  TestPool pool(with_deadline(seconds(1000)), [&](const Claim& claim) {
+    gate.pass();
+    stopped = claim.stop_token(0).stop_requested();
+  });
+  const auto before = SteadyClock::now();
+  Jobs job(1);
+  pool->try_submit(job);
+  REQUIRE(gate.holds(1));
+  const auto after = SteadyClock::now();
+  pool->expire(before + seconds(1000));  // the claim began later than `before`
+  CHECK(pool->snapshot().expired == 0);
+  pool->expire(after + seconds(1000) + nanoseconds(1));
+  pool->expire(after + seconds(2000));
+  CHECK(pool->snapshot().expired == 1);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(stopped);
+}
+
+TEST_CASE("in a claim of several jobs each has its own time from when it was first seen, and its own stop") {
+  Gate before_second;
+  Gate in_second;
+  std::vector<bool> stopped;
+  TestPool pool(with_deadline(seconds(1000)), [&](const Claim& claim) {
+    before_second.pass();
+    claim.slot->progress(claim.first_ticket + 1);
+    in_second.pass();
+    for (std::uint32_t job = 0; job < 3; ++job) stopped.push_back(claim.stop_token(job).stop_requested());
+  });
+  Jobs jobs(3, true);
+  pool->try_submit(jobs);
+  REQUIRE(before_second.holds(1));
+  before_second.open();
+  REQUIRE(in_second.holds(1));
+  const auto seen = SteadyClock::now() + seconds(500);
+  pool->expire(seen);
+  pool->expire(seen + seconds(1000));
+  CHECK(pool->snapshot().expired == 0);
+  pool->expire(seen + seconds(1000) + nanoseconds(1));
+  CHECK(pool->snapshot().expired == 1);
+  in_second.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(stopped == std::vector<bool>{true, true, false});
+}
+
+TEST_CASE("an old stop does not reach the next job of the same slot, and an idle slot does not expire") {
+  Gate gates[2];
+  std::atomic<int> begun{0};
+  std::vector<bool> stopped;
+  TestPool pool(with_deadline(seconds(1000)), [&](const Claim& claim) {
+    gates[begun++].pass();
+    stopped.push_back(claim.stop_token(0).stop_requested());
+  });
+  Jobs jobs[2] = {Jobs(1), Jobs(1)};
+  pool->try_submit(jobs[0]);
+  REQUIRE(gates[0].holds(1));
+  pool->expire(SteadyClock::now() + seconds(2000));
+  gates[0].open();
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  pool->expire(SteadyClock::now() + seconds(4000));
+  pool->try_submit(jobs[1]);
+  REQUIRE(gates[1].holds(1));
+  pool->expire(SteadyClock::now());
+  CHECK(pool->snapshot().expired == 1);
+  gates[1].open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(stopped == std::vector<bool>{true, false});
+}
+
+TEST_CASE("joining gives up at its deadline while a worker is stuck, and succeeds when it has gone on") {
+  Gate gate;
+  TestPool pool(limits(2, 10), [&](const Claim& claim) {
+    gate.pass();
+    run_jobs(claim);
+  });
+  Jobs jobs(5);
+  pool->try_submit(jobs);
+  REQUIRE(gate.holds(2));
+  CHECK_FALSE(pool->join(Deadline::in(Duration::zero())));
+  CHECK(pool->snapshot().threads == 2);
+  gate.open();
+  CHECK(pool->join(Deadline::in(patience)));
+  CHECK(pool->join(Deadline::in(patience)));
+  CHECK(pool->snapshot().threads == 0);
+  CHECK(jobs.all_ran());
+}
+
+TEST_CASE("joining waits for claims that finish elsewhere") {
+  std::atomic<bool> passed_on{false};
+  Claim held;
+  TestPool pool(
+      limits(1, 10),
+      [&](const Claim& claim) {
+        held = claim;
+        passed_on = true;
+      },
+      TestPool::Finish::later);
+  Jobs job(1);
+  pool->try_submit(job);
+  REQUIRE(eventually([&] { return passed_on.load(); }));
+  CHECK_FALSE(pool->join(Deadline::in(Duration::zero())));
+  std::thread finisher([&] { pool->finish(held); });
+  CHECK(pool->join(Deadline::in(patience)));
+  finisher.join();
+}
+
+TEST_CASE("a pool that is destroyed runs what it has taken") {
+  Jobs jobs(50);
+  {
+    TestPool pool(limits(2, 100), run_jobs);
+    CHECK(pool->try_submit(jobs).taken == 50);
+  }
+  CHECK(jobs.all_ran());
+}

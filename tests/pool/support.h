@@ -1,0 +1,130 @@
+// What the pool's tests share: batches that know what ran, work made of a function, and gates instead of
+// sleeps.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "catch.h"
+#include "pool/pool.h"
+
+namespace laneway::pool {
+
+/// Far beyond what a loaded machine needs; a test that waits so long has failed.
+inline constexpr Duration patience = seconds(60);
+
+template <class Condition>
+bool eventually(Condition&& condition) {
+  const auto deadline = Deadline::in(patience);
+  while (!condition()) {
+    if (deadline.passed()) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+struct Jobs : Batch {
+  explicit Jobs(std::uint32_t count, bool one_after_the_other = false) : ran(count) {
+    size = count;
+    sequential = one_after_the_other;
+  }
+  void run(const Range& range) {
+    for (auto i = range.begin; i < range.end; ++i) ++ran[i];
+  }
+  /// Whether every job ran `times` times.
+  bool all_ran(int times = 1) const {
+    for (const auto& count : ran)
+      if (count != times) return false;
+    return true;
+  }
+  std::vector<std::atomic<int>> ran;
+};
+
+/// Batches of one job each: as many claims, whatever jobs take.
+inline std::vector<Jobs> single_jobs(std::size_t count) {
+  std::vector<Jobs> result;
+  result.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) result.emplace_back(1);
+  return result;
+}
+
+inline void run_jobs(const Claim& claim) { static_cast<Jobs*>(claim.range.batch)->run(claim.range); }
+
+/// Holds whoever comes until it is opened.
+class Gate {
+ public:
+  ~Gate() { open(); }
+  void pass() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    ++waiting_;
+    while (!open_) opened_.wait(mutex_);
+    --waiting_;
+  }
+  void open() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  bool holds(int count) EXCLUDES(mutex_) {
+    return eventually([&] {
+      MutexLock lock(mutex_);
+      return waiting_ == count;
+    });
+  }
+
+ private:
+  Mutex mutex_;
+  Condition opened_;
+  bool open_ GUARDED_BY(mutex_) = false;
+  int waiting_ GUARDED_BY(mutex_) = 0;
+};
+
+/// A pool whose work is a function; the claim is finished when it returns, or later by the function's own
+/// means. Gates that the function waits at must outlive it.
+class TestPool : private Work {
+ public:
+  using Function = std::function<void(const Claim&)>;
+  enum class Finish { on_return, later };
+
+  explicit TestPool(
+      Limits limits, Function function, Finish finish = Finish::on_return,
+      std::function<void()> on_room = [] {})
+      : function_(std::move(function)), finish_(finish), pool_(limits, *this, std::move(on_room)) {}
+
+  Pool* operator->() { return &pool_; }
+
+ private:
+  void run(const Claim& claim) noexcept override {
+    function_(claim);
+    if (finish_ == Finish::on_return) pool_.finish(claim);
+  }
+
+  Function function_;
+  Finish finish_;
+  Pool pool_;
+};
+
+inline Limits limits(std::uint32_t workers, std::uint32_t queue) {
+  Limits result;
+  result.workers = workers;
+  result.queue = queue;
+  result.idle = std::chrono::hours(1);
+  return result;
+}
+
+/// Lets the pool learn that jobs take next to nothing.
+inline void warm_up(TestPool& pool) {
+  Jobs jobs(64);
+  REQUIRE(eventually([&] {
+    if (pool->drained()) pool->try_submit(jobs);
+    const auto measured = pool->snapshot().service_time;
+    return measured > Duration::zero() && measured < microseconds(1);
+  }));
+  REQUIRE(eventually([&] { return pool->drained() && pool->snapshot().active == 0; }));
+}
+
+}  // namespace laneway::pool
