@@ -149,25 +149,41 @@ Json describe_member(const rd_kafka_MemberDescription_t* member) {
           {"partitions", partitions}};
 }
 
-}  // namespace
-
-void print_members(const std::string& bootstrap, const std::string& group) {
-  const auto client = connect(bootstrap);
-  const Queue queue(rd_kafka_queue_new(client.get()));
+/// Nothing while the group has no coordinator, as when it has just been created or its broker died.
+std::optional<Json> describe_group(rd_kafka_t* client, const std::string& group) {
+  const Queue queue(rd_kafka_queue_new(client));
   const char* name = group.c_str();
-  rd_kafka_DescribeConsumerGroups(client.get(), &name, 1, nullptr, queue.get());
+  rd_kafka_DescribeConsumerGroups(client, &name, 1, nullptr, queue.get());
   const auto event = await_event(queue.get(), "describe " + group);
   std::size_t count = 0;
   const auto* groups = rd_kafka_DescribeConsumerGroups_result_groups(
       rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count);
-  const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0]);
-  if (error != nullptr) throw Failure("describe " + group + ": " + rd_kafka_error_string(error));
+  if (const auto* error = rd_kafka_ConsumerGroupDescription_error(groups[0])) {
+    const auto code = rd_kafka_error_code(error);
+    if (code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR || code == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
+        code == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS)
+      return std::nullopt;
+    throw Failure("describe " + group + ": " + rd_kafka_error_string(error));
+  }
   Json members = Json::array();
   for (std::size_t i = 0; i < rd_kafka_ConsumerGroupDescription_member_count(groups[0]); ++i)
     members.push_back(describe_member(rd_kafka_ConsumerGroupDescription_member(groups[0], i)));
-  print({{"group", group},
-         {"state", rd_kafka_consumer_group_state_name(rd_kafka_ConsumerGroupDescription_state(groups[0]))},
-         {"members", members}});
+  const auto state = rd_kafka_ConsumerGroupDescription_state(groups[0]);
+  return Json{{"group", group}, {"state", rd_kafka_consumer_group_state_name(state)}, {"members", members}};
+}
+
+}  // namespace
+
+void print_members(const std::string& bootstrap, const std::string& group) {
+  const auto client = connect(bootstrap);
+  const auto deadline = Clock::now() + patience;
+  auto description = describe_group(client.get(), group);
+  while (!description) {
+    if (Clock::now() > deadline) throw Failure("describe " + group + ": no coordinator was found in time");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    description = describe_group(client.get(), group);
+  }
+  print(*description);
 }
 
 }  // namespace kafka_tool

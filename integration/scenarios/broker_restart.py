@@ -1,0 +1,23 @@
+"""The only broker is killed and comes back under load: the service goes on by itself, and nothing is lost."""
+import harness
+from harness import Promises
+
+
+def scenario(run):
+    run.create(4)
+    run.watch_commits()
+    service = run.service("service", handler={"simulate": {"sleep": "5ms"}})
+    run.produce_meanwhile("--seconds", 18, "--rate", 1500)
+    run.wait_for_progress(service, 3000)
+    run.kafka("restart", "--kill")
+    done = service.processed()
+    run.wait_for_progress(service, done + 3000)
+    run.finish_writing()
+    run.wait_for_no_lag()
+    service.stop()
+    # Commits may have gone unanswered: then what was done in the meantime comes again, but nothing older.
+    run.judge(Promises(stopped_clean=True, duplicates=10000, redelivery_window=25))
+
+
+if __name__ == "__main__":
+    harness.main("broker-restart", scenario, own_kafka=True)

@@ -1,0 +1,42 @@
+"""Members join and leave under load. usage: rebalance.py range|cooperative-sticky"""
+import sys
+import time
+
+import harness
+from harness import Promises, expect, wait_until
+
+STRATEGY = sys.argv[1] if len(sys.argv) > 1 else "range"
+
+
+def scenario(run):
+    run.create(8)
+    run.watch_commits()
+    options = {"kafka": {"partition.assignment.strategy": STRATEGY}, "handler": {"simulate": {"sleep": "3ms"}}}
+
+    def members(count):
+        wait_until(f"the group has {count} members", lambda: (
+            run.members()["state"] == "Stable" and len(run.members()["members"]) == count))
+
+    first = run.service("first", **options)
+    run.produce_meanwhile("--seconds", 16, "--rate", 2500, "--size", 100)
+    run.wait_for_progress(first, 1000)
+    second = run.service("second", **options)
+    run.wait_for_progress(second, 1000)
+    members(2)
+    third = run.service("third", **options)
+    run.wait_for_progress(third, 1000)
+    members(3)
+    second.stop()
+    members(2)
+    before = first.processed(), third.processed()
+    time.sleep(1)
+    expect(first.processed() > before[0] and third.processed() > before[1], "a remaining member stands still")
+    run.finish_writing()
+    run.wait_for_no_lag()
+    third.stop()
+    first.stop()
+    run.judge(Promises(stopped_clean=True))
+
+
+if __name__ == "__main__":
+    harness.main(f"rebalance-{STRATEGY}", scenario)

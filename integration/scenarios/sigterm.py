@@ -1,0 +1,26 @@
+"""SIGTERM under load: what is at work is finished, everything processed is committed, and the next process repeats nothing."""
+import harness
+from harness import Promises, expect
+
+RECORDS = 15000
+
+
+def scenario(run):
+    run.create(6)
+    run.produce("--count", RECORDS, "--size", 100)
+    run.watch_commits()
+    options = {"handler": {"simulate": {"sleep": {"p50": "3ms", "p99": "60ms"}}}}
+    first = run.service("first", **options)
+    run.wait_for_progress(first, RECORDS // 4)
+    first.stop()
+    committed = sum(run.committed().values())
+    expect(first.processed() < RECORDS, "everything was done before the SIGTERM: this was no load")
+    expect(committed == first.processed(), f"{first.processed()} were processed, but {committed} committed")
+    second = run.service("second", **options)
+    run.wait_for_no_lag()
+    second.stop()
+    run.judge(Promises(stopped_clean=True))
+
+
+if __name__ == "__main__":
+    harness.main("sigterm", scenario)
