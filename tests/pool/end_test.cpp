@@ -122,7 +122,7 @@ TEST_CASE("in a claim of several jobs each has its own time from when it was fir
   CHECK(stopped == std::vector<bool>{true, true, false});
 }
 
-TEST_CASE("an old stop does not reach the next job of the same slot, and an idle slot does not expire") {
+TEST_CASE("an old stop does not reach the next job of the same slot") {
   Gate gates[2];
   std::atomic<int> begun{0};
   std::vector<bool> stopped;
@@ -136,7 +136,6 @@ TEST_CASE("an old stop does not reach the next job of the same slot, and an idle
   pool->expire(SteadyClock::now() + seconds(2000));
   gates[0].open();
   REQUIRE(eventually([&] { return pool->drained(); }));
-  pool->expire(SteadyClock::now() + seconds(4000));
   pool->try_submit(jobs[1]);
   REQUIRE(gates[1].holds(1));
   pool->expire(SteadyClock::now());
@@ -144,6 +143,16 @@ TEST_CASE("an old stop does not reach the next job of the same slot, and an idle
   gates[1].open();
   REQUIRE(pool->join(Deadline::in(patience)));
   CHECK(stopped == std::vector<bool>{true, false});
+}
+
+TEST_CASE("a finished job does not expire") {
+  TestPool pool(with_deadline(seconds(1000)), run_jobs);
+  Jobs job(1);
+  pool->try_submit(job);
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  pool->expire(SteadyClock::now() + seconds(2000));
+  CHECK(pool->snapshot().expired == 0);
+  REQUIRE(pool->join(Deadline::in(patience)));
 }
 
 TEST_CASE("joining gives up at its deadline while a worker is stuck, and succeeds when it has gone on") {
@@ -177,6 +186,8 @@ TEST_CASE("joining waits for claims that finish elsewhere") {
   Jobs job(1);
   pool->try_submit(job);
   REQUIRE(eventually([&] { return passed_on.load(); }));
+  CHECK_FALSE(pool->join(Deadline::in(Duration::zero())));
+  REQUIRE(eventually([&] { return pool->snapshot().threads == 0; }));
   CHECK_FALSE(pool->join(Deadline::in(Duration::zero())));
   std::thread finisher([&] { pool->finish(held); });
   CHECK(pool->join(Deadline::in(patience)));

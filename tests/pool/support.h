@@ -15,7 +15,7 @@
 namespace laneway::pool {
 
 /// Far beyond what a loaded machine needs; a test that waits so long has failed.
-inline constexpr Duration patience = seconds(60);
+inline constexpr Duration patience = seconds(30);
 
 template <class Condition>
 bool eventually(Condition&& condition) {
@@ -54,14 +54,14 @@ inline std::vector<Jobs> single_jobs(std::size_t count) {
 
 inline void run_jobs(const Claim& claim) { static_cast<Jobs*>(claim.range.batch)->run(claim.range); }
 
-/// Holds whoever comes until it is opened.
+/// Holds whoever comes until it is opened (or the test has failed, so that a failed test ends).
 class Gate {
  public:
   ~Gate() { open(); }
   void pass() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     ++waiting_;
-    while (!open_) opened_.wait(mutex_);
+    while (!open_ && !given_up_.passed()) opened_.wait_until(mutex_, given_up_.at());
     --waiting_;
   }
   void open() EXCLUDES(mutex_) {
@@ -77,6 +77,7 @@ class Gate {
   }
 
  private:
+  const Deadline given_up_ = Deadline::in(patience);
   Mutex mutex_;
   Condition opened_;
   bool open_ GUARDED_BY(mutex_) = false;

@@ -60,7 +60,7 @@ TEST_CASE("threads without work end, and new ones start when there is some") {
 
 TEST_CASE("a thread stays while work waits for a slot") {
   auto with_short_idle = limits(2, 100);
-  with_short_idle.idle = nanoseconds(1);
+  with_short_idle.idle = microseconds(10);
   Mutex mutex;
   std::vector<Claim> held;
   std::atomic<int> run{0};
@@ -75,6 +75,9 @@ TEST_CASE("a thread stays while work waits for a slot") {
   std::vector<Jobs> jobs = single_jobs(4);
   for (Jobs& job : jobs) CHECK(pool->try_submit(job).taken == 1);
   REQUIRE(eventually([&] { return run == 2; }));
+  REQUIRE(eventually([&] { return pool->snapshot().active == 0; }));
+  std::this_thread::sleep_for(milliseconds(2));  // many times `idle`: who may leave has left
+  CHECK(pool->snapshot().threads > 0);
   refuse_threads = true;
   for (int finished = 0; finished < 4; ++finished) {
     REQUIRE(eventually([&] { return run == std::min(finished + 2, 4); }));
