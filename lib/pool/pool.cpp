@@ -2,142 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <deque>
-#include <optional>
 #include <system_error>
-#include <thread>
 
-#include "base/mutex.h"
-#include "pool/service_time.h"
+#include "pool/implementation.h"
 
 namespace laneway::pool {
-namespace {
-
-/// A slot with what the pool knows about the claim in it. Guarded by the pool's mutex, except that the
-/// claim's finisher may read `started`.
-struct Place : Slot {
-  bool in_use = false;
-  std::uint64_t next_ticket = 1;
-  std::uint64_t first_ticket = 0;
-  TimePoint started;
-  // The deadline check: which ticket it saw at work, since when, and whether that one's stop was requested.
-  std::uint64_t seen_ticket = 0;
-  TimePoint seen_since;
-  bool expired = false;
-
-  /// True once for each ticket that is found to have been at work for longer than `limit`.
-  bool expires(TimePoint now, Duration limit) {
-    const std::uint64_t ticket = std::max(current(), first_ticket);
-    if (ticket != seen_ticket) {
-      seen_ticket = ticket;
-      seen_since = ticket == first_ticket ? started : now;
-      expired = false;
-    }
-    if (expired || now - seen_since <= limit) return false;
-    expired = true;
-    return true;
-  }
-};
-
-struct Worker {
-  std::thread thread;
-  Condition wake;
-  bool woken = false;  // woken or started by another, and not arrived yet
-};
-
-struct Entry {
-  Range range;
-  TimePoint submitted;
-};
-
-}  // namespace
-
-class Pool::Implementation {
- public:
-  Implementation(const Limits& given, Work& work, std::function<void()> on_room)
-      : limits(given),
-        work_(work),
-        on_room_(std::move(on_room)),
-        places_(given.workers),
-        workers_(given.workers) {
-    for (Place& place : places_) free_.push_back(&place);
-    for (Worker& worker : workers_) unstarted_.push_back(&worker);
-  }
-
-  Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
-  void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
-  void finish(const Claim& claim) EXCLUDES(mutex_);
-  void expire(TimePoint now) EXCLUDES(mutex_);
-  void kick() EXCLUDES(mutex_);
-  std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
-  void cancel();
-  bool join(Deadline deadline) EXCLUDES(mutex_);
-  Snapshot snapshot() const EXCLUDES(mutex_);
-
-  void close() EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    closed_ = true;
-  }
-  bool drained() const EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    return outstanding_ == 0;
-  }
-
-  const Limits limits;
-  Histogram queue_wait;
-  Histogram duration;
-
- private:
-  void run_claims(Worker& self) EXCLUDES(mutex_);
-  std::optional<Claim> next_claim(Worker& self) EXCLUDES(mutex_);
-  Claim take_claim(TimePoint now) REQUIRES(mutex_);
-  bool park(Worker& self) REQUIRES(mutex_);
-  void arrive(Worker& self) REQUIRES(mutex_);
-  void leave(Worker& self) REQUIRES(mutex_);
-
-  Worker* wake_if_wanted() REQUIRES(mutex_);
-  Worker* wake_one() REQUIRES(mutex_);
-  void wake_all() REQUIRES(mutex_);
-  bool start_worker() REQUIRES(mutex_);
-
-  std::uint32_t room_for(std::uint32_t jobs, bool sequential) const REQUIRES(mutex_);
-  bool take_notification() REQUIRES(mutex_);
-  bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && !free_.empty(); }
-  bool ended() const REQUIRES(mutex_) {
-    return ending_ && threads_ == 0 && outstanding_ == 0 && signalling_ == 0;
-  }
-
-  // Constant after construction.
-  Work& work_;
-  const std::function<void()> on_room_;
-
-  mutable Mutex mutex_;
-  Condition ended_;
-  std::vector<Place> places_;  // elements: see Place; the vector never changes
-  std::vector<Place*> free_ GUARDED_BY(mutex_);
-  std::deque<Entry> queue_ GUARDED_BY(mutex_);
-  std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
-  ServiceTime service_time_ GUARDED_BY(mutex_);
-  std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
-  std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t expired_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t start_failures_ GUARDED_BY(mutex_) = 0;
-  bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next
-  bool closed_ GUARDED_BY(mutex_) = false;
-  bool ending_ GUARDED_BY(mutex_) = false;
-  std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;  // finishers that still use the pool without the lock
-
-  // Every worker is unstarted, parked or awake; an awake one is on its way to the queue (searching) or at
-  // work.
-  std::vector<Worker> workers_ GUARDED_BY(mutex_);
-  std::vector<Worker*> unstarted_ GUARDED_BY(mutex_);
-  std::vector<Worker*> parked_ GUARDED_BY(mutex_);  // the last one parked last
-  std::uint32_t threads_ GUARDED_BY(mutex_) = 0;    // parked or awake
-  std::uint32_t awake_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t searching_ GUARDED_BY(mutex_) = 0;
-};
 
 // Admission
 
@@ -286,7 +155,7 @@ void Pool::Implementation::finish(const Claim& claim) {
 
 // Workers
 
-Worker* Pool::Implementation::wake_if_wanted() {
+Pool::Implementation::Worker* Pool::Implementation::wake_if_wanted() {
   if (free_.size() <= searching_) return nullptr;
   const std::uint64_t expected = std::uint64_t{searching_} * service_time_.claim_size();
   if (queued_ <= expected || !service_time_.worth_a_wake_up(queued_ - expected, awake_)) return nullptr;
@@ -294,7 +163,7 @@ Worker* Pool::Implementation::wake_if_wanted() {
 }
 
 /// Whom to notify, without the lock; nobody when a thread was started, or when all are awake.
-Worker* Pool::Implementation::wake_one() {
+Pool::Implementation::Worker* Pool::Implementation::wake_one() {
   if (parked_.empty()) {
     start_worker();
     return nullptr;

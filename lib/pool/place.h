@@ -1,0 +1,38 @@
+// A slot as the pool sees it, and the deadline check of the claim in it. Pure.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.h"
+#include "pool/batch.h"
+
+namespace laneway::pool {
+
+/// A slot with what the pool knows about the claim in it. Guarded by the pool's mutex, except that the
+/// claim's finisher may read `started`.
+struct Place : Slot {
+  bool in_use = false;
+  std::uint64_t next_ticket = 1;
+  std::uint64_t first_ticket = 0;
+  TimePoint started;
+  // The deadline check: which ticket it saw at work, since when, and whether that one's stop was requested.
+  std::uint64_t seen_ticket = 0;
+  TimePoint seen_since;
+  bool expired = false;
+
+  /// True once for each ticket that is found to have been at work for longer than `limit`.
+  bool expires(TimePoint now, Duration limit) {
+    const std::uint64_t ticket = std::max(current(), first_ticket);
+    if (ticket != seen_ticket) {
+      seen_ticket = ticket;
+      seen_since = ticket == first_ticket ? started : now;
+      expired = false;
+    }
+    if (expired || now - seen_since <= limit) return false;
+    expired = true;
+    return true;
+  }
+};
+
+}  // namespace laneway::pool
