@@ -1,5 +1,6 @@
-// The settings of a service as plain data: the schema is this struct, with every default in it. See the loader
-// (config/loader.h) for how a file, the environment and --set become one, and config/units.h for durations and sizes.
+// The settings of a service as plain data: the schema is this struct, with every default in it. See the
+// loader (config/loader.h) for how a file, the environment and --set become one, and config/units.h for
+// durations and sizes.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +14,26 @@
 
 namespace laneway::config {
 
-/// Where a setting was written, for messages: "config/http.yaml:3:5", "--set lanes.workers", "LANEWAY_LANES__WORKERS".
+/// Where a setting was written, for messages: "config/http.yaml:3:5", "--set lanes.workers",
+/// "LANEWAY_LANES__WORKERS".
 using Origin = std::string;
 
 /// `handler.log`: prints each record to standard output; for looking.
 struct LogHandler {};
 
-/// `handler.simulate`: behaves like work, to try settings with. Which records fail or hang follows from topic, partition,
-/// offset and attempt alone, so a run can be repeated.
+/// `handler.simulate`: behaves like work, to try settings with. Which records fail or hang follows from
+/// topic, partition, offset and attempt alone, so a run can be repeated.
 struct SimulateHandler {
   /// Sleeping, as a fixed duration or (where p99 is set) log-normal through p50 and p99.
   struct Sleep {
     Duration p50 = milliseconds(10);
     std::optional<Duration> p99;
   } sleep;
-  Duration spin{};                            ///< of CPU besides
-  double fail = 0;                            ///< fraction of attempts answered retry
-  double hang = 0;                            ///< fraction of attempts that hang until they are stopped
-  std::vector<std::int32_t> hang_partitions;  ///< partitions all of whose attempts hang until they are stopped
+  Duration spin{};  ///< of CPU besides
+  double fail = 0;  ///< fraction of attempts answered retry
+  double hang = 0;  ///< fraction of attempts that hang until they are stopped
+  std::vector<std::int32_t>
+      hang_partitions;  ///< partitions all of whose attempts hang until they are stopped
   Duration timeout = seconds(30);
 };
 
@@ -106,6 +109,8 @@ struct Config {
   Handler handler = LogHandler{};
   std::uint32_t consumers = 1;
   Duration start_deadline = seconds(60);
+  /// Permits brokers whose identity is not checked, and unsecured tokens.
+  bool allow_insecure = false;
   Lanes lanes;
   Commit commit;
   Retry retry;

@@ -1,0 +1,26 @@
+// What is wrong with a text that has a form of its own: an address, a URL, a topic. Each returns the reason,
+// or an empty string when the text is right. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace laneway::config {
+
+/// host:port, [v6]:port; port 0 to 65535.
+std::string check_listen(const std::string& address);
+/// http:// or https:// with a host.
+std::string check_url(const std::string& url);
+/// What a Content-Type may be: printable ASCII.
+std::string check_content_type(const std::string& type);
+/// A record header that may become a request header: an HTTP token (RFC 9110, 5.6.2) that no one else sets.
+std::string check_header(const std::string& name);
+/// A name that Kafka accepts, or a pattern.
+std::string check_topic(const std::string& topic);
+/// Names without repetition, or one pattern alone.
+std::string check_topics(const std::vector<std::string>& topics);
+
+/// The URL without what may be a secret in it: user, password and query.
+std::string without_secrets(const std::string& url);
+
+}  // namespace laneway::config

@@ -1,0 +1,202 @@
+#include "config/client_keys.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "config/text.h"
+
+namespace laneway::config {
+namespace {
+
+using Type = ClientKey::Type;
+
+constexpr std::int64_t int_max = 2147483647;
+
+constexpr ClientKey text(std::string_view name, std::string_view description, std::string_view since = "",
+                         std::string_view default_value = "") {
+  return {.name = name,
+          .description = description,
+          .choices = {},
+          .default_value = default_value,
+          .since = since};
+}
+constexpr ClientKey secret(std::string_view name, std::string_view description) {
+  return {.name = name,
+          .description = description,
+          .choices = {},
+          .secret = true,
+          .default_value = {},
+          .since = {}};
+}
+constexpr ClientKey number(std::string_view name, std::int64_t min, std::int64_t max,
+                           std::string_view description, std::string_view since = "") {
+  return {.name = name,
+          .description = description,
+          .type = Type::whole_number,
+          .min = min,
+          .max = max,
+          .choices = {},
+          .default_value = {},
+          .since = since};
+}
+constexpr ClientKey flag(std::string_view name, std::string_view description, std::string_view since = "") {
+  return {.name = name,
+          .description = description,
+          .type = Type::flag,
+          .choices = {},
+          .default_value = {},
+          .since = since};
+}
+constexpr ClientKey choice(std::string_view name, std::string_view choices, std::string_view description,
+                           std::string_view since = "", std::string_view default_value = "") {
+  return {.name = name,
+          .description = description,
+          .type = Type::choice,
+          .choices = choices,
+          .default_value = default_value,
+          .since = since};
+}
+
+constexpr ClientKey keys[] = {
+    // Connection
+    text("bootstrap.servers", "brokers to begin with, host:port separated by commas"),
+    text("client.id", "name that brokers see in requests, logs and quotas", "", "laneway"),
+    text("client.rack", "rack of this machine, to fetch from a follower near by"),
+    choice("security.protocol", "plaintext ssl sasl_plaintext sasl_ssl", "how brokers are spoken to"),
+    number("socket.timeout.ms", 10, 300000, "limit of a network request"),
+    number("socket.connection.setup.timeout.ms", 1000, int_max, "limit of a connection's set-up"),
+    number("socket.send.buffer.bytes", 0, 100000000, "the socket's send buffer, 0: the system's"),
+    number("socket.receive.buffer.bytes", 0, 100000000, "the socket's receive buffer, 0: the system's"),
+    flag("socket.keepalive.enable", "TCP keep-alive on broker connections"),
+    flag("socket.nagle.disable", "TCP_NODELAY on broker connections"),
+    number("socket.max.fails", 0, 1000000, "failed requests after which a broker is left"),
+    number("connections.max.idle.ms", 0, int_max, "idle connections close after this, 0: never"),
+    number("reconnect.backoff.ms", 0, 3600000, "first delay before a reconnect"),
+    number("reconnect.backoff.max.ms", 0, 3600000, "longest delay before a reconnect"),
+    number("broker.address.ttl", 0, 86400000, "ms that a resolved address is kept"),
+    choice("broker.address.family", "any v4 v6", "IP versions used"),
+    choice("client.dns.lookup", "use_all_dns_ips resolve_canonical_bootstrap_servers_only",
+           "how names with several addresses are used", "2.2.0"),
+    number("retry.backoff.ms", 1, 300000, "delay before a request is repeated"),
+    number("retry.backoff.max.ms", 1, 300000, "longest delay before a request is repeated", "2.3.0"),
+    number("topic.metadata.refresh.interval.ms", -1, 3600000, "how often topics are looked up, -1: never"),
+    number("topic.metadata.refresh.fast.interval.ms", 1, 60000,
+           "how often topics are looked up while a leader is missing"),
+    flag("topic.metadata.refresh.sparse", "look up only the topics in use"),
+    number("topic.metadata.propagation.max.ms", 0, 3600000, "how long a new topic may stay unknown"),
+    number("metadata.max.age.ms", 1, 86400000, "age after which looked-up topics are dropped"),
+    choice("metadata.recovery.strategy", "none rebootstrap", "what happens when no known broker answers",
+           "2.11.0"),
+    number("metadata.recovery.rebootstrap.trigger.ms", 0, int_max,
+           "ms without a broker before metadata.recovery.strategy", "2.11.0"),
+    flag("api.version.request", "ask brokers for their versions"),
+    number("api.version.request.timeout.ms", 1, 300000, "limit of asking brokers for their versions"),
+    flag("log.connection.close", "log closed connections"),
+    flag("enable.metrics.push", "client metrics sent to the brokers when they ask", "2.5.0"),
+    text("debug", "the library's debug contexts, separated by commas, such as cgrp,fetch"),
+    // TLS
+    text("ssl.ca.location", "file or directory of the CA certificates that brokers are checked by"),
+    text("ssl.ca.pem", "the CA certificates themselves, in PEM"),
+    text("ssl.crl.location", "file of revoked certificates"),
+    text("ssl.certificate.location", "file of the client's certificate"),
+    text("ssl.certificate.pem", "the client's certificate itself, in PEM"),
+    text("ssl.key.location", "file of the client's private key"),
+    secret("ssl.key.pem", "the client's private key itself, in PEM"),
+    secret("ssl.key.password", "password of the private key"),
+    text("ssl.keystore.location", "PKCS#12 file of the client's key and certificate"),
+    secret("ssl.keystore.password", "password of the key store"),
+    text("ssl.cipher.suites", "cipher suites allowed"),
+    text("ssl.curves.list", "curves allowed"),
+    text("ssl.sigalgs.list", "signature algorithms allowed"),
+    choice("ssl.endpoint.identification.algorithm", "https none", "check of the broker's name"),
+    flag("enable.ssl.certificate.verification", "check of the broker's certificate"),
+    text("https.ca.location", "CA certificates for token and other HTTPS end points", "2.11.0"),
+    text("https.ca.pem", "the CA certificates for those themselves, in PEM", "2.11.0"),
+    // SASL
+    choice("sasl.mechanism", "PLAIN SCRAM-SHA-256 SCRAM-SHA-512 GSSAPI OAUTHBEARER",
+           "how laneway proves who it is"),
+    choice("sasl.mechanisms", "PLAIN SCRAM-SHA-256 SCRAM-SHA-512 GSSAPI OAUTHBEARER",
+           "another name of sasl.mechanism"),
+    text("sasl.username", "user for PLAIN and SCRAM"),
+    secret("sasl.password", "password for PLAIN and SCRAM"),
+    text("sasl.kerberos.service.name", "the brokers' principal without the host"),
+    text("sasl.kerberos.principal", "laneway's principal"),
+    text("sasl.kerberos.keytab", "key table that `kinit` was run with"),
+    number("sasl.kerberos.min.time.before.relogin", 0, 86400000, "ms between ticket refreshes; 0: none"),
+    choice("sasl.oauthbearer.method", "default oidc", "where tokens come from"),
+    text("sasl.oauthbearer.client.id", "client of the token end point"),
+    secret("sasl.oauthbearer.client.secret", "secret of the token end point's client"),
+    text("sasl.oauthbearer.token.endpoint.url", "token end point"),
+    text("sasl.oauthbearer.scope", "scope asked for"),
+    text("sasl.oauthbearer.extensions", "extensions, key=value separated by commas"),
+    secret("sasl.oauthbearer.config", "fields of an unsecured token"),
+    flag("enable.sasl.oauthbearer.unsecure.jwt", "unsecured tokens, for tests"),
+    // Group, session and assignment
+    text("group.id", "the consumer group; instances with the same one share the topics"),
+    text("group.instance.id", "static membership: a restart within the session keeps its partitions"),
+    number("session.timeout.ms", 1, 3600000, "silence after which a member is thrown out"),
+    number("heartbeat.interval.ms", 1, 3600000, "interval of heartbeats"),
+    number("max.poll.interval.ms", 1, 86400000, "limit of a rebalance's drain; lanes.drain is below it"),
+    number("coordinator.query.interval.ms", 1, 3600000, "how often the coordinator is looked up"),
+    text("partition.assignment.strategy",
+         "range and roundrobin (separated by a comma), or cooperative-sticky"),
+    choice("group.protocol", "classic consumer", "rebalance protocol; consumer is KIP-848", "2.4.0"),
+    text("group.remote.assignor", "the broker's assignor, with group.protocol consumer", "2.4.0"),
+    // Fetching
+    choice("auto.offset.reset", "earliest latest error smallest beginning largest end",
+           "where a partition without a committed offset begins", "", "earliest"),
+    choice("isolation.level", "read_committed read_uncommitted", "are records of open transactions seen"),
+    number("fetch.wait.max.ms", 0, 300000, "how long a broker collects fetch.min.bytes"),
+    number("fetch.min.bytes", 1, 100000000, "answer of a fetch at least"),
+    number("fetch.error.backoff.ms", 0, 300000, "delay after a failed fetch"),
+    number("fetch.queue.backoff.ms", 0, 300000, "delay while enough is fetched", "2.2.0"),
+    number("receive.message.max.bytes", 1000, int_max, "largest answer of a broker"),
+    flag("check.crcs", "check the records' checksums"),
+    flag("allow.auto.create.topics", "let brokers create topics that do not exist"),
+};
+
+}  // namespace
+
+std::span<const ClientKey> client_keys() { return keys; }
+
+const ClientKey* find_client_key(std::string_view name) {
+  const auto* found =
+      std::find_if(std::begin(keys), std::end(keys), [&](const auto& k) { return k.name == name; });
+  return found == std::end(keys) ? nullptr : found;
+}
+
+std::string ClientKey::expects() const {
+  switch (type) {
+    case Type::whole_number:
+      return "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+    case Type::flag:
+      return "true or false";
+    case Type::choice:
+      return "one of " + join(split(choices, " "), ", ");
+    case Type::text:
+      break;
+  }
+  return "text";
+}
+
+std::optional<std::string> ClientKey::objection(std::string_view value) const {
+  const auto unless = [](bool right) { return right ? std::nullopt : std::optional<std::string>(""); };
+  if (value.empty()) return "it is empty";
+  if (type == Type::flag) return unless(lower(value) == "true" || lower(value) == "false");
+  if (type == Type::choice) {
+    const auto allowed = split(lower(choices), " ");
+    return unless(std::find(allowed.begin(), allowed.end(), lower(value)) != allowed.end());
+  }
+  if (type == Type::text) {
+    if (value.find('\0') == value.npos) return std::nullopt;
+    return "it holds a zero byte";
+  }
+  std::int64_t number = 0;
+  const auto* end = value.data() + value.size();
+  const auto [rest, failure] = std::from_chars(value.data(), end, number);
+  if (rest != end || failure == std::errc::invalid_argument) return "";
+  if (failure != std::errc{} || number < min || number > max) return "it is out of range";
+  return std::nullopt;
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,195 @@
+#include "config/loader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "config/client_keys.h"
+#include "config/read_file.h"
+#include "config/rules.h"
+#include "config/schema.h"
+#include "config/text.h"
+
+namespace laneway::config {
+namespace {
+
+constexpr std::size_t max_reported = 50;
+
+/// The settings of a file's text; false when the text is not a map at all.
+bool read_text(std::string_view text, const Source& source, std::vector<Setting>& settings,
+               Problems& problems) {
+  const auto at = [&](Position position) { return Place{Layer::file, source.file, position}; };
+  if (text.size() > max_file_bytes) {
+    problems.add(at({}), "", "the file is larger than 1MiB", "check that it is the right file");
+    return false;
+  }
+  const Document document = parse_document(text);
+  for (const Fault& fault : document.faults)
+    problems.add(at(fault.position), fault.key, fault.what, fault.hint);
+  if (!document.complete) return false;
+  if (document.root.is_null()) {
+    problems.add(at({}), "", "the file is empty", "config/log.yaml is the shortest useful one");
+    return false;
+  }
+  if (!document.root.is_map()) {
+    problems.add(at(document.root.position), "", "found " + shown(document.root),
+                 "expected keys with values, such as topics: [orders]");
+    return false;
+  }
+  auto found = settings_of_file(document.root, source.file, source.environment, problems);
+  std::move(found.begin(), found.end(), std::back_inserter(settings));
+  return true;
+}
+
+/// Puts settings into a Config, one after the other.
+class Application {
+ public:
+  Application(Config& config, Problems& problems) : config_(config), problems_(problems) {}
+
+  void apply(const Settings& settings) {
+    choose_handler(settings);
+    for (const auto& [path, setting] : settings) {
+      if (path.starts_with("kafka.")) {
+        apply_client_key(path.substr(6), setting);
+      } else if (const Property* property = find_property(path); property != nullptr && applies(path)) {
+        if (const auto bad = property->set(config_, setting.value))
+          complain(setting, *bad, property->expects);
+      }
+    }
+  }
+
+ private:
+  /// Settings of a handler apply when it was chosen.
+  bool applies(const std::string& path) const {
+    return !path.starts_with("handler.") || path.starts_with("handler." + chosen_ + ".");
+  }
+
+  void complain(const Setting& setting, const BadValue& bad, const std::string& expects) {
+    Place place = setting.place;
+    if (place.layer == Layer::file && bad.node.position.line > 0) place.position = bad.node.position;
+    problems_.add(place, setting.path, "found " + shown(bad.node) + (bad.what.empty() ? "" : ": " + bad.what),
+                  "expected " + expects);
+  }
+
+  void choose_handler(const Settings& settings) {
+    for (const auto& [path, setting] : settings) {
+      if (path == "handler") {
+        choose(setting, setting.value.is_scalar() ? setting.value.text : "");
+      } else if (path.starts_with("handler.")) {
+        const auto parts = split(path, ".");
+        choose(setting, parts[1]);
+        if (parts.size() == 2 && !setting.value.is_null() && !setting.value.is_map())
+          complain(setting, {setting.value, ""}, "a group of keys below it, or {}");
+      }
+    }
+  }
+
+  void choose(const Setting& setting, const std::string& name) {
+    const auto handler = make_handler(name);
+    if (!handler) {
+      complain(setting, {setting.value, ""},
+               "one of " + join(handler_names(), ", ") + ", with its settings below it");
+    } else if (chosen_.empty()) {
+      chosen_ = name;
+      config_.handler = *handler;
+    } else if (chosen_ != name && !refused_second_) {
+      refused_second_ = true;
+      problems_.add(setting.place, setting.path, "the handler " + chosen_ + " is set already",
+                    "keep one; --set handler=" + name + " replaces the file's");
+    }
+  }
+
+  void apply_client_key(const std::string& name, const Setting& setting) {
+    const ClientKey* key = find_client_key(name);
+    if (key == nullptr) return;
+    if (!setting.value.is_scalar()) return complain(setting, {setting.value, ""}, key->expects());
+    if (const auto objection = key->objection(setting.value.text)) {
+      const std::string found = key->secret ? "the secret is refused" : "found " + shown(setting.value);
+      problems_.add(setting.place, setting.path, found + (objection->empty() ? "" : ": " + *objection),
+                    "expected " + key->expects());
+    } else {
+      config_.kafka[name] = {setting.value.text, setting.place.text(), key->secret};
+    }
+  }
+
+  Config& config_;
+  Problems& problems_;
+  std::string chosen_;
+  bool refused_second_ = false;
+};
+
+void add_client_defaults(Config& config) {
+  for (const ClientKey& key : client_keys())
+    if (!key.default_value.empty())
+      config.kafka.try_emplace(std::string(key.name),
+                               ClientSetting{std::string(key.default_value), "default", false});
+}
+
+Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problems& problems) {
+  auto more = settings_of_environment(source.environment, problems);
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+  more = settings_of_command_line(source.sets, problems);
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+
+  Loaded loaded;
+  Config config;
+  const Settings settings = merge(std::move(all), problems);
+  Application(config, problems).apply(settings);
+  if (read) check_rules(config, settings, {Layer::file, source.file, {}}, problems);
+  add_client_defaults(config);
+  loaded.errors = problems.sorted();
+  if (loaded.errors.empty()) {
+    loaded.warnings = warnings_about(config);
+    loaded.config = std::move(config);
+  }
+  return loaded;
+}
+
+}  // namespace
+
+ErrorKind Loaded::kind() const {
+  for (const ErrorKind kind : {ErrorKind::usage, ErrorKind::no_input})
+    if (std::any_of(errors.begin(), errors.end(), [&](const Error& e) { return e.kind == kind; }))
+      return kind;
+  return ErrorKind::configuration;
+}
+
+Loaded load_text(std::string_view text, const Source& source) {
+  Problems problems;
+  std::vector<Setting> settings;
+  const bool read = read_text(text, source, settings, problems);
+  return finish(read, std::move(settings), source, problems);
+}
+
+Loaded load(const Source& source) {
+  const auto text = read_file(source.file);
+  if (text) return load_text(*text, source);
+  Problems problems;
+  const Place file{Layer::file, source.file, {}};
+  const Error& error = text.error();
+  if (error.kind == ErrorKind::no_input) {
+    problems.add_no_input(file, error.message, error.hint);
+  } else {
+    problems.add(file, "", error.message, error.hint);
+  }
+  return finish(false, {}, source, problems);
+}
+
+std::string report(const std::vector<Error>& errors) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(errors.size(), max_reported); ++i) out += errors[i].text() + "\n";
+  if (errors.size() > max_reported) out += "and " + std::to_string(errors.size() - max_reported) + " more\n";
+  return out;
+}
+
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals != text.npos) environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,20 @@
+// Whole small files, read once. Regular files only: opening a pipe could wait for ever.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace laneway::config {
+
+constexpr std::size_t max_file_bytes = 1 << 20;
+
+/// Kind no_input when the file is not there, not a file or not readable; configuration when it is over
+/// max_file_bytes.
+Result<std::string> read_file(const std::string& path);
+
+/// The same for a secret, without the newline at its end; kind configuration in every case. A file that
+/// everyone may read or write is refused.
+Result<std::string> read_secret(const std::string& path);
+
+}  // namespace laneway::config

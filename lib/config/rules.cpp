@@ -1,0 +1,221 @@
+#include "config/rules.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+
+#include "config/schema.h"
+#include "config/text.h"
+#include "config/units.h"
+
+namespace laneway::config {
+namespace {
+
+class Rules {
+ public:
+  Rules(const Config& config, const Settings& settings, const Place& file, Problems& problems)
+      : config_(config), settings_(settings), file_(file), problems_(problems) {}
+
+  void check() {
+    require();
+    check_own_keys();
+    check_times();
+    check_membership();
+    check_assignment();
+    check_protocol();
+    check_credentials();
+    check_insecure();
+  }
+
+ private:
+  bool given(const std::string& key) const { return settings_.contains(key); }
+  std::string client(const std::string& key) const { return lower(config_.client(key)); }
+
+  /// At the first of the keys that was given, unless one of them is wrong by itself.
+  void refuse(std::initializer_list<std::string> keys, const std::string& what, const std::string& hint) {
+    if (std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return problems_.concern(key); }))
+      return;
+    for (const std::string& key : keys) {
+      const auto found = settings_.find(key);
+      if (found == settings_.end()) continue;
+      problems_.add(found->second.place, key, what, hint);
+      return;
+    }
+  }
+
+  void require(const std::string& key, const std::string& hint) {
+    if (!given(key) && !problems_.concern(key)) problems_.add(file_, key, "this key is missing", hint);
+  }
+
+  void require() {
+    require("kafka.bootstrap.servers", "brokers to begin with, such as 127.0.0.1:9092");
+    require("kafka.group.id", "the consumer group that instances share");
+    require("topics", "what is consumed, such as [orders]");
+    const bool has_handler = std::any_of(settings_.begin(), settings_.end(), [](const auto& item) {
+      return item.first == "handler" || item.first.starts_with("handler.");
+    });
+    if (!has_handler) require("handler", "what records are given to: one of " + join(handler_names(), ", "));
+    const auto* http = std::get_if<HttpHandler>(&config_.handler);
+    if (http == nullptr || !http->url.empty() || problems_.concern("handler.http.url")) return;
+    const auto first = std::find_if(settings_.begin(), settings_.end(), [](const auto& item) {
+      return item.first == "handler" || item.first.starts_with("handler.http");
+    });
+    problems_.add(first->second.place, "handler.http.url", "this key is missing",
+                  "where records are sent, such as http://127.0.0.1:8080/orders");
+  }
+
+  void check_own_keys() {
+    const auto& lanes = config_.lanes;
+    if (config_.retry.backoff > config_.retry.max_backoff)
+      refuse({"retry.backoff", "retry.max_backoff"},
+             "retry.backoff is " + print_duration(config_.retry.backoff) + ", more than retry.max_backoff, " +
+                 print_duration(config_.retry.max_backoff),
+             "a backoff up to max_backoff");
+    if (lanes.max_incomplete < lanes.workers)
+      refuse({"lanes.max_incomplete", "lanes.workers"},
+             "lanes.max_incomplete is " + std::to_string(lanes.max_incomplete) +
+                 ", less than lanes.workers, " + std::to_string(lanes.workers) +
+                 ", so some workers would never work",
+             "at least as many as workers");
+    if (lanes.null_keys == NullKeys::ordered && lanes.order != Order::key)
+      refuse({"lanes.null_keys", "lanes.order"}, "null_keys has no effect unless lanes.order is key",
+             "lanes.order: key, or remove it");
+  }
+
+  /// The client's value in ms, or the library's default.
+  std::int64_t milliseconds_of(const std::string& key, std::int64_t otherwise) const {
+    const std::string& text = config_.client(key);
+    std::int64_t value = otherwise;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  }
+
+  void check_times() {
+    const auto poll = milliseconds_of("max.poll.interval.ms", 300000);
+    const auto session = milliseconds_of("session.timeout.ms", 45000);
+    const auto heartbeat = milliseconds_of("heartbeat.interval.ms", 3000);
+    if (poll < session)
+      refuse({"kafka.max.poll.interval.ms", "kafka.session.timeout.ms"},
+             "max.poll.interval.ms is " + std::to_string(poll) + ", less than session.timeout.ms, " +
+                 std::to_string(session),
+             "the session time-out at most as long");
+    if (heartbeat >= session)
+      refuse({"kafka.heartbeat.interval.ms", "kafka.session.timeout.ms"},
+             "heartbeat.interval.ms is " + std::to_string(heartbeat) +
+                 ", not less than session.timeout.ms, " + std::to_string(session),
+             "a third of the session time-out or less");
+    if (config_.lanes.drain >= milliseconds(poll))
+      refuse({"lanes.drain", "kafka.max.poll.interval.ms"},
+             "lanes.drain is " + print_duration(config_.lanes.drain) +
+                 ", not less than max.poll.interval.ms, " + print_duration(milliseconds(poll)) +
+                 ": the group would throw this member out while it drains",
+             "a shorter drain or a longer interval");
+    if (milliseconds_of("reconnect.backoff.ms", 100) > milliseconds_of("reconnect.backoff.max.ms", 10000))
+      refuse({"kafka.reconnect.backoff.ms", "kafka.reconnect.backoff.max.ms"},
+             "reconnect.backoff.ms is more than reconnect.backoff.max.ms", "the other way round");
+  }
+
+  void check_membership() {
+    if (given("kafka.group.instance.id") && config_.consumers > 1)
+      refuse({"kafka.group.instance.id", "consumers"},
+             "consumers is " + std::to_string(config_.consumers) +
+                 ", and members with one group.instance.id would throw each other out",
+             "consumers: 1, or no group.instance.id");
+    if (client("group.protocol") == "consumer") {
+      for (const char* key : {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"})
+        if (given(std::string("kafka.") + key))
+          refuse({std::string("kafka.") + key}, "with group.protocol: consumer the brokers decide this",
+                 "remove it");
+    } else if (given("kafka.group.remote.assignor")) {
+      refuse({"kafka.group.remote.assignor", "kafka.group.protocol"},
+             "this has no effect without group.protocol: consumer", "group.protocol: consumer, or remove it");
+    }
+    if (given("kafka.sasl.mechanism") && given("kafka.sasl.mechanisms"))
+      refuse({"kafka.sasl.mechanisms", "kafka.sasl.mechanism"},
+             "sasl.mechanism and sasl.mechanisms are the same key", "keep one");
+  }
+
+  void check_assignment() {
+    if (!given("kafka.partition.assignment.strategy")) return;
+    const auto names = split(config_.client("partition.assignment.strategy"), ",");
+    const auto is_cooperative = [](const std::string& name) { return name == "cooperative-sticky"; };
+    const bool known = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name == "range" || name == "roundrobin" || is_cooperative(name);
+    });
+    if (!known)
+      refuse({"kafka.partition.assignment.strategy"},
+             "found " + quoted(config_.client("partition.assignment.strategy")),
+             "expected range, roundrobin (separated by a comma without a space), or cooperative-sticky");
+    if (names.size() > 1 && std::any_of(names.begin(), names.end(), is_cooperative))
+      refuse({"kafka.partition.assignment.strategy"}, "cooperative-sticky stands beside another strategy",
+             "cooperative-sticky alone, or without it");
+  }
+
+  void check_protocol() {
+    const auto protocol = client("security.protocol").empty() ? "plaintext" : client("security.protocol");
+    const bool tls = protocol == "ssl" || protocol == "sasl_ssl";
+    const bool sasl = protocol.starts_with("sasl_");
+    for (const auto& [key, setting] : config_.kafka) {
+      const bool about_tls = key.starts_with("ssl.") || key == "enable.ssl.certificate.verification";
+      if (about_tls && !tls)
+        refuse({"kafka." + key, "kafka.security.protocol"},
+               "this has no effect while security.protocol is " + protocol,
+               sasl ? "security.protocol: sasl_ssl" : "security.protocol: ssl or sasl_ssl");
+      if (key.starts_with("sasl.") && !sasl)
+        refuse({"kafka." + key, "kafka.security.protocol"},
+               "this has no effect while security.protocol is " + protocol,
+               tls ? "security.protocol: sasl_ssl" : "security.protocol: sasl_ssl or sasl_plaintext");
+    }
+  }
+
+  void check_credentials() {
+    const auto mechanism = client("sasl.mechanism") + client("sasl.mechanisms");
+    if (mechanism != "plain" && !mechanism.starts_with("scram-")) return;
+    for (const char* key : {"kafka.sasl.username", "kafka.sasl.password"})
+      if (!given(key) && !problems_.concern(key))
+        refuse({"kafka.sasl.mechanism", "kafka.sasl.mechanisms"}, std::string(key) + " is missing",
+               "PLAIN and SCRAM need sasl.username and sasl.password, or sasl.password_file");
+  }
+
+  void check_insecure() {
+    if (config_.allow_insecure || problems_.concern("allow_insecure")) return;
+    const std::string hint = "remove it, or set allow_insecure: true if this is meant";
+    if (client("enable.ssl.certificate.verification") == "false")
+      refuse({"kafka.enable.ssl.certificate.verification"}, "the brokers' certificates would not be checked",
+             hint);
+    if (client("ssl.endpoint.identification.algorithm") == "none")
+      refuse({"kafka.ssl.endpoint.identification.algorithm"}, "the brokers' names would not be checked",
+             hint);
+    if (client("enable.sasl.oauthbearer.unsecure.jwt") == "true")
+      refuse({"kafka.enable.sasl.oauthbearer.unsecure.jwt"}, "tokens would not be signed", hint);
+  }
+
+  const Config& config_;
+  const Settings& settings_;
+  const Place& file_;
+  Problems& problems_;
+};
+
+bool is_loopback(const std::string& server) {
+  const auto scheme = server.find("://");
+  const auto host = scheme == server.npos ? server : server.substr(scheme + 3);
+  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
+}
+
+}  // namespace
+
+void check_rules(const Config& config, const Settings& settings, const Place& file, Problems& problems) {
+  Rules(config, settings, file, problems).check();
+}
+
+std::vector<std::string> warnings_about(const Config& config) {
+  const auto protocol = lower(config.client("security.protocol"));
+  if (config.allow_insecure || protocol == "ssl" || protocol == "sasl_ssl") return {};
+  const auto servers = split(config.client("bootstrap.servers"), ",");
+  if (std::all_of(servers.begin(), servers.end(), is_loopback)) return {};
+  return {std::string("records ") + (protocol == "sasl_plaintext" ? "and credentials " : "") +
+          "travel unencrypted to brokers on other machines (kafka.security.protocol: ssl or sasl_ssl, or "
+          "allow_insecure: true if this is meant)"};
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,234 @@
+#include "config/schema.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "config/checks.h"
+#include "config/client_keys.h"
+
+namespace laneway::config {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+
+/// A generic lambda from a Config to one of its fields, for the table below.
+#define AT(field) \
+  [](auto& config) -> auto& { return config.field; }
+#define AT_HTTP(field) \
+  [](auto& config) -> auto& { return std::get<HttpHandler>(config.handler).field; }
+#define AT_SIMULATE(field) \
+  [](auto& config) -> auto& { return std::get<SimulateHandler>(config.handler).field; }
+
+const auto parse_sleep = parse_duration_within(Duration::zero(), hours(1));
+
+std::optional<BadValue> set_sleep(SimulateHandler::Sleep& sleep, const Node& node) {
+  std::optional<Duration> p50;
+  std::optional<Duration> p99;
+  if (node.is_scalar()) {
+    const auto parsed = parse_sleep(node.text);
+    if (!parsed) return BadValue{node, parsed.error().message};
+    p50 = *parsed;
+  } else if (!node.is_map()) {
+    return BadValue{node, ""};
+  }
+  for (const Entry& entry : node.entries) {
+    if (entry.key != "p50" && entry.key != "p99")
+      return BadValue{scalar_node(entry.key, entry.position), "this key does not exist"};
+    const auto parsed = parse_sleep(entry.value.text);
+    if (!parsed) return BadValue{entry.value, parsed.error().message};
+    (entry.key == "p50" ? p50 : p99) = *parsed;
+  }
+  if (!p50 || (node.is_map() && !p99)) return BadValue{node, "p50 and p99 are both needed"};
+  if (p99 && (*p50 <= Duration::zero() || *p99 < *p50)) return BadValue{node, "0 < p50 <= p99 does not hold"};
+  sleep = {*p50, p99};
+  return std::nullopt;
+}
+
+Property sleep_property() {
+  Property property;
+  property.name = "handler.simulate.sleep";
+  property.expects = "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones";
+  property.description = "how long an attempt sleeps";
+  property.structured = true;
+  property.set = [](Config& config, const Node& node) {
+    return set_sleep(std::get<SimulateHandler>(config.handler).sleep, node);
+  };
+  property.print = [](const Config& config) {
+    const auto& sleep = std::get<SimulateHandler>(config.handler).sleep;
+    if (!sleep.p99) return print_duration(sleep.p50);
+    return "{ p50: " + print_duration(sleep.p50) + ", p99: " + print_duration(*sleep.p99) + " }";
+  };
+  return property;
+}
+
+Property topics_property() {
+  auto property = list_property(
+      "topics", "a list of topic names, or one pattern that starts with ^", "what is consumed", AT(topics),
+      [](const std::string& topic) -> Result<std::string> {
+        auto what = check_topic(topic);
+        if (!what.empty()) return wrong_value(std::move(what));
+        return topic;
+      },
+      yaml_scalar, check_topics);
+  property.example = "[orders]";
+  return property;
+}
+
+Property headers_property() {
+  return list_property(
+      "handler.http.headers", "a list of names that HTTP allows",
+      "record headers passed on as request headers", AT_HTTP(headers),
+      [](const std::string& name) -> Result<std::string> {
+        auto what = check_header(name);
+        if (!what.empty()) return wrong_value(std::move(what));
+        return name;
+      },
+      yaml_scalar, [](const auto&) { return std::string(); });
+}
+
+Property hang_partitions_property() {
+  return list_property(
+      "handler.simulate.hang_partitions", "a list of partition numbers",
+      "partitions all of whose attempts hang until they are stopped", AT_SIMULATE(hang_partitions),
+      [](const std::string& number) { return parse_number<std::int32_t>(number, 0, 1'000'000); },
+      [](std::int32_t number) { return std::to_string(number); }, [](const auto&) { return std::string(); });
+}
+
+Property url_property() {
+  Property property = text("handler.http.url", "a URL that starts with http:// or https://",
+                           "where records are sent, by POST", AT_HTTP(url), check_url);
+  property.example = "\"http://127.0.0.1:8080/orders\"";
+  property.print = [](const Config& config) {
+    const auto& url = std::get<HttpHandler>(config.handler).url;
+    return url.empty() ? url : yaml_scalar(without_secrets(url));
+  };
+  return property;
+}
+
+void add_handlers(std::vector<Property>& table) {
+  table.push_back(url_property());
+  table.push_back(
+      duration("handler.http.timeout", milliseconds(1), hours(1), "limit of one attempt", AT_HTTP(timeout)));
+  table.push_back(text("handler.http.content_type", "a media type", "Content-Type of the requests",
+                       AT_HTTP(content_type), check_content_type));
+  table.push_back(headers_property());
+  table.push_back(duration("handler.http.max_retry_after", Duration::zero(), hours(1),
+                           "longest Retry-After that is honoured", AT_HTTP(max_retry_after)));
+  table.push_back(sleep_property());
+  table.push_back(duration("handler.simulate.spin", Duration::zero(), hours(1), "processor time used besides",
+                           AT_SIMULATE(spin)));
+  table.push_back(fraction("handler.simulate.fail", "fraction of the attempts that are answered retry",
+                           AT_SIMULATE(fail)));
+  table.push_back(fraction("handler.simulate.hang",
+                           "fraction of the attempts that hang until they are stopped", AT_SIMULATE(hang)));
+  table.push_back(hang_partitions_property());
+  table.push_back(duration("handler.simulate.timeout", milliseconds(1), hours(1), "limit of one attempt",
+                           AT_SIMULATE(timeout)));
+}
+
+void add_lanes(std::vector<Property>& table) {
+  table.push_back(
+      count("lanes.workers", 1, 4096, "records of one partition at work, at most", AT(lanes.workers)));
+  table.push_back(count("lanes.queue", 0, 1'000'000, "records waiting beyond those", AT(lanes.queue)));
+  table.push_back(choice<Order>(
+      "lanes.order", {{"none", Order::none}, {"key", Order::key}, {"partition", Order::partition}},
+      "records that run one after the other: none, those of a key, those of a partition", AT(lanes.order)));
+  table.push_back(choice<NullKeys>(
+      "lanes.null_keys", {{"unordered", NullKeys::unordered}, {"ordered", NullKeys::ordered}},
+      "records without a key, where the order is by key: free, or all in one order", AT(lanes.null_keys)));
+  table.push_back(size("lanes.memory", 1ULL << 20, 1ULL << 40,
+                       "all fetched and queued records of the process", AT(lanes.memory)));
+  table.push_back(duration("lanes.pause_after", Duration::zero(), hours(1),
+                           "a hold this long becomes a pause at the client", AT(lanes.pause_after)));
+  table.push_back(duration("lanes.drain", Duration::zero(), hours(1),
+                           "a rebalance or a shutdown waits this long for records at work", AT(lanes.drain)));
+  table.push_back(choice<DrainQueued>(
+      "lanes.drain_queued", {{"finish", DrainQueued::finish}, {"return", DrainQueued::give_back}},
+      "queued records in a drain: finish what fits, or return all that has not started",
+      AT(lanes.drain_queued)));
+  table.push_back(count("lanes.max_incomplete", 1, 10'000'000,
+                        "records from the oldest incomplete to the newest taken; beyond, the lane holds",
+                        AT(lanes.max_incomplete)));
+}
+
+void add_rest(std::vector<Property>& table) {
+  table.push_back(duration("commit.interval", milliseconds(10), hours(1), "offsets are committed this often",
+                           AT(commit.interval)));
+  table.push_back(count("commit.every", 1, 1'000'000'000,
+                        "or after so many processed records, whichever is first", AT(commit.every)));
+  table.push_back(duration("retry.backoff", milliseconds(1), hours(24),
+                           "delay before the second attempt; then it doubles", AT(retry.backoff)));
+  table.push_back(duration("retry.max_backoff", milliseconds(1), hours(24), "longest delay between attempts",
+                           AT(retry.max_backoff)));
+  table.push_back(count("retry.max_waiting", 1, 1'000'000,
+                        "records of one partition that wait for a retry; beyond, the lane holds",
+                        AT(retry.max_waiting)));
+  table.push_back(text("journal.file", "the path of a file, or \"\" for none",
+                       "a line for every attempt, for audits", AT(journal.file),
+                       [](const std::string&) { return std::string(); }));
+  table.push_back(
+      flag("admin.enabled", "metrics, health and control are served over HTTP", AT(admin.enabled)));
+  table.push_back(text("admin.listen", "host:port, port 0 for a free one", "where they are served",
+                       AT(admin.listen), check_listen));
+  table.push_back(choice<LogLevel>("log.level",
+                                   {{"trace", LogLevel::trace},
+                                    {"debug", LogLevel::debug},
+                                    {"info", LogLevel::info},
+                                    {"warn", LogLevel::warn},
+                                    {"error", LogLevel::error}},
+                                   "what is logged to standard error", AT(log.level)));
+  table.push_back(choice<LogFormat>("log.format", {{"text", LogFormat::text}, {"json", LogFormat::json}},
+                                    "key=value or JSON, one line an event", AT(log.format)));
+}
+
+#undef AT_SIMULATE
+#undef AT_HTTP
+
+std::vector<Property> make_properties() {
+  std::vector<Property> table;
+  table.push_back(topics_property());
+  add_handlers(table);
+  table.push_back(count("consumers", 1, 256, "group members in this process", AT(consumers)));
+  table.push_back(duration("start_deadline", milliseconds(100), hours(24),
+                           "brokers and topics have answered by then, or laneway exits with 69",
+                           AT(start_deadline)));
+  table.push_back(flag("allow_insecure", "permits brokers whose identity is not checked and unsecured tokens",
+                       AT(allow_insecure)));
+  add_lanes(table);
+  add_rest(table);
+  return table;
+}
+
+#undef AT
+
+}  // namespace
+
+const std::vector<Property>& properties() {
+  static const std::vector<Property> table = make_properties();
+  return table;
+}
+
+const Property* find_property(std::string_view path) {
+  const auto& table = properties();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.name == path; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+const std::vector<std::string>& handler_names() {
+  static const std::vector<std::string> names = {"log", "simulate", "http"};  // in the order of the variant
+  return names;
+}
+
+std::optional<Handler> make_handler(std::string_view name) {
+  if (name == "log") return LogHandler{};
+  if (name == "simulate") return SimulateHandler{};
+  if (name == "http") return HttpHandler{};
+  return std::nullopt;
+}
+
+const std::string& handler_name(const Config& config) { return handler_names()[config.handler.index()]; }
+
+}  // namespace laneway::config

@@ -1,0 +1,156 @@
+#include "config/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace laneway::config {
+namespace {
+
+constexpr std::size_t longest_shown = 80;
+constexpr std::size_t longest_compared = 64;
+
+/// In double quotes with YAML's escapes.
+std::string escaped(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      std::array<char, 8> code{};
+      std::snprintf(code.data(), code.size(), "\\x%02x", byte);
+      out += code.data();
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+/// How many bytes the UTF-8 sequence at the start of `text` has; 0 when it is not one (RFC 3629).
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xc2 && first < 0xe0   ? 2
+                             : first >= 0xe0 && first < 0xf0 ? 3
+                             : first >= 0xf0 && first < 0xf5 ? 4
+                                                             : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const unsigned char second = byte(1);
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+  return overlong || outside ? 0 : length;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string_view last_word(std::string_view name) {
+  const auto dot = name.rfind('.');
+  return dot == name.npos ? name : name.substr(dot + 1);
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  if (text.size() <= longest_shown) return escaped(text);
+  std::size_t cut = longest_shown;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) --cut;
+  return escaped(text.substr(0, cut)) + "…";
+}
+
+std::string printable(std::string_view name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  return plain && !name.empty() && name.size() <= longest_shown ? std::string(name) : quoted(name);
+}
+
+std::optional<std::size_t> invalid_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto length = sequence_length(text.substr(i, 4));
+    if (length == 0) return i;
+    i += length;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  if (name.empty() || name.size() > longest_compared) return std::nullopt;
+  std::size_t best = std::numeric_limits<std::size_t>::max();
+  const std::string* found = nullptr;
+  for (const std::string& candidate : candidates) {
+    const auto distance = edit_distance(name, candidate);
+    if (distance < best) {
+      best = distance;
+      found = &candidate;
+    }
+  }
+  const auto below_section = name.substr(name.find('.') + 1);
+  if (best <= std::max<std::size_t>(1, std::min<std::size_t>(below_section.size() / 2, 3))) return *found;
+  if (below_section != last_word(name)) return std::nullopt;
+  const auto same_word = std::find_if(candidates.begin(), candidates.end(),
+                                      [&](const auto& c) { return last_word(c) == below_section; });
+  return same_word == candidates.end() ? std::nullopt : std::optional(*same_word);
+}
+
+std::string yaml_scalar(std::string_view text) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-' || c == '/';
+  };
+  const bool safe = !text.empty() && text.front() != '-' && text.front() != '.' &&
+                    std::all_of(text.begin(), text.end(), plain) && lower(text) != "null";
+  if (safe) return std::string(text);
+  auto out = escaped(text);
+  for (auto at = out.find("${"); at != out.npos; at = out.find("${", at + 3)) out.insert(at, 1, '$');
+  return out;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::vector<std::string> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = text.find(separator); at != text.npos; at = text.find(separator)) {
+    parts.emplace_back(text.substr(0, at));
+    text.remove_prefix(at + separator.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(separator)) + part;
+  return out;
+}
+
+}  // namespace laneway::config

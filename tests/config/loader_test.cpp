@@ -1,0 +1,287 @@
+#include "config/loader.h"
+
+#include <sys/stat.h>
+
+#include "catch.h"
+#include "loaded.h"
+
+using namespace laneway;
+using namespace laneway::config;
+
+namespace {
+
+/// A file in a folder of its own, gone at the end of the test.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& content, mode_t mode) {
+    char folder[] = "/tmp/laneway-config-XXXXXX";
+    REQUIRE(::mkdtemp(folder) != nullptr);
+    folder_ = folder;
+    std::ofstream(path()) << content;
+    REQUIRE(::chmod(path().c_str(), mode) == 0);
+  }
+  ~TemporaryFile() {
+    std::remove(path().c_str());
+    ::rmdir(folder_.c_str());
+  }
+  std::string path() const { return folder_ + "/file"; }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::string folder_;
+};
+
+const std::string tls =
+    "topics: [orders]\nhandler: log\nkafka:\n  bootstrap.servers: b:9093\n  group.id: g\n"
+    "  security.protocol: sasl_ssl\n  sasl.mechanism: PLAIN\n  sasl.username: me\n";
+
+}  // namespace
+
+TEST_CASE("the examples are right") {
+  for (const char* name : {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml"}) {
+    INFO(name);
+    const auto result = load({example_path(name), {}, {}});
+    CHECK(report(result.errors) == "");
+    CHECK(result.warnings.empty());
+    CHECK(result.config.has_value());
+  }
+}
+
+TEST_CASE("every value of a file arrives in the Config") {
+  const auto result = loaded(
+      "kafka: { bootstrap.servers: \"a:1,b:2\", group.id: g, session.timeout.ms: 6000 }\n"
+      "topics: [orders, payments]\n"
+      "handler: { http: { url: \"https://h/p\", timeout: 3s, content_type: text/plain, headers: [x-a], "
+      "max_retry_after: 5s } }\n"
+      "consumers: 2\nstart_deadline: 5s\nallow_insecure: true\n"
+      "lanes: { workers: 3, queue: 4, order: key, null_keys: ordered, memory: 2MiB, pause_after: 7ms, drain: "
+      "8s, "
+      "drain_queued: return, max_incomplete: 9 }\n"
+      "commit: { interval: 2s, every: 11 }\nretry: { backoff: 1s, max_backoff: 2s, max_waiting: 3 }\n"
+      "journal: { file: /tmp/j }\nadmin: { enabled: false, listen: \"[::1]:0\" }\nlog: { level: warn, "
+      "format: json }\n");
+  REQUIRE(report(result.errors) == "");
+  const Config& c = *result.config;
+  CHECK(c.client("bootstrap.servers") == "a:1,b:2");
+  CHECK(c.client("session.timeout.ms") == "6000");
+  CHECK(c.kafka.at("group.id").origin == "f.yaml:1:50");
+  CHECK(c.topics == std::vector<std::string>{"orders", "payments"});
+  const auto& http = std::get<HttpHandler>(c.handler);
+  CHECK(http.url == "https://h/p");
+  CHECK(http.timeout == seconds(3));
+  CHECK(http.content_type == "text/plain");
+  CHECK(http.headers == std::vector<std::string>{"x-a"});
+  CHECK(http.max_retry_after == seconds(5));
+  CHECK(c.consumers == 2);
+  CHECK(c.start_deadline == seconds(5));
+  CHECK(c.allow_insecure);
+  CHECK(c.lanes.workers == 3);
+  CHECK(c.lanes.queue == 4);
+  CHECK(c.lanes.order == Order::key);
+  CHECK(c.lanes.null_keys == NullKeys::ordered);
+  CHECK(c.lanes.memory == 2 << 20);
+  CHECK(c.lanes.pause_after == milliseconds(7));
+  CHECK(c.lanes.drain == seconds(8));
+  CHECK(c.lanes.drain_queued == DrainQueued::give_back);
+  CHECK(c.lanes.max_incomplete == 9);
+  CHECK(c.commit.interval == seconds(2));
+  CHECK(c.commit.every == 11);
+  CHECK(c.retry.backoff == seconds(1));
+  CHECK(c.retry.max_backoff == seconds(2));
+  CHECK(c.retry.max_waiting == 3);
+  CHECK(c.journal.file == "/tmp/j");
+  CHECK_FALSE(c.admin.enabled);
+  CHECK(c.admin.listen == "[::1]:0");
+  CHECK(c.log.level == LogLevel::warn);
+  CHECK(c.log.format == LogFormat::json);
+}
+
+TEST_CASE("what a file leaves out has the default") {
+  const auto result = loaded(base + "lanes:\n");
+  REQUIRE(report(result.errors) == "");
+  CHECK(result.config->lanes.workers == 8);
+  CHECK(result.config->client("auto.offset.reset") == "earliest");
+  CHECK(result.config->kafka.at("auto.offset.reset").origin == "default");
+}
+
+TEST_CASE("handlers are a name, a group or an empty group") {
+  const std::string rest = base.substr(0, base.find("handler"));
+  CHECK(std::holds_alternative<LogHandler>(loaded(rest + "handler: log\n").config->handler));
+  CHECK(std::holds_alternative<LogHandler>(loaded(rest + "handler: { log: }\n").config->handler));
+  const auto simulate =
+      loaded(rest + "handler: { simulate: { sleep: { p50: 5ms, p99: 1s }, hang_partitions: [0, 3] } }\n");
+  REQUIRE(report(simulate.errors) == "");
+  const auto& handler = std::get<SimulateHandler>(simulate.config->handler);
+  CHECK(handler.sleep.p50 == milliseconds(5));
+  CHECK(handler.sleep.p99 == seconds(1));
+  CHECK(handler.hang_partitions == std::vector<std::int32_t>{0, 3});
+  const auto fixed = loaded(rest + "handler: { simulate: { sleep: 0ms, fail: 0.25 } }\n");
+  REQUIRE(report(fixed.errors) == "");
+  CHECK(std::get<SimulateHandler>(fixed.config->handler).sleep.p50 == Duration::zero());
+  CHECK_FALSE(std::get<SimulateHandler>(fixed.config->handler).sleep.p99);
+  CHECK(std::get<SimulateHandler>(fixed.config->handler).fail == 0.25);
+}
+
+TEST_CASE("--set overrides the environment, which overrides the file") {
+  const std::string text = base + "lanes: { workers: 1, queue: 1, drain: 1s }\n";
+  const auto result =
+      loaded(text, {{"LANEWAY_LANES__QUEUE", "2"}, {"LANEWAY_LANES__DRAIN", "2s"}, {"PATH", "/bin"}},
+             {"lanes.drain=3s"});
+  REQUIRE(report(result.errors) == "");
+  CHECK(result.config->lanes.workers == 1);
+  CHECK(result.config->lanes.queue == 2);
+  CHECK(result.config->lanes.drain == seconds(3));
+}
+
+TEST_CASE("lists, groups and client keys can be overridden") {
+  const auto result =
+      loaded(base,
+             {{"LANEWAY_KAFKA__BOOTSTRAP_SERVERS", "e:1"},
+              {"LANEWAY_KAFKA__MAX_POLL_INTERVAL_MS", "400000"},
+              {"LANEWAY_TOPICS", "[a, b]"}},
+             {"kafka.group.id=other", "handler=simulate", "handler.simulate.sleep={p50: 1ms, p99: 2ms}"});
+  REQUIRE(report(result.errors) == "");
+  CHECK(result.config->client("bootstrap.servers") == "e:1");
+  CHECK(result.config->kafka.at("bootstrap.servers").origin == "LANEWAY_KAFKA__BOOTSTRAP_SERVERS");
+  CHECK(result.config->client("max.poll.interval.ms") == "400000");
+  CHECK(result.config->kafka.at("group.id").origin == "--set kafka.group.id");
+  CHECK(result.config->topics == std::vector<std::string>{"a", "b"});
+  CHECK(std::get<SimulateHandler>(result.config->handler).sleep.p99 == milliseconds(2));
+  CHECK(loaded(base, {}, {"topics=^ord.*"}).config->topics == std::vector<std::string>{"^ord.*"});
+}
+
+TEST_CASE("a value from outside the file is taken as it is, with YAML's and the variables' characters") {
+  const auto result =
+      loaded(tls, {{"LANEWAY_KAFKA__SASL_PASSWORD", "*a: ${b} #c"}, {"LANEWAY_KAFKA__CLIENT_ID", "x"}});
+  REQUIRE(report(result.errors) == "");
+  CHECK(result.config->client("sasl.password") == "*a: ${b} #c");
+  CHECK(result.config->kafka.at("sasl.password").secret);
+  CHECK_FALSE(result.config->kafka.at("client.id").secret);
+}
+
+TEST_CASE("variables are put into the file's values, in lists too, and nowhere else") {
+  const auto result = loaded(tls + "  sasl.password: \"a${SECRET}b$${SECRET}$$c$\"\n  client.id: \"${ID}\"\n",
+                             {{"SECRET", "${ID}"}, {"ID", "me: [x"}});
+  REQUIRE(report(result.errors) == "");
+  CHECK(result.config->client("sasl.password") == "a${ID}b${SECRET}$$c$");
+  CHECK(result.config->client("client.id") == "me: [x");
+  const std::string rest = "kafka: { bootstrap.servers: a, group.id: b }\nhandler: log\n";
+  CHECK(loaded(rest + "topics: [\"${A}\", \"b\"]\n", {{"A", "a"}}).config->topics ==
+        std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("a variable that cannot be put in is named") {
+  CHECK(errors_of(base + "journal: { file: \"/x/${HOST}\" }\n") ==
+        "f.yaml:7:18: journal.file: the environment has no variable HOST (set it, or write $${ for ${ "
+        "itself)\n");
+  CHECK(errors_of(base + "journal: { file: \"${HO\" }\n") ==
+        "f.yaml:7:18: journal.file: found ${ without its } (${NAME}, or $${ for ${ itself)\n");
+  CHECK(errors_of(base + "journal: { file: \"${A-B}\" }\n") ==
+        "f.yaml:7:18: journal.file: found \"${A-B}\", which does not name a variable (${NAME}, or $${ for ${ "
+        "itself)\n");
+  CHECK(
+      errors_of(base + "journal: { file: ${HOME} }\n") ==
+      "f.yaml:7:19: the YAML cannot be read: end of map flow not found (inside { } and [ ] a variable needs "
+      "quotes: \"${NAME}\")\n");
+}
+
+TEST_CASE("what a variable holds is not shown") {
+  CHECK(errors_of(base + "lanes:\n  workers: ${N}\n", {{"N", "canary"}}) ==
+        "f.yaml:8:12: lanes.workers: found \"${N}\", whose content is not shown (expected a whole number "
+        "from 1 to "
+        "4096)\n");
+}
+
+TEST_CASE("a secret comes from a file without the newline at its end") {
+  const TemporaryFile file("hunter2\n", 0600);
+  const auto result = loaded(tls + "  sasl.password_file: " + file.path() + "\n");
+  REQUIRE(report(result.errors) == "");
+  CHECK(result.config->client("sasl.password") == "hunter2");
+  CHECK(result.config->kafka.at("sasl.password").secret);
+  const auto from_environment =
+      loaded(tls + "  sasl.password: other\n", {{"LANEWAY_KAFKA__SASL_PASSWORD_FILE", file.path()}});
+  REQUIRE(report(from_environment.errors) == "");
+  CHECK(from_environment.config->client("sasl.password") == "hunter2");
+}
+
+TEST_CASE("a secret's file that is open to all, empty or not there is refused") {
+  const TemporaryFile open("hunter2\n", 0644);
+  const std::string at = "f.yaml:9:23: kafka.sasl.password_file: found ";
+  CHECK(errors_of(tls + "  sasl.password_file: " + open.path() + "\n") ==
+        at + "\"" + open.path() +
+            "\": everyone on this machine may read or write the file (a secret's file is for its owner: "
+            "chmod o-rw)\n");
+  const TemporaryFile empty("\n", 0600);
+  CHECK(errors_of(tls + "  sasl.password_file: " + empty.path() + "\n") ==
+        at + "\"" + empty.path() + "\": the file is empty (put the secret in it)\n");
+  CHECK(errors_of(tls + "  sasl.password_file: /no/such\n") ==
+        at + "\"/no/such\": the file cannot be opened: No such file or directory (check the path)\n");
+  CHECK(loaded(tls + "  sasl.password_file: /no/such\n").kind() == ErrorKind::configuration);
+}
+
+TEST_CASE("a secret is given once, not on the command line, and only secrets come from files") {
+  CHECK(errors_of(tls + "  sasl.password: x\n  sasl.password_file: /y\n") ==
+        "f.yaml:10:23: kafka.sasl.password_file: the secret is given twice, also as kafka.sasl.password "
+        "(keep one)\n");
+  CHECK(errors_of(tls + "  sasl.password: x\n", {}, {"kafka.sasl.password=canary"}) ==
+        "--set kafka.sasl.password: every user of the machine can see a secret on the command line (use "
+        "kafka.sasl.password_file, or the variable LANEWAY_KAFKA__SASL_PASSWORD)\n");
+  CHECK(errors_of(base, {}, {"kafka.client.id_file=/x"}) ==
+        "--set kafka.client.id_file: only a secret can be read from a file (kafka.client.id)\n");
+}
+
+TEST_CASE("no error shows a secret") {
+  const std::string canary = "c4n4ry";
+  const auto shown =
+      errors_of(tls + "  sasl.password: [" + canary + "]\n  ssl.key.password: {a: " + canary +
+                    "}\n  sasl.oauthbearer.client.secret: \"" + canary + "\\0\"\n  ssl.key.pem: \"\"\n",
+                {{"LANEWAY_KAFKA__SSL_KEYSTORE_PASSWORD", canary + std::string(1, '\0')}});
+  CHECK(shown.find("sasl.password") != shown.npos);
+  CHECK(shown.find(
+            "LANEWAY_KAFKA__SSL_KEYSTORE_PASSWORD: kafka.ssl.keystore.password: the secret is refused") !=
+        shown.npos);
+  CHECK(shown.find(canary) == shown.npos);
+}
+
+TEST_CASE("a file that cannot be had is no input, one that is too large is bad configuration") {
+  CHECK(report(load({"/no/such.yaml", {}, {}}).errors) ==
+        "/no/such.yaml: the file cannot be opened: No such file or directory (check the path)\n");
+  CHECK(load({"/no/such.yaml", {}, {}}).kind() == ErrorKind::no_input);
+  CHECK(report(load({"/tmp", {}, {}}).errors) == "/tmp: this is a directory (name a file in it)\n");
+  CHECK(load({"/tmp", {}, {}}).kind() == ErrorKind::no_input);
+  CHECK(load({"/dev/null", {}, {}}).kind() == ErrorKind::no_input);
+  const TemporaryFile fits(base + std::string((1 << 20) - base.size(), '#'), 0644);
+  CHECK(report(load({fits.path(), {}, {}}).errors) == "");
+  const TemporaryFile large(base + std::string((1 << 20) - base.size() + 1, '#'), 0644);
+  const auto result = load({large.path(), {}, {}});
+  CHECK(report(result.errors) ==
+        large.path() + ": the file is larger than 1MiB (check that it is the right file)\n");
+  CHECK(result.kind() == ErrorKind::configuration);
+}
+
+TEST_CASE("the kind tells --set from the file and the environment") {
+  CHECK(loaded(base, {}, {"lanes.workers=x"}).kind() == ErrorKind::usage);
+  CHECK(loaded(base, {{"LANEWAY_LANES__WORKERS", "x"}}).kind() == ErrorKind::configuration);
+  CHECK(loaded(base + "lanes: { workers: x }\n").kind() == ErrorKind::configuration);
+  CHECK(load({"/no/such.yaml", {"lanes.workers=x"}, {}}).kind() == ErrorKind::usage);
+}
+
+TEST_CASE("at most fifty errors are printed") {
+  std::string text = base + "lanes:\n";
+  for (int i = 0; i < 60; ++i) text += "  x" + std::to_string(i) + ": 1\n";
+  const auto shown = errors_of(text);
+  CHECK(std::count(shown.begin(), shown.end(), '\n') == 51);
+  CHECK(shown.ends_with("\nand 10 more\n"));
+}
+
+TEST_CASE("records that leave the machine unencrypted are a warning") {
+  const std::string text =
+      "topics: [a]\nhandler: log\nkafka: { group.id: g, bootstrap.servers: \"127.0.0.1:1,b:2\" }\n";
+  CHECK(loaded(base).warnings.empty());
+  CHECK(loaded(text).warnings ==
+        std::vector<std::string>{
+            "records travel unencrypted to brokers on other machines (kafka.security.protocol: ssl "
+            "or sasl_ssl, or allow_insecure: true if this is meant)"});
+  CHECK(loaded(text + "allow_insecure: true\n").warnings.empty());
+  CHECK(loaded(text, {}, {"kafka.security.protocol=SSL"}).warnings.empty());
+}

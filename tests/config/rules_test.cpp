@@ -1,0 +1,122 @@
+// Keys that are right alone and wrong together.
+#include "catch.h"
+#include "loaded.h"
+
+namespace {
+std::string with(const std::string& client_lines, const std::string& lines = "") {
+  return errors_of("topics: [orders]\nhandler: log\nkafka:\n  bootstrap.servers: a\n  group.id: g\n" +
+                   client_lines + lines);
+}
+}  // namespace
+
+TEST_CASE("the first backoff is not above the longest") {
+  CHECK(with("", "retry: { backoff: 1m }\n") ==
+        "f.yaml:6:19: retry.backoff: retry.backoff is 1m, more than retry.max_backoff, 30s (a backoff up to "
+        "max_backoff)\n");
+  CHECK(with("", "retry: { backoff: 30s }\n").empty());
+}
+
+TEST_CASE("a rule about a key that is wrong by itself is left out") {
+  CHECK(with("", "retry: { backoff: 1m, max_backoff: soon }\n") ==
+        "f.yaml:6:36: retry.max_backoff: found \"soon\": it does not start with a number (expected a "
+        "duration from 1ms "
+        "to 24h, such as 500ms, 2s or 1m)\n");
+}
+
+TEST_CASE("every worker can have a record") {
+  CHECK(with("", "lanes: { workers: 8, max_incomplete: 7 }\n") ==
+        "f.yaml:6:38: lanes.max_incomplete: lanes.max_incomplete is 7, less than lanes.workers, 8, so some "
+        "workers "
+        "would never work (at least as many as workers)\n");
+}
+
+TEST_CASE("null_keys needs the order by key") {
+  CHECK(with("", "lanes: { null_keys: ordered }\n") ==
+        "f.yaml:6:21: lanes.null_keys: null_keys has no effect unless lanes.order is key (lanes.order: key, "
+        "or remove "
+        "it)\n");
+}
+
+TEST_CASE("a drain is shorter than what the group allows") {
+  CHECK(with("  max.poll.interval.ms: 60000\n", "lanes: { drain: 1m }\n") ==
+        "f.yaml:7:17: lanes.drain: lanes.drain is 1m, not less than max.poll.interval.ms, 1m: the group "
+        "would throw this "
+        "member out while it drains (a shorter drain or a longer interval)\n");
+  CHECK(with("", "lanes: { drain: 299s }\n").empty());
+  CHECK_FALSE(with("", "lanes: { drain: 300s }\n").empty());
+}
+
+TEST_CASE("the client's times fit each other") {
+  CHECK(with("  max.poll.interval.ms: 30000\n") ==
+        "f.yaml:6:25: kafka.max.poll.interval.ms: max.poll.interval.ms is 30000, less than "
+        "session.timeout.ms, 45000 "
+        "(the session time-out at most as long)\n");
+  CHECK(with("  session.timeout.ms: 3000\n").find("heartbeat.interval.ms is 3000, not less than") !=
+        std::string::npos);
+  CHECK(with("  session.timeout.ms: 3001\n").empty());
+  CHECK(with("  reconnect.backoff.ms: 20000\n").find("reconnect.backoff.ms is more than") !=
+        std::string::npos);
+}
+
+TEST_CASE("a static member is alone in its process") {
+  CHECK(with("  group.instance.id: a\n", "consumers: 2\n") ==
+        "f.yaml:6:22: kafka.group.instance.id: consumers is 2, and members with one group.instance.id would "
+        "throw each "
+        "other out (consumers: 1, or no group.instance.id)\n");
+  CHECK(with("  group.instance.id: a\n").empty());
+}
+
+TEST_CASE("the rebalance protocol decides which keys are the client's") {
+  CHECK(with("  group.protocol: consumer\n  session.timeout.ms: 45000\n") ==
+        "f.yaml:7:23: kafka.session.timeout.ms: with group.protocol: consumer the brokers decide this "
+        "(remove it)\n");
+  CHECK(with("  group.protocol: consumer\n  group.remote.assignor: uniform\n").empty());
+  CHECK(with("  group.remote.assignor: uniform\n").find("without group.protocol: consumer") !=
+        std::string::npos);
+}
+
+TEST_CASE("assignment strategies are known and not mixed") {
+  const auto with_strategy = [](const std::string& s) {
+    return with("  partition.assignment.strategy: " + s + "\n");
+  };
+  CHECK(with_strategy("range,roundrobin").empty());
+  CHECK(with_strategy("cooperative-sticky").empty());
+  CHECK(with_strategy("sticky").find("found \"sticky\" (expected range, roundrobin") != std::string::npos);
+  CHECK(with_strategy("range,cooperative-sticky").find("stands beside another") != std::string::npos);
+}
+
+TEST_CASE("credentials that the protocol would not use are refused") {
+  CHECK(with("  sasl.username: me\n") ==
+        "f.yaml:6:18: kafka.sasl.username: this has no effect while security.protocol is plaintext "
+        "(security.protocol: "
+        "sasl_ssl or sasl_plaintext)\n");
+  CHECK(with("  security.protocol: SASL_PLAINTEXT\n  ssl.ca.location: /ca\n")
+            .find("security.protocol: sasl_ssl)") != std::string::npos);
+  CHECK(with("  security.protocol: ssl\n  ssl.ca.location: /ca\n").empty());
+}
+
+TEST_CASE("PLAIN and SCRAM need a user and a password") {
+  const std::string sasl =
+      "  security.protocol: sasl_ssl\n  sasl.mechanism: SCRAM-SHA-256\n  sasl.username: me\n";
+  CHECK(with(sasl) ==
+        "f.yaml:7:19: kafka.sasl.mechanism: kafka.sasl.password is missing (PLAIN and SCRAM need "
+        "sasl.username and "
+        "sasl.password, or sasl.password_file)\n");
+  CHECK(with(sasl + "  sasl.password: x\n").empty());
+  CHECK(with(sasl + "  sasl.password: x\n  sasl.mechanisms: PLAIN\n").find("are the same key") !=
+        std::string::npos);
+}
+
+TEST_CASE("TLS without checks needs an explicit word") {
+  const std::string tls = "  security.protocol: ssl\n";
+  const std::string off = tls + "  enable.ssl.certificate.verification: FALSE\n";
+  CHECK(with(off) ==
+        "f.yaml:7:40: kafka.enable.ssl.certificate.verification: the brokers' certificates would not be "
+        "checked (remove "
+        "it, or set allow_insecure: true if this is meant)\n");
+  CHECK(with(off, "allow_insecure: true\n").empty());
+  CHECK(with(tls + "  ssl.endpoint.identification.algorithm: none\n").find("names would not be checked") !=
+        std::string::npos);
+  CHECK(with("  enable.sasl.oauthbearer.unsecure.jwt: true\n").find("tokens would not be signed") !=
+        std::string::npos);
+}
