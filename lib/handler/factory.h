@@ -1,0 +1,17 @@
+// From a configured handler to a running one.
+//
+// The caller owns the handler; it must outlive the pools that call it. Errors have kind configuration and
+// name the key.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "handler/handler.h"
+
+namespace laneway::handler {
+
+Result<std::unique_ptr<Handler>> make_handler(const config::Handler& settings);
+
+}  // namespace laneway::handler

@@ -1,0 +1,115 @@
+#include "handler/simulate_handler.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace laneway::handler {
+namespace {
+
+/// What a random number decides; each has a stream of its own.
+enum class Purpose : std::uint64_t { hang = 1, fail, sleep_radius, sleep_angle };
+
+/// SplitMix64's finalizer (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+/// Uniform in [0, 1), the same for the same attempt on every machine.
+double uniform(const Attempt& attempt, Purpose purpose) {
+  std::uint64_t hash = static_cast<std::uint64_t>(purpose);
+  for (const char c : attempt.record.topic()) hash = mixed(hash ^ static_cast<unsigned char>(c));
+  hash = mixed(hash ^ static_cast<std::uint32_t>(attempt.record.partition()));
+  hash = mixed(hash ^ static_cast<std::uint64_t>(attempt.record.offset()));
+  hash = mixed(hash ^ attempt.number);
+  return static_cast<double>(hash >> 11) * 0x1p-53;
+}
+
+/// Of this thread, so that a spin is the same work however busy the machine is.
+Duration processor_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+bool spin(Duration duration, StopToken stop) {
+  const Duration end = processor_time() + duration;
+  while (processor_time() < end)
+    if (stop.stop_requested()) return false;
+  return true;
+}
+
+double spread_of(const config::SimulateHandler::Sleep& sleep) {
+  constexpr double normal_p99 = 2.3263478740408408;  // the standard normal's 99th percentile
+  if (!sleep.p99 || sleep.p50 <= Duration::zero()) return 0;
+  return std::log(to_seconds(*sleep.p99) / to_seconds(sleep.p50)) / normal_p99;
+}
+
+Error refused(std::string message, std::string hint) {
+  return {ErrorKind::configuration, "handler.simulate: " + std::move(message), std::move(hint)};
+}
+
+bool is_fraction(double value) { return value >= 0 && value <= 1; }
+
+}  // namespace
+
+Result<std::unique_ptr<Handler>> SimulateHandler::make(const config::SimulateHandler& settings) {
+  const auto& sleep = settings.sleep;
+  if (!is_fraction(settings.fail) || !is_fraction(settings.hang))
+    return refused("fail and hang are fractions of the attempts", "give a number from 0 to 1");
+  if (sleep.p50 < Duration::zero() || settings.spin < Duration::zero())
+    return refused("a duration is negative", "give 0ms for none");
+  if (sleep.p99 && (sleep.p50 == Duration::zero() || *sleep.p99 < sleep.p50))
+    return refused("sleep.p99 is less than sleep.p50, or sleep.p50 is 0",
+                   "give 0 < p50 <= p99, or a single duration");
+  return std::unique_ptr<Handler>(new SimulateHandler(settings));
+}
+
+SimulateHandler::SimulateHandler(const config::SimulateHandler& settings)
+    : settings_(settings),
+      does_nothing_(settings.sleep.p50 == Duration::zero() && settings.spin == Duration::zero() &&
+                    settings.fail == 0 && settings.hang == 0 && settings.hang_partitions.empty()),
+      log_spread_(spread_of(settings.sleep)) {}
+
+Outcome SimulateHandler::handle_record(const Attempt& attempt) {
+  return does_nothing_ ? Outcome::done() : work(attempt);
+}
+
+Outcome SimulateHandler::work(const Attempt& attempt) const {
+  if (hangs(attempt)) {
+    while (!attempt.stop.wait_until(SteadyClock::now() + std::chrono::hours(1))) {
+    }
+    return Outcome::retry("simulated hang, stopped");
+  }
+  const Duration sleep = sleep_of(attempt);
+  if (sleep > Duration::zero() && attempt.stop.wait_until(SteadyClock::now() + sleep))
+    return Outcome::retry("stopped while asleep");
+  if (settings_.spin > Duration::zero() && !spin(settings_.spin, attempt.stop))
+    return Outcome::retry("stopped while busy");
+  if (settings_.fail > 0 && uniform(attempt, Purpose::fail) < settings_.fail)
+    return Outcome::retry("simulated failure");
+  return Outcome::done();
+}
+
+bool SimulateHandler::hangs(const Attempt& attempt) const {
+  const auto& partitions = settings_.hang_partitions;
+  if (std::find(partitions.begin(), partitions.end(), attempt.record.partition()) != partitions.end())
+    return true;
+  return settings_.hang > 0 && uniform(attempt, Purpose::hang) < settings_.hang;
+}
+
+Duration SimulateHandler::sleep_of(const Attempt& attempt) const {
+  if (log_spread_ == 0) return settings_.sleep.p50;
+  // Box and Muller, "A note on the generation of random normal deviates", 1958.
+  const double radius = std::sqrt(-2 * std::log(1 - uniform(attempt, Purpose::sleep_radius)));
+  const double normal = radius * std::cos(2 * std::numbers::pi * uniform(attempt, Purpose::sleep_angle));
+  const double factor = std::exp(log_spread_ * normal);
+  return duration_cast<Duration>(settings_.sleep.p50 * factor);
+}
+
+}  // namespace laneway::handler

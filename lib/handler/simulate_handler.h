@@ -1,0 +1,43 @@
+// `handler.simulate`: behaves like work, to try settings with.
+//
+// Which records fail, hang, or sleep for how long follows from topic, partition, offset and attempt alone, so
+// a run can be repeated. An attempt first hangs if it is one of those, else sleeps, then burns processor
+// time, then fails or is done. A stop ends any of it at once (answer: retry). With nothing configured an
+// attempt costs a virtual call.
+//
+// Threads: any number, nothing is shared.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "handler/handler.h"
+
+namespace laneway::handler {
+
+class SimulateHandler final : public RecordHandler {
+ public:
+  /// Error: configuration, for a fraction outside [0, 1] or percentiles that make no distribution.
+  static Result<std::unique_ptr<Handler>> make(const config::SimulateHandler& settings);
+
+  Duration timeout() const override { return settings_.timeout; }
+  std::string name() const override { return "simulate"; }
+
+ protected:
+  Outcome handle_record(const Attempt& attempt) override;
+
+ private:
+  explicit SimulateHandler(const config::SimulateHandler& settings);
+
+  Outcome work(const Attempt& attempt) const;
+  bool hangs(const Attempt& attempt) const;
+  Duration sleep_of(const Attempt& attempt) const;
+
+  const config::SimulateHandler settings_;
+  const bool does_nothing_;
+  const double log_spread_;  // standard deviation of ln(sleep); 0: fixed
+};
+
+}  // namespace laneway::handler
