@@ -44,12 +44,6 @@ bool spin(Duration duration, StopToken stop) {
   return true;
 }
 
-double spread_of(const config::SimulateHandler::Sleep& sleep) {
-  constexpr double normal_p99 = 2.3263478740408408;  // the standard normal's 99th percentile
-  if (!sleep.p99 || sleep.p50 <= Duration::zero()) return 0;
-  return std::log(to_seconds(*sleep.p99) / to_seconds(sleep.p50)) / normal_p99;
-}
-
 Error refused(std::string message, std::string hint) {
   return {ErrorKind::configuration, "handler.simulate: " + std::move(message), std::move(hint)};
 }
@@ -57,6 +51,15 @@ Error refused(std::string message, std::string hint) {
 bool is_fraction(double value) { return value >= 0 && value <= 1; }
 
 }  // namespace
+
+Duration simulated_sleep(const config::SimulateHandler::Sleep& sleep, double first, double second) {
+  if (!sleep.p99) return sleep.p50;
+  constexpr double normal_p99 = 2.3263478740408408;  // the standard normal's 99th percentile
+  const double spread = std::log(to_seconds(*sleep.p99) / to_seconds(sleep.p50)) / normal_p99;
+  // Box and Muller, "A note on the generation of random normal deviates", 1958.
+  const double normal = std::sqrt(-2 * std::log(1 - first)) * std::cos(2 * std::numbers::pi * second);
+  return duration_cast<Duration>(sleep.p50 * std::exp(spread * normal));
+}
 
 Result<std::unique_ptr<Handler>> SimulateHandler::make(const config::SimulateHandler& settings) {
   const auto& sleep = settings.sleep;
@@ -73,8 +76,7 @@ Result<std::unique_ptr<Handler>> SimulateHandler::make(const config::SimulateHan
 SimulateHandler::SimulateHandler(const config::SimulateHandler& settings)
     : settings_(settings),
       does_nothing_(settings.sleep.p50 == Duration::zero() && settings.spin == Duration::zero() &&
-                    settings.fail == 0 && settings.hang == 0 && settings.hang_partitions.empty()),
-      log_spread_(spread_of(settings.sleep)) {}
+                    settings.fail == 0 && settings.hang == 0 && settings.hang_partitions.empty()) {}
 
 Outcome SimulateHandler::handle_record(const Attempt& attempt) {
   return does_nothing_ ? Outcome::done() : work(attempt);
@@ -86,7 +88,10 @@ Outcome SimulateHandler::work(const Attempt& attempt) const {
     }
     return Outcome::retry("simulated hang, stopped");
   }
-  const Duration sleep = sleep_of(attempt);
+  Duration sleep = settings_.sleep.p50;
+  if (settings_.sleep.p99)
+    sleep = simulated_sleep(settings_.sleep, uniform(attempt, Purpose::sleep_radius),
+                            uniform(attempt, Purpose::sleep_angle));
   if (sleep > Duration::zero() && attempt.stop.wait_until(SteadyClock::now() + sleep))
     return Outcome::retry("stopped while asleep");
   if (settings_.spin > Duration::zero() && !spin(settings_.spin, attempt.stop))
@@ -101,15 +106,6 @@ bool SimulateHandler::hangs(const Attempt& attempt) const {
   if (std::find(partitions.begin(), partitions.end(), attempt.record.partition()) != partitions.end())
     return true;
   return settings_.hang > 0 && uniform(attempt, Purpose::hang) < settings_.hang;
-}
-
-Duration SimulateHandler::sleep_of(const Attempt& attempt) const {
-  if (log_spread_ == 0) return settings_.sleep.p50;
-  // Box and Muller, "A note on the generation of random normal deviates", 1958.
-  const double radius = std::sqrt(-2 * std::log(1 - uniform(attempt, Purpose::sleep_radius)));
-  const double normal = radius * std::cos(2 * std::numbers::pi * uniform(attempt, Purpose::sleep_angle));
-  const double factor = std::exp(log_spread_ * normal);
-  return duration_cast<Duration>(settings_.sleep.p50 * factor);
 }
 
 }  // namespace laneway::handler

@@ -17,6 +17,10 @@
 
 namespace laneway::handler {
 
+/// Log-normal through p50 and p99 where p99 is set, else p50. `first` and `second` are independent, uniform
+/// in [0, 1).
+Duration simulated_sleep(const config::SimulateHandler::Sleep& sleep, double first, double second);
+
 class SimulateHandler final : public RecordHandler {
  public:
   /// Error: configuration, for a fraction outside [0, 1] or percentiles that make no distribution.
@@ -33,11 +37,9 @@ class SimulateHandler final : public RecordHandler {
 
   Outcome work(const Attempt& attempt) const;
   bool hangs(const Attempt& attempt) const;
-  Duration sleep_of(const Attempt& attempt) const;
 
   const config::SimulateHandler settings_;
   const bool does_nothing_;
-  const double log_spread_;  // standard deviation of ln(sleep); 0: fixed
 };
 
 }  // namespace laneway::handler

@@ -1,0 +1,346 @@
+#include "handler/http_handler.h"
+
+#include <set>
+
+#include "catch.h"
+#include "handler/factory.h"
+#include "run.h"
+#include "servers.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+
+namespace {
+
+config::HttpHandler settings_for(const std::string& url) {
+  config::HttpHandler settings;
+  settings.url = url;
+  settings.timeout = seconds(60);
+  return settings;
+}
+
+std::unique_ptr<Handler> made(const config::HttpHandler& settings) {
+  auto handler = make_handler(settings);
+  REQUIRE(handler.ok());
+  return std::move(handler).value();
+}
+
+std::unique_ptr<Handler> made(const std::string& url) { return made(settings_for(url)); }
+
+std::vector<kafka::RecordData> one(kafka::RecordData data) {
+  std::vector<kafka::RecordData> out;
+  out.push_back(std::move(data));
+  return out;
+}
+
+constexpr std::string_view accepted = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// The request that a record becomes, byte for byte.
+std::string on_the_wire(config::HttpHandler settings, kafka::RecordData data, std::uint32_t attempt = 1) {
+  std::string request;
+  {
+    RawServer server([&](Connection& connection) {
+      request = connection.read_request();
+      connection.write(accepted);
+    });
+    settings.url = server.url();
+    CHECK(outcome_of(*made(settings), std::move(data), attempt).verdict == Verdict::done);
+  }
+  return request;
+}
+
+bool has_line(const std::string& request, const std::string& line) {
+  return request.find("\r\n" + line + "\r\n") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a record is a POST with the value as it is") {
+  const std::string odd("\0\r\n\xff{}", 6);
+  auto data = record_data(42, odd, std::string("k \0\xff", 4));
+  data.headers = {{"tenant", "a\r\nX-Injected: 1"}, {"traceparent", "00-ab-cd-01"}};
+  auto settings = settings_for("");
+  settings.content_type = "application/json";
+  settings.headers = {"tenant"};
+  const auto request = on_the_wire(settings, std::move(data), 3);
+  CHECK(request.starts_with("POST /orders HTTP/1.1\r\n"));
+  CHECK(request.ends_with("\r\n\r\n" + odd));
+  for (const auto* line :
+       {"Content-Type: application/json", "Content-Length: 6", "Kafka-Topic: orders", "Kafka-Partition: 3",
+        "Kafka-Offset: 42", "Kafka-Timestamp: 1767323045678", "Kafka-Key: k%20%00%FF", "Laneway-Attempt: 3",
+        "traceparent: 00-ab-cd-01", "tenant: a%0D%0AX-Injected: 1", "User-Agent: laneway"}) {
+    INFO(line);
+    CHECK(has_line(request, line));
+  }
+  CHECK(request.find("Expect") == std::string::npos);
+}
+
+TEST_CASE("a tombstone and an empty value are told apart, and so are no key and an empty key") {
+  const auto tombstone = on_the_wire(settings_for(""), record_data(1, {}));
+  CHECK(has_line(tombstone, "Content-Length: 0"));
+  CHECK(has_line(tombstone, "Kafka-Tombstone: true"));
+  CHECK(tombstone.find("Kafka-Key") == std::string::npos);
+  const auto empty = on_the_wire(settings_for(""), record_data(1, "", ""));
+  CHECK(has_line(empty, "Content-Length: 0"));
+  CHECK(empty.find("Kafka-Tombstone") == std::string::npos);
+  CHECK(has_line(empty, "Kafka-Key:"));
+}
+
+TEST_CASE("a large body is sent whole and without waiting for a 100 Continue") {
+  HttpServer server([](const auto&, auto&) {});
+  const std::string large(3 << 20, 'x');
+  CHECK(outcome_of(*made(server.url()), record_data(1, large)).verdict == Verdict::done);
+  CHECK(server.requests().at(0).body == large);
+}
+
+TEST_CASE("a status over the wire becomes its verdict") {
+  int status = 0;
+  HttpServer server([&](const auto&, auto& response) {
+    response.status = status;
+    response.set_content("because\n", "text/plain");
+  });
+  const auto handler = made(server.url());
+  const auto answer = [&](int code) {
+    status = code;
+    return outcome_of(*handler, record_data(1, "v"));
+  };
+  CHECK(answer(201).verdict == Verdict::done);
+  CHECK(answer(429).verdict == Verdict::retry);
+  CHECK(answer(500).verdict == Verdict::retry);
+  CHECK(answer(503).verdict == Verdict::unavailable);
+  CHECK(answer(404).verdict == Verdict::reject);
+  const auto server_name = server.url().substr(7, server.url().find("/orders") - 7);
+  CHECK(answer(404).reason == "HTTP 404 from " + server_name + ": because\\n");
+}
+
+TEST_CASE("a redirect is not followed") {
+  HttpServer server([](const auto&, auto& response) { response.set_redirect("/orders", 307); });
+  const auto outcome = outcome_of(*made(server.url()), record_data(1, "v"));
+  CHECK(outcome.verdict == Verdict::reject);
+  CHECK(outcome.reason.find("redirected to /orders;") != std::string::npos);
+  CHECK(server.requests().size() == 1);
+}
+
+TEST_CASE("Retry-After is read as seconds and as a date, and nonsense is passed over") {
+  std::string value;
+  HttpServer server([&](const auto&, auto& response) {
+    response.status = 503;
+    response.set_header("Retry-After", value);
+  });
+  auto settings = settings_for(server.url());
+  settings.max_retry_after = seconds(300);
+  const auto handler = made(settings);
+  const auto after = [&](const std::string& text) {
+    value = text;
+    return outcome_of(*handler, record_data(1, "v")).after;
+  };
+  CHECK(after("7") == Duration(seconds(7)));
+  CHECK(after("0") == Duration::zero());
+  CHECK(after("120") == Duration(seconds(120)));
+  CHECK(after("20300101") == Duration(seconds(300)));
+  CHECK(after("99999999999999999999999") == Duration(seconds(300)));
+  CHECK(after("Wed, 21 Oct 2099 07:28:00 GMT") == Duration(seconds(300)));
+  CHECK(after("Wed, 21 Oct 2015 07:28:00 GMT") == Duration::zero());
+  CHECK_FALSE(after("soon").has_value());
+  CHECK_FALSE(after("").has_value());
+}
+
+TEST_CASE("the connection is kept and used again") {
+  HttpServer server([](const auto&, auto&) {});
+  const auto handler = made(server.url());
+  std::vector<kafka::RecordData> records;
+  for (int i = 0; i < 20; ++i) records.push_back(record_data(i, "v"));
+  Run run(std::move(records));
+  handler->handle(run.task());
+  CHECK(run.result().done == 20);
+  std::set<int> ports;
+  for (const auto& request : server.requests()) ports.insert(request.remote_port);
+  CHECK(ports.size() == 1);
+}
+
+TEST_CASE("workers at the same time have a connection each and no more") {
+  std::atomic<int> together{0};
+  HttpServer server([&](const auto&, auto&) {
+    ++together;
+    for (int i = 0; i < 2000 && together < 4; ++i) std::this_thread::sleep_for(milliseconds(5));
+  });
+  const auto handler = made(server.url());
+  const auto four_at_once = [&] {
+    together = 0;
+    std::vector<std::thread> workers;
+    for (int i = 0; i < 4; ++i) workers.emplace_back([&] { outcome_of(*handler, record_data(1, "v")); });
+    for (auto& worker : workers) worker.join();
+    CHECK(together == 4);
+  };
+  four_at_once();
+  four_at_once();
+  std::set<int> ports;
+  for (const auto& request : server.requests()) ports.insert(request.remote_port);
+  CHECK(server.requests().size() == 8);
+  CHECK(ports.size() == 4);
+}
+
+TEST_CASE("a refused connection and an unknown name are unavailable") {
+  std::string closed;
+  {
+    RawServer gone([](Connection&) {});
+    closed = gone.url();
+  }
+  const auto refused = outcome_of(*made(closed), record_data(1, "v"));
+  CHECK(refused.verdict == Verdict::unavailable);
+  CHECK(refused.reason.starts_with("cannot reach 127.0.0.1:"));
+  const auto unknown = outcome_of(*made("http://no-such-host.invalid/orders"), record_data(1, "v"));
+  CHECK(unknown.verdict == Verdict::unavailable);
+  CHECK(unknown.reason.starts_with("cannot reach no-such-host.invalid:80: "));
+}
+
+TEST_CASE("a failed TLS handshake is unavailable") {
+  HttpServer plain([](const auto&, auto&) {});
+  auto url = plain.url();
+  CHECK(outcome_of(*made(url.replace(0, 4, "https")), record_data(1, "v")).verdict == Verdict::unavailable);
+  CHECK(plain.requests().empty());
+}
+
+TEST_CASE("a connection closed or reset after the request is a retry") {
+  for (const std::string begun : {"", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"}) {
+    for (const bool reset : {false, true}) {
+      RawServer server([&](Connection& connection) {
+        connection.read_request();
+        connection.write(begun);
+        if (reset) connection.reset();
+      });
+      const auto outcome = outcome_of(*made(server.url()), record_data(1, "v"));
+      CHECK(outcome.verdict == Verdict::retry);
+      CHECK(outcome.cause == Cause::verdict);
+      CHECK_FALSE(outcome.after.has_value());
+    }
+  }
+}
+
+TEST_CASE("what is not HTTP is a retry") {
+  RawServer server([&](Connection& connection) {
+    connection.read_request();
+    connection.write("SSH-2.0-OpenSSH_9.2\r\n");
+  });
+  CHECK(outcome_of(*made(server.url()), record_data(1, "v")).verdict == Verdict::retry);
+}
+
+TEST_CASE("no answer in time is a retry with cause timeout") {
+  RawServer server([](Connection& connection) {
+    connection.read_request();
+    connection.read_request();  // until the client hangs up
+  });
+  auto settings = settings_for(server.url());
+  settings.timeout = milliseconds(50);
+  const auto handler = made(settings);
+  const auto outcome = outcome_of(*handler, record_data(1, "v"));
+  CHECK(outcome.verdict == Verdict::retry);
+  CHECK(outcome.cause == Cause::timeout);
+  CHECK(outcome.reason.starts_with("no complete answer from 127.0.0.1:"));
+  CHECK(handler->timeout() > settings.timeout);
+}
+
+TEST_CASE("a stop cancels a request that hangs, and the handler works on") {
+  std::atomic<bool> reached{false};
+  RawServer server([&](Connection& connection) {
+    connection.read_request();
+    if (reached.exchange(true)) {
+      connection.write(accepted);
+    } else {
+      connection.read_request();  // until the client hangs up
+    }
+  });
+  auto settings = settings_for(server.url());
+  settings.timeout = std::chrono::hours(1);
+  const auto handler = made(settings);
+  Run run(one(record_data(1, "v")));
+  std::thread worker([&] { handler->handle(run.task()); });
+  while (!reached) std::this_thread::yield();
+  run.stop();
+  worker.join();
+  REQUIRE(run.result().failures.size() == 1);
+  CHECK(run.result().failures[0].outcome.verdict == Verdict::retry);
+  CHECK(run.result().failures[0].outcome.cause == Cause::timeout);
+  CHECK(outcome_of(*handler, record_data(1, "v"), 2).verdict == Verdict::done);
+}
+
+TEST_CASE("an answer without end is cut and its status counts") {
+  std::atomic<std::size_t> written{0};
+  RawServer server([&](Connection& connection) {
+    connection.read_request();
+    connection.write("HTTP/1.1 422 No\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string chunk = "2000\r\n" + std::string(0x2000, 'a') + "\r\n";
+    while (connection.write(chunk)) written += chunk.size();
+  });
+  const auto outcome = outcome_of(*made(server.url()), record_data(1, "v"));
+  CHECK(outcome.verdict == Verdict::reject);
+  CHECK(outcome.reason.ends_with(": " + std::string(200, 'a') + "..."));
+}
+
+TEST_CASE("a large good answer is done") {
+  HttpServer server(
+      [](const auto&, auto& response) { response.set_content(std::string(10 << 20, 'a'), "text/plain"); });
+  CHECK(outcome_of(*made(server.url()), record_data(1, "v")).verdict == Verdict::done);
+}
+
+TEST_CASE("an idle connection that the server has closed is replaced without costing an attempt") {
+  RawServer server([](Connection& connection) {
+    connection.read_request();
+    connection.write(accepted);
+  });
+  const auto handler = made(server.url());
+  CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done);
+  // The server's next accept comes after its close, so this makes sure that the close was before the second
+  // request.
+  CHECK(outcome_of(*made(server.url()), record_data(1, "v")).verdict == Verdict::done);
+  CHECK(outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done);
+  CHECK(server.connections() == 3);
+}
+
+TEST_CASE("a request is never sent twice under one attempt number, not even by the client library") {
+  std::mutex mutex;
+  std::vector<std::string> requests;
+  RawServer server([&](Connection& connection) {
+    // The first request of a connection is answered, the second one is read and the connection closed.
+    for (int i = 0; i < 2; ++i) {
+      const auto request = connection.read_request();
+      if (request.empty()) return;
+      std::lock_guard lock(mutex);
+      requests.push_back(request);
+      if (i == 0) connection.write(accepted);
+    }
+  });
+  const auto handler = made(server.url());
+  CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done);
+  for (const bool tombstone : {false, true}) {
+    auto data = tombstone ? record_data(2, {}) : record_data(2, "v");
+    const auto outcome = outcome_of(*handler, std::move(data));
+    CHECK(outcome.verdict == Verdict::retry);
+    CHECK(outcome.after == Duration::zero());
+    // The next attempt has a new connection and a number of its own.
+    CHECK(outcome_of(*handler, record_data(2, "v"), 2).verdict == Verdict::done);
+  }
+  std::lock_guard lock(mutex);
+  CHECK(requests.size() == 5);
+}
+
+TEST_CASE("settings that cannot work are refused by name") {
+  const auto refused = [](const config::HttpHandler& settings) {
+    const auto handler = make_handler(settings);
+    REQUIRE_FALSE(handler.ok());
+    CHECK(handler.error().kind == ErrorKind::configuration);
+    CHECK_FALSE(handler.error().hint.empty());
+    return handler.error().message;
+  };
+  for (const auto* url : {"", "orders", "ftp://host/x", "file:///etc/passwd", "http://", "http://a b/"}) {
+    INFO(url);
+    CHECK(refused(settings_for(url)).starts_with("handler.http.url: "));
+  }
+  CHECK(refused(settings_for("ftp://user:secret@host/")).find("secret") == std::string::npos);
+  auto settings = settings_for("http://127.0.0.1:1/");
+  settings.headers = {"Content-Length"};
+  CHECK(refused(settings).starts_with("handler.http.headers: Content-Length"));
+  settings.headers = {};
+  settings.content_type = "a\r\nb";
+  CHECK(refused(settings).starts_with("handler.http.content_type: "));
+}

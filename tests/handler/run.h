@@ -1,0 +1,70 @@
+// Runs a handler on records without a pool or a broker: what the lane would be told is returned.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "handler/handler.h"
+
+namespace laneway::handler {
+
+inline kafka::RecordData record_data(std::int64_t offset, std::optional<std::string> value,
+                                     std::optional<std::string> key = {}) {
+  kafka::RecordData data;
+  data.topic = "orders";
+  data.partition = 3;
+  data.offset = offset;
+  data.timestamp = 1767323045678;  // 2026-01-02T03:04:05.678Z
+  data.timestamp_type = kafka::TimestampType::create_time;
+  data.key = std::move(key);
+  data.value = std::move(value);
+  return data;
+}
+
+/// A claim over records, and what became of it.
+class Run final : public TaskSink {
+ public:
+  explicit Run(std::vector<kafka::RecordData> records, bool sequential = false, std::uint32_t attempt = 1) {
+    for (auto& data : records) {
+      Item item;
+      item.record = kafka::Record(std::make_unique<kafka::RecordData>(std::move(data)));
+      item.attempt = attempt;
+      batch_.items.push_back(std::move(item));
+    }
+    batch_.size = static_cast<std::uint32_t>(batch_.items.size());
+    batch_.sequential = sequential;
+  }
+
+  Task task() { return Task({{&batch_, 0, batch_.size}, &slot_, 1}, *this); }
+  void stop() { slot_.stop.stop_up_to(StopState::all); }
+
+  void finished(Finished finished) noexcept override { finished_ = std::move(finished); }
+
+  const Finished& result() const { return *finished_; }
+  bool ended() const { return finished_.has_value(); }
+  ItemState state(std::uint32_t index) const { return batch_.items[index].state; }
+
+ private:
+  pool::Slot slot_;
+  RecordBatch batch_;
+  std::optional<Finished> finished_;
+};
+
+/// The outcome of one record.
+inline Outcome outcome_of(Handler& handler, Run& run) {
+  handler.handle(run.task());
+  const auto& failures = run.result().failures;
+  return failures.empty() ? Outcome::done() : failures.front().outcome;
+}
+
+inline Outcome outcome_of(Handler& handler, kafka::RecordData data, std::uint32_t attempt = 1) {
+  std::vector<kafka::RecordData> one;
+  one.push_back(std::move(data));
+  Run run(std::move(one), false, attempt);
+  return outcome_of(handler, run);
+}
+
+}  // namespace laneway::handler

@@ -1,0 +1,146 @@
+// Servers for the http handler's tests: a real one, and one that answers what a test says, byte for byte.
+#pragma once
+
+#include <httplib.h>
+#include <poll.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "catch.h"
+
+namespace laneway::handler {
+
+/// Answers POST /orders by `answer` and keeps what it was sent.
+class HttpServer {
+ public:
+  using Answer = std::function<void(const httplib::Request&, httplib::Response&)>;
+
+  explicit HttpServer(Answer answer) {
+    server_.Post("/orders", [this, answer = std::move(answer)](const auto& request, auto& response) {
+      {
+        std::lock_guard lock(mutex_);
+        requests_.push_back(request);
+      }
+      answer(request, response);
+    });
+    server_.set_keep_alive_max_count(1000000);
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    REQUIRE(port_ > 0);
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  ~HttpServer() {
+    server_.stop();
+    thread_.join();
+  }
+  HttpServer(const HttpServer&) = delete;
+
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/orders"; }
+  std::vector<httplib::Request> requests() {
+    std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  httplib::Server server_;
+  int port_ = 0;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::vector<httplib::Request> requests_;
+};
+
+/// One accepted connection of a RawServer.
+class Connection {
+ public:
+  explicit Connection(int socket) : socket_(socket) {}
+  ~Connection() { close(); }
+  Connection(const Connection&) = delete;
+
+  /// A whole request; empty when the other side has closed.
+  std::string read_request() {
+    std::string request;
+    std::size_t length = std::string::npos;
+    while (request.size() < length) {
+      char part[4096];
+      const auto count = ::recv(socket_, part, sizeof(part), 0);
+      if (count <= 0) return {};
+      request.append(part, static_cast<std::size_t>(count));
+      const auto end = request.find("\r\n\r\n");
+      const auto field = request.find("Content-Length: ");
+      if (end != std::string::npos) length = end + 4 + std::stoul(request.substr(field + 16));
+    }
+    return request;
+  }
+  /// False when the other side has gone.
+  bool write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+  void close() {
+    if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  }
+  /// The other side sees "connection reset by peer".
+  void reset() {
+    const linger at_once{1, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close();
+  }
+
+ private:
+  int socket_;
+};
+
+/// Calls `serve` for each connection, one after the other, on its own thread.
+class RawServer {
+ public:
+  explicit RawServer(std::function<void(Connection&)> serve) : serve_(std::move(serve)) {
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    socklen_t length = sizeof(address);
+    REQUIRE(::bind(listener_, generic, length) == 0);
+    REQUIRE(::getsockname(listener_, generic, &length) == 0);
+    REQUIRE(::listen(listener_, 16) == 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~RawServer() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+  RawServer(const RawServer&) = delete;
+
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/orders"; }
+  int connections() const { return connections_; }
+
+ private:
+  void run() {
+    for (;;) {
+      const int socket = ::accept(listener_, nullptr, nullptr);
+      if (socket < 0) return;
+      ++connections_;
+      Connection connection(socket);
+      serve_(connection);
+    }
+  }
+
+  std::function<void(Connection&)> serve_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::atomic<int> connections_{0};
+  std::thread thread_;
+};
+
+}  // namespace laneway::handler
