@@ -1,0 +1,28 @@
+// How long a failed record waits before its next attempt: capped exponential back-off with "equal jitter" (M.
+// Brooker, "Exponential Backoff And Jitter", 2015), so that records that failed together do not come back
+// together.
+//
+// Pure: the attempt number and the random number are given in. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+
+namespace laneway::delivery {
+
+struct RetryPolicy {
+  Duration backoff = milliseconds(100);
+  Duration max_backoff = seconds(30);
+  /// Cap on the delay that a handler may ask for; its own cap (a Retry-After's) comes before.
+  Duration max_after = seconds(60);
+
+  /// The delay after attempt number `attempt` (from 1) has failed; `random` is in [0, 1). From half of
+  /// min(max_backoff, backoff × 2^(attempt − 1)) to all of it. `after`, the handler's wish, only makes it
+  /// longer: up to max_after, also beyond max_backoff, because coming back sooner than the downstream asked
+  /// for fails again.
+  Duration delay(std::uint32_t attempt, double random, std::optional<Duration> after = {}) const;
+};
+
+}  // namespace laneway::delivery

@@ -1,0 +1,71 @@
+// What waits for its next attempt, ordered by the time it is due, first in first out among equals.
+//
+// A binary heap: push and pop_due cost O(log n), looking at it is free. Bounded by the caller.
+// Ownership, threads: owns what waits; one owner, one thread. Pure: the time is given in; nothing blocks.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+
+namespace laneway::delivery {
+
+template <class T>
+class RetryQueue {
+ public:
+  void push(TimePoint due, T value) {
+    heap_.push_back({due, pushed_++, std::move(value)});
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+
+  /// The one that is due for longest; nothing when none is due at `now`.
+  std::optional<T> pop_due(TimePoint now) {
+    if (heap_.empty() || heap_.front().due > now) return {};
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    std::optional<T> value(std::move(heap_.back().value));
+    heap_.pop_back();
+    return value;
+  }
+
+  /// When the next one is due; nothing when none waits.
+  std::optional<TimePoint> next_due() const {
+    if (heap_.empty()) return {};
+    return heap_.front().due;
+  }
+
+  std::size_t size() const { return heap_.size(); }
+
+  /// Yields everything, due or not, in rising order of `rank` of a T: a function or a member
+  /// (&Item::sequence).
+  template <class Rank>
+  std::vector<T> clear(Rank rank) {
+    std::vector<T> values;
+    values.reserve(heap_.size());
+    for (Entry& entry : heap_) values.push_back(std::move(entry.value));
+    heap_.clear();
+    std::sort(values.begin(), values.end(),
+              [&](const T& a, const T& b) { return std::invoke(rank, a) < std::invoke(rank, b); });
+    return values;
+  }
+
+ private:
+  struct Entry {
+    TimePoint due;
+    std::uint64_t order;
+    T value;
+  };
+  static bool later(const Entry& a, const Entry& b) {
+    return a.due != b.due ? a.due > b.due : a.order > b.order;
+  }
+
+  std::vector<Entry> heap_;
+  std::uint64_t pushed_ = 0;
+};
+
+}  // namespace laneway::delivery

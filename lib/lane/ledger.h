@@ -1,0 +1,126 @@
+// Which records of one assignment of a partition are complete, and therefore which offset may be committed.
+//
+// Records get dense sequence numbers in order of delivery; offsets have gaps (compaction, transaction
+// markers). The ledger holds a segment for each stretch of neighbouring offsets and a bit for each record
+// from the oldest incomplete one on, so appending and completing runs costs a few instructions per 64 records
+// and no allocation once it has its size. Going backwards (a truncated or recreated topic) is a new ledger.
+//
+// A ledger can start from the completion map of the last commit: what the map holds is complete without being
+// run again, and stays in the maps that this ledger writes, also before it has been delivered again.
+//
+// Invariants: committable() never exceeds the offset of the oldest incomplete record and never falls.
+// Ownership, threads: one owner, one thread. Pure: no clock, no Kafka, nothing blocks; memory is 2 bits per
+// record of the window plus 16 bytes per stretch of neighbouring offsets in it, bounded by the caller through
+// window(), none at first.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lane/completion_map.h"
+
+namespace laneway::lane {
+
+/// The ledger's number of a record, from 0 in order of delivery.
+using Sequence = std::uint64_t;
+
+class Ledger {
+ public:
+  static constexpr std::int64_t unknown = -1;
+
+  struct Position {
+    Sequence sequence = 0;
+    std::int64_t offset = 0;
+  };
+
+  /// `next_offset`: where delivery begins, or unknown.
+  explicit Ledger(std::int64_t next_offset = unknown) : position_(next_offset) {}
+  /// Delivery begins at the map's base, the committed offset.
+  explicit Ledger(CompletionMap restored) : position_(restored.base), restored_(std::move(restored)) {}
+
+  /// This offset lies before something delivered or passed: not a record of this ledger.
+  bool would_go_back(std::int64_t offset) const { return offset < position_; }
+  /// An earlier life of this group completed it: append it and complete it at once.
+  bool completed_before(std::int64_t offset) const {
+    return !restored_.runs.empty() && restored_.contains(offset);
+  }
+
+  /// Records delivered: offsets first_offset, first_offset + 1, … Returns the first one's number. They must
+  /// not go back.
+  Sequence append(std::int64_t first_offset, std::uint32_t count = 1) {
+    assert(!would_go_back(first_offset) && count > 0);
+    if (first_offset != continues_at_) begin_segment(first_offset);
+    position_ = continues_at_ = first_offset + count;
+    const Sequence first = next_;
+    next_ += count;
+    incomplete_ += count;
+    if (word_of(next_ - 1) - word_of(oldest_) >= words_.size()) grow();
+    if (!restored_.runs.empty()) forget_restored();
+    return first;
+  }
+
+  /// Marks appended records as complete; returns how many were not so before (0: all of it came twice).
+  std::uint32_t complete(Sequence first, std::uint32_t count = 1);
+
+  /// The end of the partition was seen at `offset`: every record below it has been delivered.
+  void reached(std::int64_t offset) {
+    if (offset > position_) position_ = offset;
+  }
+
+  /// Everything below it is complete: the oldest incomplete offset, else the next one to be delivered; or
+  /// unknown.
+  std::int64_t committable() const { return incomplete_ == 0 ? position_ : offset_of(oldest_); }
+  /// Nothing when all is complete.
+  std::optional<Position> oldest_incomplete() const {
+    if (incomplete_ == 0) return {};
+    return Position{oldest_, offset_of(oldest_)};
+  }
+  /// Records that are not complete.
+  std::uint64_t incomplete() const { return incomplete_; }
+  /// Records from the oldest incomplete one to the newest.
+  std::uint64_t window() const { return next_ - oldest_; }
+  /// The offset of a record of the window.
+  std::int64_t offset_of(Sequence sequence) const;
+
+  /// What is complete above committable(): the first max_runs runs of it.
+  CompletionMap completed(std::size_t max_runs) const;
+  /// The same as metadata for the commit of committable().
+  std::string completion_map(std::size_t max_bytes = default_map_bytes) const;
+  /// Another number: records above the oldest incomplete one were completed. When committable() has moved
+  /// instead, the number may be the same, but then there is a commit to make anyway.
+  std::uint64_t map_version() const { return map_version_; }
+
+ private:
+  /// Records from first_sequence on have offsets from first_offset on, up to where the next segment begins.
+  struct Segment {
+    Sequence first_sequence;
+    std::int64_t first_offset;
+  };
+
+  static std::uint64_t word_of(Sequence sequence) { return sequence / 64; }
+  std::uint64_t& word(std::uint64_t index) { return words_[index & (words_.size() - 1)]; }
+  std::uint64_t word(std::uint64_t index) const { return words_[index & (words_.size() - 1)]; }
+  Sequence find(bool complete, Sequence from) const;
+  void begin_segment(std::int64_t first_offset);
+  void grow();
+  void advance();
+  void forget_restored();
+
+  Sequence oldest_ = 0;  // everything below is complete; equals next_ when all is
+  Sequence next_ = 0;
+  std::uint64_t incomplete_ = 0;
+  std::uint64_t map_version_ = 0;
+  std::int64_t position_;                // nothing below is going to be delivered
+  std::int64_t continues_at_ = unknown;  // the offset that needs no new segment
+  // A ring of a power of two words, a bit per record, 1 is complete; zero beyond next_, so that it need not
+  // be cleared.
+  std::vector<std::uint64_t> words_;
+  std::vector<Segment> segments_;  // those before first_segment_ are of the past
+  std::size_t first_segment_ = 0;
+  CompletionMap restored_;
+};
+
+}  // namespace laneway::lane
