@@ -37,9 +37,10 @@ std::uint32_t Ledger::complete(Sequence first, std::uint32_t count) {
 void Ledger::advance() {
   while (oldest_ < next_) {
     auto& bits = word(word_of(oldest_));
-    oldest_ += static_cast<Sequence>(std::countr_one(bits >> (oldest_ % 64)));
-    if (oldest_ % 64 != 0) break;
-    bits = 0;
+    const auto done = std::countr_one(bits >> (oldest_ % 64));
+    if (done == 0) break;
+    oldest_ += static_cast<Sequence>(done);
+    if (oldest_ % 64 == 0) bits = 0;
   }
   while (first_segment_ + 1 < segments_.size() && segments_[first_segment_ + 1].first_sequence <= oldest_)
     ++first_segment_;

@@ -98,6 +98,20 @@ TEST_CASE("A completion that comes twice counts once") {
   CHECK(ledger.incomplete() == 50);
 }
 
+TEST_CASE("The oldest incomplete record may be the first or the last of the 64 that share a word") {
+  const auto oldest = GENERATE(range<std::uint32_t>(60, 70));
+  Ledger ledger(0);
+  ledger.append(0, 130);
+  ledger.complete(oldest + 1, 5);
+  ledger.complete(0, oldest);
+  CHECK(ledger.oldest_incomplete()->sequence == oldest);
+  CHECK(ledger.complete(oldest + 1, 5) == 0);
+  CHECK(ledger.complete(oldest) == 1);
+  CHECK(ledger.committable() == oldest + 6);
+  CHECK(ledger.complete(oldest + 6, 130 - oldest - 6) == 130 - oldest - 6);
+  CHECK(ledger.committable() == 130);
+}
+
 TEST_CASE("The map's version changes when records above the oldest incomplete one are completed") {
   Ledger ledger(0);
   const auto first = ledger.append(0, 10);
@@ -189,7 +203,10 @@ TEST_CASE("The ledger agrees with a simple model for every order of events") {
           const auto old =
               model.incomplete.empty() || *rc::gen::arbitrary<bool>() ? 0 : *model.incomplete.begin();
           const auto first = *rc::gen::inRange<Sequence>(old, appended);
-          const auto count = *rc::gen::inRange<Sequence>(1, std::min<Sequence>(appended - first, 130) + 1);
+          const auto to_word = 64 - first % 64;  // up to the last record that shares a word with the first
+          const auto wanted =
+              *rc::gen::element<Sequence>(1, to_word, 64 + to_word, *rc::gen::inRange<Sequence>(1, 131));
+          const auto count = std::min<Sequence>(appended - first, wanted);
           Sequence newly = 0;
           for (Sequence s = first; s < first + count; ++s) newly += model.incomplete.erase(s);
           RC_ASSERT(ledger.complete(first, static_cast<std::uint32_t>(count)) == newly);
