@@ -25,7 +25,7 @@ std::uint32_t Ledger::complete(Sequence first, std::uint32_t count) {
     if ((bits & mask) != 0) newly -= static_cast<std::uint32_t>(std::popcount(bits & mask));
     bits |= mask;
   }
-  incomplete_ -= newly;
+  completed_above_ += newly;
   if (first == oldest_) {
     advance();
   } else if (newly > 0) {
@@ -40,6 +40,7 @@ void Ledger::advance() {
     const auto done = std::countr_one(bits >> (oldest_ % 64));
     if (done == 0) break;
     oldest_ += static_cast<Sequence>(done);
+    completed_above_ -= static_cast<Sequence>(done);
     if (oldest_ % 64 == 0) bits = 0;
   }
   while (first_segment_ + 1 < segments_.size() && segments_[first_segment_ + 1].first_sequence <= oldest_)
@@ -79,8 +80,8 @@ CompletionMap Ledger::completed(std::size_t max_runs) const {
   }
   for (const auto& run : restored_.runs) {
     if (map.runs.size() == max_runs) break;
-    if (run.end <= position_) continue;
-    const OffsetRun still_to_come{std::max(run.begin, position_), run.end};
+    if (run.end <= position()) continue;
+    const OffsetRun still_to_come{std::max(run.begin, position()), run.end};
     if (!map.runs.empty() && map.runs.back().end == still_to_come.begin) {
       map.runs.back().end = still_to_come.end;
     } else {
@@ -95,7 +96,10 @@ std::string Ledger::completion_map(std::size_t max_bytes) const {
   return encode(completed(std::min(max_bytes, max_map_bytes) / 2), max_bytes);
 }
 
-void Ledger::begin_segment(std::int64_t first_offset) { segments_.push_back({next_, first_offset}); }
+void Ledger::begin_segment(std::int64_t first_offset) {
+  segments_.push_back({next_, first_offset});
+  shift_ = first_offset - static_cast<std::int64_t>(next_);
+}
 
 void Ledger::grow() {
   const auto needed = word_of(next_ - 1) - word_of(oldest_) + 1;
@@ -106,7 +110,7 @@ void Ledger::grow() {
 }
 
 void Ledger::forget_restored() {
-  if (position_ >= restored_.runs.back().end) restored_.runs = {};
+  if (position() >= restored_.runs.back().end) restored_.runs = {};
 }
 
 }  // namespace laneway::lane

@@ -14,10 +14,13 @@
 // window(), none at first.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lane/completion_map.h"
@@ -37,12 +40,12 @@ class Ledger {
   };
 
   /// `next_offset`: where delivery begins, or unknown.
-  explicit Ledger(std::int64_t next_offset = unknown) : position_(next_offset) {}
+  explicit Ledger(std::int64_t next_offset = unknown) : reached_(next_offset) {}
   /// Delivery begins at the map's base, the committed offset.
-  explicit Ledger(CompletionMap restored) : position_(restored.base), restored_(std::move(restored)) {}
+  explicit Ledger(CompletionMap restored) : reached_(restored.base), restored_(std::move(restored)) {}
 
   /// This offset lies before something delivered or passed: not a record of this ledger.
-  bool would_go_back(std::int64_t offset) const { return offset < position_; }
+  bool would_go_back(std::int64_t offset) const { return offset < position(); }
   /// An earlier life of this group completed it: append it and complete it at once.
   bool completed_before(std::int64_t offset) const {
     return !restored_.runs.empty() && restored_.contains(offset);
@@ -52,11 +55,9 @@ class Ledger {
   /// not go back.
   Sequence append(std::int64_t first_offset, std::uint32_t count = 1) {
     assert(!would_go_back(first_offset) && count > 0);
-    if (first_offset != continues_at_) begin_segment(first_offset);
-    position_ = continues_at_ = first_offset + count;
+    if (first_offset != segment_end()) begin_segment(first_offset);
     const Sequence first = next_;
     next_ += count;
-    incomplete_ += count;
     if (word_of(next_ - 1) - word_of(oldest_) >= words_.size()) grow();
     if (!restored_.runs.empty()) forget_restored();
     return first;
@@ -66,20 +67,18 @@ class Ledger {
   std::uint32_t complete(Sequence first, std::uint32_t count = 1);
 
   /// The end of the partition was seen at `offset`: every record below it has been delivered.
-  void reached(std::int64_t offset) {
-    if (offset > position_) position_ = offset;
-  }
+  void reached(std::int64_t offset) { reached_ = std::max(reached_, offset); }
 
   /// Everything below it is complete: the oldest incomplete offset, else the next one to be delivered; or
   /// unknown.
-  std::int64_t committable() const { return incomplete_ == 0 ? position_ : offset_of(oldest_); }
+  std::int64_t committable() const { return incomplete() == 0 ? position() : offset_of(oldest_); }
   /// Nothing when all is complete.
   std::optional<Position> oldest_incomplete() const {
-    if (incomplete_ == 0) return {};
+    if (incomplete() == 0) return {};
     return Position{oldest_, offset_of(oldest_)};
   }
   /// Records that are not complete.
-  std::uint64_t incomplete() const { return incomplete_; }
+  std::uint64_t incomplete() const { return window() - completed_above_; }
   /// Records from the oldest incomplete one to the newest.
   std::uint64_t window() const { return next_ - oldest_; }
   /// The offset of a record of the window.
@@ -100,6 +99,12 @@ class Ledger {
     std::int64_t first_offset;
   };
 
+  // Offset minus sequence before the first record: it makes segment_end() an offset that no record has.
+  static constexpr std::int64_t no_segment = std::numeric_limits<std::int64_t>::min();
+
+  std::int64_t segment_end() const { return static_cast<std::int64_t>(next_) + shift_; }
+  /// Nothing below is going to be delivered.
+  std::int64_t position() const { return std::max(reached_, segment_end()); }
   static std::uint64_t word_of(Sequence sequence) { return sequence / 64; }
   std::uint64_t& word(std::uint64_t index) { return words_[index & (words_.size() - 1)]; }
   std::uint64_t word(std::uint64_t index) const { return words_[index & (words_.size() - 1)]; }
@@ -109,14 +114,14 @@ class Ledger {
   void advance();
   void forget_restored();
 
-  Sequence oldest_ = 0;  // everything below is complete; equals next_ when all is
-  Sequence next_ = 0;
-  std::uint64_t incomplete_ = 0;
+  Sequence oldest_ = 0;                // everything below is complete; equals next_ when all is
+  Sequence next_ = 0;                  // all that an append in the newest segment changes
+  std::int64_t shift_ = no_segment;    // offset minus sequence in the newest segment
+  std::int64_t reached_;               // what is below has been delivered, or is not asked for
+  std::uint64_t completed_above_ = 0;  // of the window
   std::uint64_t map_version_ = 0;
-  std::int64_t position_;                // nothing below is going to be delivered
-  std::int64_t continues_at_ = unknown;  // the offset that needs no new segment
-  // A ring of a power of two words, a bit per record, 1 is complete; zero beyond next_, so that it need not
-  // be cleared.
+  // A ring of a power of two words, a bit per record, 1 is complete; zero beyond next_, so appending need not
+  // clear.
   std::vector<std::uint64_t> words_;
   std::vector<Segment> segments_;  // those before first_segment_ are of the past
   std::size_t first_segment_ = 0;
