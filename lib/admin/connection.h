@@ -1,0 +1,54 @@
+// One client's socket as httplib's Stream, with limits: a deadline for the request, one for the answer, and a
+// number of bytes that the request may have. A slow or endless client therefore costs a worker a bounded
+// time.
+//
+// One thread at a time. Reading and writing block until the deadline or until `stop_event` becomes readable.
+#pragma once
+
+#include <httplib.h>
+
+#include <array>
+#include <string>
+
+#include "admin/listener.h"
+#include "base/time.h"
+
+namespace laneway::admin {
+
+struct ConnectionLimits {
+  std::size_t request_bytes = 16 * 1024;
+  Duration request_time = seconds(5);
+  Duration answer_time = seconds(10);  ///< from the end of the request
+};
+
+class Connection final : public httplib::Stream {
+ public:
+  Connection(Descriptor socket, int stop_event, const ConnectionLimits& limits);
+
+  bool is_readable() const override;
+  bool is_writable() const override;
+  ssize_t read(char* into, std::size_t size) override;
+  ssize_t write(const char* from, std::size_t size) override;
+  void get_remote_ip_and_port(std::string& ip, int& port) const override;
+  void get_local_ip_and_port(std::string& ip, int& port) const override;
+  int socket() const override { return socket_.number(); }
+
+  /// Ends the connection so that the client can read the answer: what it still sends is read first, for a
+  /// short time.
+  void finish();
+
+ private:
+  bool wait_for(short event) const;
+
+  const Descriptor socket_;
+  const int stop_event_;
+  const ConnectionLimits limits_;
+  Deadline deadline_;
+  bool answering_ = false;
+  std::size_t requested_ = 0;
+  std::array<char, 4096> buffer_;
+  std::size_t buffered_ = 0;
+  std::size_t consumed_ = 0;
+};
+
+}  // namespace laneway::admin

@@ -1,0 +1,105 @@
+#include "admin/listener.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "admin/host_check.h"
+
+namespace laneway::admin {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+constexpr int backlog = 64;
+
+Error not_an_address(const std::string& address) {
+  return {ErrorKind::configuration, "admin.listen: '" + address + "' is not host:port",
+          "give one such as 127.0.0.1:9644 or [::1]:9644; port 0 takes a free one"};
+}
+
+Error cannot_listen(const std::string& address, const std::string& why) {
+  return {ErrorKind::unavailable, "cannot listen on " + address + ": " + why,
+          "set admin.listen to an address of this machine with a free port, or admin.enabled: false"};
+}
+
+std::string error_text(int number) { return std::generic_category().message(number); }
+
+/// Invalid, with errno set, when the address cannot be had.
+Descriptor bound_socket(const addrinfo& address) {
+  Descriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.number() < 0) return {};
+  const int yes = 1;
+  // A restart takes the port over at once. Not SO_REUSEPORT: two services would share the port without a
+  // word.
+  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  if (address.ai_family == AF_INET6 &&
+      IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<sockaddr_in6*>(address.ai_addr)->sin6_addr)) {
+    const int no = 0;
+    ::setsockopt(socket.number(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+  }
+  const bool ready = ::bind(socket.number(), address.ai_addr, address.ai_addrlen) == 0 &&
+                     ::listen(socket.number(), backlog) == 0;
+  const int error = errno;
+  if (!ready) socket.close();
+  errno = error;
+  return socket;
+}
+
+std::uint16_t port_of(int socket) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof(address);
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&address)->sin6_port
+                                             : reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
+}  // namespace
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    number_ = std::exchange(other.number_, -1);
+  }
+  return *this;
+}
+
+void Descriptor::close() noexcept {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+Result<Listener> listen_on(const std::string& address) {
+  const auto colon = address.rfind(':');
+  const auto host = std::string(host_of(address));
+  if (colon == std::string::npos || host.empty() || host == address) return not_an_address(address);
+  const std::string port = address.substr(colon + 1);
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (error != std::errc() || end != port.data() + port.size()) return not_an_address(address);
+
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list);
+  if (code != 0) return cannot_listen(address, code == EAI_SYSTEM ? error_text(errno) : gai_strerror(code));
+  const Addresses addresses(list, &freeaddrinfo);
+  for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {
+    Descriptor socket = bound_socket(*at);
+    if (socket.number() < 0) continue;
+    const auto bound = port_of(socket.number());
+    return Listener{std::move(socket), bound};
+  }
+  return cannot_listen(address, error_text(errno));
+}
+
+}  // namespace laneway::admin

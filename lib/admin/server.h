@@ -1,0 +1,66 @@
+// The admin HTTP server.
+//
+//   GET /metrics   Prometheus text format 0.0.4
+//   GET /livez     200 "ok", or 503 with the reason
+//
+// HEAD works too; other methods answer 405, other paths 404, a Host header that is neither an IP address,
+// localhost, this machine's name nor the name in `listen` 403 (see host_check.h). One request a connection,
+// no compression.
+//
+// Ownership: start() returns the server; destroying or stopping it ends its threads. Threads: the sources are
+// called on the server's own threads, several at a time, until stop() has returned. Blocking: start() looks
+// the address up; stop() waits for a source that is running, and for nothing else. Bounds: connections at
+// work and waiting, bytes and time of a request, time of an answer; see Limits. A connection beyond them is
+// closed at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace laneway::admin {
+
+struct Liveness {
+  bool live = true;
+  std::string reason;  ///< for people, when not live
+};
+
+/// Where the answers come from. A source that throws makes the answer 500.
+struct AdminSources {
+  std::function<std::string()> metrics;
+  std::function<Liveness()> live;
+};
+
+struct Limits {
+  std::size_t workers = 8;   ///< connections at work
+  std::size_t waiting = 32;  ///< connections accepted beyond those
+  std::size_t request_bytes = 16 * 1024;
+  Duration request_time = seconds(5);
+  Duration answer_time = seconds(10);
+};
+
+class Server {
+ public:
+  /// `listen` is host:port; port 0 takes a free one. Errors: configuration for what is no address;
+  /// unavailable for one that cannot be had now.
+  static Result<std::unique_ptr<Server>> start(const std::string& listen, AdminSources sources,
+                                               Limits limits = {});
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const;
+  /// Ends all connections and joins the threads; a second call does nothing. Not from a source.
+  void stop();
+
+ private:
+  class Implementation;
+  explicit Server(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace laneway::admin

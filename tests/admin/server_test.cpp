@@ -1,0 +1,297 @@
+#include "admin/server.h"
+
+#include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::admin;
+
+namespace {
+
+AdminSources sources() {
+  return {[] { return std::string("# TYPE laneway_x gauge\nlaneway_x 1\n"); }, [] { return Liveness{}; }};
+}
+
+std::unique_ptr<Server> started(AdminSources from = sources(), Limits limits = {},
+                                const std::string& listen = "127.0.0.1:0") {
+  auto server = Server::start(listen, std::move(from), limits);
+  REQUIRE(server.ok());
+  return std::move(server).value();
+}
+
+/// A client that sends what a test says, byte for byte.
+class RawClient {
+ public:
+  explicit RawClient(const Server& server) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(server.port());
+    REQUIRE(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  }
+  ~RawClient() { ::close(socket_); }
+  RawClient(const RawClient&) = delete;
+
+  bool send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+  /// Until the server ends the connection.
+  std::string receive_all() {
+    std::string all;
+    char part[4096];
+    for (auto n = ::recv(socket_, part, sizeof(part), 0); n > 0; n = ::recv(socket_, part, sizeof(part), 0))
+      all.append(part, static_cast<std::size_t>(n));
+    return all;
+  }
+  std::string exchange(std::string_view request) {
+    send(request);
+    return receive_all();
+  }
+
+ private:
+  int socket_;
+};
+
+int status_of(const std::string& answer) {
+  return answer.starts_with("HTTP/1.1 ") ? std::stoi(answer.substr(9, 3)) : 0;
+}
+
+bool serves(const Server& server) {
+  return status_of(RawClient(server).exchange("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")) == 200;
+}
+
+}  // namespace
+
+TEST_CASE("metrics are answered in Prometheus' text format") {
+  const auto server = started();
+  httplib::Client client("127.0.0.1", server->port());
+  const auto answer = client.Get("/metrics");
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+  CHECK(answer->body == "# TYPE laneway_x gauge\nlaneway_x 1\n");
+  CHECK(answer->get_header_value("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
+}
+
+TEST_CASE("liveness is 200, or 503 with the reason") {
+  std::atomic<bool> live{true};
+  auto from = sources();
+  from.live = [&] {
+    return live ? Liveness{} : Liveness{false, "the consumer loop has not ticked for 31 s"};
+  };
+  const auto server = started(from);
+  httplib::Client client("127.0.0.1", server->port());
+  CHECK(client.Get("/livez")->status == 200);
+  CHECK(client.Get("/livez")->body == "ok\n");
+  live = false;
+  CHECK(client.Get("/livez")->status == 503);
+  CHECK(client.Get("/livez")->body == "the consumer loop has not ticked for 31 s\n");
+}
+
+TEST_CASE("other paths are 404, other methods 405") {
+  const auto server = started();
+  httplib::Client client("127.0.0.1", server->port());
+  for (const auto* path : {"/", "/metrics/", "/metricsx", "/../metrics", "/livez/x", "//metrics"})
+    CHECK(client.Get(path)->status == 404);
+  CHECK(client.Post("/metrics", "body", "text/plain")->status == 405);
+  CHECK(client.Delete("/livez")->status == 405);
+  CHECK(client.Put("/livez", std::string(1 << 20, 'x'), "text/plain")->get_header_value("Allow") ==
+        "GET, HEAD");
+}
+
+TEST_CASE("a query is passed over and HEAD answers without a body") {
+  const auto server = started();
+  httplib::Client client("127.0.0.1", server->port());
+  CHECK(client.Get("/livez?verbose=1")->status == 200);
+  const auto answer = client.Head("/metrics");
+  CHECK(answer->status == 200);
+  CHECK(answer->get_header_value("Content-Length") == "35");
+  CHECK(answer->body.empty());
+}
+
+TEST_CASE("a source that throws is a 500 that tells nothing, and the server goes on") {
+  auto from = sources();
+  from.metrics = []() -> std::string { throw std::runtime_error("private detail"); };
+  const auto server = started(from);
+  const auto answer = RawClient(*server).exchange("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK(status_of(answer) == 500);
+  CHECK(answer.find("private detail") == std::string::npos);
+  CHECK(serves(*server));
+}
+
+TEST_CASE("a Host that is not ours is refused, so that a web page cannot read us through a browser") {
+  const auto server = started();
+  const auto status_for = [&](const std::string& headers) {
+    return status_of(RawClient(*server).exchange("GET /metrics HTTP/1.1\r\n" + headers + "\r\n"));
+  };
+  CHECK(status_for("Host: evil.example\r\n") == 403);
+  CHECK(status_for("Host: localhost\r\nHost: evil.example\r\n") == 403);
+  CHECK(status_for("Host: localhost:9644\r\n") == 200);
+  CHECK(status_for("Host: 127.0.0.1\r\n") == 200);
+  CHECK(status_for("Host: [::1]:9644\r\n") == 200);
+}
+
+TEST_CASE("a script that speaks HTTP/1.0 without a Host is served") {
+  const auto server = started();
+  CHECK(status_of(RawClient(*server).exchange("GET /livez HTTP/1.0\r\n\r\n")) == 200);
+}
+
+TEST_CASE("ranges and compression are not served") {
+  const auto server = started();
+  const auto answer = RawClient(*server).exchange(
+      "GET /metrics HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-,0-,0-\r\nAccept-Encoding: br, "
+      "gzip\r\n\r\n");
+  CHECK(status_of(answer) == 200);
+  CHECK(answer.ends_with("\r\n\r\n# TYPE laneway_x gauge\nlaneway_x 1\n"));
+}
+
+TEST_CASE("requests that are too large or no requests are refused, and the server goes on") {
+  const auto server = started();
+  const std::string large(100000, 'a');
+  const std::vector<std::string> requests = {
+      "GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Large: " + large + "\r\n\r\n",
+      "GET /metrics?" + large + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      large,
+      "\r\n\r\n",
+      "GET\r\n\r\n",
+      "GET /metrics HTTP/9.9\r\nHost: localhost\r\n\r\n",
+      "\x16\x03\x01\x02" + std::string(1, '\0') + "\x01\n\n",
+      "GET /metrics HTTP/1.1\r\nno colon here\r\n" + large,
+      std::string(20, '\0') + "\r\n\r\n",
+  };
+  for (const auto& request : requests) {
+    const auto status = status_of(RawClient(*server).exchange(request));
+    INFO(request.substr(0, 40));
+    CHECK((status == 0 || (status >= 400 && status < 500)));
+  }
+  std::string many = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n";
+  for (int i = 0; i < 5000; ++i) many += "X-" + std::to_string(i) + ": 1\r\n";
+  CHECK(status_of(RawClient(*server).exchange(many + "\r\n")) != 200);
+  CHECK(serves(*server));
+}
+
+TEST_CASE("slow clients do not block others while a worker is free") {
+  Limits limits;
+  limits.workers = 3;
+  limits.request_time = std::chrono::hours(1);
+  const auto server = started(sources(), limits);
+  RawClient silent(*server), slow(*server);
+  slow.send("GET /metrics HTT");
+  for (int i = 0; i < 20; ++i) CHECK(serves(*server));
+}
+
+TEST_CASE("a slow client loses its worker when its time is over, however it drips") {
+  Limits limits;
+  limits.workers = 1;
+  limits.request_time = milliseconds(100);
+  const auto server = started(sources(), limits);
+  RawClient slow(*server);
+  std::atomic<bool> done{false};
+  std::thread dripping([&] {
+    while (!done && slow.send("a")) std::this_thread::sleep_for(milliseconds(10));
+  });
+  CHECK(serves(*server));
+  done = true;
+  dripping.join();
+}
+
+TEST_CASE("a client that does not read its answer loses its worker when its time is over") {
+  Limits limits;
+  limits.workers = 1;
+  limits.answer_time = milliseconds(100);
+  auto from = sources();
+  from.metrics = [] { return std::string(32 << 20, 'x'); };
+  const auto server = started(from, limits);
+  RawClient deaf(*server);
+  deaf.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK(serves(*server));
+}
+
+TEST_CASE("connections beyond the bound are closed at once") {
+  Limits limits;
+  limits.workers = 1;
+  limits.waiting = 1;
+  limits.request_time = std::chrono::hours(1);
+  const auto server = started(sources(), limits);
+  // One is at work, one waits, the others end without a word although they asked for nothing.
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 5; ++i) clients.push_back(std::make_unique<RawClient>(*server));
+  std::atomic<int> ended{0};
+  std::vector<std::thread> readers;
+  for (auto& client : clients)
+    readers.emplace_back([&ended, &client] {
+      client->receive_all();
+      ++ended;
+    });
+  while (ended < 3) std::this_thread::yield();
+  server->stop();
+  for (auto& reader : readers) reader.join();
+  CHECK(ended == 5);
+}
+
+TEST_CASE("stop ends connections that are open, and the port is free again") {
+  auto server = started();
+  const auto port = server->port();
+  RawClient open(*server);
+  open.send("GET /met");
+  server->stop();
+  server->stop();
+  CHECK(open.receive_all().find("200 OK") == std::string::npos);
+  const auto again = Server::start("127.0.0.1:" + std::to_string(port), sources());
+  CHECK(again.ok());
+}
+
+TEST_CASE("a taken port is unavailable, with the address in the message") {
+  const auto first = started();
+  const auto address = "127.0.0.1:" + std::to_string(first->port());
+  const auto second = Server::start(address, sources());
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().kind == ErrorKind::unavailable);
+  CHECK(second.error().message == "cannot listen on " + address + ": Address already in use");
+  CHECK_FALSE(second.error().hint.empty());
+}
+
+TEST_CASE("an address that is unknown or not ours is unavailable") {
+  for (const auto* address : {"no-such-host.invalid:0", "192.0.2.1:0"}) {
+    const auto server = Server::start(address, sources());
+    REQUIRE_FALSE(server.ok());
+    CHECK(server.error().kind == ErrorKind::unavailable);
+    CHECK(server.error().message.starts_with(std::string("cannot listen on ") + address + ": "));
+  }
+}
+
+TEST_CASE("what is no address is a configuration error") {
+  for (const auto* address : {"", "9644", "localhost", ":9644", "127.0.0.1:", "127.0.0.1:x",
+                              "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80 ", "[::1]", "[::1", "::1"}) {
+    INFO(address);
+    const auto server = Server::start(address, sources());
+    REQUIRE_FALSE(server.ok());
+    CHECK(server.error().kind == ErrorKind::configuration);
+  }
+}
+
+TEST_CASE("an IPv6 address is listened on, where this machine has any") {
+  const auto server = Server::start("[::1]:0", sources());
+  if (!server.ok()) {
+    CHECK(server.error().kind == ErrorKind::unavailable);
+    return;
+  }
+  httplib::Client client("::1", server.value()->port());
+  const auto answer = client.Get("/livez");
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+}
+
+TEST_CASE("a name is listened on by its address") { CHECK(serves(*started(sources(), {}, "localhost:0"))); }
