@@ -87,7 +87,7 @@ std::optional<std::vector<OffsetRun>> take_runs(std::string_view in, std::int64_
     const auto gap = take_varint(in);
     const auto length = take_varint(in);
     if (!gap || !length || *length == 0 || (*gap == 0 && !runs.empty())) return {};
-    if (*gap > last - end || *length > last - end - *gap) return {};
+    if (*length > last - end - *gap) return {};  // also when the gap alone is too long
     runs.push_back({end + *gap, end + *gap + *length});
     end = runs.back().end;
   }

@@ -86,7 +86,7 @@ class KeyOrder {
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t head = vacant;  // vacant: no such key at work; none: nothing waits
-    std::uint32_t tail = none;
+    std::uint32_t tail = none;    // of what waits, if anything
   };
   struct Node {
     Item item;
@@ -160,7 +160,6 @@ class KeyOrder {
       const auto next = std::exchange(node.next, free_);
       free_ = std::exchange(slot.head, next);
     }
-    if (slot.head == none) slot.tail = none;
     waiting_ -= taken;
     return taken;
   }

@@ -70,6 +70,8 @@ TEST_CASE("A completion map is refused with a reason when it is not what was com
       {"only the prefix", "laneway1:", 1000, "cut short"},
       {"cut by a character", good.substr(0, good.size() - 1), 1000, "cut short"},
       {"cut by four", good.substr(0, good.size() - 4), 1000, "checksum"},
+      {"a character too many", encode(CompletionMap{1000, {{1002, 1005}, {1205, 1405}}}) + "A", 1000,
+       "cut short"},
       {"a character of another alphabet", altered(12, '+'), 1000, "base64url"},
       {"another character", altered(12, good[12] == 'A' ? 'B' : 'A'), 1000, "checksum"},
       {"for another offset", good, 1001, "written for offset 1000, committed is 1001"},

@@ -172,6 +172,16 @@ TEST_CASE("A second crash before everything was delivered again loses nothing of
   CHECK(committed_map(restored) == CompletionMap{120, {}});
 }
 
+TEST_CASE("As many runs are yielded as are asked for, from the oldest on") {
+  Ledger restored(CompletionMap{100, {{110, 111}, {120, 121}}});
+  restored.append(100, 2);
+  restored.complete(1);
+  CHECK(restored.completed(0).runs.empty());
+  CHECK(restored.completed(1).runs == std::vector<OffsetRun>{{101, 102}});
+  CHECK(restored.completed(2).runs == std::vector<OffsetRun>{{101, 102}, {110, 111}});
+  CHECK(restored.completed(9).runs.size() == 3);
+}
+
 TEST_CASE("The ledger agrees with a simple model for every order of events") {
   struct Model {
     std::int64_t next = 0;
