@@ -134,7 +134,9 @@ constexpr ClientKey keys[] = {
     flag("enable.sasl.oauthbearer.unsecure.jwt", "unsecured tokens, for tests"),
     // Group, session and assignment
     text("group.id", "the consumer group; instances with the same one share the topics"),
-    text("group.instance.id", "static membership: a restart within the session keeps its partitions"),
+    text("group.instance.id",
+         "static membership: a restart within the session keeps its partitions; -1, "
+         "-2 and so on follow with several consumers"),
     number("session.timeout.ms", 1, 3600000, "silence after which a member is thrown out"),
     number("heartbeat.interval.ms", 1, 3600000, "interval of heartbeats"),
     number("max.poll.interval.ms", 1, 86400000, "limit of a rebalance's drain; lanes.drain is below it"),

@@ -116,11 +116,6 @@ class Rules {
   }
 
   void check_membership() {
-    if (given("kafka.group.instance.id") && config_.consumers > 1)
-      refuse({"kafka.group.instance.id", "consumers"},
-             "consumers is " + std::to_string(config_.consumers) +
-                 ", and members with one group.instance.id would throw each other out",
-             "consumers: 1, or no group.instance.id");
     if (client("group.protocol") == "consumer") {
       for (const char* key : {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"})
         if (given(std::string("kafka.") + key))
