@@ -1,0 +1,35 @@
+#include "handler/reach.h"
+
+#include <curl/curl.h>
+
+#include <array>
+#include <memory>
+#include <new>
+
+#include "handler/http_client.h"
+
+namespace laneway::handler {
+
+Result<std::optional<std::string>> reach(const config::Handler& settings, Duration timeout) {
+  const auto* http = std::get_if<config::HttpHandler>(&settings);
+  if (http == nullptr) return std::optional<std::string>();
+  auto server = server_of(http->url);
+  if (!server) return server.error();
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy(curl_easy_init(), curl_easy_cleanup);
+  if (!easy) throw std::bad_alloc();
+  std::array<char, CURL_ERROR_SIZE> reason{};
+  const auto timeout_ms = static_cast<long>(duration_cast<milliseconds>(timeout).count());
+  curl_easy_setopt(easy.get(), CURLOPT_URL, http->url.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(easy.get(), CURLOPT_CONNECT_ONLY, 1L);
+  curl_easy_setopt(easy.get(), CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, timeout_ms);
+  curl_easy_setopt(easy.get(), CURLOPT_ERRORBUFFER, reason.data());
+  const CURLcode code = curl_easy_perform(easy.get());
+  if (code == CURLE_OK) return std::optional<std::string>(std::move(server).value());
+  const std::string why = reason[0] != '\0' ? reason.data() : curl_easy_strerror(code);
+  return Error{ErrorKind::unavailable, "handler.http.url: cannot connect to " + *server + ": " + why,
+               "start the web service, or correct the URL"};
+}
+
+}  // namespace laneway::handler

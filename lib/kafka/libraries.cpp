@@ -1,0 +1,16 @@
+#include "kafka/libraries.h"
+
+#include <nlohmann/json.hpp>
+
+#include "kafka/directory.h"
+
+namespace laneway::kafka {
+
+std::vector<Library> libraries() {
+  return {{"librdkafka", library_version()},
+          {"nlohmann-json", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + '.' +
+                                std::to_string(NLOHMANN_JSON_VERSION_MINOR) + '.' +
+                                std::to_string(NLOHMANN_JSON_VERSION_PATCH)}};
+}
+
+}  // namespace laneway::kafka

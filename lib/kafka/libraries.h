@@ -1,0 +1,12 @@
+// What this room stands on.
+#pragma once
+
+#include <vector>
+
+#include "base/library.h"
+
+namespace laneway::kafka {
+
+std::vector<Library> libraries();
+
+}  // namespace laneway::kafka

@@ -1,0 +1,14 @@
+#include "telemetry/libraries.h"
+
+#include <spdlog/version.h>
+
+namespace laneway::telemetry {
+
+std::vector<Library> libraries() {
+  return {{"spdlog", std::to_string(SPDLOG_VER_MAJOR) + '.' + std::to_string(SPDLOG_VER_MINOR) + '.' +
+                         std::to_string(SPDLOG_VER_PATCH)},
+          // Its headers do not say their version; the build does.
+          {"prometheus-cpp", LANEWAY_PROMETHEUS_VERSION}};
+}
+
+}  // namespace laneway::telemetry
