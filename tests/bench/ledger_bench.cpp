@@ -1,7 +1,9 @@
-// What the pure parts of a lane cost per record: see the counter "ns/record" (per CPU second, inverted).
+// What the pure parts of a lane cost per record: the counter time/record, in CPU time.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
