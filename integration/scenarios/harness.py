@@ -87,9 +87,11 @@ class Service:
             file = run.folder / f"{name}.yaml"
             file.write_text(json.dumps(settings, indent=1))  # JSON is YAML
             arguments = ["run", "-c", str(file), *arguments]
+        # Without the test's own variables, which would be settings that laneway does not know.
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("LANEWAY_")}
         with open(self.log_file, "wb") as log:
             self.process = subprocess.Popen([LANEWAY, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            preexec_fn=die_with_parent, env={**os.environ, **(environment or {})})
+                                            preexec_fn=die_with_parent, env={**inherited, **(environment or {})})
 
     @property
     def log(self):
