@@ -42,8 +42,9 @@ Error missing(const std::string& topic, rd_kafka_resp_err_t code) {
 
 class Directory::Implementation {
  public:
-  explicit Implementation(HandlePtr h) : handle(std::move(h)) {}
+  Implementation(HandlePtr h, std::string servers) : handle(std::move(h)), bootstrap(std::move(servers)) {}
   HandlePtr handle;
+  const std::string bootstrap;
 };
 
 Directory::Directory(std::unique_ptr<Implementation> implementation)
@@ -56,8 +57,9 @@ Result<std::unique_ptr<Directory>> Directory::open(const ClientSettings& setting
   set_own(conf->get(), "enable.auto.commit", "false");
   auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
   if (!handle) return handle.error();
-  return std::unique_ptr<Directory>(
-      new Directory(std::make_unique<Implementation>(std::move(handle).value())));
+  const auto servers = settings.find("bootstrap.servers");
+  return std::unique_ptr<Directory>(new Directory(std::make_unique<Implementation>(
+      std::move(handle).value(), servers == settings.end() ? "" : servers->second.value)));
 }
 
 Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>& subscription,
@@ -65,7 +67,8 @@ Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>&
   const rd_kafka_metadata_t* raw = nullptr;
   const auto code = rd_kafka_metadata(implementation_->handle.get(), 1, nullptr, &raw, to_ms(timeout));
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return Error{ErrorKind::unavailable, std::string("the brokers do not answer: ") + rd_kafka_err2str(code),
+    return Error{ErrorKind::unavailable,
+                 "the brokers at " + implementation_->bootstrap + " do not answer: " + rd_kafka_err2str(code),
                  "check kafka.bootstrap.servers and that the brokers run"};
   const MetadataPtr metadata(raw);
   brokers_ = static_cast<std::size_t>(metadata->broker_cnt);
