@@ -1,0 +1,25 @@
+#include <CLI/Version.hpp>
+#include <iostream>
+#include <iterator>
+#include <vector>
+
+#include "admin/libraries.h"
+#include "app/exit_code.h"
+#include "app/verbs.h"
+#include "config/libraries.h"
+#include "handler/libraries.h"
+#include "kafka/libraries.h"
+#include "telemetry/libraries.h"
+
+namespace laneway::app {
+
+int version() {
+  std::cout << "laneway " LANEWAY_VERSION "\n";
+  for (const auto& libraries : {kafka::libraries(), config::libraries(), telemetry::libraries(),
+                                handler::libraries(), admin::libraries()})
+    for (const Library& library : libraries) std::cout << library.name << ' ' << library.version << '\n';
+  std::cout << "CLI11 " CLI11_VERSION "\n";
+  return exit_code::done;
+}
+
+}  // namespace laneway::app
