@@ -51,8 +51,8 @@ inline constexpr MetricInfo metric_table[] = {
     {"lane_pauses_total", MetricType::counter, "pauses", "topic,partition",
      "Times that a hold became a pause of fetching."},
     {"lane_paused_seconds_total", MetricType::counter, "seconds", "topic,partition", "Time spent paused."},
-    {"lane_resume_latency_seconds", MetricType::gauge, "seconds", "topic,partition",
-     "Last measured time from a resume to the first record."},
+    {"lane_resume_latency_seconds", MetricType::histogram, "seconds", "topic,partition",
+     "Time from a resume to the first record."},
     // Commits and rebalances
     {"commits_total", MetricType::counter, "commits", "result",
      "Offset commits by result, as the broker answered."},

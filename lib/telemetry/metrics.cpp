@@ -82,6 +82,17 @@ std::map<std::string, Family> gathered(const std::vector<Provider>& providers) {
 
 }  // namespace
 
+Sample histogram_sample(std::vector<std::pair<std::string, std::string>> labels,
+                        const Histogram::Snapshot& snapshot) {
+  Sample sample{std::move(labels), 0, {}, to_seconds(snapshot.sum), 0};
+  for (std::size_t i = 0; i < Histogram::buckets; ++i) {
+    sample.count += snapshot.counts[i];
+    if (i < Histogram::bounded_buckets)
+      sample.buckets.emplace_back(to_seconds(Histogram::upper_bound(i)), sample.count);
+  }
+  return sample;
+}
+
 std::string render_metrics(const std::vector<Provider>& providers, std::size_t most_series) {
   Family omitted(metric("metrics_omitted_series"));
   std::vector<prometheus::MetricFamily> out;

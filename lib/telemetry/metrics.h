@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/histogram.h"
 #include "telemetry/metric_table.h"
 
 namespace laneway::telemetry {
@@ -25,6 +26,10 @@ struct Sample {
   double sum = 0;
   std::uint64_t count = 0;
 };
+
+/// A histogram of durations, in seconds.
+Sample histogram_sample(std::vector<std::pair<std::string, std::string>> labels,
+                        const Histogram::Snapshot& snapshot);
 
 struct Family {
   Family() = default;

@@ -93,6 +93,7 @@ TEST_CASE("work that was done despite a stop counts as done") {
   handler.handle(run.task());
   CHECK(run.result().done == 1);
   CHECK(run.result().failures.empty());
+  CHECK(run.outcomes().at(0).cause == Cause::verdict);
 }
 
 TEST_CASE("records that an asynchronous handler never answers stay waiting") {

@@ -91,6 +91,7 @@ TEST_CASE("a large body is sent whole and without waiting for a 100 Continue") {
   const std::string large(3 << 20, 'x');
   CHECK(outcome_of(*made(server.url()), record_data(1, large)).verdict == Verdict::done);
   CHECK(server.requests().at(0).body == large);
+  CHECK_FALSE(server.requests().at(0).has_header("Expect"));
 }
 
 TEST_CASE("a status over the wire becomes its verdict") {

@@ -43,6 +43,13 @@ class Run final : public TaskSink {
 
   void finished(Finished finished) noexcept override { finished_ = std::move(finished); }
 
+  bool wants_attempts() const noexcept override { return true; }
+  void attempted(const Item&, TimePoint, TimePoint, const Outcome& outcome) noexcept override {
+    outcomes_.push_back(outcome);
+  }
+
+  /// As they were answered, done ones too.
+  const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Finished& result() const { return *finished_; }
   bool ended() const { return finished_.has_value(); }
   ItemState state(std::uint32_t index) const { return batch_.items[index].state; }
@@ -50,6 +57,7 @@ class Run final : public TaskSink {
  private:
   pool::Slot slot_;
   RecordBatch batch_;
+  std::vector<Outcome> outcomes_;
   std::optional<Finished> finished_;
 };
 

@@ -88,8 +88,8 @@ TEST_CASE("random sleeps have the configured percentiles") {
   for (int i = 0; i < 300; ++i)
     for (int j = 0; j < 300; ++j) sleeps.push_back(simulated_sleep(sleep, (i + 0.5) / 300, (j + 0.5) / 300));
   std::sort(sleeps.begin(), sleeps.end());
-  CHECK(to_seconds(sleeps[45000]) == Approx(0.005).epsilon(0.02));
-  CHECK(to_seconds(sleeps[89100]) == Approx(0.1).epsilon(0.05));
+  CHECK(to_seconds(sleeps[45000]) == Catch::Approx(0.005).epsilon(0.02));
+  CHECK(to_seconds(sleeps[89100]) == Catch::Approx(0.1).epsilon(0.05));
 }
 
 TEST_CASE("a stop ends a sleep, a spin and a hang") {

@@ -111,6 +111,24 @@ TEST_CASE("a histogram ends in the infinite bucket, with sum and count") {
   CHECK(page.series.at("laneway_drain_seconds_count") == 4);
 }
 
+TEST_CASE("recorded durations become cumulative buckets in seconds") {
+  laneway::Histogram waits;
+  waits.record(laneway::microseconds(1));
+  waits.record(laneway::microseconds(3), 2);
+  waits.record(laneway::seconds(1000));
+  const auto page = read_page(render_metrics({[&] {
+    return std::vector<Family>{Family(metric("pool_queue_wait_seconds"),
+                                      {histogram_sample({{"topic", "orders"}}, waits.snapshot())})};
+  }}));
+  const std::string name = "laneway_pool_queue_wait_seconds";
+  CHECK(page.series.at(name + "_bucket|topic=orders|le=1e-06") == 1);
+  CHECK(page.series.at(name + "_bucket|topic=orders|le=2e-06") == 1);
+  CHECK(page.series.at(name + "_bucket|topic=orders|le=4e-06") == 3);
+  CHECK(page.series.at(name + "_bucket|topic=orders|le=+Inf") == 4);
+  CHECK(page.series.at(name + "_count|topic=orders") == 4);
+  CHECK(page.series.at(name + "_sum|topic=orders") == Catch::Approx(1000.000007));
+}
+
 TEST_CASE("label values and help survive quotes, backslashes and line breaks") {
   const std::string odd = "a\"b\\c\nd";
   Family family(metric("build_info"), {sample({{"version", odd}}, 1)});
