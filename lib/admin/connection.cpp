@@ -11,6 +11,7 @@ namespace laneway::admin {
 namespace {
 
 constexpr auto linger = milliseconds(500);
+constexpr std::size_t most_read_away = 256 * 1024;
 
 bool try_again(int error) { return error == EINTR || error == EAGAIN; }
 
@@ -69,7 +70,7 @@ void Connection::finish() {
   ::shutdown(socket_.number(), SHUT_WR);
   deadline_ = Deadline::in(linger);
   std::size_t read_away = 0;
-  while (read_away < limits_.request_bytes && wait_for(POLLIN)) {
+  while (read_away < most_read_away && wait_for(POLLIN)) {
     const auto count = ::recv(socket_.number(), buffer_.data(), buffer_.size(), 0);
     if (count == 0 || (count < 0 && !try_again(errno))) return;
     if (count > 0) read_away += static_cast<std::size_t>(count);

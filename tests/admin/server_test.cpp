@@ -107,8 +107,10 @@ TEST_CASE("other paths are 404, other methods 405") {
     CHECK(client.Get(path)->status == 404);
   CHECK(client.Post("/metrics", "body", "text/plain")->status == 405);
   CHECK(client.Delete("/livez")->status == 405);
-  CHECK(client.Put("/livez", std::string(1 << 20, 'x'), "text/plain")->get_header_value("Allow") ==
-        "GET, HEAD");
+  const auto answer = client.Put("/livez", "body", "text/plain");
+  REQUIRE(answer);
+  CHECK(answer->status == 405);
+  CHECK(answer->get_header_value("Allow") == "GET, HEAD");
 }
 
 TEST_CASE("a query is passed over and HEAD answers without a body") {
