@@ -28,8 +28,17 @@ struct Item {
 class RecordBatch final : public pool::Batch {
  public:
   std::vector<Item> items;
-  /// Items not finished yet; counted by the loop, which frees the batch at zero.
+  // The rest is the loop's own.
+  /// Items not finished yet; at zero the batch is used again.
   std::uint32_t unfinished = 0;
+  /// The sequence numbers of the items are consecutive.
+  bool consecutive = false;
+  /// Memory of the records, for the lane's budget; given back when the whole batch is finished.
+  std::uint64_t bytes = 0;
+  /// Which life of the lane's ledger the sequence numbers belong to.
+  std::uint64_t life = 0;
+  /// Place in the lane's list of batches.
+  std::size_t place = 0;
 };
 
 }  // namespace laneway::handler

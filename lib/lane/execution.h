@@ -1,0 +1,56 @@
+// The worker's side of a lane: runs the handler on what the pool claims and keeps what finished until the lane collects it.
+//
+// Threads: run() and finished() are called by workers (finished() by whoever answers last); collect() and the setters by the
+// lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The loop is signalled only when it
+// has something to do at once (a failure, a chain of a key to go on with, a drain), else it collects when it comes by.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "base/mutex.h"
+#include "handler/handler.h"
+#include "lane/journal.h"
+#include "lane/lane_stats.h"
+#include "pool/pool.h"
+
+namespace laneway::lane {
+
+class Execution final : public pool::Work, public handler::TaskSink {
+ public:
+  /// `journal` may be null; `epoch` goes into it. `on_finished` must only signal.
+  Execution(handler::Handler& handler, Journal* journal, std::uint64_t epoch, LaneStats& stats,
+            std::function<void()> on_finished)
+      : handler_(handler), journal_(journal), epoch_(epoch), stats_(stats), on_finished_(std::move(on_finished)) {}
+
+  /// Before the first claim.
+  void set_pool(pool::Pool& pool) { pool_ = &pool; }
+  /// Every finished claim signals the loop.
+  void set_eager(bool eager) { eager_.store(eager, std::memory_order_relaxed); }
+
+  void run(const pool::Claim& claim) noexcept override { handler_.handle(handler::Task(claim, *this)); }
+
+  void finished(handler::Finished finished) noexcept override EXCLUDES(mutex_);
+  bool wants_attempts() const noexcept override { return journal_ != nullptr; }
+  void attempted(const handler::Item& item, TimePoint start, TimePoint end,
+                 const handler::Outcome& outcome) noexcept override;
+
+  /// Moves what finished since the last call into `into` (emptied first).
+  void collect(std::vector<handler::Finished>& into) EXCLUDES(mutex_);
+
+ private:
+  handler::Handler& handler_;
+  Journal* const journal_;
+  const std::uint64_t epoch_;
+  LaneStats& stats_;
+  const std::function<void()> on_finished_;
+  pool::Pool* pool_ = nullptr;
+  std::atomic<bool> eager_{false};
+
+  Mutex mutex_;
+  std::vector<handler::Finished> mailbox_ GUARDED_BY(mutex_);
+  std::atomic<bool> any_{false};  // whether the mailbox holds something, to look without the lock
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,78 @@
+#include "lane/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+  if (fd < 0)
+    return Error{ErrorKind::no_input, "journal.file: cannot write " + file + ": " + std::strerror(errno),
+                 "the directory must exist and be writable for the service's user"};
+  return std::unique_ptr<Journal>(new Journal(fd, file));
+}
+
+Journal::Journal(int fd, std::string file)
+    : fd_(fd),
+      file_(std::move(file)),
+      steady_origin_(SteadyClock::now()),
+      wall_origin_(
+          duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()) {}
+
+Journal::~Journal() { ::close(fd_); }
+
+std::int64_t Journal::wall(TimePoint at) const {
+  return wall_origin_ + duration_cast<nanoseconds>(at - steady_origin_).count();
+}
+
+void Journal::write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start,
+                    TimePoint end, const handler::Outcome& outcome) {
+  char key[20] = "null";
+  if (const auto k = record.key())
+    std::snprintf(key, sizeof key, "\"%016llx\"", static_cast<unsigned long long>(key_hash(*k)));
+  // Topic names hold only letters, digits, '.', '_' and '-', at most 249 of them.
+  char line[640];
+  const int size = std::snprintf(
+      line, sizeof line,
+      "{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,\"end\":%lld,"
+      "\"outcome\":\"%s\",\"key\":%s}\n",
+      static_cast<int>(record.topic().size()), record.topic().data(), record.partition(),
+      static_cast<long long>(record.offset()), static_cast<unsigned long long>(epoch), attempt,
+      static_cast<long long>(wall(start)), static_cast<long long>(wall(end)), outcome_name(outcome), key);
+  if (::write(fd_, line, static_cast<std::size_t>(size)) != size)
+    telemetry::error("journal not written", {{"file", file_}, {"error", std::strerror(errno)}});
+}
+
+const char* outcome_name(const handler::Outcome& outcome) {
+  if (outcome.cause == handler::Cause::panic) return "panic";
+  if (outcome.cause == handler::Cause::timeout) return "timeout";
+  switch (outcome.verdict) {
+    case handler::Verdict::done:
+      return "success";
+    case handler::Verdict::retry:
+      return "retry";
+    case handler::Verdict::reject:
+      return "rejected_record";
+    case handler::Verdict::unavailable:
+      return "unavailable";
+  }
+  return "unknown";
+}
+
+std::uint64_t key_hash(std::string_view key) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : key) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3ULL;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,49 @@
+// Writes one JSON line for every attempt at a record: for audits, and for the oracle of the integration tests.
+//
+// {"topic":"orders","partition":3,"offset":42,"epoch":7,"attempt":1,"start":…,"end":…,"outcome":"success","key":"…"}
+// start and end are nanoseconds since 1970, taken from the steady clock and set against the system clock once at opening,
+// so that a step of the system clock does not reorder them. key is a 64-bit FNV-1a hash in hexadecimal, null for none: a
+// journal holds no payload. A line is one write(2) to a file opened for appending, made before the attempt counts as
+// finished, so a commit never precedes it and a kill loses none that was committed.
+//
+// Threads: any. Blocking: as the file does; a failure to write is logged and the work goes on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "handler/outcome.h"
+#include "kafka/record.h"
+
+namespace laneway::lane {
+
+class Journal {
+ public:
+  static Result<std::unique_ptr<Journal>> open(const std::string& file);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  void write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start, TimePoint end,
+             const handler::Outcome& outcome);
+
+ private:
+  Journal(int fd, std::string file);
+  std::int64_t wall(TimePoint at) const;
+
+  const int fd_;
+  const std::string file_;
+  const TimePoint steady_origin_;
+  const std::int64_t wall_origin_;
+};
+
+/// As in metrics and journal: success, retry, rejected_record, unavailable, timeout, panic.
+const char* outcome_name(const handler::Outcome& outcome);
+
+/// 64-bit FNV-1a (Fowler, Noll, Vo), never 0.
+std::uint64_t key_hash(std::string_view key);
+
+}  // namespace laneway::lane

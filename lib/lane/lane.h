@@ -1,0 +1,195 @@
+// One assigned partition: its source of records, its worker pool, its ledger, and the rules between them.
+//
+// A record's way: take() pops a run and notes it in the ledger; submit() offers it to the pool; a worker runs the handler
+// (Execution); collect() marks the ledger, or schedules the next attempt, or lets the next records of a key go on. What the
+// pool rejects stays here in order, and the lane is held until there is room (lane_state.h).
+//
+// Ownership: the loop owns the lane; metrics hold it too (shared) and read stats() and pool() only. The handler and the
+// journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called from any thread and must
+// only signal. Nothing blocks except close_pool, up to its deadline.
+//
+// The destructor needs the pool to be closed (close_pool returned true), else it waits for the handlers.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "delivery/retry_policy.h"
+#include "delivery/retry_queue.h"
+#include "handler/handler.h"
+#include "kafka/types.h"
+#include "lane/execution.h"
+#include "lane/journal.h"
+#include "lane/key_order.h"
+#include "lane/lane_state.h"
+#include "lane/lane_stats.h"
+#include "lane/ledger.h"
+#include "lane/memory_plan.h"
+#include "lane/partition_source.h"
+#include "pool/pool.h"
+
+namespace laneway::lane {
+
+/// What all lanes of a service share; constant while they live.
+struct LaneContext {
+  config::Lanes lanes;
+  config::Retry retry;
+  MemoryPlan memory;
+  handler::Handler* handler = nullptr;
+  Journal* journal = nullptr;  ///< may be null
+};
+
+class Lane {
+ public:
+  /// `start` is the committed offset with the completion map of its commit.
+  Lane(const LaneContext& context, const kafka::CommittedOffset& start, std::uint64_t epoch,
+       std::function<void()> on_ready);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  const kafka::TopicPartition& partition() const { return partition_; }
+  std::uint64_t epoch() const { return epoch_; }
+  State state() const { return state_.state(); }
+
+  /// Begins to take records.
+  void start(std::unique_ptr<PartitionSource> source, TimePoint now);
+  /// Does what there is to do, at most one run of records; true when there is more to do at once.
+  bool work(TimePoint now);
+  /// The clock's part: deadlines, retries, pauses, gauges. Returns when it wants to be called next.
+  TimePoint tick(TimePoint now);
+
+  /// An offset or a map that should be committed, if it differs from what was acknowledged or is `final`.
+  std::optional<kafka::CommittedOffset> commit_candidate();
+  /// The broker acknowledged this candidate.
+  void committed(const kafka::CommittedOffset& offset);
+  /// Records completed since the last call.
+  std::uint64_t take_completed() { return std::exchange(completed_since_, 0); }
+
+  /// No new records; what has been queued goes on as far as it fits before `deadline`, the rest is given back.
+  void begin_drain(TimePoint now, TimePoint deadline);
+  /// Nothing is at work or queued any more.
+  bool drained() const { return drained_; }
+  /// Requests the stop of what is at work.
+  void cancel();
+  /// Ends the lane: the source is let go, later completions are dropped, and what is still at work is logged as abandoned.
+  /// Returns the number of abandoned records.
+  std::uint64_t revoke(TimePoint now);
+  /// False if handlers are still at work at the deadline.
+  bool close_pool(Deadline deadline) { return pool_->join(deadline); }
+
+  const LaneStats& stats() const { return *stats_; }
+  LaneStats& stats() { return *stats_; }
+  const pool::Pool& pool() const { return *pool_; }
+
+ private:
+  using BatchPtr = std::unique_ptr<handler::RecordBatch>;
+  /// Records of a batch from `begin` on that the pool has not taken yet.
+  struct Pending {
+    handler::RecordBatch* batch;
+    std::uint32_t begin;
+  };
+  enum class Take { more, empty };
+
+  // lane.cpp: taking and submitting
+  Take take(TimePoint now);
+  Take pop_run(handler::RecordBatch& batch, std::uint32_t most, TimePoint now);
+  void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset);
+  void note(std::int64_t offset);
+  void flush_noted();
+  void on_first_record(std::int64_t offset, TimePoint now);
+  void start_over(std::int64_t offset);
+  void apply_order(handler::RecordBatch& batch);
+  void enqueue(BatchPtr batch);
+  void submit(TimePoint now);
+  void update_holds(TimePoint now);
+  void log_state(const char* event, const std::string& why = {}) const;
+  std::string hold_reasons() const;
+
+  // lane_finish.cpp: what came back
+  void collect(TimePoint now);
+  void apply(handler::Finished& finished, TimePoint now);
+  void apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end);
+  void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
+  void fail(handler::Item item, const handler::Outcome& outcome, TimePoint now);
+  void release_key(std::uint64_t key);
+  void run_again(std::vector<handler::Item> items, bool sequential);
+  void submit_due_retries(TimePoint now);
+  void report_failure(const handler::Item& item, const handler::Outcome& outcome, TimePoint now);
+
+  // lane_drain.cpp
+  bool fits(TimePoint now, TimePoint deadline) const;
+  void give_back_pending();
+
+  // lane_clock.cpp
+  void tick_pause(TimePoint now);
+  void take_what_is_fetched(TimePoint now);
+  void resume(TimePoint now);
+  void tick_starving(TimePoint now);
+  void publish(TimePoint now);
+  std::uint64_t work_left() const;
+
+  BatchPtr new_batch();
+  void recycle(handler::RecordBatch* batch);
+  bool current(const handler::RecordBatch& batch) const;
+
+  // Constant after construction
+  const LaneContext& context_;
+  const kafka::TopicPartition partition_;
+  const std::uint64_t epoch_;
+  const bool ordered_;
+  const std::uint32_t capacity_;  // what the pool takes: workers + queue
+  const std::uint32_t run_;       // records popped at a time
+  const std::int64_t start_offset_;
+  const delivery::RetryPolicy retry_policy_;
+
+  const std::unique_ptr<LaneStats> stats_;
+  std::unique_ptr<PartitionSource> source_;
+  LaneState state_;
+  Ledger ledger_;
+  KeyOrder<handler::Item> keys_;
+  delivery::RetryQueue<handler::Item> retries_;
+  std::minstd_rand random_;
+
+  std::vector<BatchPtr> batches_;  // at work or pending; owned here, found again by their place
+  std::vector<BatchPtr> spare_;
+  std::deque<Pending> pending_;
+  std::vector<handler::Finished> finished_;  // collect()'s
+  std::uint64_t ledger_life_ = 0;            // counts start_over: batches of an earlier life are dropped
+  std::int64_t noted_first_ = 0;             // a stretch of neighbouring offsets not yet in the ledger
+  std::uint32_t noted_ = 0;
+  Sequence next_sequence_ = 0;
+
+  std::int64_t delivered_ = -1;  // the last offset popped
+  std::int64_t next_offset_;     // where fetching goes on; -1 unknown
+  std::uint64_t bytes_ = 0;      // of records taken and not finished
+  std::uint64_t completed_since_ = 0;
+  std::uint32_t unavailable_streak_ = 0;
+  kafka::CommittedOffset acknowledged_;
+  std::uint64_t committed_map_version_ = 0;
+  std::uint64_t sent_map_version_ = 0;
+
+  std::optional<TimePoint> resumed_at_;  // until the first record after a resume
+  Duration resume_latency_ = milliseconds(20);
+  bool was_full_ = false;                // the prefetch buffer was full since the last wake
+  std::optional<TimePoint> dry_since_;   // nothing comes though the log goes on
+  Duration stall_limit_ = seconds(30);
+  TimePoint next_failure_report_{};
+  std::uint64_t failures_unreported_ = 0;
+  Sequence oldest_seen_ = 0;
+  TimePoint oldest_since_{};
+  bool cancelled_ = false;
+  bool drained_ = false;
+  std::uint64_t abandoned_ = 0;
+
+  // Last: their threads use what is above.
+  Execution execution_;
+  std::unique_ptr<pool::Pool> pool_;
+};
+
+}  // namespace laneway::lane

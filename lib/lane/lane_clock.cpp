@@ -1,0 +1,120 @@
+// What a lane does because time passes: deadlines, due retries, pauses, a source that has gone quiet, gauges.
+#include <algorithm>
+
+#include "lane/lane.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+constexpr Duration busy_tick = milliseconds(50);
+constexpr Duration idle_tick = seconds(1);
+constexpr Duration dry_limit = milliseconds(20);
+
+}  // namespace
+
+TimePoint Lane::tick(TimePoint now) {
+  if (state_.state() == State::revoked) return now + idle_tick;
+  collect(now);
+  pool_->expire(now);
+  pool_->kick();
+  submit_due_retries(now);
+  submit(now);
+  tick_pause(now);
+  tick_starving(now);
+  publish(now);
+  TimePoint next = now + (batches_.empty() && !dry_since_ ? idle_tick : busy_tick);
+  if (const auto due = retries_.next_due()) next = std::min(next, std::max(*due, now + milliseconds(1)));
+  if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
+  return next;
+}
+
+std::uint64_t Lane::work_left() const {
+  const auto snapshot = pool_->snapshot();
+  std::uint64_t left = snapshot.queued + snapshot.in_flight + keys_.waiting();
+  for (const auto& pending : pending_) left += pending.batch->size - pending.begin;
+  return left;
+}
+
+void Lane::tick_pause(TimePoint now) {
+  if (state_.pause_due(now)) {
+    take_what_is_fetched(now);
+    source_->pause();
+    state_.pause(now);
+    stats_->state.set(state_.state());
+    log_state("lane paused", hold_reasons());
+    return;
+  }
+  if (state_.state() != State::paused) return;
+  // Fetching starts again while enough is left to work on until the first record comes.
+  const auto left = pool_->snapshot().service_time * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
+  const auto lead = 2 * (resume_latency_ + busy_tick);
+  const bool other_reason = state_.has(Hold::window_full) || state_.has(Hold::memory_full) || state_.has(Hold::retries_full);
+  if (!state_.held_by_anything() || (!other_reason && left <= lead)) resume(now);
+}
+
+/// Pausing makes the client throw away what it has fetched, so the lane takes it first, as far as its bounds allow.
+void Lane::take_what_is_fetched(TimePoint now) {
+  for (;;) {
+    if (bytes_ >= context_.memory.lane_bytes || ledger_.window() >= context_.lanes.max_incomplete) return;
+    if (take(now) == Take::empty) return;
+  }
+}
+
+void Lane::resume(TimePoint now) {
+  source_->resume(next_offset_);
+  state_.resume(now);
+  stats_->state.set(state_.state());
+  resumed_at_ = now;
+  log_state("lane resumed");
+}
+
+/// A client can sleep on a buffer that was full, or leave a partition silent after a broker restart.
+void Lane::tick_starving(TimePoint now) {
+  if (!dry_since_ || !state_.may_take()) return;
+  const auto high = source_->high_watermark();
+  if (high < 0 || next_offset_ < 0 || next_offset_ >= high) {
+    dry_since_.reset();
+    stall_limit_ = seconds(30);
+    return;
+  }
+  if (was_full_ && now - *dry_since_ >= dry_limit) {
+    was_full_ = false;
+    source_->wake();
+  }
+  if (now - *dry_since_ < stall_limit_) return;
+  telemetry::warn("partition silent, seeking", {{"topic", partition_.topic},
+                                                {"partition", partition_.partition},
+                                                {"offset", next_offset_},
+                                                {"log_end", high}});
+  source_->seek(next_offset_);
+  dry_since_ = now;
+  stall_limit_ *= 2;
+}
+
+void Lane::publish(TimePoint now) {
+  stats_->state.set(state_.state());
+  stats_->holds.set(state_.holds());
+  stats_->pauses.set(state_.pauses());
+  stats_->held_ns.set(state_.held(now).count());
+  stats_->paused_ns.set(state_.paused(now).count());
+  stats_->delivered_offset.set(delivered_);
+  stats_->window.set(ledger_.window());
+  stats_->waiting_retries.set(retries_.size());
+  stats_->record_bytes.set(bytes_);
+  const auto oldest = ledger_.oldest_incomplete();
+  if (!oldest) {
+    stats_->oldest_since_ns.set(0);
+    oldest_since_ = {};
+  } else {
+    if (oldest->sequence != oldest_seen_ || oldest_since_ == TimePoint{}) oldest_since_ = now;
+    oldest_seen_ = oldest->sequence;
+    stats_->oldest_since_ns.set(oldest_since_.time_since_epoch().count());
+  }
+  if (!source_) return;
+  const auto high = source_->high_watermark();
+  const auto base = ledger_.committable();
+  stats_->lag.set(high < 0 ? -1 : std::max<std::int64_t>(0, high - std::max<std::int64_t>(base, 0)));
+}
+
+}  // namespace laneway::lane

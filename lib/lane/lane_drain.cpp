@@ -1,0 +1,106 @@
+// The end of a lane: drain, commit candidates, revoke.
+#include <algorithm>
+
+#include "lane/lane.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+std::optional<kafka::CommittedOffset> Lane::commit_candidate() {
+  const auto offset = ledger_.committable();
+  if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
+  const auto version = ledger_.map_version();
+  if (offset == acknowledged_.offset && version == committed_map_version_) return std::nullopt;
+  sent_map_version_ = version;
+  return kafka::CommittedOffset{partition_, offset, ledger_.completion_map()};
+}
+
+void Lane::committed(const kafka::CommittedOffset& offset) {
+  if (offset.offset < acknowledged_.offset) return;
+  acknowledged_ = offset;
+  committed_map_version_ = sent_map_version_;
+  stats_->committed_offset.set(offset.offset);
+}
+
+/// Whether everything that has been taken can be finished in time, by the measured service time.
+bool Lane::fits(TimePoint now, TimePoint deadline) const {
+  const auto service = pool_->snapshot().service_time;
+  const auto per_worker = work_left() / context_.lanes.workers + 1;
+  return service * static_cast<std::int64_t>(per_worker) * 5 / 4 < deadline - now;
+}
+
+void Lane::give_back_pending() {
+  for (const auto& pending : std::exchange(pending_, {})) {
+    pending.batch->unfinished -= pending.batch->size - pending.begin;
+    if (pending.batch->unfinished == 0) recycle(pending.batch);
+  }
+}
+
+void Lane::begin_drain(TimePoint now, TimePoint deadline) {
+  collect(now);
+  if (!state_.drain(now)) return;
+  stats_->state.set(State::draining);
+  log_state("lane draining");
+  (void)retries_.clear(&handler::Item::sequence);  // not waited for: a drain is everybody's time
+  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish;
+  if (!finish || !fits(now, deadline)) {
+    give_back_pending();
+    (void)keys_.clear();
+    const auto snapshot = pool_->snapshot();
+    std::uint32_t keep = 0;
+    if (finish && snapshot.service_time > Duration::zero())
+      keep = static_cast<std::uint32_t>(std::min<std::int64_t>(
+          (deadline - now) * 4 / 5 / snapshot.service_time * context_.lanes.workers, snapshot.queued));
+    for (const auto& range : pool_->withdraw(keep)) {
+      auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
+      batch.unfinished -= range.count();
+      if (batch.unfinished == 0) recycle(&batch);
+    }
+  }
+  execution_.set_eager(true);
+  work(now);
+}
+
+void Lane::cancel() {
+  cancelled_ = true;
+  give_back_pending();
+  (void)keys_.clear();
+  for (const auto& range : pool_->withdraw(0)) {
+    auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
+    batch.unfinished -= range.count();
+    if (batch.unfinished == 0) recycle(&batch);
+  }
+  pool_->cancel();
+}
+
+std::uint64_t Lane::revoke(TimePoint now) {
+  if (state_.state() == State::revoked) return 0;
+  collect(now);
+  const bool lost = state_.state() != State::draining;
+  if (lost) {
+    state_.drain(now);
+    cancelled_ = true;
+    give_back_pending();
+    (void)pool_->withdraw(0);
+    pool_->cancel();
+  }
+  state_.revoke(now);
+  stats_->state.set(State::revoked);
+  source_.reset();
+  pool_->close();
+  // What has been handed out and not answered is named from the ledger's window: the items belong to their workers.
+  const auto in_flight = pool_->snapshot().in_flight;
+  if (in_flight > 0) {
+    const auto oldest = ledger_.oldest_incomplete();
+    telemetry::warn("abandoned", {{"topic", partition_.topic},
+                                  {"partition", partition_.partition},
+                                  {"offset", oldest ? oldest->offset : -1},
+                                  {"epoch", epoch_},
+                                  {"records", in_flight}});
+    abandoned_ += in_flight;
+  }
+  stats_->abandoned.add(abandoned_);
+  return abandoned_;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,147 @@
+// What came back from the workers: the ledger is marked, failed records wait for their next attempt, keys go on.
+#include <algorithm>
+
+#include "lane/lane.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+void Lane::collect(TimePoint now) {
+  execution_.collect(finished_);
+  for (auto& finished : finished_) apply(finished, now);
+}
+
+void Lane::apply(handler::Finished& finished, TimePoint now) {
+  const auto& range = finished.claim.range;
+  auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
+  if (current(batch)) {
+    const bool all_done = finished.done == range.count();
+    if (all_done && (!ordered_ || batch.sequential))
+      apply_done(batch, range.begin, range.end);
+    else
+      apply_each(finished, batch, now);
+    if (finished.done > 0) unavailable_streak_ = 0;
+  }
+  batch.unfinished -= range.count();
+  if (batch.unfinished == 0) recycle(&batch);
+}
+
+void Lane::apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end) {
+  completed_since_ += end - begin;
+  if (batch.consecutive)
+    ledger_.complete(batch.items[begin].sequence, end - begin);
+  else
+    for (auto i = begin; i < end; ++i) ledger_.complete(batch.items[i].sequence);
+  if (batch.sequential) release_key(batch.items[begin].key);
+}
+
+void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now) {
+  const auto& range = finished.claim.range;
+  auto failure = finished.failures.begin();
+  std::vector<handler::Item> waiting;
+  std::optional<std::uint64_t> last_done_key;
+  bool key_busy = false;
+  for (auto i = range.begin; i < range.end; ++i) {
+    auto& item = batch.items[i];
+    if (item.state == handler::ItemState::done) {
+      ++completed_since_;
+      ledger_.complete(item.sequence);
+      if (batch.sequential)
+        last_done_key = item.key;
+      else if (item.key != 0)
+        release_key(item.key);
+    } else if (item.state == handler::ItemState::failed) {
+      key_busy = true;
+      while (failure != finished.failures.end() && failure->index != i) ++failure;
+      fail(std::move(item), failure->outcome, now);
+    } else {
+      key_busy = true;
+      waiting.push_back(std::move(item));
+    }
+  }
+  if (batch.sequential && !key_busy && last_done_key) release_key(*last_done_key);
+  if (waiting.empty()) return;
+  const auto key = waiting.front().key;
+  if (batch.sequential && !finished.failures.empty()) {
+    // The failed record of the key comes first, after its delay; these wait behind it.
+    for (const auto& item : waiting) bytes_ += item.record.size() + record_overhead;
+    keys_.give_back(key, waiting);
+  } else {
+    run_again(std::move(waiting), batch.sequential);
+  }
+}
+
+void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint now) {
+  if (state_.state() == State::draining) {
+    if (cancelled_) {
+      ++abandoned_;
+      telemetry::warn("abandoned", {{"topic", partition_.topic},
+                                    {"partition", partition_.partition},
+                                    {"offset", item.record.offset()},
+                                    {"epoch", epoch_},
+                                    {"attempt", item.attempt}});
+    }
+    return;  // given back: it was not completed, so it will be delivered again
+  }
+  report_failure(item, outcome, now);
+  const double random = static_cast<double>(random_() - std::minstd_rand::min()) /
+                        (static_cast<double>(std::minstd_rand::max()) + 1.0);
+  Duration delay;
+  if (outcome.verdict == handler::Verdict::unavailable) {
+    unavailable_streak_ = std::min<std::uint32_t>(unavailable_streak_ + 1, 64);
+    delay = retry_policy_.delay(unavailable_streak_, random, outcome.after);
+  } else {
+    delay = retry_policy_.delay(item.attempt, random, outcome.after);
+    ++item.attempt;
+  }
+  item.record.detach();  // a long wait must not pin the fetch buffer
+  item.state = handler::ItemState::waiting;
+  retries_.push(now + delay, std::move(item));
+}
+
+void Lane::report_failure(const handler::Item& item, const handler::Outcome& outcome, TimePoint now) {
+  ++failures_unreported_;
+  if (now < next_failure_report_) return;
+  next_failure_report_ = now + seconds(5);
+  telemetry::warn("record failed, will be retried", {{"topic", partition_.topic},
+                                                     {"partition", partition_.partition},
+                                                     {"offset", item.record.offset()},
+                                                     {"epoch", epoch_},
+                                                     {"attempt", item.attempt},
+                                                     {"outcome", outcome_name(outcome)},
+                                                     {"failures", failures_unreported_},
+                                                     {"error", outcome.reason}});
+  failures_unreported_ = 0;
+}
+
+void Lane::release_key(std::uint64_t key) {
+  std::vector<handler::Item> next;
+  const auto taken = keys_.release(key, next, std::max<std::uint32_t>(run_, 1));
+  if (taken == 0) return;
+  for (const auto& item : next) bytes_ -= std::min<std::uint64_t>(bytes_, item.record.size() + record_overhead);
+  run_again(std::move(next), true);
+}
+
+void Lane::run_again(std::vector<handler::Item> items, bool sequential) {
+  auto batch = new_batch();
+  batch->sequential = sequential && items.size() > 1;
+  batch->consecutive = false;
+  for (auto& item : items) {
+    batch->bytes += item.record.size() + record_overhead;
+    batch->items.push_back(std::move(item));
+  }
+  enqueue(std::move(batch));
+}
+
+void Lane::submit_due_retries(TimePoint now) {
+  bool any = false;
+  while (auto item = retries_.pop_due(now)) {
+    std::vector<handler::Item> one;
+    one.push_back(std::move(*item));
+    run_again(std::move(one), false);
+    any = true;
+  }
+  if (any) submit(now);
+}
+
+}  // namespace laneway::lane

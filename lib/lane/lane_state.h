@@ -1,0 +1,76 @@
+// What a lane may do at a moment, and for how long it has been held and paused.
+//
+//   Assigned ──► Running ◄──► Held ──► Paused         Held: something is full; records kept, popping stopped
+//                   │           ▲         │           Paused: the hold lasted; fetching stopped at the client
+//                   │           └─────────┤           (resume comes early, so Paused goes to Held or Running)
+//                   └───────────┴─────────┴──► Draining ──► Revoked      (lost: straight to Revoked)
+//
+// A hold has counted reasons and ends when none remains; it becomes a pause when it lasts pause_after. Pure: the time is
+// given in and must not go back. One owner, one thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace laneway::lane {
+
+enum class State : std::uint8_t { assigned, running, held, paused, draining, revoked };
+
+const char* name_of(State state);
+
+/// Why a lane is held.
+enum class Hold : std::uint8_t {
+  pool_full = 1,     ///< The pool rejected records.
+  window_full = 2,   ///< max_incomplete records from the oldest incomplete one to the newest.
+  memory_full = 4,   ///< The lane's share of lanes.memory is taken.
+  retries_full = 8,  ///< retry.max_waiting records wait for their next attempt.
+};
+
+class LaneState {
+ public:
+  explicit LaneState(Duration pause_after) : pause_after_(pause_after) {}
+
+  State state() const { return state_; }
+  /// New records may be popped.
+  bool may_take() const { return state_ == State::running; }
+  bool has(Hold reason) const { return (reasons_ & bit(reason)) != 0; }
+  bool held_by_anything() const { return reasons_ != 0; }
+
+  /// Each of these answers whether the state changed.
+  bool start(TimePoint now);
+  bool hold(Hold reason, TimePoint now);
+  bool release(Hold reason, TimePoint now);
+  bool set(Hold reason, bool present, TimePoint now) {
+    if (present == has(reason)) return false;
+    return present ? hold(reason, now) : release(reason, now);
+  }
+  /// The hold has lasted long enough to stop fetching as well.
+  bool pause_due(TimePoint now) const { return state_ == State::held && now - since_ >= pause_after_; }
+  bool pause(TimePoint now);
+  /// Fetching goes on: to Held while a reason remains (with a new pause_after to last), else to Running.
+  bool resume(TimePoint now);
+  bool drain(TimePoint now);
+  bool revoke(TimePoint now);
+
+  std::uint64_t holds() const { return holds_; }
+  std::uint64_t pauses() const { return pauses_; }
+  /// Time spent held, paused, including the current stretch.
+  Duration held(TimePoint now) const { return held_ + (state_ == State::held ? now - since_ : Duration{}); }
+  Duration paused(TimePoint now) const { return paused_ + (state_ == State::paused ? now - since_ : Duration{}); }
+
+ private:
+  static std::uint8_t bit(Hold reason) { return static_cast<std::uint8_t>(reason); }
+  void go(State next, TimePoint now);
+
+  const Duration pause_after_;
+  State state_ = State::assigned;
+  std::uint8_t reasons_ = 0;
+  TimePoint since_{};  // when the state was entered
+  std::uint64_t holds_ = 0;
+  std::uint64_t pauses_ = 0;
+  Duration held_{};
+  Duration paused_{};
+};
+
+}  // namespace laneway::lane

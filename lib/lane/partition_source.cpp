@@ -1,0 +1,23 @@
+#include "lane/partition_source.h"
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+KafkaSource::KafkaSource(kafka::Consumer& consumer, kafka::TopicPartition partition, std::function<void()> on_ready)
+    : consumer_(consumer),
+      partition_(std::move(partition)),
+      queue_(consumer.open_queue(partition_, std::move(on_ready))) {}
+
+void KafkaSource::report(const Status& status) const {
+  if (!status)
+    telemetry::warn("client request failed", {{"topic", partition_.topic},
+                                              {"partition", partition_.partition},
+                                              {"error", status.error().text()}});
+}
+
+void KafkaSource::pause() { report(consumer_.pause(partition_)); }
+void KafkaSource::resume(std::int64_t next_offset) { report(consumer_.resume(partition_, next_offset)); }
+void KafkaSource::seek(std::int64_t next_offset) { report(consumer_.seek(partition_, next_offset)); }
+
+}  // namespace laneway::lane
