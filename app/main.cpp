@@ -1,1 +1,79 @@
-int main() { return 64; }
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "app/exit_code.h"
+#include "app/verbs.h"
+
+namespace laneway::app {
+namespace {
+
+void add_source(CLI::App& verb, config::Source& source) {
+  verb.add_option("-c,--config", source.file, "the configuration, a YAML file")
+      ->option_text("FILE")
+      ->required();
+  verb.add_option("--set", source.sets, "override one key, as often as needed")
+      ->option_text("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+/// What is wrong with the command line, and where to read on.
+int refuse(const CLI::App& program, const CLI::ParseError& error) {
+  const auto verbs = program.get_subcommands();
+  if (!verbs.empty()) {
+    const std::string& verb = verbs.front()->get_name();
+    std::cerr << "laneway " << verb << ": " << error.what() << " (see laneway " << verb << " --help)\n";
+    return exit_code::usage;
+  }
+  const auto unknown = program.remaining();
+  const std::string what = unknown.empty() ? "a verb is missing" : "'" + unknown.front() + "' is not a verb";
+  std::cerr << "laneway: " << what << "\n\n" << program.help();
+  return exit_code::usage;
+}
+
+int command_line(int argc, char** argv) {
+  CLI::App program("Runs work for every record of Kafka topics.", "laneway");
+  program.require_subcommand(1);
+  program.get_formatter()->label("SUBCOMMAND", "VERB");
+  program.footer(
+      "Exit codes: 0 done; 64 command line; 66 no such file; 69 broker, topic or address not to be had; "
+      "70 internal\nor fatal client error; 75 stopped with work abandoned; 78 configuration.");
+  config::Source source;
+  bool connect = false;
+  CLI::App* check_verb =
+      program.add_subcommand("check", "is the configuration right, and what would happen")->group("Verbs");
+  add_source(*check_verb, source);
+  check_verb->add_flag("--connect", connect, "ask the brokers and the handler's server too");
+  program.add_subcommand("version", "its own and each library's")->group("Verbs");
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return program.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return refuse(program, error);
+  }
+  source.environment = config::process_environment();
+  if (check_verb->parsed()) return check(source, connect);
+  return version();
+}
+
+}  // namespace
+}  // namespace laneway::app
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not our end
+  try {
+    return laneway::app::command_line(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "laneway: internal error: %s (this is a defect of laneway; please report it)\n",
+                 error.what());
+  } catch (...) {
+    std::fprintf(stderr,
+                 "laneway: internal error of unknown type (this is a defect of laneway; please report it)\n");
+  }
+  return laneway::app::exit_code::internal;
+}

@@ -1,0 +1,50 @@
+#include "app/connect.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "handler/reach.h"
+#include "kafka/directory.h"
+
+namespace laneway::app {
+namespace {
+
+std::vector<kafka::TopicPartition> partitions_of(const std::vector<kafka::TopicInfo>& topics) {
+  std::vector<kafka::TopicPartition> partitions;
+  for (const auto& topic : topics)
+    for (std::int32_t p = 0; p < topic.partitions; ++p) partitions.push_back({topic.name, p});
+  return partitions;
+}
+
+}  // namespace
+
+Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
+  auto directory = kafka::Directory::open(config.kafka);
+  if (!directory) return directory.error();
+  const auto topics = (*directory)->topics(config.topics, config.start_deadline);
+  if (!topics) return topics.error();
+  for (const auto& topic : *topics)
+    out << "topic " << topic.name << ": " << topic.partitions << " partition"
+        << (topic.partitions == 1 ? "" : "s") << '\n';
+  const auto partitions = partitions_of(*topics);
+  if (partitions.empty()) {
+    out << "no topic matches " << config.topics.front() << " yet\n";
+    return Cluster{.brokers = (*directory)->brokers()};
+  }
+  const auto committed = (*directory)->committed(partitions, config.start_deadline);
+  if (!committed) return committed.error();
+  const auto begun = std::count_if(committed->begin(), committed->end(),
+                                   [](const auto& offset) { return offset.offset != kafka::no_offset; });
+  out << "group " << config.client("group.id") << ": committed offsets in " << begun << " of "
+      << partitions.size() << '\n';
+  return Cluster{.partitions = partitions.size(), .brokers = (*directory)->brokers(), .known = true};
+}
+
+Status ask_handler(const config::Config& config, std::ostream& out) {
+  const auto reached = handler::reach(config.handler, config.start_deadline);
+  if (!reached) return reached.error();
+  if (*reached) out << "handler: " << **reached << " accepts connections\n";
+  return {};
+}
+
+}  // namespace laneway::app

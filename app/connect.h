@@ -1,0 +1,21 @@
+// What brokers and the handler's server answer to `laneway check --connect`: nothing is consumed, committed
+// or sent.
+//
+// What is found is written to `out`, a line each. Blocks: each question up to start_deadline.
+#pragma once
+
+#include <ostream>
+
+#include "app/forecast.h"
+#include "base/result.h"
+#include "config/config.h"
+
+namespace laneway::app {
+
+/// The subscribed topics' partitions and the group's commits; access to both is tried by that. Errors:
+/// unavailable, configuration. Where a pattern matches nothing yet, the partitions remain assumed.
+Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out);
+/// A connection to the handler's server. Errors: unavailable.
+Status ask_handler(const config::Config& config, std::ostream& out);
+
+}  // namespace laneway::app

@@ -1,0 +1,86 @@
+#include "app/forecast.h"
+
+#include <algorithm>
+
+#include "config/units.h"
+#include "lane/memory_plan.h"
+
+namespace laneway::app {
+namespace {
+
+constexpr Duration after_drain = seconds(5);
+
+std::string count(std::uint64_t number, const std::string& one, const std::string& many) {
+  return std::to_string(number) + ' ' + (number == 1 ? one : many);
+}
+
+/// Whole MiB or KiB: a forecast is no exact figure.
+std::string rounded_size(std::uint64_t bytes) {
+  const std::uint64_t unit = bytes >= (8ULL << 20) ? 1ULL << 20 : 1ULL << 10;
+  return config::print_size(bytes / unit * unit);
+}
+
+std::string basis(const Cluster& cluster) {
+  const auto what = count(cluster.partitions, "partition", "partitions") + " on " +
+                    count(cluster.brokers, "broker", "brokers");
+  return cluster.known ? "with " + what + ":\n" : "with " + what + " (assumed; --connect asks):\n";
+}
+
+std::string memory(const config::Config& config, const Cluster& cluster) {
+  const auto plan =
+      lane::plan_memory(config.lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
+  return "  memory: records take at most about " + rounded_size(plan.total) + "; of each partition " +
+         rounded_size(plan.fetch.queued_max_kbytes * 1024) + " or " +
+         std::to_string(plan.fetch.queued_min_messages) + " records fetched ahead, and " +
+         rounded_size(plan.lane_bytes) + " taken and not finished\n";
+}
+
+/// Members: the loop, its helper for requests, the client's main thread and one for each broker, named broker
+/// and the group's coordinator. Beside them main, signals, watchdog and the admin server's nine.
+std::string threads(const config::Config& config, const Cluster& cluster) {
+  const std::uint64_t member = 3 + cluster.brokers + named_brokers(config) + 1;
+  const std::uint64_t workers = cluster.partitions * config.lanes.workers;
+  const std::uint64_t own = 3 + (config.admin.enabled ? 9 : 0);
+  return "  threads: at most about " + std::to_string(config.consumers * member + workers + own) +
+         ", of which " + std::to_string(workers) + " workers (" + std::to_string(config.lanes.workers) +
+         " a partition; idle ones end), when this process has all partitions\n";
+}
+
+std::string records(const config::Config& config) {
+  const auto& lanes = config.lanes;
+  return "  each partition: at most " + count(lanes.workers, "record", "records") + " at work and " +
+         std::to_string(lanes.queue) + " waiting; then its lane holds, and after " +
+         config::print_duration(lanes.pause_after) + " pauses fetching\n";
+}
+
+std::string commits(const config::Config& config) {
+  return "  commits: after " + config::print_duration(config.commit.interval) + " or " +
+         count(config.commit.every, "record", "records") + ", whichever is first, for each of " +
+         count(config.consumers, "member", "members") + "\n";
+}
+
+std::string drains(const config::Config& config) {
+  const auto drain = config.lanes.drain;
+  return "  drain: at most " + config::print_duration(drain) +
+         " on a rebalance and on SIGTERM; the process has ended " +
+         config::print_duration(drain + after_drain) +
+         " after a SIGTERM, so a supervisor must wait longer (TimeoutStopSec)\n";
+}
+
+}  // namespace
+
+std::string forecast(const config::Config& config, const Cluster& cluster) {
+  std::string text = basis(cluster) + memory(config, cluster) + threads(config, cluster) + records(config) +
+                     commits(config) + drains(config);
+  if (config.consumers > cluster.partitions)
+    text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
+            std::to_string(config.consumers) + " would have no partition\n";
+  return text;
+}
+
+std::uint64_t named_brokers(const config::Config& config) {
+  const std::string& servers = config.client("bootstrap.servers");
+  return 1 + static_cast<std::uint64_t>(std::count(servers.begin(), servers.end(), ','));
+}
+
+}  // namespace laneway::app

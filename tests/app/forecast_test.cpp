@@ -1,0 +1,58 @@
+#include "app/forecast.h"
+
+#include "catch.h"
+
+using namespace laneway;
+
+namespace {
+
+config::Config some_config() {
+  config::Config config;
+  config.kafka["bootstrap.servers"] = {"a:9092,b:9092,c:9092", "", false};
+  return config;
+}
+
+bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the forecast says whether its figures were asked or assumed") {
+  const auto config = some_config();
+  CHECK(says(app::forecast(config, {}), "with 16 partitions on 1 broker (assumed"));
+  const auto known = app::forecast(config, {.partitions = 1, .brokers = 3, .known = true});
+  CHECK(says(known, "with 1 partition on 3 brokers:"));
+  CHECK_FALSE(says(known, "assumed"));
+}
+
+TEST_CASE("workers are counted for every partition") {
+  auto config = some_config();
+  config.lanes.workers = 5;
+  CHECK(says(app::forecast(config, {.partitions = 7}), "35 workers"));
+}
+
+TEST_CASE("threads grow with members and brokers, and the admin server's can be saved") {
+  auto config = some_config();
+  config.lanes.workers = 1;
+  // A member: loop, helper, client, coordinator, 3 named brokers and 2 real ones; then 1 worker, 3 and 9 of
+  // the process.
+  CHECK(says(app::forecast(config, {.partitions = 1, .brokers = 2}), "at most about 22,"));
+  config.consumers = 2;
+  CHECK(says(app::forecast(config, {.partitions = 1, .brokers = 2}), "at most about 31,"));
+  config.admin.enabled = false;
+  CHECK(says(app::forecast(config, {.partitions = 1, .brokers = 2}), "at most about 22,"));
+}
+
+TEST_CASE("members without a partition are told") {
+  auto config = some_config();
+  config.consumers = 3;
+  CHECK(says(app::forecast(config, {.partitions = 2}), "1 of 3 would have no partition"));
+  CHECK_FALSE(says(app::forecast(config, {.partitions = 3}), "would have no partition"));
+}
+
+TEST_CASE("the end of the process is told, so that a supervisor can wait for it") {
+  auto config = some_config();
+  config.lanes.drain = seconds(90);
+  CHECK(says(app::forecast(config, {}), "has ended 95s after a SIGTERM"));
+}
+
+TEST_CASE("every broker of bootstrap.servers is counted") { CHECK(app::named_brokers(some_config()) == 3); }
