@@ -1,0 +1,301 @@
+"""The program as a person runs it: exit codes, and what is said on which stream. Without a broker."""
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
+# A hang shows as a failure, not as a test that never ends; no test passes or fails by being faster.
+LONGEST = 60
+BROKERLESS = {"kafka": {"bootstrap.servers": "127.0.0.1:9", "group.id": "g"}, "topics": ["orders"],
+              "handler": {"log": {}}, "start_deadline": "1s", "admin": {"listen": "127.0.0.1:0"}}
+
+
+def environment(**more):
+    """Without settings of ours that the surroundings may have."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LANEWAY_")}
+    return {**kept, **more}
+
+
+def laneway(*arguments, **variables):
+    return subprocess.run([LANEWAY, *map(str, arguments)], text=True, stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=LONGEST, env=environment(**variables), check=False)
+
+
+@contextlib.contextmanager
+def taken_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="laneway-command-line-")
+        self.addCleanup(self.folder.cleanup)
+
+    def file(self, **changes):
+        path = Path(self.folder.name) / "laneway.yaml"
+        path.write_text(json.dumps({**BROKERLESS, **changes}))  # JSON is YAML
+        return path
+
+    def ends(self, done, code, *words):
+        self.assertEqual(code, done.returncode, done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        if code != 0:
+            self.assertNotEqual("", done.stderr)
+
+
+class Usage(CommandLine):
+    def test_without_a_verb_the_usage_is_an_error(self):
+        done = laneway()
+        self.ends(done, 64, "verb", "run", "check", "version")
+        self.assertEqual("", done.stdout)
+
+    def test_an_unknown_verb_is_named(self):
+        self.ends(laneway("rum"), 64, "'rum'", "run")
+
+    def test_an_unknown_option_is_named(self):
+        self.ends(laneway("run", "-c", "x", "--bogus"), 64, "--bogus", "laneway run --help")
+        self.ends(laneway("version", "more"), 64, "more")
+
+    def test_the_configuration_must_be_named(self):
+        self.ends(laneway("run"), 64, "--config")
+        self.ends(laneway("check"), 64, "--config")
+
+    def test_help_is_an_answer_not_an_error(self):
+        for arguments in (["--help"], ["run", "--help"], ["check", "-h"]):
+            done = laneway(*arguments)
+            self.ends(done, 0)
+            self.assertIn("Usage: laneway", done.stdout)
+            self.assertEqual("", done.stderr)
+
+    def test_version_names_every_library(self):
+        done = laneway("version")
+        self.ends(done, 0)
+        versions = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+        self.assertEqual({"laneway", "librdkafka", "nlohmann-json", "yaml-cpp", "spdlog", "prometheus-cpp", "libcurl",
+                          "cpp-httplib", "CLI11"}, set(versions))
+        for library, version in versions.items():
+            self.assertRegex(version, r"^\d+\.\d+", library)
+
+
+class Configuration(CommandLine):
+    """Both verbs that read one refuse it alike."""
+
+    def refused(self, code, words, *arguments, **variables):
+        for verb in ("run", "check"):
+            with self.subTest(verb):
+                done = laneway(verb, *arguments, **variables)
+                self.ends(done, code, *words)
+                self.assertEqual("", done.stdout)
+
+    def test_a_misspelt_key_is_told_with_its_place_and_the_nearest_one(self):
+        path = Path(self.folder.name) / "misspelt.yaml"
+        path.write_text((ROOT / "config" / "log.yaml").read_text() + "lanes:\n  wrokers: 4\n")
+        line = len(path.read_text().splitlines())
+        self.refused(78, [f"{path}:{line}:3: lanes.wrokers", "workers"], "-c", path)
+
+    def test_every_error_is_told_at_once(self):
+        path = self.file(lanes={"workers": "many", "queue": "long"})
+        self.refused(78, ["lanes.workers", "lanes.queue"], "-c", path)
+
+    def test_a_missing_file_is_no_input(self):
+        self.refused(66, ["/nowhere/laneway.yaml"], "-c", "/nowhere/laneway.yaml")
+
+    def test_a_directory_is_no_input(self):
+        self.refused(66, [self.folder.name], "-c", self.folder.name)
+
+    def test_a_bad_set_is_a_usage_error(self):
+        self.refused(64, ["--set", "lanes.workers"], "-c", self.file(), "--set", "lanes.workers=many")
+        self.refused(64, ["workers"], "-c", self.file(), "--set", "lanes.wrokers=4")
+        self.refused(64, ["--set"], "-c", self.file(), "--set", "lanes.workers")
+
+    def test_a_bad_variable_is_a_configuration_error(self):
+        self.refused(78, ["LANEWAY_LANES__WORKERS"], "-c", self.file(), LANEWAY_LANES__WORKERS="many")
+
+
+class Check(CommandLine):
+    def test_every_example_is_right(self):
+        examples = sorted((ROOT / "config").glob("*.yaml"))
+        self.assertTrue(examples)
+        for example in examples:
+            with self.subTest(example.name):
+                self.ends(laneway("check", "-c", example), 0)
+
+    def test_it_prints_what_is_in_force_and_what_will_happen(self):
+        done = laneway("check", "-c", self.file(), "--set", "lanes.workers=3", "--set", "lanes.drain=7s",
+                       LANEWAY_LANES__QUEUE="77")
+        self.ends(done, 0)
+        for line in ("  workers: 3", "  queue: 77", "  drain: 7s"):
+            self.assertIn(line, done.stdout.splitlines())
+        for words in ("16 partitions", "48 workers", "drain: at most 7s", "12s after a SIGTERM"):
+            self.assertIn(words, done.stdout)
+
+    def test_what_it_prints_of_the_configuration_is_one(self):
+        first = laneway("check", "-c", self.file()).stdout
+        again = Path(self.folder.name) / "again.yaml"
+        again.write_text(first.split("\n\n")[0] + "\n")
+        done = laneway("check", "-c", again)
+        self.ends(done, 0)
+        self.assertEqual(first, done.stdout)
+
+    def test_secrets_are_not_shown(self):
+        kafka = {**BROKERLESS["kafka"], "security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN",
+                 "sasl.username": "u", "sasl.password": "${SECRET}"}
+        done = laneway("check", "-c", self.file(kafka=kafka, allow_insecure=True), SECRET="hush-hush")
+        self.ends(done, 0)
+        self.assertIn("sasl.password: *****", done.stdout.replace('"', "").replace("'", ""))
+        self.assertNotIn("hush-hush", done.stdout + done.stderr)
+
+    def test_a_value_that_only_the_client_can_judge_is_refused_with_its_place(self):
+        kafka = {**BROKERLESS["kafka"], "security.protocol": "ssl", "ssl.cipher.suites": "NONE-SUCH"}
+        done = laneway("check", "-c", self.file(kafka=kafka))
+        self.ends(done, 78, "ssl.cipher.suites")
+
+    def test_connect_tells_brokers_that_do_not_answer(self):
+        done = laneway("check", "-c", self.file(), "--connect")
+        self.ends(done, 69, "127.0.0.1:9", "kafka.bootstrap.servers")
+
+    def test_connect_tells_a_handler_that_does_not_answer(self):
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            port = closed.getsockname()[1]
+            handler = {"http": {"url": f"http://127.0.0.1:{port}/orders"}}
+            done = laneway("check", "-c", self.file(handler=handler), "--connect")
+        self.ends(done, 69, f"127.0.0.1:{port}", "handler.http.url")
+
+    def test_connect_only_connects_to_the_handler(self):
+        with socket.socket() as server:
+            server.bind(("127.0.0.1", 0))
+            server.listen()
+            port = server.getsockname()[1]
+            received = []
+
+            def accept():
+                connection, _ = server.accept()
+                with connection:
+                    while data := connection.recv(1024):
+                        received.append(data)
+
+            accepting = threading.Thread(target=accept, daemon=True)
+            accepting.start()
+            handler = {"http": {"url": f"http://127.0.0.1:{port}/orders"}}
+            done = laneway("check", "-c", self.file(handler=handler), "--connect")
+            accepting.join(LONGEST)
+            self.assertFalse(accepting.is_alive(), "nobody connected")
+        self.assertIn(f"handler: 127.0.0.1:{port} accepts connections", done.stdout)
+        self.assertEqual([], received)
+
+
+class Running:
+    """`laneway run`, and its log as it comes."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([LANEWAY, "run", *map(str, arguments)], text=True, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
+        self.log = ""
+        self.timer = threading.Timer(LONGEST, self.process.kill)
+        self.timer.start()
+
+    def until(self, pattern):
+        for line in self.process.stderr:
+            self.log += line
+            if found := re.search(pattern, line):
+                return found
+        raise AssertionError(f"no line like {pattern!r} in the log:\n{self.log}")
+
+    def end(self):
+        """The exit code, when it has ended."""
+        if not self.process.stderr.closed:
+            self.log += self.process.stderr.read()
+            self.process.stderr.close()
+        self.process.wait()
+        self.timer.cancel()
+        return self.process.returncode
+
+
+class Run(CommandLine):
+    def running(self, *arguments, **changes):
+        service = Running("-c", self.file(**changes), *arguments)
+        self.addCleanup(service.end)
+        self.addCleanup(service.process.kill)
+        return service
+
+    def test_brokers_that_do_not_answer_by_start_deadline_are_unavailable(self):
+        self.ends(laneway("run", "-c", self.file()), 69, 'msg="cannot start"', "127.0.0.1:9")
+
+    def test_a_taken_admin_port_is_unavailable(self):
+        with taken_port() as port:
+            done = laneway("run", "-c", self.file(admin={"listen": f"127.0.0.1:{port}"}, start_deadline="1h"))
+        self.ends(done, 69, f"127.0.0.1:{port}", "admin.listen")
+
+    def test_a_journal_that_cannot_be_written_is_no_input(self):
+        done = laneway("run", "-c", self.file(journal={"file": "/nowhere/journal"}, start_deadline="1h"))
+        self.ends(done, 66, "/nowhere/journal")
+
+    def test_it_answers_over_http_while_it_waits_for_a_broker(self):
+        service = self.running(start_deadline="1h")
+        address = service.until(r'msg="admin listening".* address=(\S+)')[1]
+        for path in ("/livez", "/metrics"):
+            with urllib.request.urlopen(f"http://{address}{path}", timeout=LONGEST) as answer:
+                self.assertEqual(200, answer.status)
+        service.process.terminate()
+        self.assertEqual(0, service.end(), service.log)
+
+    def test_a_signal_while_it_waits_for_a_broker_ends_it_well(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                service = self.running(start_deadline="1h")
+                service.until("admin listening")
+                service.process.send_signal(number)
+                self.assertEqual(0, service.end(), service.log)
+                self.assertIn(f"signal={signal.Signals(number).name}", service.log)
+                self.assertIn("msg=stopped", service.log)
+
+    def test_a_signal_that_was_sent_twice_at_once_is_one(self):
+        service = self.running(start_deadline="1h")
+        service.until("admin listening")
+        service.process.send_signal(signal.SIGINT)
+        service.process.send_signal(signal.SIGTERM)
+        self.assertEqual(0, service.end(), service.log)
+        self.assertNotIn("drain cut short", service.log)
+
+    def test_sighup_does_not_end_it(self):
+        service = self.running(start_deadline="1h")
+        service.until("admin listening")
+        service.process.send_signal(signal.SIGHUP)
+        service.until("SIGHUP ignored")
+        service.process.terminate()
+        self.assertEqual(0, service.end(), service.log)
+
+    def test_the_log_can_be_json(self):
+        service = self.running(start_deadline="1h", log={"format": "json"})
+        service.until('"msg":"admin listening"')
+        service.process.terminate()
+        self.assertEqual(0, service.end(), service.log)
+        for line in service.log.splitlines():
+            json.loads(line)
+
+    def test_a_reader_of_the_log_that_goes_away_does_not_end_it(self):
+        # Without the admin server, whose library ignores SIGPIPE too.
+        service = self.running(start_deadline="1h", admin={"enabled": False})
+        service.until("msg=starting")
+        service.process.stderr.close()
+        service.process.terminate()  # it tells that it stops, into the closed pipe
+        self.assertEqual(0, service.end())
+
+
+if __name__ == "__main__":
+    unittest.main()
