@@ -1,0 +1,133 @@
+// One group member: the thread that owns a consumer, serves its events and works its lanes.
+//
+// Threads: start(), join() and the destructor from the service's thread; stop(), lanes() and the counters from any; all else
+// happens on the loop's own thread, which never waits for a drain, a handler or a broker. It sleeps until something is
+// ready: a partition's queue, a finished record that matters, an event of the group, or the next due time.
+//
+// Rebalances: assigned partitions wait for their committed offsets (with the completion maps), then start; revoked ones
+// drain, commit, and are given back. Stopping is a revocation of everything, then leaving the group.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "base/signal.h"
+#include "kafka/consumer.h"
+#include "lane/lane.h"
+
+namespace laneway::lane {
+
+struct LoopSettings {
+  kafka::ClientSettings client;
+  std::vector<std::string> topics;
+  config::Commit commit;
+};
+
+struct LoopStats {
+  Relaxed<std::uint64_t> commits_acknowledged;
+  Relaxed<std::uint64_t> commits_failed;
+  Relaxed<std::uint64_t> assigned;
+  Relaxed<std::uint64_t> revoked;
+  Relaxed<std::uint64_t> lost;
+  Histogram commit_latency;
+  Histogram drain;
+  Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn
+};
+
+class ConsumerLoop {
+ public:
+  /// `ended` is called on the loop's thread when the loop has ended by itself or after stop().
+  ConsumerLoop(const LaneContext& context, LoopSettings settings, std::function<void()> ended);
+  ~ConsumerLoop();
+
+  Status start();
+  /// Begins the drain; the second call cuts it short.
+  void stop();
+  /// False if the loop or a handler of it hangs; then this object must not be destroyed.
+  bool join(Deadline deadline);
+
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  std::optional<std::string> fatal() const EXCLUDES(shared_mutex_);
+  std::uint64_t abandoned() const { return abandoned_.get(); }
+  std::vector<std::shared_ptr<const Lane>> lanes() const EXCLUDES(shared_mutex_);
+  const LoopStats& stats() const { return stats_; }
+
+ private:
+  struct Entry;
+  /// Partitions on their way out.
+  struct Handover {
+    std::vector<Entry*> lanes;
+    std::vector<kafka::TopicPartition> partitions;
+    bool all = false;     // everything is given back
+    bool answer = false;  // the client waits for unassign
+    TimePoint begun;
+    TimePoint deadline;
+    enum class Step : std::uint8_t { draining, cancelled, committing } step = Step::draining;
+  };
+
+  void run();
+  void turn();
+  void serve(kafka::Event& event);
+  void on_assigned(const kafka::Assigned& assigned);
+  void on_committed(const kafka::Committed& committed);
+  void on_revoked(const kafka::Revoked& revoked);
+  void on_commit_result(const kafka::CommitResult& result);
+  void begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all, bool answer);
+  void advance_handovers();
+  bool advance(Handover& handover);
+  void finish(Handover& handover);
+  void end_lane(Entry& entry);
+  void work_lanes();
+  void tick_lanes();
+  void commit_if_due();
+  bool commit(const std::vector<Entry*>& lanes);
+  void bury();
+  void advance_stop();
+  void fail(const std::string& why);
+  Entry* find(const kafka::TopicPartition& partition);
+  void publish_lanes() EXCLUDES(shared_mutex_);
+
+  const LaneContext& context_;
+  const LoopSettings settings_;
+  const std::function<void()> on_ended_;
+
+  // The loop's own
+  std::unique_ptr<kafka::Consumer> consumer_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<Entry>> zombies_;  // revoked, with handlers still at work
+  std::vector<Entry*> ready_;
+  std::vector<Handover> handovers_;
+  std::vector<kafka::TopicPartition> arriving_;
+  std::uint64_t arrival_ = 0;
+  std::vector<std::pair<Entry*, kafka::CommittedOffset>> committing_;
+  std::optional<TimePoint> commit_sent_;
+  TimePoint next_commit_;
+  std::uint64_t completed_ = 0;
+  TimePoint now_;
+  TimePoint next_tick_;
+  bool stopping_ = false;
+  std::optional<TimePoint> closing_since_;
+  bool done_ = false;
+
+  // Shared
+  Signal signal_;
+  std::atomic<int> stops_{0};
+  std::atomic<bool> ended_{false};
+  Relaxed<std::uint64_t> abandoned_;
+  LoopStats stats_;
+  mutable Mutex shared_mutex_;
+  std::vector<Entry*> signalled_ GUARDED_BY(shared_mutex_);
+  std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(shared_mutex_);
+  std::optional<std::string> fatal_ GUARDED_BY(shared_mutex_);
+  std::atomic<bool> any_signalled_{false};
+  std::thread thread_;
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,151 @@
+#include "service/lane_metrics.h"
+
+#include <functional>
+
+namespace laneway::service {
+namespace {
+
+using lane::Lane;
+using lane::State;
+using telemetry::Family;
+using telemetry::metric;
+using telemetry::Sample;
+using Labels = std::vector<std::pair<std::string, std::string>>;
+using Lanes = std::vector<std::shared_ptr<const Lane>>;
+
+Labels labels_of(const Lane& lane) {
+  return {{"topic", lane.partition().topic}, {"partition", std::to_string(lane.partition().partition)}};
+}
+
+template <class Value>
+Family per_lane(const telemetry::MetricInfo& info, const Lanes& lanes, Value value) {
+  Family family(info);
+  for (const auto& lane : lanes) {
+    Sample sample;
+    sample.labels = labels_of(*lane);
+    sample.value = static_cast<double>(value(*lane));
+    family.samples.push_back(std::move(sample));
+  }
+  return family;
+}
+
+template <class Get>
+Family histogram_per_lane(const telemetry::MetricInfo& info, const Lanes& lanes, Get get) {
+  Family family(info);
+  for (const auto& lane : lanes)
+    family.samples.push_back(telemetry::histogram_sample(labels_of(*lane), get(*lane).snapshot()));
+  return family;
+}
+
+Family jobs(const Lanes& lanes) {
+  Family family(metric("pool_jobs_total"));
+  for (const auto& lane : lanes) {
+    for (std::size_t i = 0; i < lane::outcome_labels.size(); ++i) {
+      Sample sample;
+      sample.labels = labels_of(*lane);
+      sample.labels.emplace_back("outcome", lane::outcome_labels[i]);
+      sample.value = static_cast<double>(lane->stats().outcomes[i].get());
+      family.samples.push_back(std::move(sample));
+    }
+  }
+  return family;
+}
+
+Family states(const Lanes& lanes) {
+  Family family(metric("lane_state"));
+  for (const auto& lane : lanes) {
+    for (const auto state : {State::assigned, State::running, State::held, State::paused, State::draining}) {
+      Sample sample;
+      sample.labels = labels_of(*lane);
+      sample.labels.emplace_back("state", lane::name_of(state));
+      sample.value = lane->stats().state.get() == state ? 1 : 0;
+      family.samples.push_back(std::move(sample));
+    }
+  }
+  return family;
+}
+
+double oldest_age(const Lane& lane) {
+  const auto since = lane.stats().oldest_since_ns.get();
+  return since == 0 ? 0 : to_seconds(SteadyClock::now() - TimePoint(Duration(since)));
+}
+
+}  // namespace
+
+std::vector<Family> lane_families(const Lanes& lanes) {
+  std::vector<Family> families;
+  const auto add = [&](const telemetry::MetricInfo& info, auto value) {
+    families.push_back(per_lane(info, lanes, value));
+  };
+  families.push_back(jobs(lanes));
+  families.push_back(states(lanes));
+  add(metric("pool_rejections_total"), [](const Lane& l) { return l.stats().rejections.get(); });
+  add(metric("pool_inflight"), [](const Lane& l) { return l.pool().snapshot().in_flight; });
+  add(metric("pool_queue_depth"), [](const Lane& l) { return l.pool().snapshot().queued; });
+  add(metric("pool_queue_capacity"), [](const Lane& l) { return l.pool().limits().queue; });
+  add(metric("pool_workers"), [](const Lane& l) { return l.pool().snapshot().threads; });
+  add(metric("pool_workers_active"), [](const Lane& l) { return l.pool().snapshot().active; });
+  families.push_back(histogram_per_lane(metric("pool_duration_seconds"), lanes,
+                                        [](const Lane& l) -> const Histogram& { return l.pool().duration(); }));
+  families.push_back(histogram_per_lane(metric("pool_queue_wait_seconds"), lanes,
+                                        [](const Lane& l) -> const Histogram& { return l.pool().queue_wait(); }));
+  families.push_back(histogram_per_lane(metric("lane_resume_latency_seconds"), lanes,
+                                        [](const Lane& l) -> const Histogram& { return l.stats().resume_latency; }));
+  add(metric("lane_lag_records"), [](const Lane& l) { return l.stats().lag.get(); });
+  add(metric("lane_oldest_incomplete_seconds"), oldest_age);
+  add(metric("lane_committed_offset"), [](const Lane& l) { return l.stats().committed_offset.get(); });
+  add(metric("lane_delivered_offset"), [](const Lane& l) { return l.stats().delivered_offset.get(); });
+  add(metric("lane_holds_total"), [](const Lane& l) { return l.stats().holds.get(); });
+  add(metric("lane_held_seconds_total"), [](const Lane& l) { return to_seconds(Duration(l.stats().held_ns.get())); });
+  add(metric("lane_pauses_total"), [](const Lane& l) { return l.stats().pauses.get(); });
+  add(metric("lane_paused_seconds_total"),
+      [](const Lane& l) { return to_seconds(Duration(l.stats().paused_ns.get())); });
+  add(metric("abandoned_total"), [](const Lane& l) { return l.stats().abandoned.get(); });
+  add(metric("duplicates_suppressed_total"), [](const Lane& l) { return l.stats().suppressed.get(); });
+  add(metric("retries_scheduled"), [](const Lane& l) { return l.stats().waiting_retries.get(); });
+  add(metric("fetched_bytes_total"), [](const Lane& l) { return l.stats().fetched_bytes.get(); });
+  add(metric("processed_bytes_total"), [](const Lane& l) { return l.stats().processed_bytes.get(); });
+  add(metric("memory_records_bytes"), [](const Lane& l) { return l.stats().record_bytes.get(); });
+  return families;
+}
+
+std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loops) {
+  const auto sum = [&](auto get) {
+    std::uint64_t total = 0;
+    for (const auto* loop : loops) total += get(*loop);
+    return static_cast<double>(total);
+  };
+  const auto labelled = [](const char* name, const char* value, double number) {
+    Sample sample;
+    sample.labels = {{name, value}};
+    sample.value = number;
+    return sample;
+  };
+  const auto histogram = [&](auto get) {
+    Histogram::Snapshot total;
+    for (const auto* loop : loops) {
+      const auto one = get(*loop).snapshot();
+      for (std::size_t i = 0; i < total.counts.size(); ++i) total.counts[i] += one.counts[i];
+      total.sum += one.sum;
+    }
+    return telemetry::histogram_sample({}, total);
+  };
+  using Stats = lane::LoopStats;
+  std::vector<Family> families;
+  families.emplace_back(
+      metric("commits_total"),
+      std::vector<Sample>{
+          labelled("result", "success", sum([](const Stats& s) { return s.commits_acknowledged.get(); })),
+          labelled("result", "failure", sum([](const Stats& s) { return s.commits_failed.get(); }))});
+  families.emplace_back(metric("rebalances_total"),
+                        std::vector<Sample>{labelled("kind", "assign", sum([](const Stats& s) { return s.assigned.get(); })),
+                                            labelled("kind", "revoke", sum([](const Stats& s) { return s.revoked.get(); })),
+                                            labelled("kind", "lost", sum([](const Stats& s) { return s.lost.get(); }))});
+  families.emplace_back(metric("commit_latency_seconds"),
+                        std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.commit_latency; })});
+  families.emplace_back(metric("drain_seconds"),
+                        std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.drain; })});
+  return families;
+}
+
+}  // namespace laneway::service

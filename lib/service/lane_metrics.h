@@ -1,0 +1,15 @@
+// Lanes' and loops' numbers as metric families. Private to this folder. Threads: any.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lane/consumer_loop.h"
+#include "telemetry/metrics.h"
+
+namespace laneway::service {
+
+std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
+std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
+
+}  // namespace laneway::service

@@ -1,0 +1,210 @@
+#include "service/service.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/mutex.h"
+#include "base/signal.h"
+#include "handler/factory.h"
+#include "kafka/directory.h"
+#include "lane/consumer_loop.h"
+#include "service/lane_metrics.h"
+#include "telemetry/log.h"
+
+namespace laneway::service {
+namespace {
+
+constexpr Duration exit_slack = milliseconds(3500);  // of the 5 s after the drain; the rest is the program's
+constexpr Duration live_limit = seconds(10);
+/// Room in the memory plan for partitions that are added later or match a pattern later.
+constexpr std::uint64_t fewest_partitions = 16;
+
+}  // namespace
+
+class Service::Implementation {
+ public:
+  Implementation(config::Config c, std::unique_ptr<handler::Handler> h) : config(std::move(c)), handler(std::move(h)) {}
+
+  Status prepare();
+  Result<lane::MemoryPlan> wait_for_topics();
+  Status start_members();
+  kafka::ClientSettings member_settings(std::size_t member) const;
+  std::vector<lane::ConsumerLoop*> loops() const EXCLUDES(mutex);
+
+  config::Config config;
+  std::unique_ptr<handler::Handler> handler;
+  std::unique_ptr<lane::Journal> journal;
+  lane::LaneContext context;
+  Signal changed;  // a stop, or a member that ended
+  std::atomic<int> stops{0};
+  std::atomic<std::int64_t> stop_deadline{0};
+  mutable Mutex mutex;
+  std::vector<std::unique_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
+};
+
+Status Service::Implementation::prepare() {
+  if (!config.journal.file.empty()) {
+    auto opened = lane::Journal::open(config.journal.file);
+    if (!opened) return opened.error();
+    journal = std::move(opened).value();
+  }
+  if (!handler) {
+    auto made = handler::make_handler(config.handler);
+    if (!made) return made.error();
+    handler = std::move(made).value();
+  }
+  auto warnings = kafka::version_warnings(config.kafka);
+  if (!warnings) return warnings.error();
+  for (const auto& warning : *warnings) telemetry::warn("client version", {{"error", warning}});
+  return {};
+}
+
+/// The plan needs the number of partitions, and a service without its topics would only look alive.
+Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
+  auto settings = config.kafka;
+  settings.erase("group.instance.id");
+  auto directory = kafka::Directory::open(settings);
+  if (!directory) return directory.error();
+  const auto deadline = Deadline::in(config.start_deadline);
+  auto next_report = SteadyClock::now();
+  for (;;) {
+    auto topics = (*directory)->topics(config.topics, std::min<Duration>(deadline.left() + milliseconds(1), seconds(1)));
+    if (topics) {
+      std::uint64_t partitions = 0;
+      for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
+      return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions), (*directory)->brokers(),
+                               config.consumers);
+    }
+    if (stops.load() > 0 || deadline.passed() || topics.error().kind == ErrorKind::configuration)
+      return topics.error();
+    if (SteadyClock::now() >= next_report) {
+      next_report = SteadyClock::now() + seconds(5);
+      telemetry::warn("waiting for brokers and topics", {{"left_ms", deadline.left()}, {"error", topics.error().text()}});
+    }
+    changed.wait_until(std::min(deadline.at(), SteadyClock::now() + milliseconds(300)));
+  }
+}
+
+kafka::ClientSettings Service::Implementation::member_settings(std::size_t member) const {
+  auto settings = config.kafka;
+  const auto instance = settings.find("group.instance.id");
+  if (instance != settings.end() && config.consumers > 1)
+    instance->second.value += "-" + std::to_string(member + 1);  // a static member's name is its own
+  return settings;
+}
+
+Status Service::Implementation::start_members() {
+  for (std::size_t i = 0; i < config.consumers; ++i) {
+    auto loop = std::make_unique<lane::ConsumerLoop>(
+        context, lane::LoopSettings{member_settings(i), config.topics, config.commit}, [this] { changed.notify(); });
+    if (auto status = loop->start(); !status) return status;
+    MutexLock lock(mutex);
+    members.push_back(std::move(loop));
+  }
+  return {};
+}
+
+std::vector<lane::ConsumerLoop*> Service::Implementation::loops() const {
+  MutexLock lock(mutex);
+  std::vector<lane::ConsumerLoop*> out;
+  for (const auto& member : members) out.push_back(member.get());
+  return out;
+}
+
+Service::Service(config::Config config, std::unique_ptr<handler::Handler> handler)
+    : implementation_(std::make_unique<Implementation>(std::move(config), std::move(handler))) {}
+
+Service::~Service() {
+  const auto loops = implementation_->loops();
+  if (!std::all_of(loops.begin(), loops.end(), [](auto* loop) { return loop->ended(); })) {
+    stop();
+    stop();
+    (void)wait();
+  }
+}
+
+Status Service::start() {
+  auto& self = *implementation_;
+  if (auto status = self.prepare(); !status) return status;
+  auto plan = self.wait_for_topics();
+  if (self.stops.load() > 0) return {};
+  if (!plan) return plan.error();
+  self.context = {self.config.lanes, self.config.retry, *plan, self.handler.get(), self.journal.get()};
+  if (auto status = self.start_members(); !status) return status;
+  telemetry::info("consuming", {{"members", self.config.consumers}, {"handler", self.handler->name()}});
+  if (self.stops.load() > 0)
+    for (auto* loop : self.loops()) loop->stop();
+  return {};
+}
+
+void Service::stop() {
+  auto& self = *implementation_;
+  const int before = self.stops.fetch_add(1);
+  const auto drain = before == 0 ? self.config.lanes.drain : Duration::zero();
+  self.stop_deadline.store((SteadyClock::now() + drain + exit_slack).time_since_epoch().count());
+  for (auto* loop : self.loops()) loop->stop();
+  self.changed.notify();
+}
+
+Ended Service::wait() {
+  auto& self = *implementation_;
+  const auto loops = self.loops();
+  const auto all_ended = [&] { return std::all_of(loops.begin(), loops.end(), [](auto* l) { return l->ended(); }); };
+  while (!all_ended()) {
+    self.changed.wait_until(SteadyClock::now() + milliseconds(200));
+    // One member that cannot go on takes the others down in order, so that the process can be started anew.
+    if (self.stops.load() == 0 &&
+        std::any_of(loops.begin(), loops.end(), [](auto* l) { return l->ended() || l->fatal(); }))
+      stop();
+    if (self.stops.load() > 0 && SteadyClock::now().time_since_epoch().count() > self.stop_deadline.load()) break;
+  }
+  Ended ended;
+  for (auto* loop : loops) {
+    ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
+    ended.abandoned += loop->abandoned();
+    if (const auto fatal = loop->fatal(); fatal && !ended.error)
+      ended.error = Error{ErrorKind::fatal, "the Kafka client cannot go on: " + *fatal, ""};
+  }
+  return ended;
+}
+
+std::vector<LaneView> Service::snapshot() const {
+  std::vector<LaneView> views;
+  const auto loops = implementation_->loops();
+  for (std::size_t member = 0; member < loops.size(); ++member) {
+    for (const auto& lane : loops[member]->lanes()) {
+      const auto& stats = lane->stats();
+      const auto pool = lane->pool().snapshot();
+      views.push_back({member, lane->partition().topic, lane->partition().partition, lane->epoch(), stats.state.get(),
+                       stats.lag.get(), pool.queued, pool.in_flight, stats.waiting_retries.get(),
+                       stats.outcomes[0].get(), stats.committed_offset.get(), stats.holds.get(), stats.pauses.get()});
+    }
+  }
+  std::sort(views.begin(), views.end(), [](const LaneView& a, const LaneView& b) {
+    return std::tie(a.topic, a.partition) < std::tie(b.topic, b.partition);
+  });
+  return views;
+}
+
+std::vector<telemetry::Family> Service::families() const {
+  std::vector<std::shared_ptr<const lane::Lane>> lanes;
+  std::vector<const lane::LoopStats*> stats;
+  for (auto* loop : implementation_->loops()) {
+    for (auto& lane : loop->lanes()) lanes.push_back(std::move(lane));
+    stats.push_back(&loop->stats());
+  }
+  auto families = lane_families(lanes);
+  for (auto& family : loop_families(stats)) families.push_back(std::move(family));
+  return families;
+}
+
+Liveness Service::live() const {
+  const auto now = SteadyClock::now().time_since_epoch().count();
+  const auto loops = implementation_->loops();
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    if (!loops[i]->ended() && now - loops[i]->stats().last_turn_ns.get() > Duration(live_limit).count())
+      return {false, "member " + std::to_string(i + 1) + ": its loop has not turned for more than 10 s"};
+  return {};
+}
+
+}  // namespace laneway::service
