@@ -44,6 +44,8 @@ int command_line(int argc, char** argv) {
       "70 internal\nor fatal client error; 75 stopped with work abandoned; 78 configuration.");
   config::Source source;
   bool connect = false;
+  CLI::App* run_verb = program.add_subcommand("run", "the service, in the foreground")->group("Verbs");
+  add_source(*run_verb, source);
   CLI::App* check_verb =
       program.add_subcommand("check", "is the configuration right, and what would happen")->group("Verbs");
   add_source(*check_verb, source);
@@ -57,6 +59,7 @@ int command_line(int argc, char** argv) {
     return refuse(program, error);
   }
   source.environment = config::process_environment();
+  if (run_verb->parsed()) return run(source);
   if (check_verb->parsed()) return check(source, connect);
   return version();
 }
