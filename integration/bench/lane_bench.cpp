@@ -1,0 +1,238 @@
+// A laneway service in this process, measured from outside: one case a run, one JSON line.
+//
+//   noop, key   a handler that does nothing, without order or by key: until `--records` are done
+//   sleep       a handler that takes 10 ms: what is done in `--seconds`
+//   stuck       the same with partition 3 hanging (`--healthy`: without): what the other partitions do in
+//   `--seconds` overload    the same on 5 workers a lane, 8,000 records/s on 16 partitions: until `--records`
+//   are done, once more than
+//               that is being produced; memory is sampled
+//   idle        every partition of a topic without records: processor time and memory over `--seconds`
+//
+// Measuring starts with the first records done, so joining the group is not part of it. The service has its
+// production defaults, commits included; its counters are read every few milliseconds and nothing is added to
+// the way of a record.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "process.h"
+#include "service/service.h"
+#include "telemetry/log.h"
+
+namespace {
+
+using namespace laneway;
+using Json = nlohmann::ordered_json;
+
+/// How long nothing may happen before a run has failed.
+constexpr Duration patience = seconds(60);
+constexpr Duration look_interval = milliseconds(5);
+constexpr std::int32_t stuck_partition = 3;
+
+struct Options {
+  std::string bootstrap;
+  std::string topic;
+  std::string group;
+  std::uint64_t records = 0;
+  std::uint64_t partitions = 1000;
+  double seconds = 10;
+  bool healthy = false;
+};
+
+config::Config configuration(const Options& options, Duration sleep) {
+  config::Config config;
+  config.kafka["bootstrap.servers"] = {options.bootstrap, "--bootstrap"};
+  config.kafka["group.id"] = {options.group, "--group"};
+  config.topics = {options.topic};
+  config::SimulateHandler handler;
+  handler.sleep.p50 = sleep;
+  handler.timeout = std::chrono::hours(24);
+  config.handler = handler;
+  config.admin.enabled = false;
+  return config;
+}
+
+/// Records done, leaving one partition out (-1: none).
+std::uint64_t records_done(const service::Service& service, std::int32_t except = -1) {
+  std::uint64_t sum = 0;
+  for (const auto& lane : service.snapshot())
+    if (lane.partition != except) sum += lane.done;
+  return sum;
+}
+
+double sum_of(const service::Service& service, const std::string& family) {
+  double sum = 0;
+  for (const auto& each : service.families())
+    if (each.name == family)
+      for (const auto& sample : each.samples) sum += sample.value;
+  return sum;
+}
+
+/// Time, processor time and records done at one moment.
+struct Moment {
+  Moment(const service::Service& service, std::int32_t except)
+      : done(records_done(service, except)), at(SteadyClock::now()), cpu(bench::cpu_seconds()) {}
+  std::uint64_t done;
+  TimePoint at;
+  double cpu;
+};
+
+/// Looks until `reached(moment)`; fails when nothing more gets done.
+template <class Reached>
+Moment wait_for(const service::Service& service, std::int32_t except, Reached reached) {
+  Moment last(service, except);
+  TimePoint progress = last.at;
+  while (!reached(last)) {
+    std::this_thread::sleep_for(look_interval);
+    const Moment now(service, except);
+    if (now.done != last.done) progress = now.at;
+    if (now.at > progress + patience)
+      throw std::runtime_error("no progress after " + std::to_string(now.done) + " records");
+    last = now;
+  }
+  return last;
+}
+
+Moment first_done(const service::Service& service, std::int32_t except = -1) {
+  return wait_for(service, except, [](const Moment& moment) { return moment.done > 0; });
+}
+
+Json between(const Moment& begin, const Moment& end) {
+  const double wall = to_seconds(end.at - begin.at);
+  const auto records = static_cast<double>(end.done - begin.done);
+  return {{"records", end.done - begin.done},
+          {"seconds", wall},
+          {"rate", records / wall},
+          {"cpu_us", (end.cpu - begin.cpu) * 1e6 / records},
+          {"peak_mib", bench::peak_resident_mib()}};
+}
+
+Json until_done(service::Service& service, const Options& options) {
+  const Moment begin = first_done(service);
+  return between(begin,
+                 wait_for(service, -1, [&](const Moment& now) { return now.done >= options.records; }));
+}
+
+Json for_seconds(service::Service& service, const Options& options, std::int32_t except) {
+  const Moment begin = first_done(service, except);
+  const TimePoint end = begin.at + duration_cast<Duration>(std::chrono::duration<double>(options.seconds));
+  return between(begin, wait_for(service, except, [&](const Moment& now) { return now.at >= end; }));
+}
+
+/// What is done while the overload lasts (`seconds`), then the rest. Memory is at its bound after a third of
+/// that time.
+Json overload(service::Service& service, const Options& options) {
+  const Moment begin = first_done(service);
+  const auto limit = duration_cast<Duration>(std::chrono::duration<double>(options.seconds));
+  const auto at_least = [&](Duration time) {
+    return wait_for(service, -1, [&](const Moment& now) { return now.at >= begin.at + time; });
+  };
+  at_least(limit / 3);
+  const double early = bench::peak_resident_mib();
+  Json result = between(begin, at_least(limit));
+  result["early_peak_mib"] = early;
+  const Moment end = wait_for(service, -1, [&](const Moment& now) { return now.done >= options.records; });
+  result["whole_peak_mib"] = bench::peak_resident_mib();
+  result["done"] = end.done;
+  result["fetched_bytes"] = sum_of(service, "fetched_bytes_total");
+  result["processed_bytes"] = sum_of(service, "processed_bytes_total");
+  result["received_bytes"] = bench::received_bytes();
+  return result;
+}
+
+Json idle(service::Service& service, const Options& options) {
+  const TimePoint give_up = SteadyClock::now() + patience;
+  while (service.snapshot().size() < options.partitions) {
+    if (SteadyClock::now() > give_up)
+      throw std::runtime_error("only " + std::to_string(service.snapshot().size()) +
+                               " partitions were assigned");
+    std::this_thread::sleep_for(milliseconds(50));
+  }
+  std::this_thread::sleep_for(seconds(5));  // the first offsets and fetches are not idling
+  const double cpu = bench::cpu_seconds();
+  const TimePoint begin = SteadyClock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
+  const double wall = to_seconds(SteadyClock::now() - begin);
+  return {{"partitions", service.snapshot().size()},
+          {"seconds", wall},
+          {"cpu_percent", 100 * (bench::cpu_seconds() - cpu) / wall},
+          {"resident_mib", bench::resident_mib()},
+          {"peak_mib", bench::peak_resident_mib()}};
+}
+
+/// Runs a service around `measure`. `cut_short`: something hangs that a drain would wait for.
+template <class Measure>
+void run(config::Config config, Measure measure, bool cut_short = false) {
+  service::Service service(std::move(config));
+  if (const auto started = service.start(); !started) throw std::runtime_error(started.error().text());
+  Json result = measure(service);
+  service.stop();
+  if (cut_short) service.stop();
+  const auto ended = service.wait();
+  result["abandoned"] = ended.abandoned;
+  if (ended.error) throw std::runtime_error(ended.error->text());
+  std::cout << result << std::endl;
+  if (ended.stuck) std::_Exit(0);
+}
+
+void add_verbs(CLI::App& app, const Options& options) {
+  const auto verb = [&](const char* name, const char* help, auto action) {
+    app.add_subcommand(name, help)->callback(action);
+  };
+  const auto counted = [&options](config::Order order) {
+    auto config = configuration(options, Duration::zero());
+    config.lanes.order = order;
+    run(config, [&](auto& service) { return until_done(service, options); });
+  };
+  verb("noop", "a handler that does nothing", [=] { counted(config::Order::none); });
+  verb("key", "the same, in the order of keys", [=] { counted(config::Order::key); });
+  verb("sleep", "a handler that takes 10 ms", [&options] {
+    run(configuration(options, milliseconds(10)),
+        [&](auto& service) { return for_seconds(service, options, -1); });
+  });
+  verb("stuck", "the same with a partition that hangs", [&options] {
+    auto config = configuration(options, milliseconds(10));
+    if (!options.healthy)
+      std::get<config::SimulateHandler>(config.handler).hang_partitions = {stuck_partition};
+    const auto measure = [&](auto& service) { return for_seconds(service, options, stuck_partition); };
+    run(config, measure, !options.healthy);
+  });
+  verb("overload", "more produced than can be done", [&options] {
+    auto config = configuration(options, milliseconds(10));
+    config.lanes.workers = 5;
+    run(config, [&](auto& service) { return overload(service, options); });
+  });
+  verb("idle", "many partitions without records", [&options] {
+    run(configuration(options, Duration::zero()), [&](auto& service) { return idle(service, options); });
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  telemetry::set_up_log(telemetry::Level::warn, telemetry::Format::text);
+  CLI::App app("A laneway service, measured");
+  app.require_subcommand(1);
+  Options options;
+  app.add_option("--bootstrap", options.bootstrap, "host:port,…")->required();
+  app.add_option("--topic", options.topic)->required();
+  app.add_option("--group", options.group, "a new one")->required();
+  app.add_option("--records", options.records, "noop, key, overload: until so many are done");
+  app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
+  app.add_option("--partitions", options.partitions, "idle: of the topic");
+  app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
+  add_verbs(app, options);
+  try {
+    CLI11_PARSE(app, argc, argv);
+  } catch (const std::exception& failure) {
+    std::cerr << "lane_bench: " << failure.what() << '\n';
+    return 69;
+  }
+}

@@ -1,0 +1,51 @@
+#include "process.h"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+namespace bench {
+namespace {
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+double mib_of(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field)) return std::stod(line.substr(field.size())) / 1024;
+  throw std::runtime_error("/proc/self/status has no " + field);
+}
+
+}  // namespace
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+double resident_mib() { return mib_of("VmRSS:"); }
+
+double peak_resident_mib() { return mib_of("VmHWM:"); }
+
+std::uint64_t received_bytes() {
+  std::uint64_t total = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    // Fails for what is not a TCP socket.
+    if (getsockopt(std::stoi(entry.path().filename()), IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
+      total += info.tcpi_bytes_received;
+  }
+  return total;
+}
+
+}  // namespace bench
