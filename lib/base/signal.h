@@ -1,6 +1,7 @@
 // Wakes one sleeping thread: any number of notify() calls before a wait end that wait once.
 //
-// Threads: one waits, any notify. A notify while the waiter is awake costs one atomic exchange and no system call.
+// Threads: one waits, any notify. A notify while the waiter is awake costs one atomic exchange and no system
+// call.
 #pragma once
 
 #include <atomic>

@@ -34,7 +34,8 @@ ConsumerLoop::~ConsumerLoop() {
 }
 
 Status ConsumerLoop::start() {
-  auto consumer = kafka::Consumer::create(settings_.client, context_.memory.fetch, [this] { signal_.notify(); });
+  auto consumer =
+      kafka::Consumer::create(settings_.client, context_.memory.fetch, [this] { signal_.notify(); });
   if (!consumer) return consumer.error();
   consumer_ = std::move(consumer).value();
   if (auto status = consumer_->subscribe(settings_.topics); !status) return status;
@@ -85,7 +86,8 @@ void ConsumerLoop::run() {
   while (!done_) {
     if (ready_.empty() && !any_signalled_.load(std::memory_order_acquire)) {
       auto until = std::min(next_tick_, now_ + seconds(1));
-      if (!handovers_.empty() || closing_since_ || stopping_) until = std::min(until, now_ + milliseconds(10));
+      if (!handovers_.empty() || closing_since_ || stopping_)
+        until = std::min(until, now_ + milliseconds(10));
       signal_.wait_until(until);
     }
     turn();
@@ -184,7 +186,8 @@ void ConsumerLoop::on_committed(const kafka::Committed& committed) {
   if (committed.request != arrival_ || arriving_.empty()) return;
   std::vector<kafka::CommittedOffset> from = committed.offsets;
   if (!committed.error.empty() || from.size() != arriving_.size()) {
-    telemetry::warn("committed offsets not read, finished records may run again", {{"error", committed.error}});
+    telemetry::warn("committed offsets not read, finished records may run again",
+                    {{"error", committed.error}});
     from.clear();
     for (const auto& partition : arriving_) from.push_back({partition, kafka::no_offset, {}});
   }
@@ -223,7 +226,8 @@ void ConsumerLoop::on_committed(const kafka::Committed& committed) {
 
 void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
   (revoked.lost ? stats_.lost : stats_.revoked).add(1);
-  telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked", {{"count", revoked.partitions.size()}});
+  telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
+                  {{"count", revoked.partitions.size()}});
   arriving_.clear();
   std::vector<Entry*> lanes;
   for (const auto& partition : revoked.partitions)
@@ -239,14 +243,15 @@ void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
   begin_handover(std::move(lanes), revoked.partitions, all, true);
 }
 
-void ConsumerLoop::begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all,
-                                  bool answer) {
+void ConsumerLoop::begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions,
+                                  bool all, bool answer) {
   const auto deadline = now_ + context_.lanes.drain;
   for (auto* entry : lanes) {
     entry->leaving = true;
     entry->lane->begin_drain(now_, deadline);
   }
-  handovers_.push_back({std::move(lanes), std::move(partitions), all, answer, now_, deadline, Handover::Step::draining});
+  handovers_.push_back(
+      {std::move(lanes), std::move(partitions), all, answer, now_, deadline, Handover::Step::draining});
 }
 
 void ConsumerLoop::advance_handovers() {
@@ -269,8 +274,8 @@ bool ConsumerLoop::advance(Handover& handover) {
       entry->lane->work(now_);
       completed_ += entry->lane->take_completed();
     }
-    const bool drained =
-        std::all_of(handover.lanes.begin(), handover.lanes.end(), [](Entry* e) { return e->lane->drained(); });
+    const bool drained = std::all_of(handover.lanes.begin(), handover.lanes.end(),
+                                     [](Entry* e) { return e->lane->drained(); });
     if (!drained && handover.step == Handover::Step::draining && (hurry || now_ >= handover.deadline)) {
       for (auto* entry : handover.lanes) entry->lane->cancel();
       handover.step = Handover::Step::cancelled;
@@ -307,7 +312,8 @@ void ConsumerLoop::end_lane(Entry& entry) {
                                    {"epoch", entry.lane->epoch()},
                                    {"offset", entry.lane->stats().committed_offset.get()}});
   ready_.erase(std::remove(ready_.begin(), ready_.end(), &entry), ready_.end());
-  const auto place = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.get() == &entry; });
+  const auto place =
+      std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.get() == &entry; });
   zombies_.push_back(std::move(*place));
   entries_.erase(place);
   publish_lanes();
@@ -374,7 +380,8 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
   stats_.commit_latency.record(now_ - *commit_sent_);
   commit_sent_.reset();
   for (const auto& [entry, offset] : committing_)
-    if (std::find(result.committed.begin(), result.committed.end(), offset.partition) != result.committed.end())
+    if (std::find(result.committed.begin(), result.committed.end(), offset.partition) !=
+        result.committed.end())
       entry->lane->committed(offset);
   committing_.clear();
   (result.error.empty() ? stats_.commits_acknowledged : stats_.commits_failed).add(1);

@@ -1,11 +1,13 @@
 // One group member: the thread that owns a consumer, serves its events and works its lanes.
 //
-// Threads: start(), join() and the destructor from the service's thread; stop(), lanes() and the counters from any; all else
-// happens on the loop's own thread, which never waits for a drain, a handler or a broker. It sleeps until something is
-// ready: a partition's queue, a finished record that matters, an event of the group, or the next due time.
+// Threads: start(), join() and the destructor from the service's thread; stop(), lanes() and the counters
+// from any; all else happens on the loop's own thread, which never waits for a drain, a handler or a broker.
+// It sleeps until something is ready: a partition's queue, a finished record that matters, an event of the
+// group, or the next due time.
 //
-// Rebalances: assigned partitions wait for their committed offsets (with the completion maps), then start; revoked ones
-// drain, commit, and are given back. Stopping is a revocation of everything, then leaving the group.
+// Rebalances: assigned partitions wait for their committed offsets (with the completion maps), then start;
+// revoked ones drain, commit, and are given back. Stopping is a revocation of everything, then leaving the
+// group.
 #pragma once
 
 #include <atomic>
@@ -79,7 +81,8 @@ class ConsumerLoop {
   void on_committed(const kafka::Committed& committed);
   void on_revoked(const kafka::Revoked& revoked);
   void on_commit_result(const kafka::CommitResult& result);
-  void begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all, bool answer);
+  void begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all,
+                      bool answer);
   void advance_handovers();
   bool advance(Handover& handover);
   void finish(Handover& handover);

@@ -22,8 +22,7 @@ void Execution::finished(handler::Finished finished) noexcept {
   const pool::Claim claim = finished.claim;
   const bool signal = !finished.failures.empty() || finished.done != claim.range.count() ||
                       eager_.load(std::memory_order_relaxed);
-  if (finished.done > 0)
-    stats_.outcomes[static_cast<std::size_t>(OutcomeLabel::success)].add(finished.done);
+  if (finished.done > 0) stats_.outcomes[static_cast<std::size_t>(OutcomeLabel::success)].add(finished.done);
   for (const auto& failure : finished.failures)
     stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
   {

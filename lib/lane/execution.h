@@ -1,8 +1,10 @@
-// The worker's side of a lane: runs the handler on what the pool claims and keeps what finished until the lane collects it.
+// The worker's side of a lane: runs the handler on what the pool claims and keeps what finished until the
+// lane collects it.
 //
-// Threads: run() and finished() are called by workers (finished() by whoever answers last); collect() and the setters by the
-// lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The loop is signalled only when it
-// has something to do at once (a failure, a chain of a key to go on with, a drain), else it collects when it comes by.
+// Threads: run() and finished() are called by workers (finished() by whoever answers last); collect() and the
+// setters by the lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The loop is
+// signalled only when it has something to do at once (a failure, a chain of a key to go on with, a drain),
+// else it collects when it comes by.
 #pragma once
 
 #include <atomic>
@@ -22,7 +24,11 @@ class Execution final : public pool::Work, public handler::TaskSink {
   /// `journal` may be null; `epoch` goes into it. `on_finished` must only signal.
   Execution(handler::Handler& handler, Journal* journal, std::uint64_t epoch, LaneStats& stats,
             std::function<void()> on_finished)
-      : handler_(handler), journal_(journal), epoch_(epoch), stats_(stats), on_finished_(std::move(on_finished)) {}
+      : handler_(handler),
+        journal_(journal),
+        epoch_(epoch),
+        stats_(stats),
+        on_finished_(std::move(on_finished)) {}
 
   /// Before the first claim.
   void set_pool(pool::Pool& pool) { pool_ = &pool; }

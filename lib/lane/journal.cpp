@@ -23,8 +23,7 @@ Journal::Journal(int fd, std::string file)
     : fd_(fd),
       file_(std::move(file)),
       steady_origin_(SteadyClock::now()),
-      wall_origin_(
-          duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()) {}
+      wall_origin_(duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()) {}
 
 Journal::~Journal() { ::close(fd_); }
 
@@ -41,7 +40,8 @@ void Journal::write(const kafka::Record& record, std::uint64_t epoch, std::uint3
   char line[640];
   const int size = std::snprintf(
       line, sizeof line,
-      "{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,\"end\":%lld,"
+      "{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,"
+      "\"end\":%lld,"
       "\"outcome\":\"%s\",\"key\":%s}\n",
       static_cast<int>(record.topic().size()), record.topic().data(), record.partition(),
       static_cast<long long>(record.offset()), static_cast<unsigned long long>(epoch), attempt,

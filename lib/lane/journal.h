@@ -1,10 +1,12 @@
-// Writes one JSON line for every attempt at a record: for audits, and for the oracle of the integration tests.
+// Writes one JSON line for every attempt at a record: for audits, and for the oracle of the integration
+// tests.
 //
 // {"topic":"orders","partition":3,"offset":42,"epoch":7,"attempt":1,"start":…,"end":…,"outcome":"success","key":"…"}
-// start and end are nanoseconds since 1970, taken from the steady clock and set against the system clock once at opening,
-// so that a step of the system clock does not reorder them. key is a 64-bit FNV-1a hash in hexadecimal, null for none: a
-// journal holds no payload. A line is one write(2) to a file opened for appending, made before the attempt counts as
-// finished, so a commit never precedes it and a kill loses none that was committed.
+// start and end are nanoseconds since 1970, taken from the steady clock and set against the system clock once
+// at opening, so that a step of the system clock does not reorder them. key is a 64-bit FNV-1a hash in
+// hexadecimal, null for none: a journal holds no payload. A line is one write(2) to a file opened for
+// appending, made before the attempt counts as finished, so a commit never precedes it and a kill loses none
+// that was committed.
 //
 // Threads: any. Blocking: as the file does; a failure to write is logged and the work goes on.
 #pragma once
@@ -27,8 +29,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  void write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start, TimePoint end,
-             const handler::Outcome& outcome);
+  void write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start,
+             TimePoint end, const handler::Outcome& outcome);
 
  private:
   Journal(int fd, std::string file);

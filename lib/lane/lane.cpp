@@ -33,7 +33,8 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       capacity_(context.lanes.workers + context.lanes.queue),
       run_(run_length(context.lanes.queue)),
       start_offset_(start.offset),
-      retry_policy_{context.retry.backoff, context.retry.max_backoff, std::max<Duration>(context.retry.max_backoff, seconds(60))},
+      retry_policy_{context.retry.backoff, context.retry.max_backoff,
+                    std::max<Duration>(context.retry.max_backoff, seconds(60))},
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
@@ -42,8 +43,8 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       acknowledged_(start),
       execution_(*context.handler, context.journal, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(
-          pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->timeout(), seconds(5)}, execution_,
-          on_ready)) {
+          pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->timeout(), seconds(5)},
+          execution_, on_ready)) {
   execution_.set_pool(*pool_);
   stats_->committed_offset.set(start.offset);
   stats_->delivered_offset.set(-1);
@@ -69,7 +70,8 @@ bool Lane::work(TimePoint now) {
 Lane::Take Lane::take(TimePoint now) {
   const auto fetched_before = source_->fetched();
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
-  const auto room = context_.lanes.max_incomplete - std::min<std::uint64_t>(ledger_.window(), context_.lanes.max_incomplete);
+  const auto room = context_.lanes.max_incomplete -
+                    std::min<std::uint64_t>(ledger_.window(), context_.lanes.max_incomplete);
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(room, 1, run_));
   auto batch = new_batch();
   const Take result = pop_run(*batch, most, now);
@@ -161,16 +163,17 @@ void Lane::on_first_record(std::int64_t offset, TimePoint now) {
     resumed_at_.reset();
   }
   if (delivered_ < 0 && start_offset_ != kafka::no_offset && offset > start_offset_)
-    telemetry::warn("offset gap", {{"topic", partition_.topic},
-                                   {"partition", partition_.partition},
-                                   {"offset", offset},
-                                   {"committed", start_offset_},
-                                   {"missing", offset - start_offset_},
-                                   {"hint", "not in the log any more: retention, compaction or control records"}});
+    telemetry::warn("offset gap",
+                    {{"topic", partition_.topic},
+                     {"partition", partition_.partition},
+                     {"offset", offset},
+                     {"committed", start_offset_},
+                     {"missing", offset - start_offset_},
+                     {"hint", "not in the log any more: retention, compaction or control records"}});
 }
 
-/// Backward delivery: the topic was truncated or made anew. What is at work belongs to the past and is dropped when it
-/// finishes; clamping to the old offsets would freeze the commits.
+/// Backward delivery: the topic was truncated or made anew. What is at work belongs to the past and is
+/// dropped when it finishes; clamping to the old offsets would freeze the commits.
 void Lane::start_over(std::int64_t offset) {
   telemetry::warn("offsets went back", {{"topic", partition_.topic},
                                         {"partition", partition_.partition},
@@ -241,7 +244,8 @@ void Lane::submit(TimePoint now) {
     }
     if (!state_.has(Hold::pool_full)) stats_->rejections.add(1);
     // Half the queue is left to work on while the next records come.
-    pool_->notify_at(std::max(context_.lanes.workers + context_.lanes.queue / 2, 1U) - (context_.lanes.queue < 2 ? 1 : 0));
+    pool_->notify_at(std::max(context_.lanes.workers + context_.lanes.queue / 2, 1U) -
+                     (context_.lanes.queue < 2 ? 1 : 0));
     break;
   }
   update_holds(now);
@@ -256,8 +260,8 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::window_full,
              keep(ledger_.window(), context_.lanes.max_incomplete, state_.has(Hold::window_full)), now);
   state_.set(Hold::memory_full, keep(bytes_, context_.memory.lane_bytes, state_.has(Hold::memory_full)), now);
-  state_.set(Hold::retries_full, keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)),
-             now);
+  state_.set(Hold::retries_full,
+             keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
                        state_.has(Hold::memory_full) || keys_.waiting() > 0);
   if (state_.state() != was) stats_->state.set(state_.state());
@@ -302,7 +306,8 @@ Lane::BatchPtr Lane::new_batch() {
 void Lane::recycle(handler::RecordBatch* batch) {
   constexpr std::size_t most_spare = 8;
   bytes_ -= std::min(bytes_, batch->bytes);
-  stats_->processed_bytes.add(batch->bytes - std::min<std::uint64_t>(batch->bytes, batch->size * record_overhead));
+  stats_->processed_bytes.add(batch->bytes -
+                              std::min<std::uint64_t>(batch->bytes, batch->size * record_overhead));
   const auto place = batch->place;
   BatchPtr owned = std::move(batches_[place]);
   if (place + 1 != batches_.size()) {

@@ -1,12 +1,13 @@
 // One assigned partition: its source of records, its worker pool, its ledger, and the rules between them.
 //
-// A record's way: take() pops a run and notes it in the ledger; submit() offers it to the pool; a worker runs the handler
-// (Execution); collect() marks the ledger, or schedules the next attempt, or lets the next records of a key go on. What the
-// pool rejects stays here in order, and the lane is held until there is room (lane_state.h).
+// A record's way: take() pops a run and notes it in the ledger; submit() offers it to the pool; a worker runs
+// the handler (Execution); collect() marks the ledger, or schedules the next attempt, or lets the next
+// records of a key go on. What the pool rejects stays here in order, and the lane is held until there is room
+// (lane_state.h).
 //
-// Ownership: the loop owns the lane; metrics hold it too (shared) and read stats() and pool() only. The handler and the
-// journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called from any thread and must
-// only signal. Nothing blocks except close_pool, up to its deadline.
+// Ownership: the loop owns the lane; metrics hold it too (shared) and read stats() and pool() only. The
+// handler and the journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called
+// from any thread and must only signal. Nothing blocks except close_pool, up to its deadline.
 //
 // The destructor needs the pool to be closed (close_pool returned true), else it waits for the handlers.
 #pragma once
@@ -71,14 +72,15 @@ class Lane {
   /// Records completed since the last call.
   std::uint64_t take_completed() { return std::exchange(completed_since_, 0); }
 
-  /// No new records; what has been queued goes on as far as it fits before `deadline`, the rest is given back.
+  /// No new records; what has been queued goes on as far as it fits before `deadline`, the rest is given
+  /// back.
   void begin_drain(TimePoint now, TimePoint deadline);
   /// Nothing is at work or queued any more.
   bool drained() const { return drained_; }
   /// Requests the stop of what is at work.
   void cancel();
-  /// Ends the lane: the source is let go, later completions are dropped, and what is still at work is logged as abandoned.
-  /// Returns the number of abandoned records.
+  /// Ends the lane: the source is let go, later completions are dropped, and what is still at work is logged
+  /// as abandoned. Returns the number of abandoned records.
   std::uint64_t revoke(TimePoint now);
   /// False if handlers are still at work at the deadline.
   bool close_pool(Deadline deadline) { return pool_->join(deadline); }
@@ -176,8 +178,8 @@ class Lane {
 
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);
-  bool was_full_ = false;                // the prefetch buffer was full since the last wake
-  std::optional<TimePoint> dry_since_;   // nothing comes though the log goes on
+  bool was_full_ = false;               // the prefetch buffer was full since the last wake
+  std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
   Duration stall_limit_ = seconds(30);
   TimePoint next_failure_report_{};
   std::uint64_t failures_unreported_ = 0;

@@ -88,7 +88,8 @@ std::uint64_t Lane::revoke(TimePoint now) {
   stats_->state.set(State::revoked);
   source_.reset();
   pool_->close();
-  // What has been handed out and not answered is named from the ledger's window: the items belong to their workers.
+  // What has been handed out and not answered is named from the ledger's window: the items belong to their
+  // workers.
   const auto in_flight = pool_->snapshot().in_flight;
   if (in_flight > 0) {
     const auto oldest = ledger_.oldest_incomplete();

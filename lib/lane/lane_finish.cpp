@@ -1,4 +1,5 @@
-// What came back from the workers: the ledger is marked, failed records wait for their next attempt, keys go on.
+// What came back from the workers: the ledger is marked, failed records wait for their next attempt, keys go
+// on.
 #include <algorithm>
 
 #include "lane/lane.h"
@@ -118,7 +119,8 @@ void Lane::release_key(std::uint64_t key) {
   std::vector<handler::Item> next;
   const auto taken = keys_.release(key, next, std::max<std::uint32_t>(run_, 1));
   if (taken == 0) return;
-  for (const auto& item : next) bytes_ -= std::min<std::uint64_t>(bytes_, item.record.size() + record_overhead);
+  for (const auto& item : next)
+    bytes_ -= std::min<std::uint64_t>(bytes_, item.record.size() + record_overhead);
   run_again(std::move(next), true);
 }
 

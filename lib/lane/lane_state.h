@@ -5,8 +5,8 @@
 //                   │           └─────────┤           (resume comes early, so Paused goes to Held or Running)
 //                   └───────────┴─────────┴──► Draining ──► Revoked      (lost: straight to Revoked)
 //
-// A hold has counted reasons and ends when none remains; it becomes a pause when it lasts pause_after. Pure: the time is
-// given in and must not go back. One owner, one thread.
+// A hold has counted reasons and ends when none remains; it becomes a pause when it lasts pause_after. Pure:
+// the time is given in and must not go back. One owner, one thread.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,9 @@ class LaneState {
   std::uint64_t pauses() const { return pauses_; }
   /// Time spent held, paused, including the current stretch.
   Duration held(TimePoint now) const { return held_ + (state_ == State::held ? now - since_ : Duration{}); }
-  Duration paused(TimePoint now) const { return paused_ + (state_ == State::paused ? now - since_ : Duration{}); }
+  Duration paused(TimePoint now) const {
+    return paused_ + (state_ == State::paused ? now - since_ : Duration{});
+  }
 
  private:
   static std::uint8_t bit(Hold reason) { return static_cast<std::uint8_t>(reason); }

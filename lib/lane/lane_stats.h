@@ -13,7 +13,8 @@ namespace laneway::lane {
 
 /// The values of the label outcome.
 enum class OutcomeLabel : std::uint8_t { success, retry, rejected_record, unavailable, timeout, panic };
-inline constexpr std::array outcome_labels{"success", "retry", "rejected_record", "unavailable", "timeout", "panic"};
+inline constexpr std::array outcome_labels{"success",     "retry",   "rejected_record",
+                                           "unavailable", "timeout", "panic"};
 OutcomeLabel label_of(const handler::Outcome& outcome);
 
 /// Relaxed on purpose: each value stands alone.
@@ -36,15 +37,16 @@ struct LaneStats {
   Relaxed<std::uint64_t> pauses;
   Relaxed<std::int64_t> held_ns;
   Relaxed<std::int64_t> paused_ns;
-  Relaxed<std::uint64_t> suppressed;       ///< completed before, by the map, and not run again
+  Relaxed<std::uint64_t> suppressed;  ///< completed before, by the map, and not run again
   Relaxed<std::uint64_t> abandoned;
   Relaxed<std::int64_t> lag;               ///< -1: not known
   Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1: none
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1: none
-  Relaxed<std::int64_t> oldest_since_ns;   ///< steady time at which the oldest incomplete record was taken; 0: none
+  Relaxed<std::int64_t>
+      oldest_since_ns;  ///< steady time at which the oldest incomplete record was taken; 0: none
   Relaxed<std::uint64_t> window;
   Relaxed<std::uint64_t> waiting_retries;
-  Relaxed<std::uint64_t> record_bytes;     ///< taken and not finished, with overhead
+  Relaxed<std::uint64_t> record_bytes;  ///< taken and not finished, with overhead
   Relaxed<std::uint64_t> processed_bytes;
   Relaxed<std::uint64_t> fetched_bytes;
   Histogram resume_latency;

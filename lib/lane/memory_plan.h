@@ -1,12 +1,13 @@
 // How lanes.memory is shared out: the client's prefetch buffers and what each lane may have taken.
 //
-// The client fixes its buffers when it is made, so they are planned for every partition of the subscription: whatever the
-// assignment turns out to be, the sum stays within the budget. A quarter of a partition's share is prefetched, a quarter
-// may be taken into the lane, and half is left for what cannot be counted exactly: the overshoot of one fetch, buffers
-// pinned by single records (a message keeps the whole answer alive that it came in), decompression, the allocator.
+// The client fixes its buffers when it is made, so they are planned for every partition of the subscription:
+// whatever the assignment turns out to be, the sum stays within the budget. A quarter of a partition's share
+// is prefetched, a quarter may be taken into the lane, and half is left for what cannot be counted exactly:
+// the overshoot of one fetch, buffers pinned by single records (a message keeps the whole answer alive that
+// it came in), decompression, the allocator.
 //
-// A record costs the client about 500 bytes beside its own (measured on 2.0.2 with 200-byte records), so records are
-// counted as well as bytes. Pure.
+// A record costs the client about 500 bytes beside its own (measured on 2.0.2 with 200-byte records), so
+// records are counted as well as bytes. Pure.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +21,15 @@ inline constexpr std::uint64_t record_overhead = 512;
 
 struct MemoryPlan {
   kafka::FetchLimits fetch;
-  /// Bytes (with overhead) of records that one lane may have taken and not finished. A larger single record still passes.
+  /// Bytes (with overhead) of records that one lane may have taken and not finished. A larger single record
+  /// still passes.
   std::uint64_t lane_bytes = 0;
   /// The whole budget.
   std::uint64_t total = 0;
 };
 
 /// For `partitions` partitions on `brokers` brokers, read by `consumers` members of this process.
-MemoryPlan plan_memory(std::uint64_t budget, std::uint64_t partitions, std::uint64_t brokers, std::uint64_t consumers);
+MemoryPlan plan_memory(std::uint64_t budget, std::uint64_t partitions, std::uint64_t brokers,
+                       std::uint64_t consumers);
 
 }  // namespace laneway::lane

@@ -4,16 +4,17 @@
 
 namespace laneway::lane {
 
-KafkaSource::KafkaSource(kafka::Consumer& consumer, kafka::TopicPartition partition, std::function<void()> on_ready)
+KafkaSource::KafkaSource(kafka::Consumer& consumer, kafka::TopicPartition partition,
+                         std::function<void()> on_ready)
     : consumer_(consumer),
       partition_(std::move(partition)),
       queue_(consumer.open_queue(partition_, std::move(on_ready))) {}
 
 void KafkaSource::report(const Status& status) const {
   if (!status)
-    telemetry::warn("client request failed", {{"topic", partition_.topic},
-                                              {"partition", partition_.partition},
-                                              {"error", status.error().text()}});
+    telemetry::warn(
+        "client request failed",
+        {{"topic", partition_.topic}, {"partition", partition_.partition}, {"error", status.error().text()}});
 }
 
 void KafkaSource::pause() { report(consumer_.pause(partition_)); }

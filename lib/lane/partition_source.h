@@ -1,5 +1,5 @@
-// Where a lane's records come from: a seam between the lane and the client, so that lanes can be tested on a simulated
-// partition. Called by the loop's thread only.
+// Where a lane's records come from: a seam between the lane and the client, so that lanes can be tested on a
+// simulated partition. Called by the loop's thread only.
 #pragma once
 
 #include <cstdint>

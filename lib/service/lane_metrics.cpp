@@ -85,18 +85,22 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   add(metric("pool_queue_capacity"), [](const Lane& l) { return l.pool().limits().queue; });
   add(metric("pool_workers"), [](const Lane& l) { return l.pool().snapshot().threads; });
   add(metric("pool_workers_active"), [](const Lane& l) { return l.pool().snapshot().active; });
-  families.push_back(histogram_per_lane(metric("pool_duration_seconds"), lanes,
-                                        [](const Lane& l) -> const Histogram& { return l.pool().duration(); }));
-  families.push_back(histogram_per_lane(metric("pool_queue_wait_seconds"), lanes,
-                                        [](const Lane& l) -> const Histogram& { return l.pool().queue_wait(); }));
-  families.push_back(histogram_per_lane(metric("lane_resume_latency_seconds"), lanes,
-                                        [](const Lane& l) -> const Histogram& { return l.stats().resume_latency; }));
+  families.push_back(
+      histogram_per_lane(metric("pool_duration_seconds"), lanes,
+                         [](const Lane& l) -> const Histogram& { return l.pool().duration(); }));
+  families.push_back(
+      histogram_per_lane(metric("pool_queue_wait_seconds"), lanes,
+                         [](const Lane& l) -> const Histogram& { return l.pool().queue_wait(); }));
+  families.push_back(
+      histogram_per_lane(metric("lane_resume_latency_seconds"), lanes,
+                         [](const Lane& l) -> const Histogram& { return l.stats().resume_latency; }));
   add(metric("lane_lag_records"), [](const Lane& l) { return l.stats().lag.get(); });
   add(metric("lane_oldest_incomplete_seconds"), oldest_age);
   add(metric("lane_committed_offset"), [](const Lane& l) { return l.stats().committed_offset.get(); });
   add(metric("lane_delivered_offset"), [](const Lane& l) { return l.stats().delivered_offset.get(); });
   add(metric("lane_holds_total"), [](const Lane& l) { return l.stats().holds.get(); });
-  add(metric("lane_held_seconds_total"), [](const Lane& l) { return to_seconds(Duration(l.stats().held_ns.get())); });
+  add(metric("lane_held_seconds_total"),
+      [](const Lane& l) { return to_seconds(Duration(l.stats().held_ns.get())); });
   add(metric("lane_pauses_total"), [](const Lane& l) { return l.stats().pauses.get(); });
   add(metric("lane_paused_seconds_total"),
       [](const Lane& l) { return to_seconds(Duration(l.stats().paused_ns.get())); });
@@ -137,14 +141,17 @@ std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loo
       std::vector<Sample>{
           labelled("result", "success", sum([](const Stats& s) { return s.commits_acknowledged.get(); })),
           labelled("result", "failure", sum([](const Stats& s) { return s.commits_failed.get(); }))});
-  families.emplace_back(metric("rebalances_total"),
-                        std::vector<Sample>{labelled("kind", "assign", sum([](const Stats& s) { return s.assigned.get(); })),
-                                            labelled("kind", "revoke", sum([](const Stats& s) { return s.revoked.get(); })),
-                                            labelled("kind", "lost", sum([](const Stats& s) { return s.lost.get(); }))});
-  families.emplace_back(metric("commit_latency_seconds"),
-                        std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.commit_latency; })});
-  families.emplace_back(metric("drain_seconds"),
-                        std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.drain; })});
+  families.emplace_back(
+      metric("rebalances_total"),
+      std::vector<Sample>{labelled("kind", "assign", sum([](const Stats& s) { return s.assigned.get(); })),
+                          labelled("kind", "revoke", sum([](const Stats& s) { return s.revoked.get(); })),
+                          labelled("kind", "lost", sum([](const Stats& s) { return s.lost.get(); }))});
+  families.emplace_back(
+      metric("commit_latency_seconds"),
+      std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.commit_latency; })});
+  families.emplace_back(
+      metric("drain_seconds"),
+      std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.drain; })});
   return families;
 }
 

@@ -23,7 +23,8 @@ constexpr std::uint64_t fewest_partitions = 16;
 
 class Service::Implementation {
  public:
-  Implementation(config::Config c, std::unique_ptr<handler::Handler> h) : config(std::move(c)), handler(std::move(h)) {}
+  Implementation(config::Config c, std::unique_ptr<handler::Handler> h)
+      : config(std::move(c)), handler(std::move(h)) {}
 
   Status prepare();
   Result<lane::MemoryPlan> wait_for_topics();
@@ -68,18 +69,21 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   const auto deadline = Deadline::in(config.start_deadline);
   auto next_report = SteadyClock::now();
   for (;;) {
-    auto topics = (*directory)->topics(config.topics, std::min<Duration>(deadline.left() + milliseconds(1), seconds(1)));
+    auto topics =
+        (*directory)
+            ->topics(config.topics, std::min<Duration>(deadline.left() + milliseconds(1), seconds(1)));
     if (topics) {
       std::uint64_t partitions = 0;
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
-      return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions), (*directory)->brokers(),
-                               config.consumers);
+      return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
+                               (*directory)->brokers(), config.consumers);
     }
     if (stops.load() > 0 || deadline.passed() || topics.error().kind == ErrorKind::configuration)
       return topics.error();
     if (SteadyClock::now() >= next_report) {
       next_report = SteadyClock::now() + seconds(5);
-      telemetry::warn("waiting for brokers and topics", {{"left_ms", deadline.left()}, {"error", topics.error().text()}});
+      telemetry::warn("waiting for brokers and topics",
+                      {{"left_ms", deadline.left()}, {"error", topics.error().text()}});
     }
     changed.wait_until(std::min(deadline.at(), SteadyClock::now() + milliseconds(300)));
   }
@@ -96,7 +100,8 @@ kafka::ClientSettings Service::Implementation::member_settings(std::size_t membe
 Status Service::Implementation::start_members() {
   for (std::size_t i = 0; i < config.consumers; ++i) {
     auto loop = std::make_unique<lane::ConsumerLoop>(
-        context, lane::LoopSettings{member_settings(i), config.topics, config.commit}, [this] { changed.notify(); });
+        context, lane::LoopSettings{member_settings(i), config.topics, config.commit},
+        [this] { changed.notify(); });
     if (auto status = loop->start(); !status) return status;
     MutexLock lock(mutex);
     members.push_back(std::move(loop));
@@ -149,14 +154,17 @@ void Service::stop() {
 Ended Service::wait() {
   auto& self = *implementation_;
   const auto loops = self.loops();
-  const auto all_ended = [&] { return std::all_of(loops.begin(), loops.end(), [](auto* l) { return l->ended(); }); };
+  const auto all_ended = [&] {
+    return std::all_of(loops.begin(), loops.end(), [](auto* l) { return l->ended(); });
+  };
   while (!all_ended()) {
     self.changed.wait_until(SteadyClock::now() + milliseconds(200));
     // One member that cannot go on takes the others down in order, so that the process can be started anew.
     if (self.stops.load() == 0 &&
         std::any_of(loops.begin(), loops.end(), [](auto* l) { return l->ended() || l->fatal(); }))
       stop();
-    if (self.stops.load() > 0 && SteadyClock::now().time_since_epoch().count() > self.stop_deadline.load()) break;
+    if (self.stops.load() > 0 && SteadyClock::now().time_since_epoch().count() > self.stop_deadline.load())
+      break;
   }
   Ended ended;
   for (auto* loop : loops) {
@@ -175,9 +183,10 @@ std::vector<LaneView> Service::snapshot() const {
     for (const auto& lane : loops[member]->lanes()) {
       const auto& stats = lane->stats();
       const auto pool = lane->pool().snapshot();
-      views.push_back({member, lane->partition().topic, lane->partition().partition, lane->epoch(), stats.state.get(),
-                       stats.lag.get(), pool.queued, pool.in_flight, stats.waiting_retries.get(),
-                       stats.outcomes[0].get(), stats.committed_offset.get(), stats.holds.get(), stats.pauses.get()});
+      views.push_back({member, lane->partition().topic, lane->partition().partition, lane->epoch(),
+                       stats.state.get(), stats.lag.get(), pool.queued, pool.in_flight,
+                       stats.waiting_retries.get(), stats.outcomes[0].get(), stats.committed_offset.get(),
+                       stats.holds.get(), stats.pauses.get()});
     }
   }
   std::sort(views.begin(), views.end(), [](const LaneView& a, const LaneView& b) {

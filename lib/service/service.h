@@ -1,9 +1,10 @@
 // The service: builds everything in order, stops it in reverse.
 //
-// Ownership: a Service owns its journal, its handler (unless it was given one) and its group members. Threads: start() and
-// wait() are called by one thread; stop(), snapshot() and families() may be called from any, also while start() waits.
-// Blocking: start() up to start_deadline for brokers and topics; wait() until the service has ended. After a stop it ends
-// within lanes.drain and 5 s, whatever a handler or the client library does.
+// Ownership: a Service owns its journal, its handler (unless it was given one) and its group members.
+// Threads: start() and wait() are called by one thread; stop(), snapshot() and families() may be called from
+// any, also while start() waits. Blocking: start() up to start_deadline for brokers and topics; wait() until
+// the service has ended. After a stop it ends within lanes.drain and 5 s, whatever a handler or the client
+// library does.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Errors: configuration, unavailable (brokers or topics not there by start_deadline). Ok also when stop() came first.
+  /// Errors: configuration, unavailable (brokers or topics not there by start_deadline). Ok also when stop()
+  /// came first.
   Status start();
   /// The first call begins the drain, the second cuts it short.
   void stop();
