@@ -2,7 +2,7 @@
 import harness
 from harness import Promises, expect
 
-RECORDS = 8000
+RECORDS = 4000
 SIZE = 500
 
 
@@ -10,8 +10,8 @@ def scenario(run):
     run.create(4)
     run.produce("--count", RECORDS, "--size", SIZE)
     run.watch_commits()
-    service = run.service("overload", handler={"simulate": {"sleep": "10ms"}},
-                          lanes={"workers": 4, "queue": 16, "pause_after": "200ms"})
+    service = run.service("overload", handler={"simulate": {"sleep": "50ms"}},
+                          lanes={"workers": 4, "queue": 64, "pause_after": "200ms"})
     run.wait_for_no_lag()
     expect(service.metric("pool_rejections_total") > 0, "no pool rejected anything: this was no overload")
     expect(service.metric("lane_holds_total") > 0, "no lane held")
