@@ -11,6 +11,8 @@
 // Measuring starts with the first records done, so joining the group is not part of it. The service has its
 // production defaults, commits included; its counters are read every few milliseconds and nothing is added to
 // the way of a record.
+#include <sys/prctl.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -217,6 +219,7 @@ void add_verbs(CLI::App& app, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // 10 ms of work are to be 10 ms, not up to 50 us more
   telemetry::set_up_log(telemetry::Level::warn, telemetry::Format::text);
   CLI::App app("A laneway service, measured");
   app.require_subcommand(1);
