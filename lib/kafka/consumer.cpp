@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "kafka/handle.h"
 #include "kafka/inquiries.h"
+#include "kafka/join_watch.h"
 #include "kafka/statistics.h"
 #include "telemetry/log.h"
 
@@ -80,8 +81,9 @@ Status to_status(ErrorPtr error, const std::string& what) {
 
 class Consumer::Implementation {
  public:
-  Implementation(HandlePtr h, std::function<void()> signal)
-      : handle(std::move(h)),
+  Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, std::function<void()> signal)
+      : join_watch(std::move(w)),
+        handle(std::move(h)),
         on_event(std::move(signal)),
         events(rd_kafka_queue_get_consumer(handle.get())),
         commits(rd_kafka_queue_new(handle.get())),
@@ -112,6 +114,7 @@ class Consumer::Implementation {
     }
   }
 
+  const std::unique_ptr<JoinWatch> join_watch;  // the handle's threads use it
   HandlePtr handle;
   const std::function<void()> on_event;
   QueuePtr events;
@@ -177,10 +180,12 @@ Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& setting
   set_own_keys(settings, limits, conf->get());
   rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR |
                                             RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_OFFSET_COMMIT);
+  auto join_watch = std::make_unique<JoinWatch>();
+  join_watch->attach(conf->get());
   auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
   if (!handle) return handle.error();
-  return std::unique_ptr<Consumer>(
-      new Consumer(std::make_unique<Implementation>(std::move(handle).value(), std::move(on_event))));
+  return std::unique_ptr<Consumer>(new Consumer(std::make_unique<Implementation>(
+      std::move(join_watch), std::move(handle).value(), std::move(on_event))));
 }
 
 Status Consumer::subscribe(const std::vector<std::string>& topics) {
@@ -214,6 +219,8 @@ bool Consumer::cooperative() const {
   const char* protocol = rd_kafka_rebalance_protocol(implementation_->handle.get());
   return protocol != nullptr && std::strcmp(protocol, "COOPERATIVE") == 0;
 }
+
+bool Consumer::joining() const { return implementation_->join_watch->joining(); }
 
 bool Consumer::assignment_lost() const {
   return rd_kafka_assignment_lost(implementation_->handle.get()) != 0;

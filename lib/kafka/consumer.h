@@ -102,6 +102,8 @@ class Consumer {
 
   bool cooperative() const;
   bool assignment_lost() const;
+  /// The group is being joined anew: a commit now would fail, and may cost the assignment (join_watch.h).
+  bool joining() const;
   /// Whether the client is in a state that forbids commit and close (a fenced static member).
   std::optional<std::string> fatal_error() const;
 

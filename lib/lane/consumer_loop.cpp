@@ -284,7 +284,9 @@ bool ConsumerLoop::advance(Handover& handover) {
     }
     if (!drained && now_ < handover.deadline) return false;
     if (!drained && handover.step == Handover::Step::draining) return false;
-    if (commit_sent_ && now_ < *commit_sent_ + commit_patience) return false;  // one commit at a time
+    // One commit at a time, and none while the group is being joined.
+    if (commit_sent_ && now_ < *commit_sent_ + commit_patience) return false;
+    if (consumer_->joining() && now_ < handover.deadline + commit_patience) return false;
     stats_.drain.record(now_ - handover.begun);
     handover.step = Handover::Step::committing;
     handover.deadline = now_ + commit_patience;
@@ -306,7 +308,8 @@ void ConsumerLoop::finish(Handover& handover) {
 }
 
 void ConsumerLoop::end_lane(Entry& entry) {
-  abandoned_.add(entry.lane->revoke(now_));
+  const auto abandoned = entry.lane->revoke(now_);
+  if (stops_.load() > 0) abandoned_.add(abandoned);
   telemetry::info("lane revoked", {{"topic", entry.lane->partition().topic},
                                    {"partition", entry.lane->partition().partition},
                                    {"epoch", entry.lane->epoch()},
@@ -345,7 +348,7 @@ void ConsumerLoop::commit_if_due() {
     committing_.clear();
   }
   // A commit during a rebalance can cost the assignment (librdkafka before 2.10).
-  if (!handovers_.empty() || !arriving_.empty() || stopping_) return;
+  if (!handovers_.empty() || !arriving_.empty() || stopping_ || consumer_->joining()) return;
   if (now_ < next_commit_ && completed_ < settings_.commit.every) return;
   completed_ = 0;
   next_commit_ = now_ + settings_.commit.interval;

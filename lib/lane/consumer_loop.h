@@ -57,6 +57,8 @@ class ConsumerLoop {
 
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   std::optional<std::string> fatal() const EXCLUDES(shared_mutex_);
+  /// Records that the stop's drain gave up. Those of partitions that moved away while the service went on are
+  /// somebody else's to finish, and only logged and counted.
   std::uint64_t abandoned() const { return abandoned_.get(); }
   std::vector<std::shared_ptr<const Lane>> lanes() const EXCLUDES(shared_mutex_);
   const LoopStats& stats() const { return stats_; }

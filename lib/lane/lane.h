@@ -127,6 +127,8 @@ class Lane {
   // lane_drain.cpp
   bool fits(TimePoint now, TimePoint deadline) const;
   void give_back_pending();
+  void abandon(const pool::Range& range);
+  void log_abandoned(std::int64_t offset, std::uint32_t attempt);
 
   // lane_clock.cpp
   void tick_pause(TimePoint now);

@@ -88,20 +88,26 @@ std::uint64_t Lane::revoke(TimePoint now) {
   stats_->state.set(State::revoked);
   source_.reset();
   pool_->close();
-  // What has been handed out and not answered is named from the ledger's window: the items belong to their
-  // workers.
-  const auto in_flight = pool_->snapshot().in_flight;
-  if (in_flight > 0) {
-    const auto oldest = ledger_.oldest_incomplete();
-    telemetry::warn("abandoned", {{"topic", partition_.topic},
-                                  {"partition", partition_.partition},
-                                  {"offset", oldest ? oldest->offset : -1},
-                                  {"epoch", epoch_},
-                                  {"records", in_flight}});
-    abandoned_ += in_flight;
-  }
+  for (const auto& range : pool_->in_flight()) abandon(range);
   stats_->abandoned.add(abandoned_);
   return abandoned_;
+}
+
+/// What a worker has and did not answer. Its records are the worker's: only their numbers may be read.
+void Lane::abandon(const pool::Range& range) {
+  const auto& batch = static_cast<const handler::RecordBatch&>(*range.batch);
+  if (!current(batch)) return;
+  for (auto i = range.begin; i < range.end; ++i)
+    log_abandoned(ledger_.offset_of(batch.items[i].sequence), batch.items[i].attempt);
+}
+
+void Lane::log_abandoned(std::int64_t offset, std::uint32_t attempt) {
+  ++abandoned_;
+  telemetry::warn("abandoned", {{"topic", partition_.topic},
+                                {"partition", partition_.partition},
+                                {"offset", offset},
+                                {"epoch", epoch_},
+                                {"attempt", attempt}});
 }
 
 }  // namespace laneway::lane

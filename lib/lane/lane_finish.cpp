@@ -73,15 +73,8 @@ void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, 
 }
 
 void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint now) {
-  if (state_.state() == State::draining) {
-    if (cancelled_) {
-      ++abandoned_;
-      telemetry::warn("abandoned", {{"topic", partition_.topic},
-                                    {"partition", partition_.partition},
-                                    {"offset", item.record.offset()},
-                                    {"epoch", epoch_},
-                                    {"attempt", item.attempt}});
-    }
+  if (state_.state() == State::draining || cancelled_) {
+    if (cancelled_) log_abandoned(item.record.offset(), item.attempt);
     return;  // given back: it was not completed, so it will be delivered again
   }
   report_failure(item, outcome, now);

@@ -31,6 +31,7 @@ class Pool::Implementation {
   void kick() EXCLUDES(mutex_);
   std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
   void cancel();
+  std::vector<Range> in_flight() const EXCLUDES(mutex_);
   bool join(Deadline deadline) EXCLUDES(mutex_);
   Snapshot snapshot() const EXCLUDES(mutex_);
 

@@ -13,6 +13,7 @@ namespace laneway::pool {
 /// claim's finisher may read `started`.
 struct Place : Slot {
   bool in_use = false;
+  Range range;
   std::uint64_t next_ticket = 1;
   std::uint64_t first_ticket = 0;
   TimePoint started;

@@ -117,6 +117,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   Place& place = *free_.back();
   free_.pop_back();
   place.in_use = true;
+  place.range = range;
   place.first_ticket = place.next_ticket;
   place.next_ticket += jobs;
   place.started = now;
@@ -264,6 +265,14 @@ void Pool::Implementation::cancel() {
   for (Place& place : places_) place.stop.stop_up_to(StopState::all);
 }
 
+std::vector<Range> Pool::Implementation::in_flight() const {
+  std::vector<Range> ranges;
+  MutexLock lock(mutex_);
+  for (const Place& place : places_)
+    if (place.in_use) ranges.push_back(place.range);
+  return ranges;
+}
+
 bool Pool::Implementation::join(Deadline deadline) {
   MutexLock lock(mutex_);
   closed_ = true;
@@ -310,6 +319,7 @@ void Pool::expire(TimePoint now) { implementation_->expire(now); }
 void Pool::kick() { implementation_->kick(); }
 void Pool::close() { implementation_->close(); }
 std::vector<Range> Pool::withdraw(std::uint32_t keep) { return implementation_->withdraw(keep); }
+std::vector<Range> Pool::in_flight() const { return implementation_->in_flight(); }
 void Pool::cancel() { implementation_->cancel(); }
 bool Pool::drained() const { return implementation_->drained(); }
 Snapshot Pool::snapshot() const { return implementation_->snapshot(); }
