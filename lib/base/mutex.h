@@ -1,5 +1,5 @@
-// A mutex, its lock and its condition variable with Clang's thread-safety annotations: fields say which mutex guards
-// them, and a Clang build (scripts/test static) refuses code that touches them without it.
+// A mutex, its lock and its condition variable with Clang's thread-safety annotations: fields say which mutex
+// guards them, and a Clang build (scripts/test static) refuses code that touches them without it.
 // Annotations: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #pragma once
 
@@ -31,7 +31,9 @@ class LANEWAY_ANNOTATE(capability("mutex")) Mutex {
 
 class LANEWAY_ANNOTATE(scoped_lockable) MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) LANEWAY_ANNOTATE(acquire_capability(mutex)) : mutex_(mutex) { mutex_.lock(); }
+  explicit MutexLock(Mutex& mutex) LANEWAY_ANNOTATE(acquire_capability(mutex)) : mutex_(mutex) {
+    mutex_.lock();
+  }
   ~MutexLock() LANEWAY_ANNOTATE(release_capability()) { mutex_.unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;

@@ -1,7 +1,8 @@
 // A value or the reason why there is none.
 //
-// Errors that a person or the environment can cause travel as Result; exceptions stay at the edge of user code
-// (handlers) and of libraries that throw. An Error's message says what happened and where; its hint what to do.
+// Errors that a person or the environment can cause travel as Result; exceptions stay at the edge of user
+// code (handlers) and of libraries that throw. An Error's message says what happened and where; its hint what
+// to do.
 #pragma once
 
 #include <string>

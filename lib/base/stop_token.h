@@ -1,9 +1,9 @@
 // How running work learns that its time is over.
 //
-// std::stop_source would cost an allocation for every record. Here one StopState serves a worker for its whole life:
-// the worker numbers what it runs (tickets, rising), and a stop names the highest ticket that it means. A stop that
-// comes late, when the worker has gone on to the next ticket, therefore cannot hit the wrong record, and handing out a
-// token costs nothing.
+// std::stop_source would cost an allocation for every record. Here one StopState serves a worker for its
+// whole life: the worker numbers what it runs (tickets, rising), and a stop names the highest ticket that it
+// means. A stop that comes late, when the worker has gone on to the next ticket, therefore cannot hit the
+// wrong record, and handing out a token costs nothing.
 //
 // Threads: a token is used by the thread that runs the work; stop_up_to may be called from any.
 #pragma once

@@ -1,4 +1,5 @@
-// Time as laneway uses it: the steady clock for every deadline and duration, the system clock only for what people read.
+// Time as laneway uses it: the steady clock for every deadline and duration, the system clock only for what
+// people read.
 #pragma once
 
 #include <chrono>

@@ -26,7 +26,8 @@ void RecordHandler::handle(Task task) noexcept {
       outcome = panic("the handler threw something that is not a std::exception");
     }
     const bool done = outcome.verdict == Verdict::done;
-    if (!done && outcome.cause == Cause::verdict && attempt.stop.stop_requested()) outcome.cause = Cause::timeout;
+    if (!done && outcome.cause == Cause::verdict && attempt.stop.stop_requested())
+      outcome.cause = Cause::timeout;
     task.answer(i, std::move(outcome));
     if (!done && task.sequential()) return;
   }

@@ -1,12 +1,14 @@
-// The work that a user brings: one interface for blocking and asynchronous handlers, single records and batches.
+// The work that a user brings: one interface for blocking and asynchronous handlers, single records and
+// batches.
 //
-// A Task is a claim of the pool: records of one lane in offset order. Blocking handlers derive from RecordHandler and see
-// one record at a time. Others override Handler::handle: they may keep the Task (it moves), return, and answer later.
-// When the Task is destroyed, the lane learns what was answered; an unanswered record counts as not started and runs
-// again. In a sequential task the records are of one key: after one that is not done, the rest must not be run.
+// A Task is a claim of the pool: records of one lane in offset order. Blocking handlers derive from
+// RecordHandler and see one record at a time. Others override Handler::handle: they may keep the Task (it
+// moves), return, and answer later. When the Task is destroyed, the lane learns what was answered; an
+// unanswered record counts as not started and runs again. In a sequential task the records are of one key:
+// after one that is not done, the rest must not be run.
 //
-// Threads: handle() is called on several pool threads at once; a handler guards what it shares. A Task is used by one
-// thread at a time.
+// Threads: handle() is called on several pool threads at once; a handler guards what it shares. A Task is
+// used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +40,9 @@ struct Failure {
 /// What became of a claim.
 struct Finished {
   pool::Claim claim;
-  std::uint32_t done = 0;          ///< items answered done
-  std::vector<Failure> failures;   ///< items answered otherwise, in order
-  Duration busy{};                 ///< from the first attempt to the last answer
+  std::uint32_t done = 0;         ///< items answered done
+  std::vector<Failure> failures;  ///< items answered otherwise, in order
+  Duration busy{};                ///< from the first attempt to the last answer
 };
 
 /// Who is told: the lane. Called on the thread that answers.
@@ -121,8 +123,8 @@ class Handler {
   virtual std::string name() const = 0;
 };
 
-/// A handler that blocks and sees one record at a time. Whatever it throws becomes a retry with cause panic; an answer
-/// other than done after its stop was requested has cause timeout.
+/// A handler that blocks and sees one record at a time. Whatever it throws becomes a retry with cause panic;
+/// an answer other than done after its stop was requested has cause timeout.
 class RecordHandler : public Handler {
  public:
   void handle(Task task) noexcept final;

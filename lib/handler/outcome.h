@@ -35,7 +35,9 @@ struct Outcome {
   static Outcome retry(std::string reason, std::optional<Duration> after = {}) {
     return {Verdict::retry, Cause::verdict, std::move(reason), after};
   }
-  static Outcome reject(std::string reason) { return {Verdict::reject, Cause::verdict, std::move(reason), {}}; }
+  static Outcome reject(std::string reason) {
+    return {Verdict::reject, Cause::verdict, std::move(reason), {}};
+  }
   static Outcome unavailable(std::string reason, std::optional<Duration> after = {}) {
     return {Verdict::unavailable, Cause::verdict, std::move(reason), after};
   }

@@ -1,6 +1,7 @@
 // A run of records of one lane: what lanes hand to the pool, workers claim parts of, and the lane takes back.
 //
-// One owner at a time per item: the lane's loop until it is submitted, then the worker that claimed it, then the loop.
+// One owner at a time per item: the lane's loop until it is submitted, then the worker that claimed it, then
+// the loop.
 #pragma once
 
 #include <cstdint>
