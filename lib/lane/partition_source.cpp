@@ -10,6 +10,10 @@ KafkaSource::KafkaSource(kafka::Consumer& consumer, kafka::TopicPartition partit
       partition_(std::move(partition)),
       queue_(consumer.open_queue(partition_, std::move(on_ready))) {}
 
+KafkaSource::~KafkaSource() {
+  if (paused_) report(consumer_.resume(partition_, kafka::no_offset));
+}
+
 void KafkaSource::report(const Status& status) const {
   if (!status)
     telemetry::warn(
@@ -17,8 +21,16 @@ void KafkaSource::report(const Status& status) const {
         {{"topic", partition_.topic}, {"partition", partition_.partition}, {"error", status.error().text()}});
 }
 
-void KafkaSource::pause() { report(consumer_.pause(partition_)); }
-void KafkaSource::resume(std::int64_t next_offset) { report(consumer_.resume(partition_, next_offset)); }
+void KafkaSource::pause() {
+  report(consumer_.pause(partition_));
+  paused_ = true;
+}
+
+void KafkaSource::resume(std::int64_t next_offset) {
+  report(consumer_.resume(partition_, next_offset));
+  paused_ = false;
+}
+
 void KafkaSource::seek(std::int64_t next_offset) { report(consumer_.seek(partition_, next_offset)); }
 
 }  // namespace laneway::lane

@@ -31,6 +31,9 @@ class KafkaSource final : public PartitionSource {
  public:
   /// `on_ready` is called on a client thread when records become available. The consumer outlives this.
   KafkaSource(kafka::Consumer& consumer, kafka::TopicPartition partition, std::function<void()> on_ready);
+  /// Lifts a pause: the client keeps it beyond the assignment, and the partition would stay silent if it came
+  /// back to this member.
+  ~KafkaSource() override;
 
   kafka::Pop pop(kafka::Record& record, std::int64_t& offset) override { return queue_->pop(record, offset); }
   std::string last_error() const override { return queue_->last_error(); }
@@ -47,6 +50,7 @@ class KafkaSource final : public PartitionSource {
   kafka::Consumer& consumer_;
   const kafka::TopicPartition partition_;
   const std::unique_ptr<kafka::PartitionQueue> queue_;
+  bool paused_ = false;
 };
 
 }  // namespace laneway::lane

@@ -1,0 +1,61 @@
+#include "lane/partition_source.h"
+
+#include <thread>
+
+#include "catch.h"
+#include "kafka/embedded_cluster.h"
+#include "kafka/producer.h"
+
+using namespace laneway;
+
+namespace {
+
+const kafka::TopicPartition partition{"orders", 0};
+
+void produce(const kafka::ClientSettings& settings, int records) {
+  auto producer = kafka::Producer::create(settings);
+  REQUIRE(producer);
+  for (int i = 0; i < records; ++i)
+    REQUIRE((*producer)->send(partition, std::nullopt, "value", Deadline::in(seconds(10))));
+  REQUIRE((*producer)->flush(Deadline::in(seconds(30))));
+}
+
+/// The offset of the next record; negative when none comes for long.
+std::int64_t next(lane::PartitionSource& source) {
+  const auto deadline = Deadline::in(seconds(20));
+  kafka::Record record;
+  std::int64_t offset = -1;
+  while (!deadline.passed()) {
+    if (source.pop(record, offset) == kafka::Pop::record) return offset;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("a partition that was given back while paused delivers when it comes back") {
+  auto cluster = kafka::EmbeddedCluster::start(1);
+  REQUIRE(cluster);
+  REQUIRE((*cluster)->create_topic(partition.topic, 1));
+  const kafka::ClientSettings settings{{"bootstrap.servers", {(*cluster)->bootstrap(), "", false}},
+                                       {"group.id", {"orders", "", false}}};
+  produce(settings, 10);
+  auto consumer = kafka::Consumer::create(settings, {}, [] {});
+  REQUIRE(consumer);
+  const auto take_over = [&](std::int64_t from) {
+    auto source = std::make_unique<lane::KafkaSource>(**consumer, partition, [] {});
+    REQUIRE((*consumer)->assign({{partition, from, ""}}));
+    return source;
+  };
+  auto source = take_over(0);
+  CHECK(next(*source) == 0);
+  source->pause();
+  source.reset();
+  REQUIRE((*consumer)->unassign({partition}, true));
+  source = take_over(1);
+  CHECK(next(*source) == 1);
+  source.reset();
+  REQUIRE((*consumer)->unassign({partition}, true));
+  (*consumer)->destroy();
+}
