@@ -246,7 +246,10 @@ Status Consumer::assign(const std::vector<CommittedOffset>& from) {
     rd_kafka_topic_partition_list_add(list.get(), start.partition.topic.c_str(), start.partition.partition)
         ->offset = start.offset == no_offset ? RD_KAFKA_OFFSET_INVALID : start.offset;
   auto* handle = implementation_->handle.get();
-  if (cooperative()) return to_status(ErrorPtr(rd_kafka_incremental_assign(handle, list.get())), "assigning");
+  if (cooperative()) {
+    implementation_->join_watch->assigned();
+    return to_status(ErrorPtr(rd_kafka_incremental_assign(handle, list.get())), "assigning");
+  }
   const auto code = rd_kafka_assign(handle, list.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "assigning");
   return {};
@@ -254,9 +257,11 @@ Status Consumer::assign(const std::vector<CommittedOffset>& from) {
 
 Status Consumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
   auto* handle = implementation_->handle.get();
-  if (cooperative() && !all)
+  if (cooperative() && !all) {
+    implementation_->join_watch->revoked();
     return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle, to_list(partitions).get())),
                      "giving back");
+  }
   const auto code = rd_kafka_assign(handle, nullptr);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving back");
   return {};

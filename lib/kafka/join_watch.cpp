@@ -4,13 +4,40 @@ namespace laneway::kafka {
 namespace {
 
 constexpr const char* name = "laneway";
+// https://kafka.apache.org/protocol#protocol_api_keys
 constexpr std::int16_t join_group = 11;
+constexpr std::int16_t heartbeat = 12;
 constexpr std::int16_t sync_group = 14;
+
+// Longer than a coordinator takes to answer a heartbeat, or the client to begin the join that it owes.
+constexpr Duration patience = seconds(1);
+// From the answer to a heartbeat until the join that it calls for has been sent.
+constexpr Duration reaction = milliseconds(50);
+
+std::int64_t now_ns() { return SteadyClock::now().time_since_epoch().count(); }
 
 }  // namespace
 
 void JoinWatch::attach(rd_kafka_conf_t* conf) {
   (void)rd_kafka_conf_interceptor_add_on_new(conf, name, on_new, this);
+}
+
+bool JoinWatch::joining() const {
+  return joining_.load(std::memory_order_acquire) ||
+         now_ns() < expected_until_ns_.load(std::memory_order_acquire);
+}
+
+void JoinWatch::revoked() {
+  revoked_.store(true, std::memory_order_release);
+  expect_for(patience);
+}
+
+void JoinWatch::assigned() {
+  if (revoked_.exchange(false, std::memory_order_acq_rel)) expect_for(patience);
+}
+
+void JoinWatch::expect_for(Duration duration) {
+  expected_until_ns_.store(now_ns() + duration.count(), std::memory_order_release);
 }
 
 rd_kafka_resp_err_t JoinWatch::on_new(rd_kafka_t* handle, const rd_kafka_conf_t*, void* self, char*,
@@ -22,14 +49,21 @@ rd_kafka_resp_err_t JoinWatch::on_new(rd_kafka_t* handle, const rd_kafka_conf_t*
 
 rd_kafka_resp_err_t JoinWatch::on_request(rd_kafka_t*, int, const char*, std::int32_t, std::int16_t api,
                                           std::int16_t, std::int32_t, std::size_t, void* self) {
-  if (api == join_group) static_cast<JoinWatch*>(self)->joining_.store(true, std::memory_order_release);
+  auto& watch = *static_cast<JoinWatch*>(self);
+  if (api == heartbeat) watch.expect_for(patience);
+  if (api == join_group) watch.joining_.store(true, std::memory_order_release);
   return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 rd_kafka_resp_err_t JoinWatch::on_response(rd_kafka_t*, int, const char*, std::int32_t, std::int16_t api,
                                            std::int16_t, std::int32_t, std::size_t, std::int64_t,
                                            rd_kafka_resp_err_t, void* self) {
-  if (api == sync_group) static_cast<JoinWatch*>(self)->joining_.store(false, std::memory_order_release);
+  auto& watch = *static_cast<JoinWatch*>(self);
+  if (api == heartbeat) watch.expect_for(reaction);
+  if (api == sync_group) {
+    watch.expected_until_ns_.store(0, std::memory_order_release);
+    watch.joining_.store(false, std::memory_order_release);
+  }
   return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 

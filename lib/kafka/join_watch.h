@@ -1,18 +1,25 @@
-// Whether this member is joining its group at the moment: from the JoinGroup request until the SyncGroup
-// answer.
+// Whether this member is joining its group at the moment, or may be about to.
 //
-// Why: the coordinator answers nothing else on the connection while the join waits for the other members, and
-// then the group has a new generation. A commit that was sent meanwhile fails with "illegal generation", and
-// librdkafka before 2.10 takes that for the loss of the whole assignment. Under the cooperative protocol
+// Why: the coordinator answers nothing else on the connection while a JoinGroup waits for the other members,
+// and then the group has a new generation. A commit that was sent meanwhile fails with "illegal generation",
+// and librdkafka before 2.10 takes that for the loss of the whole assignment. Under the cooperative protocol
 // records go on being processed during a join, so this happened at nearly every rebalance. The client tells
 // the application nothing of a join; its request interceptors do.
 //
-// Ownership: outlives the client handle. Threads: the client's threads write, any may read. Nothing blocks.
+// A join lasts from its JoinGroup request to the SyncGroup answer. It begins when a heartbeat's answer calls
+// for it (so the time of a heartbeat's exchange and a moment after are no time for a commit), and after an
+// assignment that followed a revocation. Others (the number of partitions has changed) are rare and begin
+// within microseconds; then a commit can still meet a join.
+//
+// Ownership: outlives the client handle. Threads: the client's threads and the consumer's owner write, any
+// may read. Nothing blocks.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
 
 #include <atomic>
+
+#include "base/time.h"
 
 namespace laneway::kafka {
 
@@ -20,7 +27,10 @@ class JoinWatch {
  public:
   /// Before the handle is made of `conf`.
   void attach(rd_kafka_conf_t* conf);
-  bool joining() const { return joining_.load(std::memory_order_acquire); }
+  bool joining() const;
+  /// Partitions were given back under the cooperative protocol: the next assignment is followed by a join.
+  void revoked();
+  void assigned();
 
  private:
   static rd_kafka_resp_err_t on_new(rd_kafka_t* handle, const rd_kafka_conf_t*, void* self, char*,
@@ -30,8 +40,11 @@ class JoinWatch {
   static rd_kafka_resp_err_t on_response(rd_kafka_t*, int, const char*, std::int32_t, std::int16_t api,
                                          std::int16_t, std::int32_t, std::size_t, std::int64_t,
                                          rd_kafka_resp_err_t, void* self);
+  void expect_for(Duration duration);
 
   std::atomic<bool> joining_{false};
+  std::atomic<bool> revoked_{false};
+  std::atomic<std::int64_t> expected_until_ns_{0};  // a join may begin until then
 };
 
 }  // namespace laneway::kafka
