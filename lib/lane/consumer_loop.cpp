@@ -45,7 +45,13 @@ Status ConsumerLoop::start() {
 }
 
 void ConsumerLoop::stop() {
-  stops_.fetch_add(1);
+  int running = 0;
+  stops_.compare_exchange_strong(running, 1);
+  signal_.notify();
+}
+
+void ConsumerLoop::cut_short() {
+  stops_.store(2);
   signal_.notify();
 }
 

@@ -50,8 +50,10 @@ class ConsumerLoop {
   ~ConsumerLoop();
 
   Status start();
-  /// Begins the drain; the second call cuts it short.
+  /// Begins the drain.
   void stop();
+  /// Ends the drain at once.
+  void cut_short();
   /// False if the loop or a handler of it hangs; then this object must not be destroyed.
   bool join(Deadline deadline);
 
@@ -123,7 +125,7 @@ class ConsumerLoop {
 
   // Shared
   Signal signal_;
-  std::atomic<int> stops_{0};
+  std::atomic<int> stops_{0};  // 1: draining, 2: cut short
   std::atomic<bool> ended_{false};
   Relaxed<std::uint64_t> abandoned_;
   LoopStats stats_;

@@ -22,6 +22,7 @@ MemoryPlan plan_memory(std::uint64_t budget, std::uint64_t partitions, std::uint
 
   MemoryPlan plan;
   plan.total = budget;
+  plan.partitions = partitions;
   plan.lane_bytes = std::max(share / 4, 16 * KiB);
   const std::uint64_t prefetch = std::max(share / 4, 16 * KiB);
   plan.fetch.queued_max_kbytes = std::max<std::uint64_t>(prefetch / KiB, 1);

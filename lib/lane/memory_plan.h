@@ -24,8 +24,9 @@ struct MemoryPlan {
   /// Bytes (with overhead) of records that one lane may have taken and not finished. A larger single record
   /// still passes.
   std::uint64_t lane_bytes = 0;
-  /// The whole budget.
+  /// The whole budget, and for how many partitions it was shared out.
   std::uint64_t total = 0;
+  std::uint64_t partitions = 0;
 };
 
 /// For `partitions` partitions on `brokers` brokers, read by `consumers` members of this process.

@@ -19,6 +19,12 @@ constexpr Duration live_limit = seconds(10);
 /// Room in the memory plan for partitions that are added later or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
 
+using Loops = std::vector<std::shared_ptr<lane::ConsumerLoop>>;
+
+bool all_ended(const Loops& loops) {
+  return std::all_of(loops.begin(), loops.end(), [](const auto& loop) { return loop->ended(); });
+}
+
 }  // namespace
 
 class Service::Implementation {
@@ -30,7 +36,12 @@ class Service::Implementation {
   Result<lane::MemoryPlan> wait_for_topics();
   Status start_members();
   kafka::ClientSettings member_settings(std::size_t member) const;
-  std::vector<lane::ConsumerLoop*> loops() const EXCLUDES(mutex);
+  Loops loops() const EXCLUDES(mutex);
+  void stop() EXCLUDES(mutex);
+  bool watch();
+  bool outgrown() const;
+  Status renew_members() EXCLUDES(mutex);
+  bool late() const;
 
   config::Config config;
   std::unique_ptr<handler::Handler> handler;
@@ -40,7 +51,7 @@ class Service::Implementation {
   std::atomic<int> stops{0};
   std::atomic<std::int64_t> stop_deadline{0};
   mutable Mutex mutex;
-  std::vector<std::unique_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
+  std::vector<std::shared_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
 };
 
 Status Service::Implementation::prepare() {
@@ -99,29 +110,88 @@ kafka::ClientSettings Service::Implementation::member_settings(std::size_t membe
 
 Status Service::Implementation::start_members() {
   for (std::size_t i = 0; i < config.consumers; ++i) {
-    auto loop = std::make_unique<lane::ConsumerLoop>(
+    auto loop = std::make_shared<lane::ConsumerLoop>(
         context, lane::LoopSettings{member_settings(i), config.topics, config.commit},
         [this] { changed.notify(); });
     if (auto status = loop->start(); !status) return status;
     MutexLock lock(mutex);
     members.push_back(std::move(loop));
   }
+  // A stop that came meanwhile may not have seen them.
+  if (stops.load() > 0)
+    for (const auto& loop : loops()) loop->stop();
   return {};
 }
 
-std::vector<lane::ConsumerLoop*> Service::Implementation::loops() const {
+Loops Service::Implementation::loops() const {
   MutexLock lock(mutex);
-  std::vector<lane::ConsumerLoop*> out;
-  for (const auto& member : members) out.push_back(member.get());
-  return out;
+  return members;
+}
+
+/// Partitions were added, or topics that match the pattern: more lanes than the budget was shared out for.
+bool Service::Implementation::outgrown() const {
+  std::uint64_t lanes = 0;
+  for (const auto& loop : loops()) lanes += loop->lanes().size();
+  return lanes > context.memory.partitions;
+}
+
+/// The client's buffers are fixed when it is made, so new members take over with a new plan, as in a restart.
+Status Service::Implementation::renew_members() {
+  telemetry::warn("starting over to share out lanes.memory anew",
+                  {{"planned_partitions", context.memory.partitions}});
+  const auto old = loops();
+  for (const auto& loop : old) loop->stop();
+  const auto deadline = Deadline::in(config.lanes.drain + exit_slack);
+  while (!all_ended(old) && !deadline.passed() && !late())
+    changed.wait_until(SteadyClock::now() + milliseconds(200));
+  for (const auto& loop : old)
+    if (!loop->join(Deadline::in(milliseconds(100))))
+      return Error{ErrorKind::fatal, "a handler or the Kafka client hangs: the service cannot start over",
+                   ""};
+  auto plan = wait_for_topics();
+  if (stops.load() > 0) return {};
+  if (!plan) return plan.error();
+  {
+    MutexLock lock(mutex);
+    members.clear();
+  }
+  context.memory = *plan;
+  return start_members();
+}
+
+/// Whether a stop has taken longer than it may.
+bool Service::Implementation::late() const {
+  return stops.load() > 0 && SteadyClock::now().time_since_epoch().count() > stop_deadline.load();
+}
+
+/// Waits for the members to end, or for as long as a stop may take; true when they must be renewed first.
+bool Service::Implementation::watch() {
+  const auto current = loops();
+  while (!all_ended(current) && !late()) {
+    changed.wait_until(SteadyClock::now() + milliseconds(200));
+    if (stops.load() > 0) continue;
+    // One member that cannot go on takes the others down in order, so that the process can be started anew.
+    if (std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
+      stop();
+    else if (outgrown())
+      return true;
+  }
+  return false;
+}
+
+void Service::Implementation::stop() {
+  const bool first = stops.fetch_add(1) == 0;
+  const auto drain = first ? config.lanes.drain : Duration::zero();
+  stop_deadline.store((SteadyClock::now() + drain + exit_slack).time_since_epoch().count());
+  for (const auto& loop : loops()) first ? loop->stop() : loop->cut_short();
+  changed.notify();
 }
 
 Service::Service(config::Config config, std::unique_ptr<handler::Handler> handler)
     : implementation_(std::make_unique<Implementation>(std::move(config), std::move(handler))) {}
 
 Service::~Service() {
-  const auto loops = implementation_->loops();
-  if (!std::all_of(loops.begin(), loops.end(), [](auto* loop) { return loop->ended(); })) {
+  if (!all_ended(implementation_->loops())) {
     stop();
     stop();
     (void)wait();
@@ -137,37 +207,21 @@ Status Service::start() {
   self.context = {self.config.lanes, self.config.retry, *plan, self.handler.get(), self.journal.get()};
   if (auto status = self.start_members(); !status) return status;
   telemetry::info("consuming", {{"members", self.config.consumers}, {"handler", self.handler->name()}});
-  if (self.stops.load() > 0)
-    for (auto* loop : self.loops()) loop->stop();
   return {};
 }
 
-void Service::stop() {
-  auto& self = *implementation_;
-  const int before = self.stops.fetch_add(1);
-  const auto drain = before == 0 ? self.config.lanes.drain : Duration::zero();
-  self.stop_deadline.store((SteadyClock::now() + drain + exit_slack).time_since_epoch().count());
-  for (auto* loop : self.loops()) loop->stop();
-  self.changed.notify();
-}
+void Service::stop() { implementation_->stop(); }
 
 Ended Service::wait() {
   auto& self = *implementation_;
-  const auto loops = self.loops();
-  const auto all_ended = [&] {
-    return std::all_of(loops.begin(), loops.end(), [](auto* l) { return l->ended(); });
-  };
-  while (!all_ended()) {
-    self.changed.wait_until(SteadyClock::now() + milliseconds(200));
-    // One member that cannot go on takes the others down in order, so that the process can be started anew.
-    if (self.stops.load() == 0 &&
-        std::any_of(loops.begin(), loops.end(), [](auto* l) { return l->ended() || l->fatal(); }))
-      stop();
-    if (self.stops.load() > 0 && SteadyClock::now().time_since_epoch().count() > self.stop_deadline.load())
-      break;
-  }
   Ended ended;
-  for (auto* loop : loops) {
+  while (self.watch()) {
+    if (auto status = self.renew_members(); !status) {
+      ended.error = status.error();
+      self.stop();
+    }
+  }
+  for (const auto& loop : self.loops()) {
     ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
     ended.abandoned += loop->abandoned();
     if (const auto fatal = loop->fatal(); fatal && !ended.error)
@@ -186,7 +240,7 @@ std::vector<LaneView> Service::snapshot() const {
       views.push_back({member, lane->partition().topic, lane->partition().partition, lane->epoch(),
                        stats.state.get(), stats.lag.get(), pool.queued, pool.in_flight,
                        stats.waiting_retries.get(), stats.outcomes[0].get(), stats.committed_offset.get(),
-                       stats.holds.get(), stats.pauses.get()});
+                       stats.holds.get(), stats.pauses.get(), stats.delivered_offset.get()});
     }
   }
   std::sort(views.begin(), views.end(), [](const LaneView& a, const LaneView& b) {
@@ -198,7 +252,8 @@ std::vector<LaneView> Service::snapshot() const {
 std::vector<telemetry::Family> Service::families() const {
   std::vector<std::shared_ptr<const lane::Lane>> lanes;
   std::vector<const lane::LoopStats*> stats;
-  for (auto* loop : implementation_->loops()) {
+  const auto loops = implementation_->loops();
+  for (const auto& loop : loops) {
     for (auto& lane : loop->lanes()) lanes.push_back(std::move(lane));
     stats.push_back(&loop->stats());
   }

@@ -47,6 +47,7 @@ struct LaneView {
   std::int64_t committed = -1;
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
+  std::int64_t delivered = -1;  ///< the last offset taken since the assignment; -1: none
 };
 
 struct Liveness {
