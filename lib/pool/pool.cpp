@@ -46,6 +46,8 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
   {
     MutexLock lock(mutex_);
     notify_at_ = outstanding;
+    // Nothing is in and still it was refused: no thread is to be had, and calling at once would spin.
+    if (threads_ == 0 && outstanding_ == 0) return;
     if (!take_notification()) return;
   }
   on_room_();

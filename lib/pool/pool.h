@@ -77,7 +77,7 @@ class Pool {
   Submitted try_submit(Batch& batch, std::uint32_t begin = 0);
 
   /// Arms one call of on_room for when at most `outstanding` jobs are unfinished; at once if that is so
-  /// already.
+  /// already, but not from an empty pool that has no thread: there the submitter's clock must ask again.
   void notify_at(std::uint32_t outstanding);
 
   /// The jobs of this claim are done: their places are free. Exactly once per claim, from any thread, and the

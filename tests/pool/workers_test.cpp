@@ -167,7 +167,8 @@ TEST_CASE("after a kick the estimate is forgotten, so that all workers take part
 }
 
 TEST_CASE("without any thread to be had a batch is refused as full, and taken when there is one") {
-  TestPool pool(limits(2, 10), run_jobs);
+  std::atomic<int> calls{0};
+  TestPool pool(limits(2, 10), run_jobs, TestPool::Finish::on_return, [&] { ++calls; });
   Jobs jobs(3);
   refuse_threads = true;
   const auto refused = pool->try_submit(jobs);
@@ -176,6 +177,8 @@ TEST_CASE("without any thread to be had a batch is refused as full, and taken wh
   CHECK(refused.admission == Admission::full);
   CHECK(pool->snapshot().start_failures == 1);
   CHECK(pool->drained());
+  pool->notify_at(6);
+  CHECK(calls == 0);  // the submitter would ask again at once, in vain
   CHECK(pool->try_submit(jobs).admission == Admission::accepted);
   REQUIRE(pool->join(Deadline::in(patience)));
   CHECK(jobs.all_ran());
