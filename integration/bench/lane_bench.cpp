@@ -1,12 +1,11 @@
 // A laneway service in this process, measured from outside: one case a run, one JSON line.
 //
-//   noop, key   a handler that does nothing, without order or by key: until `--records` are done
-//   sleep       a handler that takes 10 ms: what is done in `--seconds`
-//   stuck       the same with partition 3 hanging (`--healthy`: without): what the other partitions do in
-//   `--seconds` overload    the same on 5 workers a lane, 8,000 records/s on 16 partitions: until `--records`
-//   are done, once more than
-//               that is being produced; memory is sampled
-//   idle        every partition of a topic without records: processor time and memory over `--seconds`
+//   noop, key: a handler that does nothing, without order or by key, until `--records` are done.
+//   sleep: a handler that takes 10 ms; what is done in `--seconds`.
+//   stuck: the same with partition 3 hanging (`--healthy`: without); what the other partitions do in
+//   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
+//   produced; what is done in `--seconds`, then on until `--records` are done; memory is sampled. idle: every
+//   partition of a topic without records; processor time and memory over `--seconds`.
 //
 // Measuring starts with the first records done, so joining the group is not part of it. The service has its
 // production defaults, commits included; its counters are read every few milliseconds and nothing is added to
