@@ -18,7 +18,7 @@ int version() {
   for (const auto& libraries : {kafka::libraries(), config::libraries(), telemetry::libraries(),
                                 handler::libraries(), admin::libraries()})
     for (const Library& library : libraries) std::cout << library.name << ' ' << library.version << '\n';
-  std::cout << "CLI11 " CLI11_VERSION "\n";
+  std::cout << "CLI11 " CLI11_VERSION "\n" LANEWAY_ALLOCATOR "\n";
   return exit_code::done;
 }
 

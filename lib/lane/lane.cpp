@@ -20,7 +20,7 @@ Ledger make_ledger(const kafka::CommittedOffset& start) {
   return Ledger(start.offset);
 }
 
-std::uint32_t run_length(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue / 2, 1, longest_run); }
+std::uint32_t run_length(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue, 1, longest_run); }
 
 }  // namespace
 
