@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "access.h"
 #include "client.h"
 #include "dump.h"
 #include "produce.h"
@@ -24,6 +25,7 @@ struct Arguments {
   bool read_committed = false;
   std::int64_t per_transaction = 100;
   std::int64_t abort_every = 2;
+  Access access;
   Load load;
   std::int64_t failed = 0;
 };
@@ -49,6 +51,19 @@ void add_topic_verbs(CLI::App& app, Arguments& to) {
   records->add_option("partition", to.partition)->required();
   records->add_option("offset", to.offset)->required();
   records->callback([&to] { delete_records(to.bootstrap, to.topic, to.partition, to.offset); });
+}
+
+void add_access_verbs(CLI::App& app, Arguments& to) {
+  auto* give = app.add_subcommand("grant", "Give a user rights to a topic or group");
+  auto* take = app.add_subcommand("revoke", "Take rights from a user");
+  for (auto* verb : {give, take}) {
+    verb->add_option("user", to.access.user)->required();
+    verb->add_option("type", to.access.type, "topic or group")->required();
+    verb->add_option("name", to.access.name)->required();
+    verb->add_option("rights", to.access.rights, "read, write, describe, delete, all")->required();
+  }
+  give->callback([&to] { grant(to.bootstrap, to.access); });
+  take->callback([&to] { revoke(to.bootstrap, to.access); });
 }
 
 void add_reading_verbs(CLI::App& app, Arguments& to) {
@@ -107,6 +122,7 @@ int run(int argc, char** argv) {
   Arguments arguments;
   app.add_option("--bootstrap", arguments.bootstrap, "host:port,…")->envname("KAFKA_BOOTSTRAP")->required();
   add_topic_verbs(app, arguments);
+  add_access_verbs(app, arguments);
   add_reading_verbs(app, arguments);
   add_writing_verbs(app, arguments);
   CLI11_PARSE(app, argc, argv);
