@@ -26,6 +26,10 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
   for (const auto& topic : *topics)
     out << "topic " << topic.name << ": " << topic.partitions << " partition"
         << (topic.partitions == 1 ? "" : "s") << '\n';
+  const auto readable =
+      (*directory)->readable(*topics, std::min<Duration>(config.start_deadline, seconds(5)));
+  if (!readable && !config.topics_by_pattern()) return readable.error();
+  if (!readable) out << readable.error().text() << '\n';  // the others are consumed nevertheless
   const auto partitions = partitions_of(*topics);
   if (partitions.empty()) {
     out << "no topic matches " << config.topics.front() << " yet\n";

@@ -87,14 +87,14 @@ int cannot_start(const Error& error, Watchdog& watchdog) {
 }
 
 int exit_code_after(const service::Ended& ended) {
-  if (ended.error) return exit_code::internal;
+  if (ended.error) return exit_code_of(ended.error->kind);
   return ended.abandoned > 0 ? exit_code::abandoned : exit_code::done;
 }
 
 int end(const service::Ended& ended, Watchdog& watchdog) {
   const int code = exit_code_after(ended);
   watchdog.arm(SteadyClock::now() + grace, code);
-  if (ended.error) telemetry::error("ended by a fatal error", {{"error", ended.error->text()}});
+  if (ended.error) telemetry::error("ended by an error", {{"error", ended.error->text()}});
   telemetry::info("stopped", {{"abandoned", ended.abandoned}, {"exit_code", code}});
   if (ended.stuck) end_process(code);
   return code;

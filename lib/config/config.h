@@ -118,6 +118,7 @@ struct Config {
   Admin admin;
   Log log;
 
+  bool topics_by_pattern() const { return !topics.empty() && topics.front().starts_with('^'); }
   const std::string& client(const std::string& key) const {
     static const std::string none;
     const auto found = kafka.find(key);

@@ -45,19 +45,6 @@ void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_
     set_default(settings, conf, "fetch.queue.backoff.ms", "2");
 }
 
-bool is_denied(rd_kafka_resp_err_t code) {
-  switch (code) {
-    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
-    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
-      return true;
-    default:
-      return false;
-  }
-}
-
 ListPtr one(const TopicPartition& partition, std::int64_t offset = RD_KAFKA_OFFSET_INVALID) {
   ListPtr list(rd_kafka_topic_partition_list_new(1));
   rd_kafka_topic_partition_list_add(list.get(), partition.topic.c_str(), partition.partition)->offset =
@@ -81,8 +68,9 @@ Status to_status(ErrorPtr error, const std::string& what) {
 
 class Consumer::Implementation {
  public:
-  Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, std::function<void()> signal)
-      : join_watch(std::move(w)),
+  Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, std::string g, std::function<void()> signal)
+      : group(std::move(g)),
+        join_watch(std::move(w)),
         handle(std::move(h)),
         on_event(std::move(signal)),
         events(rd_kafka_queue_get_consumer(handle.get())),
@@ -114,6 +102,7 @@ class Consumer::Implementation {
     }
   }
 
+  const std::string group;
   const std::unique_ptr<JoinWatch> join_watch;  // the handle's threads use it
   HandlePtr handle;
   const std::function<void()> on_event;
@@ -136,8 +125,9 @@ std::optional<Event> Consumer::Implementation::translate_rebalance(rd_kafka_even
 std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t* event) {
   const auto code = rd_kafka_event_error(event);
   const bool fatal = rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL;
-  const char* text = rd_kafka_event_error_string(event);
-  return ClientError{fatal, is_denied(code), text == nullptr ? rd_kafka_err2str(code) : text};
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+    return ClientError{fatal, true, group_denied(group).text()};
+  return ClientError{fatal, false, error_text(code, rd_kafka_event_error_string(event))};
 }
 
 std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event) {
@@ -157,7 +147,7 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
         const auto partition_code = code != RD_KAFKA_RESP_ERR_NO_ERROR ? code : e.err;
         const bool good = partition_code == RD_KAFKA_RESP_ERR_NO_ERROR;
         (good ? result.committed : result.failed).push_back({e.topic, e.partition});
-        if (!good && result.error.empty()) result.error = rd_kafka_err2str(partition_code);
+        if (!good && result.error.empty()) result.error = error_text(partition_code);
       }
       return result;
     }
@@ -184,8 +174,9 @@ Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& setting
   join_watch->attach(conf->get());
   auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
   if (!handle) return handle.error();
-  return std::unique_ptr<Consumer>(new Consumer(std::make_unique<Implementation>(
-      std::move(join_watch), std::move(handle).value(), std::move(on_event))));
+  return std::unique_ptr<Consumer>(
+      new Consumer(std::make_unique<Implementation>(std::move(join_watch), std::move(handle).value(),
+                                                    setting_of(settings, "group.id"), std::move(on_event))));
 }
 
 Status Consumer::subscribe(const std::vector<std::string>& topics) {

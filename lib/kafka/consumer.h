@@ -56,9 +56,9 @@ struct Committed {
 };
 struct ClientError {
   bool fatal = false;
-  /// The group or a topic refuses us: going on cannot help.
-  bool denied = false;
-  std::string text;
+  /// The user may not join the group; the client goes on trying.
+  bool group_denied = false;
+  std::string text;  ///< where access is refused, with the right that is missing
 };
 /// Bytes received so far, by partition, from the client's statistics.
 struct FetchedBytes {

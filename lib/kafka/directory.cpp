@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "kafka/handle.h"
 
 namespace laneway::kafka {
 namespace {
+
+/// What the client has to tell is taken this often while a request waits.
+constexpr Duration slice = milliseconds(500);
 
 /// POSIX extended, as the library itself matches subscriptions.
 class Pattern {
@@ -31,76 +35,202 @@ class Pattern {
 
 Error missing(const std::string& topic, rd_kafka_resp_err_t code) {
   if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-    return {ErrorKind::unavailable, "topic " + topic + ": access denied",
-            "the user needs Read and Describe on it"};
+    return {ErrorKind::unavailable, "topic " + topic + ": access denied", missing_right(code)};
   if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
     return {ErrorKind::unavailable, "topic " + topic + " does not exist", "create it, or correct `topics`"};
   return {ErrorKind::unavailable, "topic " + topic + ": " + rd_kafka_err2str(code), ""};
+}
+
+const rd_kafka_metadata_topic_t* find(const rd_kafka_metadata_t& metadata, const std::string& topic) {
+  const rd_kafka_metadata_topic_t* end = metadata.topics + metadata.topic_cnt;
+  const auto* found = std::find_if<const rd_kafka_metadata_topic_t*>(
+      metadata.topics, end, [&](const auto& t) { return topic == t.topic; });
+  return found == end ? nullptr : found;
+}
+
+Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, const std::string& expression) {
+  const Pattern pattern(expression);
+  if (!pattern.good())
+    return Error{ErrorKind::configuration, "topics: '" + expression + "' is not a regular expression",
+                 "POSIX extended syntax, starting with ^"};
+  std::vector<TopicInfo> found;
+  for (const auto* t = metadata.topics; t != metadata.topics + metadata.topic_cnt; ++t)
+    if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+      found.push_back({t->topic, t->partition_cnt});
+  return found;
 }
 
 }  // namespace
 
 class Directory::Implementation {
  public:
-  Implementation(HandlePtr h, std::string servers) : handle(std::move(h)), bootstrap(std::move(servers)) {}
-  HandlePtr handle;
-  const std::string bootstrap;
+  explicit Implementation(const ClientSettings& settings)
+      : group(setting_of(settings, "group.id")),
+        bootstrap_(setting_of(settings, "bootstrap.servers")),
+        user_(setting_of(settings, "sasl.username")) {}
+
+  Status open(const ClientSettings& settings);
+  rd_kafka_t* handle() const { return handle_.get(); }
+  Result<MetadataPtr> metadata(rd_kafka_topic_t* only, Deadline deadline);
+  Error absent(const std::string& topic, Deadline deadline);
+  bool listen(Duration timeout);
+
+  const std::string group;
+  bool group_denied = false;
+  // The client tells a refusal only when it is new, so it is kept.
+  std::set<std::string> denied_topics;
+  std::set<std::string> answered_topics;
+
+ private:
+  static void on_error(rd_kafka_t*, int code, const char* words, void* self);
+  Error no_answer(rd_kafka_resp_err_t code) const;
+
+  const std::string bootstrap_;
+  const std::string user_;
+  int connection_error_ = RD_KAFKA_RESP_ERR_NO_ERROR;  // the last one since an answer
+  std::string connection_words_;
+  HandlePtr handle_;  // last: it calls on_error until it is gone
 };
+
+Status Directory::Implementation::open(const ClientSettings& settings) {
+  auto conf = make_conf(settings);
+  if (!conf) return conf.error();
+  set_own(conf->get(), "enable.auto.commit", "false");
+  set_own(conf->get(), "enable.auto.offset.store", "false");
+  set_own(conf->get(), "enable.partition.eof", "true");
+  set_own(conf->get(), "fetch.wait.max.ms", "10");
+  rd_kafka_conf_set_opaque(conf->get(), this);
+  rd_kafka_conf_set_error_cb(conf->get(), on_error);
+  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!handle) return handle.error();
+  handle_ = std::move(handle).value();
+  rd_kafka_poll_set_consumer(handle_.get());
+  return {};
+}
+
+void Directory::Implementation::on_error(rd_kafka_t*, int code, const char* words, void* self) {
+  if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return;  // only a consequence
+  auto& directory = *static_cast<Implementation*>(self);
+  directory.connection_error_ = code;
+  directory.connection_words_ = words;
+}
+
+/// Takes the next thing that the client has to tell; false when there is none for so long.
+bool Directory::Implementation::listen(Duration timeout) {
+  rd_kafka_message_t* message = rd_kafka_consumer_poll(handle(), to_ms(timeout));
+  if (message == nullptr) return false;
+  const auto code = message->err;
+  const std::string topic = message->rkt == nullptr ? "" : rd_kafka_topic_name(message->rkt);
+  rd_kafka_message_destroy(message);
+  const bool fetched = code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) group_denied = true;
+  if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) denied_topics.insert(topic);
+  if (fetched) denied_topics.erase(topic);
+  if (!topic.empty()) answered_topics.insert(topic);
+  return true;
+}
+
+Error Directory::Implementation::no_answer(rd_kafka_resp_err_t code) const {
+  if (connection_error_ == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+    return {ErrorKind::unavailable,
+            "the brokers at " + bootstrap_ + " refuse the login" +
+                (user_.empty() ? "" : " of user " + user_) + ": " + connection_words_,
+            missing_right(RD_KAFKA_RESP_ERR__AUTHENTICATION)};
+  return {ErrorKind::unavailable,
+          "the brokers at " + bootstrap_ +
+              " do not answer: " + (connection_words_.empty() ? rd_kafka_err2str(code) : connection_words_),
+          "check kafka.bootstrap.servers and that the brokers run"};
+}
+
+/// Of all topics, or of one. A refused login ends the wait.
+Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, Deadline deadline) {
+  for (;;) {
+    const rd_kafka_metadata_t* raw = nullptr;
+    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), slice);
+    const auto code = rd_kafka_metadata(handle(), only == nullptr ? 1 : 0, only, &raw, to_ms(wait));
+    MetadataPtr metadata(raw);
+    while (listen(Duration::zero())) {
+    }
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      connection_error_ = RD_KAFKA_RESP_ERR_NO_ERROR;
+      connection_words_.clear();
+      return metadata;
+    }
+    if (connection_error_ == RD_KAFKA_RESP_ERR__AUTHENTICATION || deadline.passed()) return no_answer(code);
+  }
+}
+
+/// Why a topic is not among all that the user may describe.
+Error Directory::Implementation::absent(const std::string& topic, Deadline deadline) {
+  const std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> only(
+      rd_kafka_topic_new(handle(), topic.c_str(), nullptr), rd_kafka_topic_destroy);
+  const auto answer = metadata(only.get(), deadline);
+  if (!answer) return answer.error();
+  const auto* found = find(**answer, topic);
+  const bool denied = found != nullptr && found->err != RD_KAFKA_RESP_ERR_NO_ERROR;
+  return missing(topic, denied ? found->err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+}
 
 Directory::Directory(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 Directory::~Directory() = default;
 
 Result<std::unique_ptr<Directory>> Directory::open(const ClientSettings& settings) {
-  auto conf = make_conf(settings);
-  if (!conf) return conf.error();
-  set_own(conf->get(), "enable.auto.commit", "false");
-  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
-  if (!handle) return handle.error();
-  const auto servers = settings.find("bootstrap.servers");
-  return std::unique_ptr<Directory>(new Directory(std::make_unique<Implementation>(
-      std::move(handle).value(), servers == settings.end() ? "" : servers->second.value)));
+  auto implementation = std::make_unique<Implementation>(settings);
+  if (auto status = implementation->open(settings); !status) return status.error();
+  return std::unique_ptr<Directory>(new Directory(std::move(implementation)));
 }
 
 Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>& subscription,
                                                  Duration timeout) {
-  const rd_kafka_metadata_t* raw = nullptr;
-  const auto code = rd_kafka_metadata(implementation_->handle.get(), 1, nullptr, &raw, to_ms(timeout));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return Error{ErrorKind::unavailable,
-                 "the brokers at " + implementation_->bootstrap + " do not answer: " + rd_kafka_err2str(code),
-                 "check kafka.bootstrap.servers and that the brokers run"};
-  const MetadataPtr metadata(raw);
-  brokers_ = static_cast<std::size_t>(metadata->broker_cnt);
-  const auto* begin = metadata->topics;
-  const auto* end = begin + metadata->topic_cnt;
+  const auto deadline = Deadline::in(timeout);
+  const auto all = implementation_->metadata(nullptr, deadline);
+  if (!all) return all.error();
+  brokers_ = static_cast<std::size_t>((**all).broker_cnt);
+  if (!subscription.empty() && subscription.front().rfind('^', 0) == 0)
+    return matching(**all, subscription.front());
   std::vector<TopicInfo> found;
-  if (!subscription.empty() && subscription.front().rfind('^', 0) == 0) {
-    const Pattern pattern(subscription.front());
-    if (!pattern.good())
-      return Error{ErrorKind::configuration,
-                   "topics: '" + subscription.front() + "' is not a regular expression",
-                   "POSIX extended syntax, starting with ^"};
-    for (const auto* t = begin; t != end; ++t)
-      if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-        found.push_back({t->topic, t->partition_cnt});
-    return found;
-  }
   for (const auto& name : subscription) {
-    const auto* t = std::find_if(begin, end, [&](const auto& topic) { return name == topic.topic; });
-    if (t == end) return missing(name, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-    if (t->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, t->err);
-    found.push_back({name, t->partition_cnt});
+    const auto* topic = find(**all, name);
+    if (topic == nullptr) return implementation_->absent(name, deadline);
+    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
+    found.push_back({name, topic->partition_cnt});
   }
   return found;
 }
 
+Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout) {
+  auto& self = *implementation_;
+  const auto deadline = Deadline::in(timeout);
+  const ListPtr ends(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
+  for (const auto& topic : topics)
+    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), 0)->offset = RD_KAFKA_OFFSET_END;
+  self.answered_topics.clear();
+  rd_kafka_assign(self.handle(), ends.get());
+  while (self.answered_topics.size() < topics.size() && !deadline.passed()) self.listen(deadline.left());
+  rd_kafka_assign(self.handle(), nullptr);
+  for (const auto& topic : topics)
+    if (self.denied_topics.count(topic.name) > 0)
+      return missing(topic.name, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  return {};
+}
+
 Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<TopicPartition>& partitions,
                                                           Duration timeout) {
+  auto& self = *implementation_;
+  const auto deadline = Deadline::in(timeout);
   const ListPtr list = to_list(partitions);
-  const auto code = rd_kafka_committed(implementation_->handle.get(), list.get(), to_ms(timeout));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "reading committed offsets");
-  return committed_offsets(*list);
+  for (;;) {
+    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), slice);
+    const auto code = rd_kafka_committed(self.handle(), list.get(), to_ms(wait));
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return committed_offsets(*list);
+    // Also a pause, for answers that come at once.
+    while (self.listen(milliseconds(100))) {
+    }
+    if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED || self.group_denied)
+      return group_denied(self.group);
+    if (deadline.passed()) return client_error(code, "reading committed offsets");
+  }
 }
 
 Status check_settings(const ClientSettings& settings) {

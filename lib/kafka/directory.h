@@ -28,12 +28,18 @@ class Directory {
   ~Directory();
 
   /// The topics of a subscription (names, or one pattern that starts with ^) with their partitions, in the
-  /// order of the names. A missing topic is `unavailable`, and so is a broker that does not answer; a denied
-  /// one says so. A pattern that matches nothing yields nothing.
+  /// order of the names. Unavailable are: brokers that do not answer, a refused login, a topic that is
+  /// missing or that the user may not describe; each is told as what it is. A pattern that matches nothing
+  /// yields nothing, and nothing tells topics that it would match from those that the user may not describe.
   Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& subscription, Duration timeout);
   std::size_t brokers() const { return brokers_; }
 
-  /// What the group of the settings has committed, with metadata.
+  /// Whether the user may read these topics, found by asking for what comes after the end of one partition of
+  /// each. Unavailable where it is refused; no answer within `timeout` is no refusal.
+  Status readable(const std::vector<TopicInfo>& topics, Duration timeout);
+
+  /// What the group of the settings has committed, with metadata. A group that the user may not describe is
+  /// unavailable; that joining needs Read besides shows only when it is tried.
   Result<std::vector<CommittedOffset>> committed(const std::vector<TopicPartition>& partitions,
                                                  Duration timeout);
 

@@ -84,9 +84,39 @@ int to_ms(Duration duration) {
   return static_cast<int>(std::clamp<decltype(ms)>(ms, 0, std::numeric_limits<int>::max()));
 }
 
+const char* missing_right(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return "the user needs Read on the topic";
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return "the user needs Read on the group";
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+      return "check kafka.sasl.mechanism, sasl.username and sasl.password";
+    default:
+      return nullptr;
+  }
+}
+
+std::string error_text(rd_kafka_resp_err_t code, const char* words) {
+  const char* right = missing_right(code);
+  const std::string text = words == nullptr ? rd_kafka_err2str(code) : words;
+  return right == nullptr ? text : text + " (" + right + ")";
+}
+
+Error group_denied(const std::string& group) {
+  return {ErrorKind::unavailable, "group " + group + ": access denied",
+          missing_right(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)};
+}
+
+std::string setting_of(const ClientSettings& settings, const std::string& key) {
+  const auto found = settings.find(key);
+  return found == settings.end() ? std::string() : found->second.value;
+}
+
 Error client_error(rd_kafka_resp_err_t code, const std::string& what) {
   const bool late = code == RD_KAFKA_RESP_ERR__TIMED_OUT;
-  return {late ? ErrorKind::timeout : ErrorKind::unavailable, what + ": " + rd_kafka_err2str(code), ""};
+  return {late ? ErrorKind::timeout : ErrorKind::unavailable, what + ": " + error_text(code), ""};
 }
 
 }  // namespace laneway::kafka

@@ -57,6 +57,13 @@ std::vector<TopicPartition> from_list(const rd_kafka_topic_partition_list_t& lis
 /// Offsets and metadata of an answer to a request for committed offsets.
 std::vector<CommittedOffset> committed_offsets(const rd_kafka_topic_partition_list_t& list);
 int to_ms(Duration duration);
+/// What the user lacks when brokers refuse a request with `code`; nullptr when it is no refusal of access.
+const char* missing_right(rd_kafka_resp_err_t code);
+/// `words` or the client's own for `code`, with what is missing where it is a refusal.
+std::string error_text(rd_kafka_resp_err_t code, const char* words = nullptr);
+Error group_denied(const std::string& group);
+/// The value of a key, or nothing.
+std::string setting_of(const ClientSettings& settings, const std::string& key);
 /// The client's error as ours; what went wrong while doing `what`.
 Error client_error(rd_kafka_resp_err_t code, const std::string& what);
 

@@ -89,7 +89,7 @@ Committed Inquiries::answer(const Question& question) {
       committed.offsets = committed_offsets(*list);
       return committed;
     }
-    committed.error = rd_kafka_err2str(code);
+    committed.error = error_text(code);
     if (stopping() || SteadyClock::now() >= question.until) return committed;
     if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) {  // an answer that came at once: do not spin
       MutexLock lock(mutex_);

@@ -1,6 +1,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include "kafka/consumer.h"
+#include "kafka/handle.h"
 
 namespace laneway::kafka {
 
@@ -25,7 +26,7 @@ Pop PartitionQueue::pop(Record& record, std::int64_t& offset) {
     return Pop::record;
   }
   const bool end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-  if (!end) last_error_ = rd_kafka_message_errstr(message);
+  if (!end) last_error_ = error_text(message->err, rd_kafka_message_errstr(message));
   rd_kafka_message_destroy(message);
   return end ? Pop::end_of_partition : Pop::error;
 }

@@ -15,6 +15,10 @@ constexpr Duration commit_timeout = seconds(10);
 
 std::atomic<std::uint64_t> last_epoch{0};
 
+Error client_broken(const std::string& why) {
+  return {ErrorKind::fatal, "the Kafka client cannot go on: " + why, ""};
+}
+
 }  // namespace
 
 /// A lane with what the loop keeps beside it.
@@ -62,7 +66,7 @@ bool ConsumerLoop::join(Deadline deadline) {
   return zombies_.empty() && consumer_ == nullptr;
 }
 
-std::optional<std::string> ConsumerLoop::fatal() const {
+std::optional<Error> ConsumerLoop::fatal() const {
   MutexLock lock(shared_mutex_);
   return fatal_;
 }
@@ -161,17 +165,20 @@ void ConsumerLoop::serve(kafka::Event& event) {
       if (auto* entry = find(partition)) entry->lane->stats().fetched_bytes.set(bytes);
     return;
   }
-  if (auto* error = std::get_if<kafka::ClientError>(&event)) {
-    telemetry::log_repeating(error->fatal ? telemetry::Level::error : telemetry::Level::warn, "client error",
-                             "client error", {{"error", error->text}});
-    if (error->fatal) fail(consumer_->fatal_error().value_or(error->text));
-  }
+  if (auto* error = std::get_if<kafka::ClientError>(&event)) on_client_error(*error);
 }
 
-void ConsumerLoop::fail(const std::string& why) {
+void ConsumerLoop::on_client_error(const kafka::ClientError& error) {
+  telemetry::log_repeating(error.fatal ? telemetry::Level::error : telemetry::Level::warn, "client error",
+                           "client error", {{"error", error.text}});
+  if (error.fatal) fail(client_broken(consumer_->fatal_error().value_or(error.text)));
+  if (error.group_denied && stats_.assigned.get() == 0) fail({ErrorKind::unavailable, error.text, ""});
+}
+
+void ConsumerLoop::fail(Error why) {
   {
     MutexLock lock(shared_mutex_);
-    if (!fatal_) fatal_ = why;
+    if (!fatal_) fatal_ = std::move(why);
   }
   if (stops_.load() == 0) stop();
 }
@@ -182,7 +189,7 @@ void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
   arriving_ = assigned.partitions;
   if (arriving_.empty() || stopping_) {
     arriving_.clear();
-    if (auto status = consumer_->assign({}); !status) fail(status.error().text());
+    if (auto status = consumer_->assign({}); !status) fail(client_broken(status.error().text()));
     return;
   }
   consumer_->request_committed(++arrival_, arriving_, committed_patience);
@@ -220,7 +227,7 @@ void ConsumerLoop::on_committed(const kafka::Committed& committed) {
     sources.emplace_back(raw, std::make_unique<KafkaSource>(*consumer_, start.partition, ready));
     entries_.push_back(std::move(entry));
   }
-  if (auto status = consumer_->assign(from); !status) fail(status.error().text());
+  if (auto status = consumer_->assign(from); !status) fail(client_broken(status.error().text()));
   for (auto& [entry, source] : sources) {
     entry->lane->start(std::move(source), now_);
     entry->ready = true;
@@ -292,7 +299,8 @@ bool ConsumerLoop::advance(Handover& handover) {
     if (!drained && handover.step == Handover::Step::draining) return false;
     // One commit at a time, and none while the group is being joined.
     if (commit_sent_ && now_ < *commit_sent_ + commit_patience) return false;
-    if (consumer_->joining() && now_ < handover.deadline + commit_patience) return false;
+    if (!handover.lanes.empty() && consumer_->joining() && now_ < handover.deadline + commit_patience)
+      return false;
     stats_.drain.record(now_ - handover.begun);
     handover.step = Handover::Step::committing;
     handover.deadline = now_ + commit_patience;
@@ -394,7 +402,9 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
       entry->lane->committed(offset);
   committing_.clear();
   (result.error.empty() ? stats_.commits_acknowledged : stats_.commits_failed).add(1);
-  if (!result.error.empty()) telemetry::warn("commit failed", {{"error", result.error}});
+  if (!result.error.empty())
+    telemetry::log_repeating(telemetry::Level::warn, "commit failed", "commit failed",
+                             {{"error", result.error}});
 }
 
 /// Stopping: everything is drained and given back, then the group is left; each step has its deadline.
@@ -411,7 +421,7 @@ void ConsumerLoop::advance_stop() {
   if (!handovers_.empty()) return;
   if (!closing_since_) {
     closing_since_ = now_;
-    if (fatal()) {
+    if (consumer_->fatal_error()) {
       done_ = true;  // the client forbids to close
       return;
     }

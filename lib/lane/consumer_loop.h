@@ -8,6 +8,11 @@
 // Rebalances: assigned partitions wait for their committed offsets (with the completion maps), then start;
 // revoked ones drain, commit, and are given back. Stopping is a revocation of everything, then leaving the
 // group.
+//
+// Denied access: a group that may not be joined ends a member that never had partitions (unavailable). Later
+// the brokers may have taken rights away that they give back: then the member goes on, says what is missing,
+// commits nothing that is refused and loses nothing; what was not committed when the group's session ended
+// runs again. A topic that may not be read keeps its lanes waiting (lane.h).
 #pragma once
 
 #include <atomic>
@@ -58,7 +63,8 @@ class ConsumerLoop {
   bool join(Deadline deadline);
 
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  std::optional<std::string> fatal() const EXCLUDES(shared_mutex_);
+  /// Why it cannot go on.
+  std::optional<Error> fatal() const EXCLUDES(shared_mutex_);
   /// Records that the stop's drain gave up. Those of partitions that moved away while the service went on are
   /// somebody else's to finish, and only logged and counted.
   std::uint64_t abandoned() const { return abandoned_.get(); }
@@ -97,7 +103,8 @@ class ConsumerLoop {
   bool commit(const std::vector<Entry*>& lanes);
   void bury();
   void advance_stop();
-  void fail(const std::string& why);
+  void on_client_error(const kafka::ClientError& error);
+  void fail(Error why);
   Entry* find(const kafka::TopicPartition& partition);
   void publish_lanes() EXCLUDES(shared_mutex_);
 
@@ -132,7 +139,7 @@ class ConsumerLoop {
   mutable Mutex shared_mutex_;
   std::vector<Entry*> signalled_ GUARDED_BY(shared_mutex_);
   std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(shared_mutex_);
-  std::optional<std::string> fatal_ GUARDED_BY(shared_mutex_);
+  std::optional<Error> fatal_ GUARDED_BY(shared_mutex_);
   std::atomic<bool> any_signalled_{false};
   std::thread thread_;
 };

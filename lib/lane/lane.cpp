@@ -79,6 +79,7 @@ Lane::Take Lane::take(TimePoint now) {
   if (batch->items.empty()) {
     spare_.push_back(std::move(batch));
   } else {
+    on_source_answers();
     if (ordered_) apply_order(*batch);
     enqueue(std::move(batch));
     submit(now);
@@ -110,11 +111,10 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, TimePo
         flush_noted();
         ledger_.reached(offset);
         next_offset_ = std::max(next_offset_, offset);
+        on_source_answers();
         break;
       case kafka::Pop::error:
-        telemetry::warn("partition error", {{"topic", partition_.topic},
-                                            {"partition", partition_.partition},
-                                            {"error", source_->last_error()}});
+        on_source_error(now);
         break;
     }
   }

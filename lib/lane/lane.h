@@ -9,6 +9,9 @@
 // handler and the journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called
 // from any thread and must only signal. Nothing blocks except close_pool, up to its deadline.
 //
+// An error of the source (a topic that may not be read) does not end the lane: it waits, says so every half
+// minute, and goes on when the source gives something again.
+//
 // The destructor needs the pool to be closed (close_pool returned true), else it waits for the handlers.
 #pragma once
 
@@ -135,6 +138,9 @@ class Lane {
   void take_what_is_fetched(TimePoint now);
   void resume(TimePoint now);
   void tick_starving(TimePoint now);
+  void tick_source_error(TimePoint now);
+  void on_source_error(TimePoint now);
+  void on_source_answers();
   void publish(TimePoint now);
   std::uint64_t work_left() const;
 
@@ -183,6 +189,8 @@ class Lane {
   bool was_full_ = false;               // the prefetch buffer was full since the last wake
   std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
   Duration stall_limit_ = seconds(30);
+  std::string source_error_;  // nothing has come since
+  TimePoint next_source_report_{};
   TimePoint next_failure_report_{};
   std::uint64_t failures_unreported_ = 0;
   Sequence oldest_seen_ = 0;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
+constexpr Duration source_report = seconds(30);
 constexpr Duration dry_limit = milliseconds(20);
 
 }  // namespace
@@ -22,6 +23,7 @@ TimePoint Lane::tick(TimePoint now) {
   submit(now);
   tick_pause(now);
   tick_starving(now);
+  tick_source_error(now);
   publish(now);
   TimePoint next = now + (batches_.empty() && !dry_since_ ? idle_tick : busy_tick);
   if (const auto due = retries_.next_due()) next = std::min(next, std::max(*due, now + milliseconds(1)));
@@ -93,6 +95,30 @@ void Lane::tick_starving(TimePoint now) {
   source_->seek(next_offset_);
   dry_since_ = now;
   stall_limit_ *= 2;
+}
+
+void Lane::on_source_error(TimePoint now) {
+  source_error_ = source_->last_error();
+  next_source_report_ = now + source_report;
+  telemetry::log_repeating(telemetry::Level::warn, "partition error " + partition_.topic, "partition error",
+                           {{"topic", partition_.topic},
+                            {"partition", partition_.partition},
+                            {"offset", next_offset_},
+                            {"error", source_error_}});
+}
+
+void Lane::on_source_answers() {
+  if (source_error_.empty()) return;
+  source_error_.clear();
+  log_state("partition answers again");
+}
+
+/// The client tells a refusal once, and the end of a partition once: the seek makes it tell again, so that a
+/// partition without new records is known to be readable, too.
+void Lane::tick_source_error(TimePoint now) {
+  if (source_error_.empty() || now < next_source_report_) return;
+  if (state_.may_take() && next_offset_ >= 0) source_->seek(next_offset_);
+  on_source_error(now);
 }
 
 void Lane::publish(TimePoint now) {

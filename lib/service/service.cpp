@@ -15,6 +15,7 @@ namespace laneway::service {
 namespace {
 
 constexpr Duration exit_slack = milliseconds(3500);  // of the 5 s after the drain; the rest is the program's
+constexpr Duration retry_interval = milliseconds(300);  // while brokers and topics are waited for
 constexpr Duration live_limit = seconds(10);
 /// Room in the memory plan for partitions that are added later or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
@@ -33,6 +34,7 @@ class Service::Implementation {
       : config(std::move(c)), handler(std::move(h)) {}
 
   Status prepare();
+  Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
   Result<lane::MemoryPlan> wait_for_topics();
   Status start_members();
   kafka::ClientSettings member_settings(std::size_t member) const;
@@ -71,6 +73,15 @@ Status Service::Implementation::prepare() {
   return {};
 }
 
+/// The topics, when all that are named can be read. A pattern may match some that cannot; their lanes tell.
+Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka::Directory& directory,
+                                                                           Duration timeout) {
+  auto topics = directory.topics(config.topics, timeout);
+  if (!topics || config.topics_by_pattern()) return topics;
+  if (auto status = directory.readable(*topics, timeout); !status) return status.error();
+  return topics;
+}
+
 /// The plan needs the number of partitions, and a service without its topics would only look alive.
 Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   auto settings = config.kafka;
@@ -80,23 +91,23 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   const auto deadline = Deadline::in(config.start_deadline);
   auto next_report = SteadyClock::now();
   for (;;) {
-    auto topics =
-        (*directory)
-            ->topics(config.topics, std::min<Duration>(deadline.left() + milliseconds(1), seconds(1)));
+    const auto topics = find_topics(**directory, std::min<Duration>(deadline.left(), seconds(1)));
     if (topics) {
       std::uint64_t partitions = 0;
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
                                (*directory)->brokers(), config.consumers);
     }
-    if (stops.load() > 0 || deadline.passed() || topics.error().kind == ErrorKind::configuration)
+    // Too late to ask again: this answer is better than that of a question without time.
+    if (stops.load() > 0 || deadline.left() < retry_interval + milliseconds(100) ||
+        topics.error().kind == ErrorKind::configuration)
       return topics.error();
     if (SteadyClock::now() >= next_report) {
       next_report = SteadyClock::now() + seconds(5);
       telemetry::warn("waiting for brokers and topics",
                       {{"left_ms", deadline.left()}, {"error", topics.error().text()}});
     }
-    changed.wait_until(std::min(deadline.at(), SteadyClock::now() + milliseconds(300)));
+    changed.wait_until(std::min(deadline.at(), SteadyClock::now() + retry_interval));
   }
 }
 
@@ -224,8 +235,7 @@ Ended Service::wait() {
   for (const auto& loop : self.loops()) {
     ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
     ended.abandoned += loop->abandoned();
-    if (const auto fatal = loop->fatal(); fatal && !ended.error)
-      ended.error = Error{ErrorKind::fatal, "the Kafka client cannot go on: " + *fatal, ""};
+    if (const auto fatal = loop->fatal(); fatal && !ended.error) ended.error = fatal;
   }
   return ended;
 }

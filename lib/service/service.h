@@ -26,7 +26,7 @@ namespace laneway::service {
 struct Ended {
   /// Records whose work had been started and was given up at the drain deadline; each was logged.
   std::uint64_t abandoned = 0;
-  /// Why it ended by itself: a fatal client error.
+  /// Why it ended by itself: a fatal client error, or a group that it may not join (unavailable).
   std::optional<Error> error;
   /// A thread hangs (a handler or the client library): the process must end without destroying the Service.
   bool stuck = false;
@@ -63,8 +63,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Errors: configuration, unavailable (brokers or topics not there by start_deadline). Ok also when stop()
-  /// came first.
+  /// Errors: configuration, unavailable (brokers or topics not there, or access to them denied, by
+  /// start_deadline). Ok also when stop() came first.
   Status start();
   /// The first call begins the drain, the second cuts it short.
   void stop();
