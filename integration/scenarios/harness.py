@@ -161,7 +161,7 @@ class Service:
 class Run:
     """One scenario's surroundings."""
 
-    def __init__(self, name, own_kafka=False, nodes=1):
+    def __init__(self, name, own_kafka=False, nodes=1, secured=False):
         self.name = name
         self.folder = Path(tempfile.mkdtemp(prefix=f"laneway-{name}-"))
         self.services, self.writers, self.sampler = [], [], None
@@ -172,12 +172,14 @@ class Run:
         self.kafka_dir = self.folder / "kafka" if self.owns_kafka else Path(shared)
         self.topic = f"{name}-{os.getpid()}"
         self.group = f"{name}-{os.getpid()}"
-        self.nodes = nodes
+        self.nodes, self.secured = nodes, secured
 
     def __enter__(self):
         try:
             more = ["--nodes", str(self.nodes), "--while", str(os.getpid())] if self.owns_kafka else []
+            more += ["--secured"] if self.secured else []
             self.bootstrap = self.kafka("start", *more).strip()
+            self.admin_bootstrap = re.search(r"KAFKA_ADMIN_BOOTSTRAP=(\S+)", self.kafka("env"))[1]
         except BaseException:
             self.clean_up()
             raise
@@ -216,7 +218,7 @@ class Run:
 
     def tool(self, *arguments):
         """The lines that kafka_tool prints."""
-        done = subprocess.run([KAFKA_TOOL, "--bootstrap", self.bootstrap, *map(str, arguments)], text=True,
+        done = subprocess.run([KAFKA_TOOL, "--bootstrap", self.admin_bootstrap, *map(str, arguments)], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240)
         expect(done.returncode == 0, f"kafka_tool {' '.join(map(str, arguments))} failed: {done.stderr}")
         return done.stdout.splitlines()
@@ -233,7 +235,7 @@ class Run:
         """The process that goes on writing; see finish_writing."""
         log = open(self.folder / f"writer-{len(self.writers)}.log", "wb")
         with log:
-            writer = subprocess.Popen([KAFKA_TOOL, "--bootstrap", self.bootstrap, "produce", topic or self.topic,
+            writer = subprocess.Popen([KAFKA_TOOL, "--bootstrap", self.admin_bootstrap, "produce", topic or self.topic,
                                        "--acks-file", self.acks(), *map(str, options)], stdout=log, stderr=log,
                                       preexec_fn=die_with_parent)
         self.writers.append(writer)
@@ -351,12 +353,12 @@ class Sampler:
         self.thread.join(60)
 
 
-def main(name, scenario, own_kafka=False, nodes=1):
+def main(name, scenario, own_kafka=False, nodes=1, secured=False):
     """Runs one scenario and ends the program: 0 passed, 1 failed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that ctest's time-out cleans up, too
     started = time.monotonic()
     try:
-        with Run(name, own_kafka, nodes) as run:
+        with Run(name, own_kafka, nodes, secured) as run:
             scenario(run)
     except Failed as failure:
         traceback.print_exc()
