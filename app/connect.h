@@ -12,8 +12,9 @@
 
 namespace laneway::app {
 
-/// The subscribed topics' partitions and the group's commits; access to both is tried by that. Errors:
-/// unavailable, configuration. Where a pattern matches nothing yet, the partitions remain assumed.
+/// The subscribed topics' partitions and the group's commits, and whether both may be read (that the group
+/// may be joined shows only at a join). Errors: unavailable, configuration. Where a pattern matches nothing
+/// yet, the partitions remain assumed.
 Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out);
 /// A connection to the handler's server. Errors: unavailable.
 Status ask_handler(const config::Config& config, std::ostream& out);

@@ -117,6 +117,13 @@ def the_group_is_closed(run, service):
     goes_on(run, service)
 
 
+def stops_at_once_where_the_group_is_closed(run, service):
+    lost = len(service.events("partitions lost"))
+    rights(run, "revoke", "group", "read", "describe")
+    wait_until("its session has ended", lambda: len(service.events("partitions lost")) > lost, within=SESSION * 5)
+    service.stop()
+
+
 def no_password_is_told(run):
     for log in run.folder.glob("*.log"):
         said = log.read_text(errors="replace")
@@ -135,14 +142,14 @@ def scenario(run):
     expect(not failures, "\n".join(failures))
     run.watch_commits()
     service = start(run, "service")
-    run.produce_meanwhile("--seconds", 45, "--rate", 500)
+    run.produce_meanwhile("--seconds", 35, "--rate", 500)
     for case in (reading_is_taken_away, the_topic_is_hidden, the_group_is_closed):
         goes_on(run, service)
         case(run, service)
         print(f"{case.__name__}: passed")
     run.finish_writing()
     run.wait_for_no_lag()
-    service.stop()
+    stops_at_once_where_the_group_is_closed(run, service)
     no_password_is_told(run)
     # What was done while nothing could be committed runs again when the session has ended.
     run.judge(harness.Promises(stopped_clean=True, duplicates=10000))

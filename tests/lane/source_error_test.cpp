@@ -1,0 +1,78 @@
+#include <vector>
+
+#include "catch.h"
+#include "handler/factory.h"
+#include "lane/lane.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+constexpr std::int64_t next_offset = 7;
+
+/// A partition whose pops answer what the test says, and that notes where it was asked to go.
+struct ScriptedSource final : PartitionSource {
+  std::vector<kafka::Pop> answers;
+  std::vector<std::int64_t> seeks;
+
+  kafka::Pop pop(kafka::Record&, std::int64_t& offset) override {
+    offset = next_offset;
+    if (answers.empty()) return kafka::Pop::empty;
+    const auto answer = answers.back();
+    answers.pop_back();
+    return answer;
+  }
+  std::string last_error() const override { return "denied"; }
+  std::size_t fetched() const override { return answers.size(); }
+  void pause() override {}
+  void resume(std::int64_t) override {}
+  void seek(std::int64_t offset) override { seeks.push_back(offset); }
+  void wake() override {}
+  std::int64_t high_watermark() const override { return kafka::no_offset; }
+};
+
+class Fixture {
+ public:
+  Fixture() {
+    auto made = std::make_unique<ScriptedSource>();
+    source = made.get();
+    lane.start(std::move(made), now);
+  }
+  ~Fixture() {
+    lane.revoke(now);
+    (void)lane.close_pool(Deadline::in(seconds(10)));
+  }
+  void answer(kafka::Pop pop) {
+    source->answers = {pop};
+    lane.work(now);
+  }
+  void pass(Duration time) { lane.tick(now += time); }
+
+  TimePoint now = SteadyClock::now();
+  const std::unique_ptr<handler::Handler> handler = handler::make_handler(config::LogHandler{}).value();
+  const LaneContext context{{}, {}, plan_memory(1 << 28, 1, 1, 1), handler.get()};
+  Lane lane{context, {{"orders", 0}, next_offset, {}}, 1, [] {}};
+  ScriptedSource* source = nullptr;  // the lane's
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a partition that gives an error is asked again every half minute") {
+  answer(kafka::Pop::error);
+  pass(seconds(29));
+  CHECK(source->seeks.empty());
+  pass(seconds(1));
+  CHECK(source->seeks == std::vector<std::int64_t>{next_offset});
+  pass(seconds(29));
+  CHECK(source->seeks.size() == 1);
+  pass(seconds(1));
+  CHECK(source->seeks.size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a partition that has answered again, even with its end alone, is left in peace") {
+  answer(kafka::Pop::error);
+  answer(kafka::Pop::end_of_partition);
+  pass(seconds(31));
+  CHECK(source->seeks.empty());
+}
