@@ -96,16 +96,17 @@ Lane::Take Lane::take(TimePoint now) {
 Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, TimePoint now) {
   kafka::Record record;
   std::int64_t offset = 0;
+  const auto delivered_before = delivered_;
   while (batch.items.size() < most) {
     switch (source_->pop(record, offset)) {
       case kafka::Pop::record:
         if (delivered_ < 0 || resumed_at_) on_first_record(offset, now);
-        if (offset <= delivered_) start_over(offset);
+        if (offset <= delivered_ || ledger_.would_go_back(offset)) start_over(batch, offset);
         accept(batch, std::move(record), offset);
         if (bytes_ + batch.bytes >= context_.memory.lane_bytes) return Take::more;
         break;
       case kafka::Pop::empty:
-        if (!dry_since_) dry_since_ = now;
+        if (!dry_since_ || delivered_ != delivered_before) dry_since_ = now;
         return Take::empty;
       case kafka::Pop::end_of_partition:
         flush_noted();
@@ -135,10 +136,9 @@ void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_
     return;
   }
   note(offset);
-  const auto size = record.size();
-  batch.bytes += size + record_overhead;
   auto& item = batch.items.emplace_back();
   item.record = std::move(record);
+  batch.bytes += memory_of(item);
   item.sequence = next_sequence_++;
 }
 
@@ -173,20 +173,24 @@ void Lane::on_first_record(std::int64_t offset, TimePoint now) {
 }
 
 /// Backward delivery: the topic was truncated or made anew. What is at work belongs to the past and is
-/// dropped when it finishes; clamping to the old offsets would freeze the commits.
-void Lane::start_over(std::int64_t offset) {
+/// dropped when it finishes; clamping to the old offsets would freeze the commits. What was popped before in
+/// the same run goes as well.
+void Lane::start_over(handler::RecordBatch& batch, std::int64_t offset) {
   telemetry::warn("offsets went back", {{"topic", partition_.topic},
                                         {"partition", partition_.partition},
                                         {"offset", offset},
-                                        {"delivered", delivered_},
+                                        {"expected", next_offset_},
                                         {"hint", "topic truncated or recreated: starting over from here"}});
   flush_noted();
   ledger_ = Ledger(offset);
   next_sequence_ = 0;
   ++ledger_life_;
-  (void)keys_.clear();
+  batch.items.clear();
+  batch.bytes = 0;
+  batch.consecutive = true;
+  let_go(keys_.clear());
   keys_ = {};
-  (void)retries_.clear(&handler::Item::sequence);
+  let_go(retries_.clear(&handler::Item::sequence));
   give_back_pending();
   acknowledged_ = {partition_, kafka::no_offset, {}};
 }
@@ -208,7 +212,12 @@ void Lane::apply_order(handler::RecordBatch& batch) {
       item.key = key_hash(*key);
     else
       item.key = context_.lanes.null_keys == config::NullKeys::ordered ? 1 : 0;
-    if (item.key != 0 && !keys_.admit(item.key, item)) continue;
+    const auto memory = memory_of(item);
+    if (item.key != 0 && !keys_.admit(item.key, item)) {
+      batch.bytes -= memory;  // it waits outside the batch
+      bytes_ += memory;
+      continue;
+    }
     if (&*kept != &item) *kept = std::move(item);
     ++kept;
   }

@@ -108,7 +108,7 @@ class Lane {
   void note(std::int64_t offset);
   void flush_noted();
   void on_first_record(std::int64_t offset, TimePoint now);
-  void start_over(std::int64_t offset);
+  void start_over(handler::RecordBatch& batch, std::int64_t offset);
   void apply_order(handler::RecordBatch& batch);
   void enqueue(BatchPtr batch);
   void submit(TimePoint now);
@@ -130,6 +130,7 @@ class Lane {
   // lane_drain.cpp
   bool fits(TimePoint now, TimePoint deadline) const;
   void give_back_pending();
+  void let_go(const std::vector<handler::Item>& items);
   void abandon(const pool::Range& range);
   void log_abandoned(std::int64_t offset, std::uint32_t attempt);
 
@@ -144,6 +145,7 @@ class Lane {
   void publish(TimePoint now);
   std::uint64_t work_left() const;
 
+  static std::uint64_t memory_of(const handler::Item& item) { return item.record.size() + record_overhead; }
   BatchPtr new_batch();
   void recycle(handler::RecordBatch* batch);
   bool current(const handler::RecordBatch& batch) const;
@@ -183,6 +185,7 @@ class Lane {
   kafka::CommittedOffset acknowledged_;
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;
+  std::uint64_t sent_life_ = 0;
 
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);

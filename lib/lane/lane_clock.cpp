@@ -49,12 +49,13 @@ void Lane::tick_pause(TimePoint now) {
   }
   if (state_.state() != State::paused) return;
   // Fetching starts again while enough is left to work on until the first record comes.
-  const auto left =
-      pool_->snapshot().service_time * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
+  const auto service = pool_->snapshot().service_time;
+  const auto left = service * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
   const auto lead = 2 * (resume_latency_ + busy_tick);
   const bool other_reason =
       state_.has(Hold::window_full) || state_.has(Hold::memory_full) || state_.has(Hold::retries_full);
-  if (!state_.held_by_anything() || (!other_reason && left <= lead)) resume(now);
+  const bool soon = service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
+  if (!state_.held_by_anything() || (!other_reason && soon)) resume(now);
 }
 
 /// Pausing makes the client throw away what it has fetched, so the lane takes it first, as far as its bounds

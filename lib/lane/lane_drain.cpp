@@ -12,11 +12,12 @@ std::optional<kafka::CommittedOffset> Lane::commit_candidate() {
   const auto version = ledger_.map_version();
   if (offset == acknowledged_.offset && version == committed_map_version_) return std::nullopt;
   sent_map_version_ = version;
+  sent_life_ = ledger_life_;
   return kafka::CommittedOffset{partition_, offset, ledger_.completion_map()};
 }
 
 void Lane::committed(const kafka::CommittedOffset& offset) {
-  if (offset.offset < acknowledged_.offset) return;
+  if (sent_life_ != ledger_life_ || offset.offset < acknowledged_.offset) return;
   acknowledged_ = offset;
   committed_map_version_ = sent_map_version_;
   stats_->committed_offset.set(offset.offset);
@@ -36,16 +37,21 @@ void Lane::give_back_pending() {
   }
 }
 
+/// Of records that waited outside any batch.
+void Lane::let_go(const std::vector<handler::Item>& items) {
+  for (const auto& item : items) bytes_ -= std::min(bytes_, memory_of(item));
+}
+
 void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   collect(now);
   if (!state_.drain(now)) return;
   stats_->state.set(State::draining);
   log_state("lane draining");
-  (void)retries_.clear(&handler::Item::sequence);  // not waited for: a drain is everybody's time
+  let_go(retries_.clear(&handler::Item::sequence));  // not waited for: a drain is everybody's time
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish;
   if (!finish || !fits(now, deadline)) {
     give_back_pending();
-    (void)keys_.clear();
+    let_go(keys_.clear());
     const auto snapshot = pool_->snapshot();
     std::uint32_t keep = 0;
     if (finish && snapshot.service_time > Duration::zero())
@@ -64,7 +70,7 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
 void Lane::cancel() {
   cancelled_ = true;
   give_back_pending();
-  (void)keys_.clear();
+  let_go(keys_.clear());
   for (const auto& range : pool_->withdraw(0)) {
     auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
     batch.unfinished -= range.count();

@@ -61,11 +61,11 @@ void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, 
     }
   }
   if (batch.sequential && !key_busy && last_done_key) release_key(*last_done_key);
-  if (waiting.empty()) return;
+  if (waiting.empty() || cancelled_) return;  // cancelled: given back
   const auto key = waiting.front().key;
   if (batch.sequential && !finished.failures.empty()) {
     // The failed record of the key comes first, after its delay; these wait behind it.
-    for (const auto& item : waiting) bytes_ += item.record.size() + record_overhead;
+    for (const auto& item : waiting) bytes_ += memory_of(item);
     keys_.give_back(key, waiting);
   } else {
     run_again(std::move(waiting), batch.sequential);
@@ -90,6 +90,7 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
   }
   item.record.detach();  // a long wait must not pin the fetch buffer
   item.state = handler::ItemState::waiting;
+  bytes_ += memory_of(item);
   retries_.push(now + delay, std::move(item));
 }
 
@@ -112,8 +113,7 @@ void Lane::release_key(std::uint64_t key) {
   std::vector<handler::Item> next;
   const auto taken = keys_.release(key, next, std::max<std::uint32_t>(run_, 1));
   if (taken == 0) return;
-  for (const auto& item : next)
-    bytes_ -= std::min<std::uint64_t>(bytes_, item.record.size() + record_overhead);
+  let_go(next);
   run_again(std::move(next), true);
 }
 
@@ -122,7 +122,7 @@ void Lane::run_again(std::vector<handler::Item> items, bool sequential) {
   batch->sequential = sequential && items.size() > 1;
   batch->consecutive = false;
   for (auto& item : items) {
-    batch->bytes += item.record.size() + record_overhead;
+    batch->bytes += memory_of(item);
     batch->items.push_back(std::move(item));
   }
   enqueue(std::move(batch));
@@ -133,6 +133,7 @@ void Lane::submit_due_retries(TimePoint now) {
   while (auto item = retries_.pop_due(now)) {
     std::vector<handler::Item> one;
     one.push_back(std::move(*item));
+    let_go(one);
     run_again(std::move(one), false);
     any = true;
   }
