@@ -1,0 +1,217 @@
+// How a lane ends: drain, cancellation, what is abandoned.
+#include "catch.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using handler::Outcome;
+
+namespace {
+
+/// Two at work, four queued, two pending.
+void begin_busy(TestLane& test) {
+  test.context.lanes.workers = 2;
+  test.context.lanes.queue = 4;
+  test.partition.add_run(0, 20);
+  test.begin();
+  REQUIRE(test.until_started({0, 1}));
+  REQUIRE(test.partition.next == 8);
+}
+
+/// Leaves what it was given unanswered once its stop is requested.
+class SilentHandler final : public handler::Handler {
+ public:
+  void handle(handler::Task task) noexcept override {
+    ++begun;
+    const auto attempt = task.attempt(0);
+    (void)attempt.stop.wait_until(SteadyClock::now() + patience);
+  }
+  std::string name() const override { return "silent"; }
+  std::atomic<int> begun{0};
+};
+
+}  // namespace
+
+TEST_CASE("a drain finishes what was taken, takes nothing more, and the commit covers it") {
+  TestLane test;
+  begin_busy(test);
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  CHECK(test.lane->state() == State::draining);
+  CHECK_FALSE(test.lane->drained());
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(test.partition.next == 8);
+  CHECK(TestLane::sorted(test.handler.started()) == offsets(0, 8));
+  CHECK(test.commit_offset() == 8);
+  CHECK(test.lane->revoke(test.now) == 0);
+  CHECK(test.lane->close_pool(Deadline::in(patience)));
+}
+
+TEST_CASE("every finished record signals the loop during a drain") {
+  TestLane test;
+  test.partition.add(0);
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.answer(0);
+  const auto deadline = Deadline::in(patience);
+  while (test.signals == 0 && !deadline.passed()) std::this_thread::yield();
+  CHECK(test.signals > 0);
+}
+
+TEST_CASE("drain_queued: return gives back what has not started, and the commit stops before it") {
+  TestLane test;
+  test.context.lanes.drain_queued = config::DrainQueued::give_back;
+  begin_busy(test);
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(TestLane::sorted(test.handler.started()) == Offsets{0, 1});
+  CHECK(test.commit_offset() == 2);
+}
+
+TEST_CASE("queued work that cannot be finished by the deadline is given back unstarted at once") {
+  TestLane test;
+  begin_busy(test);
+  std::this_thread::sleep_for(milliseconds(300));  // the least that a record takes
+  test.handler.answer(0);
+  REQUIRE(test.until_started({0, 1, 2}));
+  test.lane->begin_drain(test.now, test.now + milliseconds(100));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(TestLane::sorted(test.handler.started()) == Offsets{0, 1, 2});
+  CHECK(test.commit_offset() == 3);
+}
+
+TEST_CASE("a drain waits for no retry: what failed is given back") {
+  TestLane test;
+  test.partition.add_run(0, 3);
+  test.begin();
+  test.handler.answer(0, Outcome::retry("not now"));
+  REQUIRE(test.until_outstanding(2));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.answer(1, Outcome::retry("not now"));
+  test.handler.answer(2);
+  REQUIRE(test.until_drained());
+  test.now += seconds(100);
+  test.lane->tick(test.now);
+  CHECK(test.lane->drained());
+  CHECK(test.handler.started().size() == 3);
+  const auto candidate = test.lane->commit_candidate();
+  REQUIRE(candidate);
+  CHECK(candidate->offset == 0);
+  CHECK(decode(candidate->metadata, 0).map->contains(2));
+  CHECK(test.lane->revoke(test.now) == 0);  // nothing was cut off
+}
+
+TEST_CASE("a drain keeps the order of a key whose record fails") {
+  TestLane test;
+  test.context.lanes.order = config::Order::key;
+  for (std::int64_t offset = 0; offset < 3; ++offset) test.partition.add(offset, "a");
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.answer(0, Outcome::retry("not now"));
+  REQUIRE(test.until_drained());
+  CHECK(test.handler.started() == Offsets{0});
+  CHECK(test.commit_offset() == -1);
+}
+
+TEST_CASE("a drain finishes what waits behind its key") {
+  TestLane test;
+  test.context.lanes.order = config::Order::key;
+  for (std::int64_t offset = 0; offset < 3; ++offset) test.partition.add(offset, "a");
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(test.handler.started() == offsets(0, 3));
+  CHECK(test.commit_offset() == 3);
+}
+
+TEST_CASE("cancellation stops what is at work, and each such record is logged as abandoned") {
+  CapturedLog log;
+  TestLane test;
+  begin_busy(test);
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.lane->cancel();
+  REQUIRE(test.until_drained());
+  CHECK(test.handler.started().size() == 2);
+  CHECK(test.lane->revoke(test.now) == 2);
+  CHECK(log.lines({"abandoned", "topic=orders", "partition=3", "offset=0"}) == 1);
+  CHECK(log.lines({"abandoned", "topic=orders", "partition=3", "offset=1"}) == 1);
+  CHECK(log.lines({"msg=abandoned"}) == 2);
+  CHECK(test.lane->stats().abandoned.get() == 2);
+  CHECK(test.commit_offset() == -1);
+}
+
+TEST_CASE("a handler that ignores its stop is abandoned, and what it answers later changes nothing") {
+  CapturedLog log;
+  TestLane test;
+  test.handler.ignore_stops();
+  begin_busy(test);
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.answer(1);
+  REQUIRE(test.until([&] { return test.handler.started().size() == 3; }));
+  test.lane->cancel();
+  test.work();
+  CHECK_FALSE(test.lane->drained());
+  const auto candidate = test.lane->commit_candidate();
+  REQUIRE(candidate);
+  CHECK(candidate->offset == 0);
+  CHECK(test.lane->revoke(test.now) == 2);
+  CHECK(log.lines({"msg=abandoned"}) == 2);
+  CHECK(log.lines({"abandoned", "offset=0"}) == 1);
+  CHECK(log.lines({"abandoned", "offset=2"}) == 1);
+  CHECK_FALSE(test.lane->close_pool(Deadline::in(milliseconds(1))));
+  const auto answered = test.lane->stats().outcomes[0].get();
+  test.handler.open();
+  REQUIRE(test.lane->close_pool(Deadline::in(patience)));
+  CHECK(test.lane->stats().outcomes[0].get() == answered + 2);
+  test.work();
+  test.lane->tick(test.now + seconds(1));
+  CHECK(test.lane->take_completed() == 1);
+  CHECK(test.lane->commit_candidate()->metadata == candidate->metadata);
+  CHECK(test.lane->commit_candidate()->offset == 0);
+}
+
+TEST_CASE("records that a handler leaves unanswered when stopped are not begun again") {
+  TestLane test;
+  SilentHandler silent;
+  test.context.handler = &silent;
+  test.context.lanes.workers = 1;
+  test.partition.add(0);
+  test.begin();
+  REQUIRE(test.until([&] { return silent.begun == 1; }));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.lane->cancel();
+  REQUIRE(test.until_drained());
+  CHECK(silent.begun == 1);
+  test.lane.reset();  // before its handler
+}
+
+TEST_CASE("a lost lane ends at once: it starts nothing more, and what was at work is abandoned") {
+  TestLane test;
+  test.handler.ignore_stops();
+  begin_busy(test);
+  CHECK(test.lane->revoke(test.now) == 2);
+  CHECK(test.lane->state() == State::revoked);
+  test.handler.open();
+  REQUIRE(test.lane->close_pool(Deadline::in(patience)));
+  CHECK(test.handler.started().size() == 2);
+  CHECK(test.lane->revoke(test.now) == 0);
+  CHECK_FALSE(test.lane->work(test.now));
+}
+
+TEST_CASE("a lane can be drained while paused") {
+  TestLane test;
+  begin_busy(test);
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(test.commit_offset() == static_cast<std::int64_t>(test.partition.next));
+  CHECK(test.partition.calls == std::vector<std::string>{"pause"});
+}

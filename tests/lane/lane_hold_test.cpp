@@ -1,0 +1,186 @@
+// When a lane holds, pauses and goes on.
+#include "catch.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+TEST_CASE("what the pool rejects is kept in order, and the lane is held") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 10);
+  test.begin();
+  test.work();
+  CHECK(test.lane->state() == State::held);
+  CHECK(test.lane->stats().rejections.get() == 1);
+  CHECK(test.partition.next == 4);  // two runs of two, of which the pool took three records
+  REQUIRE(test.until_started({0}));
+  for (std::int64_t offset = 0; offset < 10; ++offset) test.handler.answer(offset);
+  REQUIRE(test.until([&] { return test.commit_offset() == 10; }));
+  CHECK(test.handler.started() == offsets(0, 10));
+  CHECK(test.lane->state() == State::running);
+}
+
+TEST_CASE("a held lane takes nothing, whatever is fetched") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 100);
+  test.begin();
+  test.work();
+  for (int i = 0; i < 20; ++i) test.pass(milliseconds(10));
+  CHECK(test.partition.next == 4);
+  CHECK(test.lane->stats().holds.get() == 1);
+}
+
+TEST_CASE("a held lane is signalled when half of the queue is free, not before") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 4;
+  test.partition.add_run(0, 20);
+  test.begin();
+  test.work();
+  REQUIRE(test.lane->state() == State::held);
+  const auto outstanding = [&] {
+    const auto pool = test.lane->pool().snapshot();
+    return pool.queued + pool.in_flight;
+  };
+  const auto wait_for = [&](auto condition) {
+    const auto deadline = Deadline::in(patience);
+    while (!condition() && !deadline.passed()) std::this_thread::yield();
+    return condition();
+  };
+  REQUIRE(outstanding() == 5);
+  test.handler.answer(0);
+  REQUIRE(wait_for([&] { return outstanding() == 4; }));
+  CHECK(test.signals == 0);
+  test.handler.answer(1);
+  CHECK(wait_for([&] { return test.signals == 1; }));
+}
+
+TEST_CASE("a hold that lasts becomes a pause, and room ends it by a seek to the next offset") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.context.lanes.pause_after = seconds(1);
+  test.partition.add_run(0, 20);
+  test.partition.fetched_up_to = 6;
+  test.begin();
+  test.work();
+  test.pass(milliseconds(999));
+  CHECK(test.lane->state() == State::held);
+  CHECK(test.partition.calls.empty());
+  test.pass(milliseconds(1));
+  CHECK(test.lane->state() == State::paused);
+  CHECK(test.partition.calls == std::vector<std::string>{"pause"});
+  CHECK(test.partition.next == 6);  // what had been fetched, so that the pause discards nothing
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 6; }));
+  test.pass(milliseconds(50));
+  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 6"});
+  REQUIRE(test.until([&] { return test.commit_offset() == 20; }));
+  CHECK(test.handler.started() == offsets(0, 20));
+  CHECK(test.lane->stats().pauses.get() == 1);
+}
+
+TEST_CASE("a pause lasts while no record has been finished: how long the work takes is not known") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 20);
+  test.begin();
+  test.work();
+  for (int i = 0; i < 100; ++i) test.pass(milliseconds(50));
+  CHECK(test.lane->state() == State::paused);
+  CHECK(test.partition.calls == std::vector<std::string>{"pause"});
+}
+
+TEST_CASE("a pause lasts while the work that is left takes longer than the first record to come") {
+  TestLane test;
+  test.context.lanes.workers = 2;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 20);
+  test.partition.fetched_up_to = 10;
+  test.begin();
+  REQUIRE(test.until_started({0, 1}));
+  std::this_thread::sleep_for(milliseconds(300));  // the least that a record takes
+  test.handler.answer(0);
+  REQUIRE(test.until_started({0, 1, 2}));
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  for (int i = 0; i < 50; ++i) test.pass(milliseconds(50));
+  CHECK(test.lane->state() == State::paused);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 10; }));
+  test.pass(milliseconds(50));
+  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 10"});
+}
+
+TEST_CASE("fetching resumes while work is left that would be done before the first record comes") {
+  TestLane test;
+  test.context.lanes.workers = 2;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 40);
+  test.partition.fetched_up_to = 30;
+  test.handler.answer_done(offsets(0, 20));  // in no time
+  test.begin();
+  REQUIRE(test.until([&] { return test.lane->stats().outcomes[0].get() == 20; }));
+  REQUIRE(test.until([&] { return test.lane->state() == State::held; }));
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  test.pass(milliseconds(1));
+  CHECK(test.lane->state() == State::held);  // the rest is still at work
+  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 30"});
+}
+
+TEST_CASE("an oldest record that does not end holds the lane at max_incomplete") {
+  TestLane test;
+  test.context.lanes.max_incomplete = 8;
+  test.partition.add_run(0, 50);
+  test.begin();
+  for (std::int64_t offset = 1; offset < 50; ++offset) test.handler.answer(offset);
+  REQUIRE(test.until_started(offsets(0, 8)));
+  REQUIRE(test.until_outstanding(1));
+  CHECK(test.lane->state() == State::held);
+  CHECK(test.partition.next == 8);
+  CHECK(test.commit_offset() == 0);  // its map holds the other seven
+  test.handler.answer(0);
+  REQUIRE(test.until([&] { return test.commit_offset() == 50; }));
+}
+
+TEST_CASE("the loop is signalled by what finishes while the lane is held at max_incomplete") {
+  TestLane test;
+  test.context.lanes.max_incomplete = 2;
+  test.partition.add_run(0, 4);
+  test.begin();
+  REQUIRE(test.until_started({0, 1}));
+  REQUIRE(test.lane->state() == State::held);
+  test.handler.answer(0);
+  const auto deadline = Deadline::in(patience);
+  while (test.signals == 0 && !deadline.passed()) std::this_thread::yield();
+  CHECK(test.signals > 0);
+}
+
+TEST_CASE("retry.max_waiting records that wait for their next attempt hold the lane") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 1;
+  test.context.retry.max_waiting = 3;
+  test.context.retry.backoff = seconds(10);
+  test.partition.add_run(0, 50);
+  for (std::int64_t offset = 0; offset < 50; ++offset)
+    test.handler.answer(offset, handler::Outcome::retry("again"));
+  test.begin();
+  REQUIRE(test.until([&] { return test.lane->state() == State::held && test.lane->pool().drained(); }));
+  test.pass(milliseconds(1));
+  CHECK(test.lane->stats().waiting_retries.get() >= 3);
+  CHECK(test.lane->stats().waiting_retries.get() <= 5);  // and what was with the pool meanwhile
+  CHECK(test.partition.next <= 5);
+  test.handler.open();
+  for (int i = 0; i < 20 && test.partition.next < 50; ++i) {
+    test.pass(seconds(61));
+    REQUIRE(test.until_outstanding(0));
+  }
+  CHECK(test.partition.next == 50);
+}

@@ -1,0 +1,226 @@
+// What a lane asks of its client: wake-ups, seeks, and what it does when the log goes back.
+#include "catch.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using handler::Outcome;
+
+namespace {
+
+const std::vector<std::string> nothing;
+
+/// Passes `time` in steps of a busy loop's ticks.
+void pass_in_steps(TestLane& test, Duration time) {
+  for (Duration passed{}; passed < time; passed += milliseconds(500)) test.pass(milliseconds(500));
+}
+
+}  // namespace
+
+TEST_CASE("the client is woken once when a buffer that was full runs low") {
+  TestLane test;
+  test.handler.open();
+  test.context.memory.fetch.queued_min_messages = 100;
+  test.begin();
+  const auto take_one = [&](std::int64_t offset, std::size_t fetched) {
+    test.partition.reported_fetched = fetched;
+    test.partition.add(offset);
+    test.lane->work(test.now);
+  };
+  take_one(0, 49);  // it was never full
+  take_one(1, 100);
+  take_one(2, 50);
+  CHECK(test.partition.calls == nothing);
+  take_one(3, 49);
+  CHECK(test.partition.calls == std::vector<std::string>{"wake"});
+  take_one(4, 20);
+  CHECK(test.partition.calls.size() == 1);
+}
+
+TEST_CASE("a lane that finds a buffer that was full empty wakes the client, if the log goes on") {
+  TestLane test;
+  test.handler.open();
+  test.context.memory.fetch.queued_min_messages = 100;
+  test.partition.high_watermark = 1;
+  test.begin();
+  test.partition.reported_fetched = 100;
+  test.partition.add(0);
+  test.work();
+  test.pass(milliseconds(50));
+  CHECK(test.partition.calls == nothing);  // the log's end has been reached
+  test.partition.high_watermark = 50;
+  test.work();
+  test.pass(milliseconds(19));
+  test.pass(milliseconds(1));
+  CHECK(test.partition.calls == std::vector<std::string>{"wake"});
+}
+
+TEST_CASE("a partition that is silent for 30 s though its log goes on is sought to its next offset") {
+  TestLane test;
+  test.handler.open();
+  test.partition.add_run(0, 3);
+  test.partition.high_watermark = 10;
+  test.begin();
+  test.work();
+  pass_in_steps(test, milliseconds(29500));
+  CHECK(test.partition.calls == nothing);
+  pass_in_steps(test, seconds(1));
+  CHECK(test.partition.calls == std::vector<std::string>{"seek to 3"});
+  pass_in_steps(test, seconds(59));
+  CHECK(test.partition.calls.size() == 1);  // then it waits for twice as long
+  pass_in_steps(test, seconds(2));
+  CHECK(test.partition.calls == std::vector<std::string>{"seek to 3", "seek to 3"});
+}
+
+TEST_CASE("a partition whose records come slowly is not silent") {
+  TestLane test;
+  test.handler.open();
+  test.partition.high_watermark = 1000;
+  test.begin();
+  for (std::int64_t offset = 0; offset < 100; ++offset) {
+    test.partition.add(offset);
+    test.pass(seconds(1));
+    REQUIRE(test.until_outstanding(0));
+  }
+  CHECK(test.partition.calls == nothing);
+}
+
+TEST_CASE("a partition at its end is not silent, however long") {
+  TestLane test;
+  test.handler.open();
+  test.partition.add_run(0, 3);
+  test.partition.high_watermark = 3;
+  test.begin();
+  pass_in_steps(test, seconds(120));
+  CHECK(test.partition.calls == nothing);
+}
+
+TEST_CASE("a lane that is held asks nothing of a silent client") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.context.lanes.pause_after = std::chrono::hours(1);
+  test.partition.add_run(0, 4);
+  test.partition.high_watermark = 10;
+  test.begin();
+  test.work();
+  REQUIRE(test.lane->state() == State::held);
+  pass_in_steps(test, seconds(120));
+  CHECK(test.partition.calls == nothing);
+}
+
+TEST_CASE("the first record after a resume tells the resume's latency") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 6);
+  test.begin();
+  test.work();
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  test.handler.open();
+  REQUIRE(test.until_outstanding(0));
+  REQUIRE(test.until([&] { return test.commit_offset() == 6; }));
+  test.pass(milliseconds(1));
+  REQUIRE(test.lane->state() == State::running);
+  test.now += milliseconds(5);
+  test.partition.add(6);
+  test.work();
+  const auto latency = test.lane->stats().resume_latency.snapshot();
+  CHECK(latency.sum == milliseconds(5));
+}
+
+TEST_CASE("when offsets go back the lane begins anew, and commits from there") {
+  CapturedLog log;
+  TestLane test;
+  test.partition.add_run(100, 103);
+  test.begin(100);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit() == 103; }));
+  test.partition.add_run(5, 8);
+  REQUIRE(test.until([&] { return test.commit() == 8; }));
+  CHECK(TestLane::sorted(test.handler.started()) == Offsets{5, 6, 7, 100, 101, 102});
+  CHECK(log.lines({"offsets went back", "offset=5", "expected=103"}) == 1);
+}
+
+TEST_CASE("offsets may go back in the middle of a run") {
+  TestLane test;
+  test.partition.add_run(100, 103);
+  test.partition.add_run(5, 8);
+  test.begin(100);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 8; }));
+  CHECK(TestLane::sorted(test.handler.started()) == Offsets{5, 6, 7});
+}
+
+TEST_CASE("what was at work when offsets went back completes nothing of the new log") {
+  TestLane test;
+  test.partition.add_run(100, 102);
+  test.begin(100);
+  REQUIRE(test.until_started({100, 101}));
+  test.partition.add_run(5, 7);
+  REQUIRE(test.until_started({5, 6, 100, 101}));
+  test.handler.answer(100, Outcome::retry("of the old log"));
+  test.handler.answer(101);
+  REQUIRE(test.until_outstanding(2));
+  CHECK(test.commit_offset() == 5);
+  for (int i = 0; i < 10; ++i) test.pass(seconds(10));
+  CHECK(test.handler.started().size() == 4);  // no retry of it either
+  test.handler.answer_done({5, 6});
+  REQUIRE(test.until([&] { return test.commit_offset() == 7; }));
+}
+
+TEST_CASE("the answer to a commit of the old log does not hold back those of the new one") {
+  TestLane test;
+  test.partition.add_run(100, 103);
+  test.begin(100);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 103; }));
+  const auto under_way = test.lane->commit_candidate();
+  REQUIRE(under_way);
+  test.partition.add_run(5, 8);
+  test.work();
+  test.lane->committed(*under_way);
+  REQUIRE(test.until([&] { return test.commit_offset() == 8; }));
+}
+
+TEST_CASE("a log that begins before the committed offset is a new one: all of it is run and committed") {
+  TestLane test;
+  const CompletionMap map{100, {{103, 105}}};
+  test.partition.add_run(0, 3);
+  test.begin(100, encode(map, default_map_bytes));
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 3; }));
+  test.partition.add_run(3, 110);
+  REQUIRE(test.until([&] { return test.commit_offset() == 110; }));
+  CHECK(TestLane::sorted(test.handler.started()) == offsets(0, 110));
+}
+
+TEST_CASE("offsets that go back leave nothing of the old log in the lane's share of the memory") {
+  TestLane test;
+  test.context.lanes.order = config::Order::key;
+  test.context.lanes.workers = 1;
+  for (std::int64_t offset = 100; offset < 110; ++offset) test.partition.add(offset, "a", 1000);
+  test.partition.add(200, "b", 1000);
+  test.handler.answer(200, Outcome::retry("of the old log"));
+  test.begin(100);
+  REQUIRE(test.until_started({100}));
+  test.partition.add(5, "a", 1000);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 6; }));
+  REQUIRE(test.until_outstanding(0));
+  test.pass(milliseconds(1));
+  CHECK(test.lane->stats().record_bytes.get() == 0);
+}
+
+TEST_CASE("an error of the partition is said, and the records after it are taken") {
+  CapturedLog log;
+  TestLane test;
+  test.handler.open();
+  test.partition.add(0);
+  test.partition.log.push_back({kafka::Pop::error, 1, {}, 0});
+  test.partition.add(1);
+  test.begin();
+  REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
+  CHECK(log.lines({"partition error", "partition=3", "simulated"}) == 1);
+}

@@ -1,0 +1,303 @@
+// What the lane's tests share: a simulated partition, a handler whose answers the test gives, and a clock
+// that the test moves. Waiting is for threads only, and ends long after a loaded machine would be done.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "catch.h"
+#include "lane/lane.h"
+#include "pool/service_time.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+using Offsets = std::vector<std::int64_t>;
+
+inline Offsets offsets(std::int64_t begin, std::int64_t end) {
+  Offsets result;
+  for (auto i = begin; i < end; ++i) result.push_back(i);
+  return result;
+}
+
+inline constexpr Duration patience = seconds(30);
+
+/// What a partition holds, how far it has been popped, and what was asked of its client.
+struct Partition {
+  struct Entry {
+    kafka::Pop kind = kafka::Pop::record;
+    std::int64_t offset = 0;
+    std::optional<std::string> key;
+    std::size_t bytes = 0;
+  };
+
+  void add(std::int64_t offset, std::optional<std::string> key = {}, std::size_t bytes = 0) {
+    log.push_back({kafka::Pop::record, offset, std::move(key), bytes});
+  }
+  void add_run(std::int64_t begin, std::int64_t end, std::size_t bytes = 0) {
+    for (auto offset = begin; offset < end; ++offset) add(offset, {}, bytes);
+  }
+  void add_end(std::int64_t offset) { log.push_back({kafka::Pop::end_of_partition, offset, {}, 0}); }
+
+  void go_to(std::int64_t offset) {
+    next = 0;
+    while (next < log.size() && log[next].offset < offset) ++next;
+    fetched_up_to = everything;
+  }
+
+  std::vector<Entry> log;
+  std::size_t next = 0;
+  static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+  std::size_t fetched_up_to = everything;  // of the log
+  bool paused = false;
+  std::size_t reported_fetched = 0;
+  std::int64_t high_watermark = kafka::no_offset;
+  std::vector<std::string> calls;
+};
+
+/// The lane's side of it.
+class SimulatedSource final : public PartitionSource {
+ public:
+  explicit SimulatedSource(Partition& partition) : partition_(partition) {}
+
+  kafka::Pop pop(kafka::Record& record, std::int64_t& offset) override {
+    auto& p = partition_;
+    if (p.paused || p.next >= std::min(p.log.size(), p.fetched_up_to)) return kafka::Pop::empty;
+    const auto& entry = p.log[p.next++];
+    offset = entry.offset;
+    if (entry.kind != kafka::Pop::record) return entry.kind;
+    auto data = std::make_unique<kafka::RecordData>();
+    data->topic = "orders";
+    data->partition = 3;
+    data->offset = entry.offset;
+    data->key = entry.key;
+    data->value = std::string(entry.bytes, 'x');
+    record = kafka::Record(std::move(data));
+    return kafka::Pop::record;
+  }
+  std::string last_error() const override { return "simulated"; }
+  std::size_t fetched() const override { return partition_.reported_fetched; }
+  void pause() override {
+    partition_.paused = true;
+    partition_.calls.emplace_back("pause");
+  }
+  void resume(std::int64_t next_offset) override {
+    partition_.paused = false;
+    partition_.go_to(next_offset);
+    partition_.calls.push_back("resume at " + std::to_string(next_offset));
+  }
+  void seek(std::int64_t next_offset) override {
+    partition_.go_to(next_offset);
+    partition_.calls.push_back("seek to " + std::to_string(next_offset));
+  }
+  void wake() override { partition_.calls.emplace_back("wake"); }
+  std::int64_t high_watermark() const override { return partition_.high_watermark; }
+
+ private:
+  Partition& partition_;
+};
+
+/// Every record stays at work until the test answers it, or its stop is requested.
+class HeldHandler final : public handler::RecordHandler {
+ public:
+  std::string name() const override { return "held"; }
+  Duration timeout() const override { return job_timeout; }
+
+  /// For the next (or current) attempt at the record.
+  void answer(std::int64_t offset, handler::Outcome outcome = {}) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    answers_[offset].push_back(std::move(outcome));
+    changed_.notify_all();
+  }
+  void answer_done(const Offsets& offsets) {
+    for (const auto offset : offsets) answer(offset);
+  }
+  /// From now on everything is done at once.
+  void open() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  /// Attempts go on though their stop is requested.
+  void ignore_stops() { ignores_stops_ = true; }
+
+  /// Attempts in the order in which they were begun.
+  Offsets started() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return started_;
+  }
+  std::vector<std::uint32_t> attempts(std::int64_t offset) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    const auto found = attempts_.find(offset);
+    return found == attempts_.end() ? std::vector<std::uint32_t>{} : found->second;
+  }
+
+  Duration job_timeout = std::chrono::hours(1);
+
+ private:
+  // Longer than the pool's claim_time, so that each record is a claim of its own.
+  static constexpr Duration shortest = 2 * pool::ServiceTime::claim_time;
+
+  handler::Outcome handle_record(const handler::Attempt& attempt) override EXCLUDES(mutex_) {
+    const auto offset = attempt.record.offset();
+    const auto given_up = Deadline::in(2 * patience);
+    std::this_thread::sleep_for(shortest);
+    MutexLock lock(mutex_);
+    started_.push_back(offset);
+    attempts_[offset].push_back(attempt.number);
+    while (!given_up.passed()) {
+      auto& answers = answers_[offset];
+      if (!answers.empty()) {
+        auto outcome = std::move(answers.front());
+        answers.erase(answers.begin());
+        return outcome;
+      }
+      if (open_) return {};
+      if (!ignores_stops_ && attempt.stop.stop_requested()) return handler::Outcome::retry("stopped");
+      changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(2));  // a stop does not notify
+    }
+    return handler::Outcome::retry("the test has failed");
+  }
+
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::map<std::int64_t, std::vector<handler::Outcome>> answers_ GUARDED_BY(mutex_);
+  Offsets started_ GUARDED_BY(mutex_);
+  std::map<std::int64_t, std::vector<std::uint32_t>> attempts_ GUARDED_BY(mutex_);
+  bool open_ GUARDED_BY(mutex_) = false;
+  std::atomic<bool> ignores_stops_{false};
+};
+
+/// A lane on a simulated partition. Set the context and the partition, then begin().
+class TestLane {
+ public:
+  TestLane() {
+    context.lanes.workers = 4;
+    context.lanes.queue = 16;
+    context.memory.lane_bytes = 1 << 20;
+    context.memory.fetch.queued_min_messages = 1000;
+    context.retry.backoff = milliseconds(100);
+    context.handler = &handler;
+  }
+  ~TestLane() {
+    handler.open();
+    lane.reset();
+  }
+  TestLane(const TestLane&) = delete;
+
+  void begin(std::int64_t offset = 0, std::string metadata = {}) {
+    lane = std::make_unique<Lane>(context, kafka::CommittedOffset{{"orders", 3}, offset, std::move(metadata)},
+                                  7, [this] { ++signals; });
+    lane->start(std::make_unique<SimulatedSource>(partition), now);
+  }
+  /// As the loop does it: as long as there is more to do at once.
+  void work() {
+    while (lane->work(now)) {
+    }
+  }
+  void pass(Duration time) {
+    now += time;
+    lane->tick(now);
+    work();
+  }
+  /// Works until it holds; false when it does not within the patience.
+  template <class Condition>
+  bool until(Condition&& condition) {
+    const auto deadline = Deadline::in(patience);
+    for (work(); !condition(); work()) {
+      if (deadline.passed()) return false;
+      std::this_thread::sleep_for(microseconds(200));
+    }
+    return true;
+  }
+  bool until_started(const Offsets& expected) {
+    return until([&] { return sorted(handler.started()) == sorted(expected); });
+  }
+  /// What is not answered stays at work or queued.
+  bool until_outstanding(std::uint32_t count) {
+    const bool so = until([&] {
+      const auto pool = lane->pool().snapshot();
+      return pool.queued + pool.in_flight == count;
+    });
+    work();  // collects what finished since
+    return so;
+  }
+  bool until_drained() {
+    return until([&] { return lane->drained(); });
+  }
+  /// What would be committed; -1: nothing.
+  std::int64_t commit_offset() {
+    const auto candidate = lane->commit_candidate();
+    return candidate ? candidate->offset : -1;
+  }
+  /// Commits as the loop does, and answers the offset.
+  std::int64_t commit() {
+    const auto candidate = lane->commit_candidate();
+    if (!candidate) return -1;
+    lane->committed(*candidate);
+    return candidate->offset;
+  }
+  static Offsets sorted(Offsets offsets) {
+    std::sort(offsets.begin(), offsets.end());
+    return offsets;
+  }
+
+  LaneContext context;
+  Partition partition;
+  HeldHandler handler;
+  TimePoint now = SteadyClock::now();
+  std::atomic<int> signals{0};
+  std::unique_ptr<Lane> lane;
+};
+
+/// The log goes into a file for the life of this.
+class CapturedLog {
+ public:
+  CapturedLog() : file_(std::tmpfile()) {
+    REQUIRE(file_ != nullptr);
+    telemetry::set_up_log(telemetry::Level::info, telemetry::Format::text, ::fileno(file_));
+  }
+  ~CapturedLog() {
+    telemetry::set_up_log(telemetry::Level::info, telemetry::Format::text, 2);
+    std::fclose(file_);
+  }
+  CapturedLog(const CapturedLog&) = delete;
+
+  /// How many lines hold all these words.
+  int lines(const std::vector<std::string>& words) const {
+    int count = 0;
+    const auto text = this->text();
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = std::min(text.find('\n', at), text.size());
+      const auto line = text.substr(at, end - at);
+      count += std::all_of(words.begin(), words.end(),
+                           [&](const auto& word) { return line.find(word) != std::string::npos; });
+      at = end + 1;
+    }
+    return count;
+  }
+
+ private:
+  std::string text() const {
+    std::string all(1 << 20, '\0');
+    const auto size = ::pread(::fileno(file_), all.data(), all.size(), 0);
+    all.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return all;
+  }
+  std::FILE* file_;
+};
+
+}  // namespace laneway::lane
