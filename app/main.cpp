@@ -21,6 +21,18 @@ void add_source(CLI::App& verb, config::Source& source) {
       ->allow_extra_args(false);
 }
 
+CLI::App* add_demo(CLI::App& program, DemoOptions& options) {
+  CLI::App* verb =
+      program.add_subcommand("demo", "everything on one machine, on an embedded cluster")->group("Verbs");
+  verb->add_option("--records", options.records, "how many records")
+      ->check(CLI::Range(100, 50000))
+      ->capture_default_str();
+  verb->add_option("--seconds", options.seconds, "about how long")
+      ->check(CLI::Range(3, 600))
+      ->capture_default_str();
+  return verb;
+}
+
 /// What is wrong with the command line, and where to read on.
 int refuse(const CLI::App& program, const CLI::ParseError& error) {
   const auto verbs = program.get_subcommands();
@@ -50,6 +62,8 @@ int command_line(int argc, char** argv) {
       program.add_subcommand("check", "is the configuration right, and what would happen")->group("Verbs");
   add_source(*check_verb, source);
   check_verb->add_flag("--connect", connect, "ask the brokers and the handler's server too");
+  DemoOptions demo_options;
+  CLI::App* demo_verb = add_demo(program, demo_options);
   program.add_subcommand("version", "its own and each library's")->group("Verbs");
   try {
     program.parse(argc, argv);
@@ -61,6 +75,7 @@ int command_line(int argc, char** argv) {
   source.environment = config::process_environment();
   if (run_verb->parsed()) return run(source);
   if (check_verb->parsed()) return check(source, connect);
+  if (demo_verb->parsed()) return demo(demo_options);
   return version();
 }
 

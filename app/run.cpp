@@ -15,18 +15,12 @@
 namespace laneway::app {
 namespace {
 
-/// From the end of a drain to the end of the process; 5 s are promised.
-constexpr Duration grace = milliseconds(4500);
-
 void set_up_log(const config::Log& log) {
   static_assert(static_cast<int>(config::LogLevel::error) == static_cast<int>(telemetry::Level::error));
   telemetry::set_up_log(static_cast<telemetry::Level>(log.level), log.format == config::LogFormat::json
                                                                       ? telemetry::Format::json
                                                                       : telemetry::Format::text);
 }
-
-/// What follows a signal this soon is the same wish: timeout(1), and shells that signal a group, send twice.
-constexpr Duration same_wish = milliseconds(500);
 
 /// What signals do to a running service.
 class Stopper {
@@ -44,7 +38,7 @@ class Stopper {
     const bool again = stopping_.exchange(true);
     if (again && now < first_ + same_wish) return;
     if (!again) first_ = now;
-    const Duration limit = (again ? Duration::zero() : drain_) + grace;
+    const Duration limit = (again ? Duration::zero() : drain_) + exit_grace;
     watchdog_.arm(now + limit, exit_code::abandoned);
     telemetry::info(again ? "drain cut short" : "stopping",
                     {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}, {"at_most_ms", limit}});
@@ -82,7 +76,7 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings
 int cannot_start(const Error& error, Watchdog& watchdog) {
   const int code = exit_code_of(error.kind);
   telemetry::error("cannot start", {{"exit_code", code}, {"error", error.text()}});
-  watchdog.arm(SteadyClock::now() + grace, code);
+  watchdog.arm(SteadyClock::now() + exit_grace, code);
   return code;
 }
 
@@ -93,7 +87,7 @@ int exit_code_after(const service::Ended& ended) {
 
 int end(const service::Ended& ended, Watchdog& watchdog) {
   const int code = exit_code_after(ended);
-  watchdog.arm(SteadyClock::now() + grace, code);
+  watchdog.arm(SteadyClock::now() + exit_grace, code);
   if (ended.error) telemetry::error("ended by an error", {{"error", ended.error->text()}});
   telemetry::info("stopped", {{"abandoned", ended.abandoned}, {"exit_code", code}});
   if (ended.stuck) end_process(code);

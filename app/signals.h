@@ -7,7 +7,12 @@
 #include <functional>
 #include <thread>
 
+#include "base/time.h"
+
 namespace laneway::app {
+
+/// What follows a signal this soon is the same wish: timeout(1), and shells that signal a group, send twice.
+inline constexpr Duration same_wish = milliseconds(500);
 
 /// Before the process starts any thread: threads inherit that these signals are not theirs.
 void block_signals();

@@ -2,6 +2,8 @@
 // main, before the process has other threads.
 #pragma once
 
+#include <cstdint>
+
 #include "config/loader.h"
 
 namespace laneway::app {
@@ -10,6 +12,13 @@ namespace laneway::app {
 int run(const config::Source& source);
 /// Prints what is in force and what would happen. `connect`: asks brokers and the handler's server too.
 int check(const config::Source& source, bool connect);
+struct DemoOptions {
+  std::uint64_t records = 4000;
+  std::int64_t seconds = 20;
+};
+/// The service at work on an embedded cluster. Done: nothing lost, nothing duplicated, everything committed,
+/// or interrupted by a person.
+int demo(const DemoOptions& options);
 /// laneway's own and each library's.
 int version();
 

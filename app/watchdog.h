@@ -12,6 +12,9 @@
 
 namespace laneway::app {
 
+/// From the end of a drain to the end of the process; 5 s are promised.
+inline constexpr Duration exit_grace = milliseconds(4500);
+
 class Watchdog {
  public:
   Watchdog();

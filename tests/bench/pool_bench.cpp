@@ -43,8 +43,8 @@ class Computing : public pool::Work {
   std::int64_t steps_;
 };
 
-/// Where the producer waits when a pool is full: some microseconds awake, then asleep. What is measured is the
-/// hand-off; on an idle virtual machine one wake-up of this thread costs as much as a thousand of them.
+/// Where the producer waits when a pool is full: some microseconds awake, then asleep. What is measured is
+/// the hand-off; on an idle virtual machine one wake-up of this thread costs as much as a thousand of them.
 class Room {
  public:
   void notify() {

@@ -1,0 +1,138 @@
+#include "app/demo/environment.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "app/demo/plan.h"
+#include "config/loader.h"
+#include "kafka/directory.h"
+#include "telemetry/log.h"
+
+namespace laneway::demo {
+namespace {
+
+const std::string topic = "demo";
+const std::string group = "demo";
+
+Error cannot_write(const std::string& what) {
+  return {ErrorKind::no_input, "cannot write " + what + ": " + std::strerror(errno),
+          "set TMPDIR to a folder with room that you may write to"};
+}
+
+/// The embedded cluster differs from a real one: a rebalance lasts as long as a session, less a second, and
+/// as long as members join, no commit is taken; under the cooperative protocol drains are over before that.
+std::string config_text(const std::string& bootstrap, milliseconds work) {
+  const auto ms = [](milliseconds time) { return std::to_string(time.count()) + "ms"; };
+  std::string text = "# What both members of the demo ran with.\n";
+  text += "kafka:\n";
+  text += "  bootstrap.servers: " + bootstrap + "\n";
+  text += "  group.id: " + group + "\n";
+  text += "  partition.assignment.strategy: cooperative-sticky\n";
+  text += "  session.timeout.ms: 3000\n";
+  text += "  heartbeat.interval.ms: 200\n";
+  text += "topics: [" + topic + "]\n";
+  text += "handler:\n";
+  text += "  simulate: { sleep: { p50: " + ms(work) + ", p99: " + ms(3 * work) + " } }\n";
+  text += "lanes:\n";
+  text += "  workers: " + std::to_string(workers) + "\n";
+  text += "  queue: " + std::to_string(queue) + "\n";
+  text += "  pause_after: 100ms\n";
+  text += "  drain: 2s\n";
+  text += "commit: { interval: 500ms }\n";
+  return text;
+}
+
+}  // namespace
+
+Environment::Environment(std::string folder) : folder_(std::move(folder)), sent_(partitions) {}
+
+Result<std::unique_ptr<Environment>> Environment::create() {
+  std::error_code error;
+  std::string folder = std::filesystem::temp_directory_path(error).string();
+  folder += "/laneway-demo-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return cannot_write(folder);
+  std::unique_ptr<Environment> environment(new Environment(folder));
+  if (auto status = environment->start(); !status) return status.error();
+  return environment;
+}
+
+Status Environment::start() {
+  if (auto status = open_log(); !status) return status;
+  auto cluster = kafka::EmbeddedCluster::start(1);
+  if (!cluster) return cluster.error();
+  cluster_ = std::move(cluster).value();
+  if (auto status = cluster_->create_topic(topic, partitions); !status) return status;
+  auto producer = kafka::Producer::create(client());
+  if (!producer) return producer.error();
+  producer_ = std::move(producer).value();
+  return {};
+}
+
+Status Environment::open_log() const {
+  const std::string file = folder_ + "/log";
+  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+  if (fd < 0) return cannot_write(file);
+  telemetry::set_up_log(telemetry::Level::info, telemetry::Format::text, fd);
+  return {};
+}
+
+kafka::ClientSettings Environment::client() const {
+  return {{"bootstrap.servers", {bootstrap(), "the demo", false}}, {"group.id", {group, "the demo", false}}};
+}
+
+Status Environment::write_config(milliseconds work) const {
+  const std::string file = folder_ + "/demo.yaml";
+  std::ofstream stream(file);
+  stream << config_text(bootstrap(), work);
+  stream.close();
+  if (!stream) return cannot_write(file);
+  return {};
+}
+
+Result<config::Config> Environment::config_of(std::size_t member) const {
+  auto loaded = config::load({folder_ + "/demo.yaml", {"journal.file=" + journal_of(member)}, {}});
+  if (!loaded.config) return Error{ErrorKind::internal, config::report(loaded.errors), ""};
+  return std::move(*loaded.config);
+}
+
+std::string Environment::journal_of(std::size_t member) const {
+  return folder_ + "/journal-" + std::to_string(member);
+}
+
+Status Environment::send(const std::vector<std::uint64_t>& due) {
+  for (std::int32_t p = 0; p < partitions; ++p) {
+    auto& sent = sent_[static_cast<std::size_t>(p)];
+    for (; sent < due[static_cast<std::size_t>(p)]; ++sent) {
+      const std::string order = std::to_string(sent);
+      auto status = producer_->send({topic, p}, order, "{\"order\":" + order + "}", Deadline::in(seconds(5)));
+      if (!status) return status;
+    }
+  }
+  return {};
+}
+
+Status Environment::acknowledge() {
+  if (producer_->flush(Deadline::in(seconds(10))) && producer_->failed() == 0) return {};
+  return Error{ErrorKind::unavailable, "the embedded cluster has not acknowledged every record",
+               "see " + folder_ + "/log"};
+}
+
+Result<std::vector<std::int64_t>> Environment::committed() const {
+  auto directory = kafka::Directory::open(client());
+  if (!directory) return directory.error();
+  std::vector<kafka::TopicPartition> all;
+  for (std::int32_t p = 0; p < partitions; ++p) all.push_back({topic, p});
+  const auto answer = (*directory)->committed(all, seconds(5));
+  if (!answer) return answer.error();
+  std::vector<std::int64_t> committed(partitions, kafka::no_offset);
+  for (const auto& offset : *answer)
+    committed[static_cast<std::size_t>(offset.partition.partition)] = offset.offset;
+  return committed;
+}
+
+}  // namespace laneway::demo

@@ -1,0 +1,72 @@
+// The demo's story: a member works on uneven bursts, a second one joins and leaves, the first one stops; then
+// the evidence is audited.
+//
+// One thread. run() blocks until the story is over, at most a minute longer than it was asked to last, or as
+// long as standard output blocks.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/demo/audit.h"
+#include "app/demo/environment.h"
+#include "app/demo/member.h"
+#include "app/demo/observer.h"
+#include "app/demo/plan.h"
+#include "app/demo/screen.h"
+
+namespace laneway::demo {
+
+struct Outcome {
+  Findings findings;
+  bool interrupted = false;
+  std::uint64_t abandoned = 0;
+  /// Why it ended early.
+  std::optional<Error> error;
+  /// A thread hangs: the process must end without destroying the Scenario.
+  bool stuck = false;
+};
+
+class Scenario {
+ public:
+  Scenario(Environment& environment, std::uint64_t records, Duration length);
+
+  /// `interrupts` counts a person's wishes to stop: the first one drains, the next one abandons.
+  Outcome run(const std::atomic<int>& interrupts);
+
+ private:
+  void step(int interrupts);
+  void heed(int interrupts);
+  void observe();
+  void advance();
+  void wait_for_lanes();
+  void play(Duration elapsed);
+  void change_members(Duration elapsed);
+  bool worked_off() const;
+  bool all_ended() const;
+  void add_member();
+  void stop(const std::string& why);
+  void fail(const Error& error);
+  Outcome conclude();
+  void tell(const std::string& event);
+  Duration at() const { return now_ - start_; }
+
+  Environment& environment_;
+  const Plan plan_;
+  const Duration length_;
+  Audit audit_{partitions};
+  Observer observer_;
+  Screen screen_;
+  const TimePoint start_;
+  TimePoint now_;
+  std::optional<TimePoint> began_;  // the first member has its lanes
+  std::optional<TimePoint> interrupted_;
+  bool stopping_ = false;
+  std::optional<Error> error_;
+  std::vector<std::unique_ptr<Member>> members_;
+};
+
+}  // namespace laneway::demo
