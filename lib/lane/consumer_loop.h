@@ -72,7 +72,14 @@ class ConsumerLoop {
   const LoopStats& stats() const { return stats_; }
 
  private:
-  struct Entry;
+  /// A lane with what the loop keeps beside it.
+  struct Entry {
+    std::shared_ptr<Lane> lane;
+    std::atomic<bool> signalled{false};
+    bool ready = false;
+    bool leaving = false;
+    TimePoint next_tick{};
+  };
   /// Partitions on their way out.
   struct Handover {
     std::vector<Entry*> lanes;
@@ -89,6 +96,7 @@ class ConsumerLoop {
   void serve(kafka::Event& event);
   void on_assigned(const kafka::Assigned& assigned);
   void on_committed(const kafka::Committed& committed);
+  std::pair<Entry*, std::unique_ptr<PartitionSource>> add_lane(const kafka::CommittedOffset& start);
   void on_revoked(const kafka::Revoked& revoked);
   void on_commit_result(const kafka::CommitResult& result);
   void begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all,
@@ -105,6 +113,7 @@ class ConsumerLoop {
   void advance_stop();
   void on_client_error(const kafka::ClientError& error);
   void fail(Error why);
+  static Error client_broken(const std::string& why);
   Entry* find(const kafka::TopicPartition& partition);
   void publish_lanes() EXCLUDES(shared_mutex_);
 
