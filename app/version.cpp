@@ -18,7 +18,8 @@ int version() {
   for (const auto& libraries : {kafka::libraries(), config::libraries(), telemetry::libraries(),
                                 handler::libraries(), admin::libraries()})
     for (const Library& library : libraries) std::cout << library.name << ' ' << library.version << '\n';
-  std::cout << "CLI11 " CLI11_VERSION "\n" LANEWAY_ALLOCATOR "\n";
+  std::cout << "CLI11 " CLI11_VERSION "\n";
+  if (*LANEWAY_ALLOCATOR != 0) std::cout << LANEWAY_ALLOCATOR "\n";
   return exit_code::done;
 }
 
