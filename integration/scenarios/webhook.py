@@ -1,0 +1,89 @@
+"""Two members post each record to a server that at first refuses some of them: each is accepted once, as it was written.
+
+Then a third service with the log handler prints the same records.
+"""
+import collections
+import http.server
+import re
+import threading
+
+import harness
+from harness import Promises, expect, expect_equal, wait_until
+
+PARTITIONS, RECORDS, SIZE = 4, 2000, 300
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = False
+    request_queue_size = 128
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Request)
+        self.lock = threading.Lock()
+        self.accepted = collections.Counter()
+        self.refused = set()
+        self.wrong = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def judge(self, record, attempt, size):
+        """The status. Every 17th record is refused at first, half of them because the server is out: that uses up no
+        attempt."""
+        with self.lock:
+            if size != SIZE:
+                self.wrong.append((record, size))
+            if record[1] % 17 == 0 and record not in self.refused:
+                self.refused.add(record)
+                return 503 if record[1] % 2 else 429
+            if attempt != (2 if record in self.refused and record[1] % 2 == 0 else 1):
+                self.wrong.append((record, attempt))
+            self.accepted[record] += 1
+            return 204
+
+
+class Request(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        record = int(self.headers["Kafka-Partition"]), int(self.headers["Kafka-Offset"])
+        status = self.server.judge(record, int(self.headers["Laneway-Attempt"]), len(body))
+        self.send_response(status)
+        if status != 204:
+            self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+def scenario(run):
+    run.create(PARTITIONS)
+    run.watch_commits()
+    receiver = Receiver()
+    webhook = {"handler": {"simulate": None, "http": {"url": f"http://127.0.0.1:{receiver.server_port}/orders"}},
+               "retry": {"backoff": "50ms"}}
+    services = [run.service(name, **webhook) for name in ("first", "second")]
+    run.produce("--count", RECORDS, "--size", SIZE, "--rate", 1000)
+    run.wait_for_no_lag()
+    for service in services:
+        service.stop()
+    expect_equal([], receiver.wrong[:5], "requests with a wrong size or attempt")
+    expect(len(receiver.refused) > RECORDS / 17 - PARTITIONS, f"only {len(receiver.refused)} records were refused")
+    expect_equal({1}, set(receiver.accepted.values()), "how often a record was accepted")
+    expect_equal(RECORDS, len(receiver.accepted), "accepted records")
+    report = run.judge(Promises(stopped_clean=True))
+    expect_equal(RECORDS, report["processed"], "processed records")
+    prints_the_records(run)
+
+
+def prints_the_records(run):
+    printed = re.compile(rf"^{run.topic}\[\d+\]@\d+ \S+ key=\S+ value=", re.MULTILINE)
+    printer = run.service("printer", handler={"simulate": None, "log": {}}, kafka={"group.id": run.group + "-log"})
+    wait_until("the log handler has printed all", lambda: len(printed.findall(printer.log)) >= RECORDS)
+    printer.stop()
+    expect_equal(RECORDS, len(printed.findall(printer.log)), "lines of the log handler")
+
+
+if __name__ == "__main__":
+    harness.main("webhook", scenario)
