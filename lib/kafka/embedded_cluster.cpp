@@ -37,6 +37,19 @@ std::int16_t api_key(EmbeddedCluster::Request request) {
   return -1;
 }
 
+rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster::Failure failure) {
+  switch (failure) {
+    case EmbeddedCluster::Failure::unknown_member:
+      return RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
+    case EmbeddedCluster::Failure::rebalancing:
+      return RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
+    case EmbeddedCluster::Failure::moved:
+      break;
+  }
+  return request == EmbeddedCluster::Request::fetch ? RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
+                                                    : RD_KAFKA_RESP_ERR_NOT_COORDINATOR_FOR_GROUP;
+}
+
 }  // namespace
 
 class EmbeddedCluster::Implementation {
@@ -91,10 +104,8 @@ Status EmbeddedCluster::set_latency(std::int32_t broker, int ms) {
                 "setting a latency");
 }
 
-void EmbeddedCluster::fail_next(Request request, std::size_t count) {
-  const auto code = request == Request::fetch ? RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
-                                              : RD_KAFKA_RESP_ERR_NOT_COORDINATOR_FOR_GROUP;
-  const std::vector<rd_kafka_resp_err_t> codes(count, code);
+void EmbeddedCluster::fail_next(Request request, std::size_t count, Failure failure) {
+  const std::vector<rd_kafka_resp_err_t> codes(count, error_code(request, failure));
   rd_kafka_mock_push_request_errors_array(implementation_->cluster.get(), api_key(request), count,
                                           codes.data());
 }

@@ -32,9 +32,13 @@ class EmbeddedCluster {
   Status set_latency(std::int32_t broker, int ms);
 
   enum class Request { fetch, offset_commit, offset_fetch, join_group, sync_group, heartbeat };
-  /// The next `count` requests of this kind fail as if the coordinator were moving (group requests) or the
-  /// leader had changed (fetch).
-  void fail_next(Request request, std::size_t count);
+  enum class Failure {
+    moved,           ///< The coordinator is moving (group requests), or the leader has changed (fetch).
+    unknown_member,  ///< The group does not know the member any more: it loses its partitions.
+    rebalancing,     ///< The group is in the middle of a rebalance: a commit is refused.
+  };
+  /// The next `count` requests of this kind fail.
+  void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);
 
  private:
   class Implementation;

@@ -1,0 +1,161 @@
+// Members that come and go, and brokers that fail, on an embedded cluster.
+#include <algorithm>
+#include <set>
+
+#include "catch.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using handler::Outcome;
+using Cluster = kafka::EmbeddedCluster;
+
+namespace {
+
+Outcome a_millisecond(const handler::Attempt& attempt) {
+  (void)attempt.stop.wait_until(SteadyClock::now() + milliseconds(1));
+  return Outcome::done();
+}
+
+std::set<std::int32_t> partitions_of(const Service& service) {
+  std::set<std::int32_t> result;
+  for (const auto& lane : service.snapshot()) result.insert(lane.partition);
+  return result;
+}
+
+/// Both have some partitions, and together all of them once.
+bool share(const Service& a, const Service& b, std::size_t partitions) {
+  auto all = partitions_of(a);
+  const auto of_b = partitions_of(b);
+  const auto sum = all.size() + of_b.size();
+  all.insert(of_b.begin(), of_b.end());
+  return !of_b.empty() && !partitions_of(a).empty() && sum == partitions && all.size() == partitions;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a member that joins takes partitions over, one that leaves gives them back, and no record is lost") {
+  for (const std::string strategy : {"range", "cooperative-sticky"}) {
+    INFO(strategy);
+    World world(4);
+    world.config.kafka["partition.assignment.strategy"] = {strategy, "", false};
+    const auto first = world.started(a_millisecond);
+    CHECK(eventually([&] { return first->snapshot().size() == 4; }));
+    world.produce(300);
+    const auto second = world.started(a_millisecond);
+    CHECK(eventually([&] { return share(*first, *second, 4); }));
+    world.produce(300);
+    CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+    world.produce(300);
+    stop_cleanly(*second);
+    CHECK(eventually([&] { return first->snapshot().size() == 4; }));
+    CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+    CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+    stop_cleanly(*first);
+    CHECK(metric(*first, "rebalances_total", "lost") == 0);
+    // Some records are done twice: the embedded coordinator refuses commits during a rebalance.
+  }
+}
+
+TEST_CASE("the members of one process share the partitions, static ones under names of their own") {
+  for (const bool is_static : {false, true}) {
+    INFO(is_static);
+    World world(4);
+    world.config.consumers = 2;
+    if (is_static) world.config.kafka["group.instance.id"] = {"host-a", "", false};
+    world.produce(100);
+    const auto service = world.started();
+    CHECK(eventually([&] {
+      std::set<std::size_t> members;
+      for (const auto& lane : service->snapshot()) members.insert(lane.member);
+      return members == std::set<std::size_t>{0, 1} && partitions_of(*service).size() == 4;
+    }));
+    CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+    stop_cleanly(*service);
+    CHECK(world.committed_offsets() == world.ends());
+  }
+}
+
+TEST_CASE("a broker that goes down and comes back costs no record") {
+  World world(2);
+  Gate back_again;
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.record.offset() >= 100) back_again.wait();
+    return Outcome::done();
+  });
+  CHECK(eventually([&] { return service->snapshot().size() == 2; }));
+  world.produce(200);
+  CHECK(eventually([&] { return world.history.distinct_done() == 200; }));
+  REQUIRE(world.cluster->stop_broker(1));
+  std::this_thread::sleep_for(seconds(1));
+  REQUIRE(world.cluster->start_broker(1));
+  back_again.open();
+  world.produce(200);
+  CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE("commits that fail are made again") {
+  World world(2);
+  const auto service = world.started();
+  CHECK(eventually([&] { return service->snapshot().size() == 2; }));
+  world.cluster->fail_next(Cluster::Request::offset_commit, 3, Cluster::Failure::rebalancing);
+  world.produce(50);
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  CHECK(metric(*service, "commits_total", "failure") > 0);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("committed offsets that cannot be read at first are asked for again: nothing runs twice") {
+  World world(1);
+  world.produce(50);
+  {
+    const auto service = world.started();
+    CHECK(eventually([&] { return world.history.distinct_done() == 50; }));
+    stop_cleanly(*service);
+  }
+  world.cluster->fail_next(Cluster::Request::offset_fetch, 3);
+  const auto service = world.started();
+  world.produce(10);
+  CHECK(eventually([&] { return world.history.distinct_done() == 60; }));
+  stop_cleanly(*service);
+  CHECK(world.each_done_once());
+}
+
+TEST_CASE("a member that the group has expelled loses its lanes, joins again, and nothing is skipped") {
+  World world(2);
+  world.produce(20);
+  const auto service = world.started([](const handler::Attempt& attempt) -> Outcome {
+    if (attempt.record.offset() < 5) return Outcome::done();
+    if (attempt.stop.wait_until(SteadyClock::now() + milliseconds(20))) return Outcome::retry("stopped");
+    return Outcome::done();
+  });
+  CHECK(eventually([&] { return world.history.distinct_done() > 4; }));
+  world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::unknown_member);
+  CHECK(eventually([&] { return metric(*service, "rebalances_total", "lost") > 0; }));
+  CHECK(eventually([&] { return service->snapshot().size() == 2; }));
+  world.produce(20);
+  CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE(
+    "a topic that matches the pattern later is consumed, and outgrowing the memory plan starts members "
+    "over") {
+  World world(2);
+  world.config.topics = {"^orders.*"};
+  world.config.kafka["topic.metadata.refresh.interval.ms"] = {"300", "", false};
+  world.produce(50);
+  const auto service = world.started();
+  CHECK(eventually([&] { return service->snapshot().size() == 2; }));
+  REQUIRE(world.cluster->create_topic("orders-of-others", 20));
+  CHECK(eventually([&] { return service->snapshot().size() == 22; }));
+  CHECK(eventually([&] { return metric(*service, "lane_state", "running") == 22; }));
+  world.produce(50);
+  CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+  stop_cleanly(*service);
+  CHECK(world.each_done_once());
+}

@@ -1,0 +1,212 @@
+// A service's life on an embedded cluster: start, work, stop, restart.
+#include "service/service.h"
+
+#include <algorithm>
+
+#include "catch.h"
+#include "lane/completion_map.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using handler::Outcome;
+
+namespace {
+
+bool is(const kafka::Record& record, std::int32_t partition, std::int64_t offset) {
+  return record.partition() == partition && record.offset() == offset;
+}
+
+/// One record stays at work until its stop is requested; the others are done.
+Behaviour all_but(std::int32_t partition, std::int64_t offset) {
+  return [=](const handler::Attempt& attempt) {
+    if (!is(attempt.record, partition, offset)) return Outcome::done();
+    (void)attempt.stop.wait_until(SteadyClock::now() + 2 * patience);
+    return Outcome::retry("stopped");
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a service runs every record once and has committed all of it when it stops") {
+  World world(4, 2);
+  world.produce(500);
+  const auto service = world.started();
+  CHECK(eventually([&] { return world.history.done_in_all() == world.produced(); }));
+  CHECK(eventually([&] {
+    const auto lanes = service->snapshot();
+    return lanes.size() == 4 && std::all_of(lanes.begin(), lanes.end(), [](const LaneView& lane) {
+             return lane.state == lane::State::running && lane.lag == 0 && lane.committed == 500 &&
+                    lane.done == 500 && lane.delivered == 499 && lane.queued == 0 && lane.in_flight == 0;
+           });
+  }));
+  CHECK(service->live().live);
+  stop_cleanly(*service);
+  CHECK(world.each_done_once());
+  CHECK(world.committed_offsets() == world.ends());
+}
+
+TEST_CASE("the drain at a stop commits what was taken, though no commit was due") {
+  World world(2);
+  world.config.commit.interval = std::chrono::hours(1);
+  world.produce(100);
+  const auto service = world.started();
+  CHECK(eventually([&] { return world.history.done_in_all() == world.produced(); }));
+  CHECK(world.committed_offsets() == std::vector<std::int64_t>{-1, -1});
+  stop_cleanly(*service);
+  CHECK(world.committed_offsets() == world.ends());
+}
+
+TEST_CASE("a restart goes on where the last service stopped") {
+  World world(2);
+  for (int run = 0; run < 2; ++run) {
+    world.produce(100);
+    const auto service = world.started();
+    CHECK(eventually([&] { return world.history.done_in_all() >= world.produced(); }));
+    stop_cleanly(*service);
+  }
+  CHECK(world.each_done_once());
+}
+
+TEST_CASE("a restart runs again only what the committed map does not hold") {
+  World world(1);
+  world.config.lanes.drain = milliseconds(100);
+  world.produce(50);
+  {
+    const auto service = world.started(all_but(0, 3));
+    CHECK(eventually([&] { return world.history.distinct_done() == 49; }));
+    service->stop();
+    const auto ended = service->wait();
+    CHECK(ended.abandoned == 1);
+    CHECK_FALSE(ended.stuck);
+  }
+  const auto committed = world.committed();
+  REQUIRE(committed.size() == 1);
+  CHECK(committed.front().offset == 3);
+  CHECK_FALSE(committed.front().metadata.empty());
+  const auto service = world.started();
+  CHECK(eventually([&] { return world.history.distinct_done() == 50; }));
+  CHECK(eventually([&] { return metric(*service, "duplicates_suppressed_total") == 46; }));
+  stop_cleanly(*service);
+  CHECK(world.each_done_once());
+  CHECK(world.committed_offsets() == world.ends());
+}
+
+TEST_CASE("metadata that is no completion map is ignored, the offset beside it is not") {
+  World world(1);
+  world.produce(20);
+  {
+    auto consumer = kafka::Consumer::create(world.config.kafka, {}, [] {});
+    REQUIRE(consumer);
+    kafka::CommittedOffset offset;
+    offset.partition.topic = "orders";
+    offset.offset = 5;
+    offset.metadata = "somebody else's metadata";
+    REQUIRE((*consumer)->commit({offset}));
+    CHECK(eventually([&] {
+      const auto event = (*consumer)->poll();
+      return event && std::holds_alternative<kafka::CommitResult>(*event);
+    }));
+    (*consumer)->destroy();
+  }
+  REQUIRE(world.committed().front().metadata == "somebody else's metadata");
+  const auto service = world.started();
+  CHECK(eventually([&] { return world.history.done_in_all() == 15; }));
+  stop_cleanly(*service);
+  CHECK(world.history.started({0, 4}) == 0);
+  CHECK(world.history.started({0, 5}) == 1);
+  CHECK(world.committed_offsets() == world.ends());
+}
+
+TEST_CASE("a handler that ignores its stop leaves the service stuck, and its record to the next service") {
+  World world(2);
+  world.config.lanes.drain = milliseconds(100);
+  world.produce(20);
+  Gate released;
+  // A stuck service must not be destroyed.
+  static std::vector<std::unique_ptr<Service>> never_destroyed;
+  auto& hanging = never_destroyed.emplace_back(world.started([&](const handler::Attempt& attempt) {
+    if (is(attempt.record, 1, 7)) released.wait();
+    return Outcome::done();
+  }));
+  CHECK(eventually([&] { return world.history.distinct_done() == 39; }));
+  hanging->stop();
+  const auto ended = hanging->wait();
+  CHECK(ended.stuck);
+  CHECK(ended.abandoned == 1);
+  CHECK(world.committed_offsets() == std::vector<std::int64_t>{20, 7});
+  const auto next = world.started();
+  CHECK(eventually([&] { return world.history.distinct_done() == 40; }));
+  stop_cleanly(*next);
+  CHECK(world.history.started({1, 8}) == 1);  // the map held it
+  CHECK(world.committed_offsets() == world.ends());
+  released.open();
+  CHECK(eventually([&] { return world.history.done()[{1, 7}] == 2; }));
+}
+
+TEST_CASE("the second stop ends the drain at once") {
+  World world(1);
+  world.config.lanes.drain = std::chrono::hours(1);
+  world.produce(1);
+  std::atomic<bool> stop_came{false};
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    stop_came = attempt.stop.wait_until(SteadyClock::now() + patience);
+    return Outcome::retry("stopped");
+  });
+  REQUIRE(eventually([&] { return world.history.started({0, 0}) == 1; }));
+  service->stop();
+  service->stop();
+  const auto ended = service->wait();
+  CHECK(stop_came);
+  CHECK(ended.abandoned == 1);
+  CHECK_FALSE(ended.stuck);
+  CHECK(world.committed_offsets().front() <= 0);
+}
+
+TEST_CASE("a stop of a service that has no partition yet needs no drain") {
+  World world(1);
+  const auto service = world.started();
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a service whose brokers do not answer says so when its start deadline is over") {
+  World world(1);
+  world.config.kafka["bootstrap.servers"].value = "127.0.0.1:1";
+  world.config.start_deadline = milliseconds(500);
+  const auto status = world.service()->start();
+  REQUIRE_FALSE(status);
+  CHECK(status.error().kind == ErrorKind::unavailable);
+}
+
+TEST_CASE("a stop while a service waits for its broker ends the start without an error") {
+  World world(1);
+  world.config.kafka["bootstrap.servers"].value = "127.0.0.1:1";
+  world.config.start_deadline = 2 * patience;
+  const auto service = world.service();
+  std::thread stopper([&] { service->stop(); });
+  CHECK(service->start());
+  stopper.join();
+  CHECK_FALSE(service->wait().error);
+}
+
+TEST_CASE("records that fail are tried again, and those that never work commit nothing beyond them") {
+  World world(1);
+  world.produce(30);
+  world.config.lanes.drain = milliseconds(100);
+  const auto service = world.started([](const handler::Attempt& attempt) -> Outcome {
+    if (attempt.record.offset() == 20) throw std::runtime_error("a defect");
+    return attempt.record.offset() % 3 == 0 && attempt.number == 1 ? Outcome::retry("not now")
+                                                                   : Outcome::done();
+  });
+  CHECK(eventually([&] { return world.history.distinct_done() == 29; }));
+  CHECK(eventually([&] { return world.history.started({0, 20}) > 3; }));
+  CHECK(metric(*service, "pool_jobs_total", "panic") >= 3);
+  CHECK(metric(*service, "pool_jobs_total", "retry") == 10);
+  stop_cleanly(*service);
+  const auto committed = world.committed();
+  CHECK(committed.front().offset == 20);
+  const auto decoded = lane::decode(committed.front().metadata, 20);
+  REQUIRE(decoded.map);
+  CHECK(decoded.map->contains(29));
+  CHECK_FALSE(decoded.map->contains(20));
+}

@@ -1,0 +1,218 @@
+// What the service's tests share: an embedded cluster with one topic, services whose handler is a function of
+// the test, and a history of what was run. Waiting ends long after a loaded machine would be done.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "catch.h"
+#include "kafka/consumer.h"
+#include "kafka/embedded_cluster.h"
+#include "kafka/producer.h"
+#include "service/service.h"
+
+namespace laneway::service {
+
+inline constexpr Duration patience = seconds(60);
+
+template <class Condition>
+bool eventually(Condition&& condition) {
+  const auto deadline = Deadline::in(patience);
+  while (!condition()) {
+    if (deadline.passed()) return false;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return true;
+}
+
+using Place = std::pair<std::int32_t, std::int64_t>;  ///< partition and offset
+
+/// What handlers did, of all services of a test.
+class History {
+ public:
+  void started(const kafka::Record& record) EXCLUDES(mutex_) { count(started_, record); }
+  void done(const kafka::Record& record) EXCLUDES(mutex_) { count(done_, record); }
+
+  /// How often each was done.
+  std::map<Place, int> done() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return done_;
+  }
+  std::size_t distinct_done() const EXCLUDES(mutex_) { return done().size(); }
+  std::uint64_t done_in_all() const {
+    std::uint64_t sum = 0;
+    for (const auto& [place, times] : done()) sum += static_cast<std::uint64_t>(times);
+    return sum;
+  }
+  int started(const Place& place) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    const auto found = started_.find(place);
+    return found == started_.end() ? 0 : found->second;
+  }
+
+ private:
+  void count(std::map<Place, int>& counts, const kafka::Record& record) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    ++counts[{record.partition(), record.offset()}];
+  }
+
+  mutable Mutex mutex_;
+  std::map<Place, int> started_ GUARDED_BY(mutex_);
+  std::map<Place, int> done_ GUARDED_BY(mutex_);
+};
+
+/// Ends what waits for it; several may wait.
+class Gate {
+ public:
+  void open() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void wait() EXCLUDES(mutex_) {
+    const auto at = SteadyClock::now() + 2 * patience;
+    MutexLock lock(mutex_);
+    while (!open_ && SteadyClock::now() < at) opened_.wait_until(mutex_, at);
+  }
+
+ private:
+  Mutex mutex_;
+  Condition opened_;
+  bool open_ GUARDED_BY(mutex_) = false;
+};
+
+using Behaviour = std::function<handler::Outcome(const handler::Attempt&)>;
+
+inline handler::Outcome do_nothing(const handler::Attempt&) { return {}; }
+
+class TestHandler final : public handler::RecordHandler {
+ public:
+  TestHandler(History& history, Behaviour behaviour) : history_(history), behaviour_(std::move(behaviour)) {}
+  std::string name() const override { return "test"; }
+
+ private:
+  handler::Outcome handle_record(const handler::Attempt& attempt) override {
+    history_.started(attempt.record);
+    auto outcome = behaviour_(attempt);
+    if (outcome.verdict == handler::Verdict::done) history_.done(attempt.record);
+    return outcome;
+  }
+
+  History& history_;
+  const Behaviour behaviour_;
+};
+
+/// A cluster with the topic "orders".
+class World {
+ public:
+  explicit World(int partitions, int brokers = 1)
+      : partitions_(partitions), ends_(static_cast<std::size_t>(partitions)) {
+    auto started = kafka::EmbeddedCluster::start(brokers);
+    REQUIRE(started);
+    cluster = std::move(started).value();
+    REQUIRE(cluster->create_topic("orders", partitions));
+    config.kafka = {{"bootstrap.servers", {cluster->bootstrap(), "", false}},
+                    {"group.id", {"orders", "", false}},
+                    {"heartbeat.interval.ms", {"300", "", false}},
+                    // The embedded coordinator ends every rebalance a second before this.
+                    {"session.timeout.ms", {"3000", "", false}}};
+    config.topics = {"orders"};
+    config.commit.interval = milliseconds(100);
+    config.retry.backoff = milliseconds(20);
+  }
+
+  std::unique_ptr<Service> service(Behaviour behaviour = do_nothing) {
+    return std::make_unique<Service>(config, std::make_unique<TestHandler>(history, std::move(behaviour)));
+  }
+  std::unique_ptr<Service> started(Behaviour behaviour = do_nothing) {
+    auto made = service(std::move(behaviour));
+    REQUIRE(made->start());
+    return made;
+  }
+
+  /// `records` more for every partition.
+  void produce(int records, const std::string& topic = "orders") {
+    auto producer = kafka::Producer::create({{"bootstrap.servers", config.kafka["bootstrap.servers"]}});
+    REQUIRE(producer);
+    for (int i = 0; i < records; ++i)
+      for (std::int32_t p = 0; p < partitions_; ++p)
+        REQUIRE((*producer)->send({topic, p}, std::nullopt, "value", Deadline::in(patience)));
+    REQUIRE((*producer)->flush(Deadline::in(patience)));
+    REQUIRE((*producer)->failed() == 0);
+    if (topic == "orders")
+      for (auto& end : ends_) end += records;
+  }
+  std::size_t produced() const { return static_cast<std::size_t>(partitions_ * ends_.front()); }
+
+  /// Of every partition of "orders", as the broker has it.
+  std::vector<kafka::CommittedOffset> committed() {
+    auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
+    REQUIRE(consumer);
+    std::vector<kafka::TopicPartition> all;
+    for (std::int32_t p = 0; p < partitions_; ++p) all.push_back({"orders", p});
+    (*consumer)->request_committed(1, all, patience);
+    std::vector<kafka::CommittedOffset> result;
+    REQUIRE(eventually([&] {
+      const auto event = (*consumer)->poll();
+      if (!event || !std::holds_alternative<kafka::Committed>(*event)) return false;
+      result = std::get<kafka::Committed>(*event).offsets;
+      return true;
+    }));
+    (*consumer)->destroy();
+    return result;
+  }
+  std::vector<std::int64_t> committed_offsets() {
+    std::vector<std::int64_t> result;
+    for (const auto& offset : committed()) result.push_back(offset.offset);
+    return result;
+  }
+  const std::vector<std::int64_t>& ends() const { return ends_; }
+
+  /// Every record was done once.
+  bool each_done_once() const {
+    const auto done = history.done();
+    if (done.size() != produced()) return false;
+    for (const auto& [place, times] : done)
+      if (times != 1) return false;
+    return true;
+  }
+
+  std::unique_ptr<kafka::EmbeddedCluster> cluster;
+  config::Config config;
+  History history;
+
+ private:
+  const int partitions_;
+  std::vector<std::int64_t> ends_;
+};
+
+/// Stops and waits; nothing may be abandoned, hang or fail.
+inline void stop_cleanly(Service& service) {
+  service.stop();
+  const auto ended = service.wait();
+  CHECK(ended.abandoned == 0);
+  CHECK_FALSE(ended.stuck);
+  CHECK_FALSE(ended.error);
+}
+
+/// The sum of a metric's samples, or of those with this label value.
+inline double metric(const Service& service, const std::string& name, const std::string& label_value = {}) {
+  double sum = 0;
+  for (const auto& family : service.families()) {
+    if (family.name != name) continue;
+    for (const auto& sample : family.samples)
+      for (const auto& [label, value] : sample.labels)
+        if (label_value.empty() ? &label == &sample.labels.front().first : value == label_value)
+          sum += sample.value;
+  }
+  return sum;
+}
+
+}  // namespace laneway::service
