@@ -17,6 +17,9 @@ ConsumerLoop::ConsumerLoop(const LaneContext& context, LoopSettings settings, st
 
 ConsumerLoop::~ConsumerLoop() {
   if (thread_.joinable()) thread_.join();
+  // Their threads signal this object, so they end before it does.
+  zombies_.clear();
+  consumer_.reset();
 }
 
 Status ConsumerLoop::start() {

@@ -59,7 +59,7 @@ class ConsumerLoop {
   void stop();
   /// Ends the drain at once.
   void cut_short();
-  /// False if the loop or a handler of it hangs; then this object must not be destroyed.
+  /// False if the loop or a handler of it hangs; the destructor would wait for them.
   bool join(Deadline deadline);
 
   bool ended() const { return ended_.load(std::memory_order_acquire); }

@@ -123,12 +123,10 @@ TEST_CASE("a handler that ignores its stop leaves the service stuck, and its rec
   world.config.lanes.drain = milliseconds(100);
   world.produce(20);
   Gate released;
-  // A stuck service must not be destroyed.
-  static std::vector<std::unique_ptr<Service>> never_destroyed;
-  auto& hanging = never_destroyed.emplace_back(world.started([&](const handler::Attempt& attempt) {
+  const auto hanging = world.started([&](const handler::Attempt& attempt) {
     if (is(attempt.record, 1, 7)) released.wait();
     return Outcome::done();
-  }));
+  });
   CHECK(eventually([&] { return world.history.distinct_done() == 39; }));
   hanging->stop();
   const auto ended = hanging->wait();
@@ -140,8 +138,7 @@ TEST_CASE("a handler that ignores its stop leaves the service stuck, and its rec
   stop_cleanly(*next);
   CHECK(world.history.started({1, 8}) == 1);  // the map held it
   CHECK(world.committed_offsets() == world.ends());
-  released.open();
-  CHECK(eventually([&] { return world.history.done()[{1, 7}] == 2; }));
+  released.open();  // a stuck service cannot be destroyed before
 }
 
 TEST_CASE("the second stop ends the drain at once") {
