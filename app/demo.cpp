@@ -62,14 +62,14 @@ int exit_code_after(const demo::Outcome& outcome) {
 
 int demo(const DemoOptions& options) {
   block_signals();
-  Watchdog watchdog;
-  std::atomic<int> interrupts{0};
-  const Signals signals([&interrupts](int) { interrupts.fetch_add(1); });
-  auto environment = demo::Environment::create();
+  auto environment = demo::Environment::create();  // before the threads below, which log
   if (!environment) {
     std::cerr << "laneway demo: " << environment.error().text() << '\n';
     return exit_code_of(environment.error().kind);
   }
+  Watchdog watchdog;
+  std::atomic<int> interrupts{0};
+  const Signals signals([&interrupts](int) { interrupts.fetch_add(1); });
   introduce(**environment, options);
   demo::Scenario scenario(**environment, options.records, seconds(options.seconds));
   const auto outcome = scenario.run(interrupts);
