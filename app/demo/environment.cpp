@@ -19,8 +19,8 @@ namespace {
 const std::string topic = "demo";
 const std::string group = "demo";
 
-Error cannot_write(const std::string& what) {
-  return {ErrorKind::no_input, "cannot write " + what + ": " + std::strerror(errno),
+Error cannot_write(const std::string& what, const std::string& why = std::strerror(errno)) {
+  return {ErrorKind::no_input, "cannot write " + what + ": " + why,
           "set TMPDIR to a folder with room that you may write to"};
 }
 
@@ -53,8 +53,9 @@ Environment::Environment(std::string folder) : folder_(std::move(folder)), sent_
 
 Result<std::unique_ptr<Environment>> Environment::create() {
   std::error_code error;
-  std::string folder = std::filesystem::temp_directory_path(error).string();
-  folder += "/laneway-demo-XXXXXX";
+  const auto parent = std::filesystem::temp_directory_path(error);
+  if (error) return cannot_write("the folder for temporary files", error.message());
+  std::string folder = parent / "laneway-demo-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return cannot_write(folder);
   std::unique_ptr<Environment> environment(new Environment(folder));
   if (auto status = environment->start(); !status) return status.error();
@@ -102,6 +103,16 @@ Result<config::Config> Environment::config_of(std::size_t member) const {
 
 std::string Environment::journal_of(std::size_t member) const {
   return folder_ + "/journal-" + std::to_string(member);
+}
+
+/// The embedded cluster takes a join for complete when its leader has sent the assignments, which Kafka does
+/// not: members that ask for theirs later are refused and join anew, and meanwhile no commit is taken. So the
+/// leader, who is the first member, hears later. Both members join twice: the second one before the first,
+/// then, when lanes have been given back, after it.
+Status Environment::expect_second_member() {
+  constexpr milliseconds now{0};
+  constexpr milliseconds later{100};
+  return cluster_->delay_next(1, kafka::EmbeddedCluster::Request::join_group, {now, later, later, now});
 }
 
 Status Environment::send(const std::vector<std::uint64_t>& due) {

@@ -33,6 +33,9 @@ class Environment {
   Result<config::Config> config_of(std::size_t member) const;
   std::string journal_of(std::size_t member) const;
 
+  /// To be called before a second member joins a group of one.
+  Status expect_second_member();
+
   /// Sends what is missing to `due` records in each partition.
   Status send(const std::vector<std::uint64_t>& due);
   const std::vector<std::uint64_t>& sent() const { return sent_; }

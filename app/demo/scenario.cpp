@@ -103,6 +103,8 @@ void Scenario::add_member() {
   const std::size_t number = members_.size() + 1;
   auto config = environment_.config_of(number);
   if (!config) return fail(config.error());
+  if (number == 2)
+    if (auto status = environment_.expect_second_member(); !status) return fail(status.error());
   audit_.follow(environment_.journal_of(number));
   members_.push_back(std::make_unique<Member>(std::move(config).value()));
   tell("member " + std::to_string(number) + " joins the group" +

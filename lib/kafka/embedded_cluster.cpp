@@ -110,4 +110,14 @@ void EmbeddedCluster::fail_next(Request request, std::size_t count, Failure fail
                                           codes.data());
 }
 
+Status EmbeddedCluster::delay_next(std::int32_t broker, Request request,
+                                   const std::vector<milliseconds>& delays) {
+  auto code = RD_KAFKA_RESP_ERR_NO_ERROR;
+  for (auto delay = delays.begin(); delay != delays.end() && code == RD_KAFKA_RESP_ERR_NO_ERROR; ++delay)
+    code = rd_kafka_mock_broker_push_request_error_rtts(implementation_->cluster.get(), broker,
+                                                        api_key(request), 1, RD_KAFKA_RESP_ERR_NO_ERROR,
+                                                        static_cast<int>(delay->count()));
+  return status(code, "delaying answers");
+}
+
 }  // namespace laneway::kafka

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace laneway::kafka {
 
@@ -39,6 +41,8 @@ class EmbeddedCluster {
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);
+  /// The answers to the next requests of this kind to a broker come so much later, one request an entry.
+  Status delay_next(std::int32_t broker, Request request, const std::vector<milliseconds>& delays);
 
  private:
   class Implementation;
