@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import textwrap
 import threading
 import unittest
 import urllib.request
@@ -199,6 +200,30 @@ class Check(CommandLine):
             self.assertFalse(accepting.is_alive(), "nobody connected")
         self.assertIn(f"handler: 127.0.0.1:{port} accepts connections", done.stdout)
         self.assertEqual([], received)
+
+
+class Readme(CommandLine):
+    """What README.md shows works as shown."""
+    TEXT = (ROOT / "README.md").read_text()
+
+    def block(self, language):
+        found = re.search(rf"^( *)```{language}\n(.*?)^ *```", self.TEXT, re.S | re.M)
+        self.assertTrue(found, f"README.md has no {language}")
+        return textwrap.dedent(found[2])
+
+    def test_its_configuration_is_right(self):
+        path = Path(self.folder.name) / "readme.yaml"
+        path.write_text(self.block("yaml"))
+        self.ends(laneway("check", "-c", path), 0)
+
+    def test_its_receiver_is_a_program(self):
+        compile(self.block("python"), "receiver.py", "exec")
+
+    def test_every_file_that_it_names_is_there(self):
+        named = re.findall(r"(?<![\w/])(?:config|integration|lib|scripts|tests)/[\w./-]*\w", self.TEXT)
+        self.assertTrue(named)
+        for name in named:
+            self.assertTrue((ROOT / name).exists(), name)
 
 
 class Running:

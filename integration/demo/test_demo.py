@@ -74,6 +74,12 @@ class Demo(unittest.TestCase):
         self.assertEqual((0, 0), (lost, duplicated))
         self.assertTrue(0 < committed <= processed <= produced, rest)
 
+    def test_a_missing_folder_for_temporary_files_is_said(self):
+        done = subprocess.run(SHORT, text=True, capture_output=True, timeout=LONGEST, check=False,
+                              env={**self.environment, "TMPDIR": "/nowhere"})
+        self.assertEqual(66, done.returncode, done.stdout)
+        self.assertIn("TMPDIR", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
