@@ -140,10 +140,11 @@ void Screen::show(Duration at, const Rows& rows, bool last) {
   if (at < next_show_ && !last) return;
   next_show_ = at + (live_ ? redraw : line_interval);
   if (!live_) return write(render_line(at, rows));
-  std::string frame = height_ == 0 ? "" : format("\033[%zuA", height_);
+  // Each line is cleared before it is written: after it, in a full line, that would take its last character.
+  std::string frame = height_ == 0 ? "" : format("\r\033[%zuA\033[K", height_);
   for (const char c : render_table(at, rows, events_)) {
-    if (c == '\n') frame += "\033[K";  // what a longer line has left
     frame += c;
+    if (c == '\n') frame += "\033[K";
   }
   height_ = table_height;
   write(frame);
