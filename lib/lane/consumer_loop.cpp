@@ -9,6 +9,8 @@ namespace {
 
 constexpr Duration close_patience = milliseconds(1000);
 constexpr Duration commit_timeout = seconds(10);
+/// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
+constexpr Duration leave_patience = milliseconds(1500);
 
 }  // namespace
 
@@ -29,6 +31,7 @@ Status ConsumerLoop::start() {
   consumer_ = std::move(consumer).value();
   if (auto status = consumer_->subscribe(settings_.topics); !status) return status;
   stats_.last_turn_ns.set(SteadyClock::now().time_since_epoch().count());
+  settings_.still_draining->add();
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -226,25 +229,31 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
                              {{"error", result.error}});
 }
 
+void ConsumerLoop::begin_stop() {
+  stopping_ = true;
+  leave_deadline_ = now_ + context_.lanes.drain + leave_patience;
+  arriving_.clear();
+  std::vector<Entry*> lanes;
+  for (const auto& entry : entries_)
+    if (!entry->leaving) lanes.push_back(entry.get());
+  begin_handover(std::move(lanes), {}, true, false);
+}
+
+bool ConsumerLoop::may_leave() {
+  if (!handovers_.empty()) return false;
+  if (!drained_) settings_.still_draining->remove();
+  drained_ = true;
+  return settings_.still_draining->none() || stops_.load() > 1 || now_ >= leave_deadline_;
+}
+
 /// Stopping: everything is drained and given back, then the group is left; each step has its deadline.
 void ConsumerLoop::advance_stop() {
-  if (!stopping_) {
-    stopping_ = true;
-    arriving_.clear();
-    std::vector<Entry*> lanes;
-    for (const auto& entry : entries_)
-      if (!entry->leaving) lanes.push_back(entry.get());
-    begin_handover(std::move(lanes), {}, true, false);
-    return;
-  }
-  if (!handovers_.empty()) return;
+  if (!stopping_) return begin_stop();
   if (!closing_since_) {
+    if (!may_leave()) return;
     closing_since_ = now_;
-    if (consumer_->fatal_error()) {
-      done_ = true;  // the client forbids to close
-      return;
-    }
-    if (auto status = consumer_->begin_close(); !status) done_ = true;
+    // A client that cannot go on forbids to close.
+    if (consumer_->fatal_error() || !consumer_->begin_close()) done_ = true;
     return;
   }
   const bool closed = consumer_->closed();

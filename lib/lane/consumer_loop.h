@@ -7,7 +7,7 @@
 //
 // Rebalances: assigned partitions wait for their committed offsets (with the completion maps), then start;
 // revoked ones drain, commit, and are given back. Stopping is a revocation of everything, then leaving the
-// group.
+// group together with the process's other members.
 //
 // Denied access: a group that may not be joined ends a member that never had partitions (unavailable). Later
 // the brokers may have taken rights away that they give back: then the member goes on, says what is missing,
@@ -31,10 +31,24 @@
 
 namespace laneway::lane {
 
+/// The members of one process that have not drained yet. None leaves the group before all have committed: the
+/// others' commits do not meet the rebalance that a leave begins, and the group rebalances once, not for
+/// each. Any thread.
+class StillDraining {
+ public:
+  void add() { members_.fetch_add(1, std::memory_order_relaxed); }
+  void remove() { members_.fetch_sub(1, std::memory_order_acq_rel); }
+  bool none() const { return members_.load(std::memory_order_acquire) == 0; }
+
+ private:
+  std::atomic<std::size_t> members_{0};
+};
+
 struct LoopSettings {
   kafka::ClientSettings client;
   std::vector<std::string> topics;
   config::Commit commit;
+  std::shared_ptr<StillDraining> still_draining;  ///< shared by the members of the process
 };
 
 struct LoopStats {
@@ -111,6 +125,8 @@ class ConsumerLoop {
   bool commit(const std::vector<Entry*>& lanes);
   void bury();
   void advance_stop();
+  void begin_stop();
+  bool may_leave();
   void on_client_error(const kafka::ClientError& error);
   void fail(Error why);
   static Error client_broken(const std::string& why);
@@ -136,6 +152,8 @@ class ConsumerLoop {
   TimePoint now_;
   TimePoint next_tick_;
   bool stopping_ = false;
+  bool drained_ = false;
+  TimePoint leave_deadline_;
   std::optional<TimePoint> closing_since_;
   bool done_ = false;
 

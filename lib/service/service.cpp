@@ -120,9 +120,10 @@ kafka::ClientSettings Service::Implementation::member_settings(std::size_t membe
 }
 
 Status Service::Implementation::start_members() {
+  const auto still_draining = std::make_shared<lane::StillDraining>();
   for (std::size_t i = 0; i < config.consumers; ++i) {
     auto loop = std::make_shared<lane::ConsumerLoop>(
-        context, lane::LoopSettings{member_settings(i), config.topics, config.commit},
+        context, lane::LoopSettings{member_settings(i), config.topics, config.commit, still_draining},
         [this] { changed.notify(); });
     if (auto status = loop->start(); !status) return status;
     MutexLock lock(mutex);

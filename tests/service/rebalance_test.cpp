@@ -23,6 +23,13 @@ std::set<std::int32_t> partitions_of(const Service& service) {
   return result;
 }
 
+/// The members that have partitions.
+std::set<std::size_t> members_at_work(const Service& service) {
+  std::set<std::size_t> members;
+  for (const auto& lane : service.snapshot()) members.insert(lane.member);
+  return members;
+}
+
 /// Both have some partitions, and together all of them once.
 bool share(const Service& a, const Service& b, std::size_t partitions) {
   auto all = partitions_of(a);
@@ -67,14 +74,33 @@ TEST_CASE("the members of one process share the partitions, static ones under na
     world.produce(100);
     const auto service = world.started();
     CHECK(eventually([&] {
-      std::set<std::size_t> members;
-      for (const auto& lane : service->snapshot()) members.insert(lane.member);
-      return members == std::set<std::size_t>{0, 1} && partitions_of(*service).size() == 4;
+      return members_at_work(*service) == std::set<std::size_t>{0, 1} && partitions_of(*service).size() == 4;
     }));
     CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
     stop_cleanly(*service);
     CHECK(world.committed_offsets() == world.ends());
   }
+}
+
+TEST_CASE("members of one process leave together: none sees the group rebalance while it drains") {
+  World world(2);
+  world.config.consumers = 2;
+  Gate finish;
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.record.partition() == 1) finish.wait();
+    return Outcome::done();
+  });
+  CHECK(eventually([&] { return members_at_work(*service) == std::set<std::size_t>{0, 1}; }));
+  const auto assignments = metric(*service, "rebalances_total", "assign");
+  world.produce(1);
+  CHECK(eventually([&] { return world.history.started({1, 0}) == 1; }));
+  service->stop();
+  std::this_thread::sleep_for(milliseconds(700));  // long enough for the other to leave by itself
+  finish.open();
+  const auto ended = service->wait();
+  CHECK(ended.abandoned == 0);
+  CHECK(metric(*service, "rebalances_total", "assign") == assignments);
+  CHECK(world.committed_offsets() == world.ends());
 }
 
 TEST_CASE("a broker that goes down and comes back costs no record") {
