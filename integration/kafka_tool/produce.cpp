@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "client.h"
@@ -92,7 +93,11 @@ class Ledger {
 class Writer {
  public:
   Writer(rd_kafka_t* client, const Load& load, std::vector<std::int32_t> partitions)
-      : client_(client), load_(load), partitions_(std::move(partitions)), value_(load.size, '.') {}
+      : client_(client),
+        load_(load),
+        topic_(rd_kafka_topic_new(client, load.topic.c_str(), nullptr), rd_kafka_topic_destroy),
+        partitions_(std::move(partitions)),
+        value_(load.size, '.') {}
 
   void write(std::int64_t number) {
     const auto choice = load_.keys > 0 ? number % load_.keys : number;
@@ -102,12 +107,11 @@ class Writer {
     value_.replace(0, std::min(text.size(), value_.size()), text, 0, value_.size());
     const auto deadline = Clock::now() + patience;
     for (;;) {
-      const auto code = rd_kafka_producev(
-          client_, RD_KAFKA_V_TOPIC(load_.topic.c_str()), RD_KAFKA_V_PARTITION(partition),
-          RD_KAFKA_V_KEY(load_.null_keys ? nullptr : key.data(), load_.null_keys ? 0 : key.size()),
-          RD_KAFKA_V_VALUE(value_.data(), value_.size()), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-          RD_KAFKA_V_END);
-      if (code == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+      if (rd_kafka_produce(topic_.get(), partition, RD_KAFKA_MSG_F_COPY, value_.data(), value_.size(),
+                           load_.null_keys ? nullptr : key.data(), load_.null_keys ? 0 : key.size(),
+                           nullptr) == 0)
+        break;
+      const auto code = rd_kafka_last_error();
       if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || Clock::now() > deadline)
         check(code, "produce to " + load_.topic);
       rd_kafka_poll(client_, 20);
@@ -118,6 +122,7 @@ class Writer {
  private:
   rd_kafka_t* client_;
   const Load& load_;
+  std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> topic_;
   std::vector<std::int32_t> partitions_;
   std::string value_;
 };

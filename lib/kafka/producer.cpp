@@ -3,10 +3,30 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
+#include <array>
 
 #include "kafka/handle.h"
 
 namespace laneway::kafka {
+namespace {
+
+std::array<rd_kafka_vu_t, 5> fields_of(const TopicPartition& to, std::optional<std::string_view> key,
+                                       std::string_view value) {
+  std::array<rd_kafka_vu_t, 5> fields{};
+  fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
+  fields[0].u.cstr = to.topic.c_str();
+  fields[1].vtype = RD_KAFKA_VTYPE_PARTITION;
+  fields[1].u.i32 = to.partition;
+  fields[2].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+  fields[2].u.i = RD_KAFKA_MSG_F_COPY;
+  fields[3].vtype = RD_KAFKA_VTYPE_KEY;
+  fields[3].u.mem = {key ? const_cast<char*>(key->data()) : nullptr, key ? key->size() : 0};
+  fields[4].vtype = RD_KAFKA_VTYPE_VALUE;
+  fields[4].u.mem = {const_cast<char*>(value.data()), value.size()};
+  return fields;
+}
+
+}  // namespace
 
 class Producer::Implementation {
  public:
@@ -39,15 +59,12 @@ Result<std::unique_ptr<Producer>> Producer::create(const ClientSettings& setting
 Status Producer::send(const TopicPartition& to, std::optional<std::string_view> key, std::string_view value,
                       Deadline deadline) {
   auto* handle = implementation_->handle.get();
-  const void* key_bytes = key ? key->data() : nullptr;
-  const std::size_t key_size = key ? key->size() : 0;
+  auto fields = fields_of(to, key, value);
   for (;;) {
-    const auto code =
-        rd_kafka_producev(handle, RD_KAFKA_V_TOPIC(to.topic.c_str()), RD_KAFKA_V_PARTITION(to.partition),
-                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key_bytes, key_size),
-                          RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()), RD_KAFKA_V_END);
+    const ErrorPtr error(rd_kafka_produceva(handle, fields.data(), fields.size()));
     rd_kafka_poll(handle, 0);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+    if (!error) return {};
+    const auto code = rd_kafka_error_code(error.get());
     if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || deadline.passed())
       return client_error(code, "producing to " + to.text());
     rd_kafka_poll(handle, to_ms(std::min<Duration>(deadline.left(), milliseconds(50))));

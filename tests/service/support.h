@@ -37,8 +37,14 @@ using Place = std::pair<std::int32_t, std::int64_t>;  ///< partition and offset
 /// What handlers did, of all services of a test.
 class History {
  public:
-  void started(const kafka::Record& record) EXCLUDES(mutex_) { count(started_, record); }
-  void done(const kafka::Record& record) EXCLUDES(mutex_) { count(done_, record); }
+  void started(const kafka::Record& record) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    ++started_[{record.partition(), record.offset()}];
+  }
+  void done(const kafka::Record& record) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    ++done_[{record.partition(), record.offset()}];
+  }
 
   /// How often each was done.
   std::map<Place, int> done() const EXCLUDES(mutex_) {
@@ -58,11 +64,6 @@ class History {
   }
 
  private:
-  void count(std::map<Place, int>& counts, const kafka::Record& record) EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    ++counts[{record.partition(), record.offset()}];
-  }
-
   mutable Mutex mutex_;
   std::map<Place, int> started_ GUARDED_BY(mutex_);
   std::map<Place, int> done_ GUARDED_BY(mutex_);
