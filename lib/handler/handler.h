@@ -119,6 +119,9 @@ class Handler {
   virtual void handle(Task task) noexcept = 0;
   /// After this long an attempt's stop is requested.
   virtual Duration timeout() const { return seconds(30); }
+  /// Records of one task, at most, unless it is sequential. A handler that keeps its tasks says 1, or what it
+  /// sends together: `lanes.workers` bounds the tasks.
+  virtual std::uint32_t most_per_task() const { return 256; }
   /// For logs: "http", "log", …
   virtual std::string name() const = 0;
 };

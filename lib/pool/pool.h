@@ -35,6 +35,9 @@ namespace laneway::pool {
 struct Limits {
   std::uint32_t workers = 8;
   std::uint32_t queue = 256;
+  /// Jobs of one claim, except for a sequential batch, which is claimed whole. 1: what is at work at once is
+  /// then exactly bounded by `workers` also when claims outlive the thread that ran them.
+  std::uint32_t most_per_claim = 256;
   /// A job at work for longer has its stop requested (at the granularity of the expire() calls).
   Duration job_deadline = seconds(30);
   /// A worker without work for so long ends its thread.

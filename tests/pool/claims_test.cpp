@@ -51,6 +51,25 @@ TEST_CASE("a sequential batch is one claim, whatever jobs take") {
   CHECK(it->end == 300);
 }
 
+TEST_CASE("no claim is larger than the limit says, but for a sequential batch") {
+  Mutex mutex;
+  std::vector<std::uint32_t> claimed;
+  auto two_at_most = limits(1, 2000);
+  two_at_most.most_per_claim = 2;
+  TestPool pool(two_at_most, [&](const Claim& claim) {
+    MutexLock lock(mutex);
+    claimed.push_back(claim.range.count());
+  });
+  Jobs fast(1000);
+  Jobs sequential(5, true);
+  CHECK(pool->try_submit(fast).taken == 1000);
+  CHECK(pool->try_submit(sequential).taken == 5);
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(claimed.back() == 5);
+  claimed.pop_back();
+  CHECK(*std::max_element(claimed.begin(), claimed.end()) == 2);
+}
+
 TEST_CASE("claims of fast jobs grow") {
   std::atomic<std::uint32_t> largest{0};
   TestPool pool(limits(1, 1000),
