@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace laneway::config {
 namespace {
 
@@ -32,24 +34,6 @@ std::string escaped(std::string_view text) {
     }
   }
   return out + "\"";
-}
-
-/// How many bytes the UTF-8 sequence at the start of `text` has; 0 when it is not one (RFC 3629).
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xc2 && first < 0xe0   ? 2
-                             : first >= 0xe0 && first < 0xf0 ? 3
-                             : first >= 0xf0 && first < 0xf5 ? 4
-                                                             : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const unsigned char second = byte(1);
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  return overlong || outside ? 0 : length;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -87,7 +71,7 @@ std::string printable(std::string_view name) {
 
 std::optional<std::size_t> invalid_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
-    const auto length = sequence_length(text.substr(i, 4));
+    const auto length = utf8_sequence_length(text, i);
     if (length == 0) return i;
     i += length;
   }
