@@ -179,7 +179,7 @@ void BM_usual_pool(benchmark::State& state) {
 void BM_sixteen_lanes(benchmark::State& state) {
   struct Lane {
     explicit Lane(std::int64_t steps)
-        : work(steps), pool({8, 1024, seconds(30), seconds(5)}, work, [this] { room.notify(); }) {
+        : work(steps), pool({.workers = 8, .queue = 1024}, work, [this] { room.notify(); }) {
       work.pool = &pool;
     }
     Room room;
