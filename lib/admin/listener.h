@@ -4,25 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 
 namespace laneway::admin {
-
-/// A file descriptor with an owner.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { close(); }
-
-  int number() const { return number_; }
-  void close() noexcept;
-
- private:
-  int number_ = -1;
-};
 
 struct Listener {
   Descriptor socket;  ///< listening, not blocking

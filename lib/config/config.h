@@ -45,6 +45,8 @@ struct HttpHandler {
   /// Record headers passed on as request headers, by name.
   std::vector<std::string> headers;
   Duration max_retry_after = seconds(60);  ///< cap on what a server may ask for
+  /// Requests at the server at once, and so connections; below the usual limit of 1,024 open files.
+  std::uint32_t connections = 512;
 };
 
 using Handler = std::variant<LogHandler, SimulateHandler, HttpHandler>;

@@ -116,6 +116,8 @@ void add_handlers(std::vector<Property>& table) {
   table.push_back(headers_property());
   table.push_back(duration("handler.http.max_retry_after", Duration::zero(), hours(1),
                            "longest Retry-After that is honoured", AT_HTTP(max_retry_after)));
+  table.push_back(count("handler.http.connections", 1, 65536, "requests at the server at once, at most",
+                        AT_HTTP(connections)));
   table.push_back(sleep_property());
   table.push_back(duration("handler.simulate.spin", Duration::zero(), hours(1), "processor time used besides",
                            AT_SIMULATE(spin)));

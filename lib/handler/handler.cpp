@@ -13,6 +13,23 @@ Outcome panic(std::string reason) {
 
 }  // namespace
 
+bool answer_attempt(Task& task, std::uint32_t index, StopToken stop, Outcome outcome) {
+  const bool done = outcome.verdict == Verdict::done;
+  if (!done && outcome.cause == Cause::verdict && stop.stop_requested()) outcome.cause = Cause::timeout;
+  task.answer(index, std::move(outcome));
+  return done || !task.sequential();
+}
+
+Outcome outcome_of_exception() {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return panic(std::string("the handler threw: ") + e.what());
+  } catch (...) {
+    return panic("the handler threw something that is not a std::exception");
+  }
+}
+
 void RecordHandler::handle(Task task) noexcept {
   const std::uint32_t size = task.size();
   for (std::uint32_t i = 0; i < size; ++i) {
@@ -20,16 +37,10 @@ void RecordHandler::handle(Task task) noexcept {
     Outcome outcome;
     try {
       outcome = handle_record(attempt);
-    } catch (const std::exception& e) {
-      outcome = panic(std::string("the handler threw: ") + e.what());
     } catch (...) {
-      outcome = panic("the handler threw something that is not a std::exception");
+      outcome = outcome_of_exception();
     }
-    const bool done = outcome.verdict == Verdict::done;
-    if (!done && outcome.cause == Cause::verdict && attempt.stop.stop_requested())
-      outcome.cause = Cause::timeout;
-    task.answer(i, std::move(outcome));
-    if (!done && task.sequential()) return;
+    if (!answer_attempt(task, i, attempt.stop, std::move(outcome))) return;
   }
 }
 

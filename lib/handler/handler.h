@@ -126,8 +126,14 @@ class Handler {
   virtual std::string name() const = 0;
 };
 
-/// A handler that blocks and sees one record at a time. Whatever it throws becomes a retry with cause panic;
-/// an answer other than done after its stop was requested has cause timeout.
+/// Answers record `index` of `task`. What is not done after its stop was requested has cause timeout, unless
+/// the handler knows better. False: the task ends here, because its next record must not run.
+bool answer_attempt(Task& task, std::uint32_t index, StopToken stop, Outcome outcome);
+
+/// For what was thrown instead of an outcome: a retry with cause panic. Inside a catch block only.
+Outcome outcome_of_exception();
+
+/// A handler that blocks and sees one record at a time. Whatever it throws becomes a retry with cause panic.
 class RecordHandler : public Handler {
  public:
   void handle(Task task) noexcept final;

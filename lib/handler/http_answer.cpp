@@ -58,8 +58,8 @@ Outcome verdict_of_status(const HttpAnswer& answer, const std::string& server, D
 }
 
 Outcome timed_out(const HttpAnswer& answer, const std::string& server) {
-  Outcome outcome = Outcome::retry((answer.sent ? "no complete answer from " : "no connection to ") + server +
-                                   " in time: " + answer.problem);
+  if (!answer.sent) return Outcome::unavailable("no connection to " + server + " in time: " + answer.problem);
+  Outcome outcome = Outcome::retry("no complete answer from " + server + " in time: " + answer.problem);
   outcome.cause = Cause::timeout;
   return outcome;
 }

@@ -3,9 +3,9 @@
 //   2xx                                               done
 //   408, 429, 5xx but the next row's; anything odd    retry       (429: after Retry-After)
 //   502, 503, 504                                     unavailable (503: after Retry-After)
-//   no connection: refused, name, TLS                 unavailable
+//   no connection: refused, name, TLS, not in time    unavailable
 //   closed or reset after the request was sent        retry
-//   time-out, wherever it struck                      retry, cause timeout
+//   no complete answer in time                        retry, cause timeout
 //   3xx                                               reject: redirects are not followed
 //   other 4xx                                         reject
 #pragma once
@@ -30,7 +30,7 @@ enum class Transport : std::uint8_t {
 
 struct HttpAnswer {
   Transport transport = Transport::answered;
-  bool sent = false;    ///< sending began; tells two time-outs apart
+  bool sent = false;    ///< sending began; tells a server that is out from one that is slow
   std::string problem;  ///< the client library's words, where transport is not answered
   int status = 0;
   std::optional<Duration> retry_after;

@@ -1,64 +1,83 @@
-// One kept-alive connection to one address, over libcurl.
+// Requests to one endpoint, many at once, on one libcurl multi handle over epoll.
 //
-// Used by one thread at a time. post() blocks until there is an answer, the time-out passes, or the stop
-// token asks (seen within 50 ms); a request that did not end well closes the connection. HTTP/1.1 only; no
-// redirects, cookies or signals; a proxy is taken from the environment (http_proxy, https_proxy, no_proxy, as
-// curl documents them).
+// Connections are kept alive and shared. At most `connections` requests are in the air, so there are no more
+// connections; at most 32 of them are without a connection yet, so that a server that comes back is not met
+// by a thousand handshakes at once, nor a name server by a thousand questions (libcurl asks it on a thread
+// for each).
 //
-// libcurl by itself sends a request again, on a new connection, when a reused one is closed before any
-// answer. The server may have worked on the first, so this class refuses the second sending and says `stale`:
-// the record's next attempt then has a number of its own.
+// Used by one thread at a time, except wake(). Only serve() blocks.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "base/stop_token.h"
+#include "base/descriptor.h"
 #include "base/time.h"
-#include "handler/http_answer.h"
-#include "handler/http_request.h"
+#include "handler/http_transfer.h"
 
 namespace laneway::handler {
 
-struct HttpEndpoint {
-  std::string url;
-  std::string server;  ///< host:port, for reasons; without the user and password that a URL may hold
-  std::string content_type;
-  Duration timeout{};
-};
+/// A request in the air, and who is told.
+class HttpExchange {
+ public:
+  HttpExchange() = default;
+  HttpExchange(const HttpExchange&) = delete;
+  HttpExchange& operator=(const HttpExchange&) = delete;
 
-/// "host:port" of an http or https URL. Error: configuration.
-Result<std::string> server_of(const std::string& url);
+  /// Called by serve(), once. The exchange may be destroyed here.
+  virtual void answered(const HttpAnswer& answer) = 0;
+
+ protected:
+  virtual ~HttpExchange() = default;
+
+ private:
+  friend class HttpClient;
+  std::unique_ptr<HttpTransfer> transfer_;  // while in the air
+};
 
 class HttpClient {
  public:
-  /// `endpoint` outlives the client. Throws std::bad_alloc.
-  explicit HttpClient(const HttpEndpoint& endpoint);
+  /// `endpoint` outlives the client. Throws std::bad_alloc, std::system_error.
+  HttpClient(const HttpEndpoint& endpoint, std::uint32_t connections);
+  /// After all its exchanges. An exchange that is destroyed in the air cuts its request off.
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  HttpAnswer post(std::string_view body, const std::vector<RequestHeader>& headers, StopToken stop);
+  /// Whether a request may begin.
+  bool has_room() const { return in_air_ < connections_ && connecting_ < most_connecting; }
+  /// `body` and the exchange stay where they are until it is answered or cancelled. Throws std::bad_alloc,
+  /// std::runtime_error.
+  void begin(HttpExchange& exchange, std::string_view body, const std::vector<RequestHeader>& headers);
+  /// Cuts off the request, and its connection unless other requests share it. The exchange is not told.
+  void cancel(HttpExchange& exchange);
+  /// Waits until something happens, but no longer than `at_most`, and goes on with what can go on.
+  void serve(Duration at_most);
+  /// Ends the current or next serve() early. From any thread.
+  void wake() noexcept;
 
  private:
+  static constexpr std::uint32_t most_connecting = 32;
+
   struct Callbacks;
 
-  void set_options();
-  std::size_t count(std::size_t bytes);
-  bool transfer(StopToken stop);
-  void conclude(int code);
+  std::unique_ptr<HttpTransfer> take_down(HttpExchange& exchange);
+  void watch(int socket, int what);
+  void wait(Duration at_most);
+  void conclude_ended();
 
   const HttpEndpoint& endpoint_;
-  void* multi_;  // CURLM*: owns the connection
-  void* easy_;   // CURL*
-  std::vector<char> error_text_;
-  // Of the current request:
-  HttpAnswer answer_;
-  std::size_t received_ = 0;
-  int sendings_ = 0;
-  bool cut_ = false;  // we stopped reading, having enough
+  const std::uint32_t connections_;
+  const Descriptor epoll_;
+  const Descriptor event_;
+  void* const multi_;  // CURLM*
+  std::uint32_t connecting_ = 0;
+  std::optional<TimePoint> timer_;  // when libcurl wants to be called
+  std::uint32_t in_air_ = 0;
+  std::vector<std::unique_ptr<HttpTransfer>> idle_;
 };
 
 }  // namespace laneway::handler

@@ -2,12 +2,11 @@
 
 #include <curl/curl.h>
 
-#include <algorithm>
+#include <system_error>
+#include <utility>
 
 namespace laneway::handler {
 namespace {
-
-constexpr std::size_t most_idle = 256;  // connections kept without work
 
 Error refused(std::string key, std::string message, std::string hint) {
   return {ErrorKind::configuration, "handler.http." + std::move(key) + ": " + std::move(message),
@@ -32,37 +31,48 @@ Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& se
       return refused(
           "headers", without_control_characters(name) + " cannot be passed on",
           "name record headers that are HTTP tokens and that neither HTTP nor laneway sets itself");
-  return std::unique_ptr<Handler>(new HttpHandler(settings, std::move(server).value()));
+  try {
+    return std::unique_ptr<Handler>(new HttpHandler(settings, std::move(server).value()));
+  } catch (const std::system_error& e) {
+    return Error{ErrorKind::internal, std::string("handler.http cannot start: ") + e.what(),
+                 "look at the limits on open files and tasks of this process"};
+  }
 }
 
 HttpHandler::HttpHandler(const config::HttpHandler& settings, std::string server)
-    : endpoint_{settings.url, std::move(server), settings.content_type, settings.timeout},
-      passed_on_(settings.headers),
-      max_retry_after_(settings.max_retry_after) {}
+    : timeout_(settings.timeout), sender_(settings, std::move(server)), thread_([this] { run(); }) {}
 
-Outcome HttpHandler::handle_record(const Attempt& attempt) {
-  const auto headers = request_headers(attempt.record, attempt.number, passed_on_);
-  auto client = borrow();
-  const auto answer = client->post(attempt.record.value().value_or(""), headers, attempt.stop);
-  give_back(std::move(client));
-  return verdict_of(answer, endpoint_.server, max_retry_after_);
-}
-
-std::unique_ptr<HttpClient> HttpHandler::borrow() {
+HttpHandler::~HttpHandler() {
   {
     MutexLock lock(mutex_);
-    if (!idle_.empty()) {
-      auto client = std::move(idle_.back());
-      idle_.pop_back();
-      return client;
-    }
+    stopping_ = true;
   }
-  return std::make_unique<HttpClient>(endpoint_);
+  sender_.wake();
+  thread_.join();
 }
 
-void HttpHandler::give_back(std::unique_ptr<HttpClient> client) {
-  MutexLock lock(mutex_);
-  if (idle_.size() < most_idle) idle_.push_back(std::move(client));
+void HttpHandler::handle(Task task) noexcept {
+  {
+    MutexLock lock(mutex_);
+    handed_over_.push_back(std::move(task));
+    if (handed_over_.size() > 1) return;  // somebody else wakes the thread
+  }
+  sender_.wake();
+}
+
+void HttpHandler::run() {
+  while (take_over()) sender_.serve();
+}
+
+bool HttpHandler::take_over() {
+  {
+    MutexLock lock(mutex_);
+    if (stopping_) return false;
+    taken_over_.swap(handed_over_);
+  }
+  for (Task& task : taken_over_) sender_.add(std::move(task));
+  taken_over_.clear();
+  return true;
 }
 
 }  // namespace laneway::handler

@@ -1,47 +1,54 @@
 // `handler.http`: a POST for each record. The request is described in handler/http_request.h, the verdict in
-// handler/http_answer.h, the connection in handler/http_client.h.
+// handler/http_answer.h, what is sent when in handler/http_sender.h, the connections in
+// handler/http_client.h.
 //
-// Threads: any number; each request borrows a client (one kept-alive connection) from a list that all workers
-// share, the last used first, so there are as many connections as requests at once, and few when there is
-// little to do. Blocks: as long as the request, up to `timeout`; a stop cancels it.
+// Asynchronous: handle() hands the task over and returns; one thread of the handler sends everything and
+// answers. What is handed over and not answered is bounded by the lanes' slots (lanes.workers each), so the
+// list between needs no bound of its own.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "handler/handler.h"
-#include "handler/http_client.h"
+#include "handler/http_sender.h"
 
 namespace laneway::handler {
 
-class HttpHandler final : public RecordHandler {
+class HttpHandler final : public Handler {
  public:
-  /// Error: configuration, for an address that is none and header names that cannot be passed on.
+  /// Errors: configuration, for an address that is none and header names that cannot be passed on; internal
+  /// when the system refuses a thread or a descriptor.
   static Result<std::unique_ptr<Handler>> make(const config::HttpHandler& settings);
+  /// Cuts off what is in the air; tasks end as far as they were answered.
+  ~HttpHandler() override;
 
+  void handle(Task task) noexcept override EXCLUDES(mutex_);
   /// The request's own time-out comes first and knows more; this is the net behind it.
-  Duration timeout() const override { return endpoint_.timeout + seconds(1); }
+  Duration timeout() const override { return timeout_ + seconds(1); }
+  std::uint32_t most_per_task() const override { return 1; }
   std::string name() const override { return "http"; }
-
- protected:
-  Outcome handle_record(const Attempt& attempt) override;
 
  private:
   HttpHandler(const config::HttpHandler& settings, std::string server);
 
-  std::unique_ptr<HttpClient> borrow() EXCLUDES(mutex_);
-  void give_back(std::unique_ptr<HttpClient> client) EXCLUDES(mutex_);
+  void run() EXCLUDES(mutex_);
+  bool take_over() EXCLUDES(mutex_);
 
-  const HttpEndpoint endpoint_;
-  const std::vector<std::string> passed_on_;
-  const Duration max_retry_after_;
+  const Duration timeout_;
+  HttpSender sender_;  // used by thread_
 
   Mutex mutex_;
-  std::vector<std::unique_ptr<HttpClient>> idle_ GUARDED_BY(mutex_);
+  std::vector<Task> handed_over_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
+
+  std::vector<Task> taken_over_;  // used by thread_
+  std::thread thread_;
 };
 
 }  // namespace laneway::handler

@@ -46,14 +46,14 @@ std::string without_control_characters(std::string_view value) {
 }
 
 bool may_be_passed_on(std::string_view header_name) {
-  static constexpr std::array<std::string_view, 13> taken = {
-      "host",    "content-length", "content-type", "transfer-encoding", "connection", "expect",         "te",
-      "trailer", "upgrade",        "keep-alive",   "user-agent",        "accept",     "laneway-attempt"};
+  static constexpr std::array<std::string_view, 12> taken = {
+      "host", "content-length", "content-type", "transfer-encoding", "connection", "expect",
+      "te",   "trailer",        "upgrade",      "keep-alive",        "user-agent", "accept"};
   std::string name(header_name);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
   return !name.empty() && std::all_of(name.begin(), name.end(), token_character) &&
-         !name.starts_with("kafka-") && !name.starts_with("proxy-") &&
+         !name.starts_with("kafka-") && !name.starts_with("laneway-") && !name.starts_with("proxy-") &&
          std::find(taken.begin(), taken.end(), name) == taken.end();
 }
 
@@ -67,6 +67,8 @@ std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uin
   if (const auto key = record.key()) headers.push_back({"Kafka-Key", percent_encoded(*key)});
   if (!record.value()) headers.push_back({"Kafka-Tombstone", "true"});
   headers.push_back({"Laneway-Attempt", std::to_string(attempt)});
+  headers.push_back(
+      {"Laneway-Delivery-Id", headers[0].value + '/' + headers[1].value + '/' + headers[2].value});
   for (const kafka::Header& header : record.headers()) {
     const bool wanted = header.name == traceparent ||
                         std::find(passed_on.begin(), passed_on.end(), header.name) != passed_on.end();

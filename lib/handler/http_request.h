@@ -3,8 +3,11 @@
 //   Kafka-Topic, Kafka-Partition, Kafka-Offset   always
 //   Kafka-Timestamp     ms since 1970; absent where the record has none
 //   Kafka-Key           percent-encoded: all bytes but A-Z a-z 0-9 - . _ ~ (RFC 3986, 2.3); absent for a null
-//   key Kafka-Tombstone     "true" for a null value, whose body is empty like that of an empty value
+//                       key
+//   Kafka-Tombstone     "true" for a null value, whose body is empty like that of an empty value
 //   Laneway-Attempt     from 1
+//   Laneway-Delivery-Id <topic>/<partition>/<offset>, the same whenever the record is sent again: what a
+//                       service that must not do its work twice remembers
 //   traceparent         passed on where the record has it (W3C Trace Context)
 //   configured names    passed on, each as often as the record has it; null values are absent
 // In values that are passed on, control characters are percent-encoded, so that a producer cannot add

@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "handler/http_client.h"
+#include "handler/http_endpoint.h"
 
 namespace laneway::handler {
 

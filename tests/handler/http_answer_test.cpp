@@ -42,8 +42,12 @@ TEST_CASE("each way to get no answer has its verdict and cause") {
   CHECK(verdict(failed(Transport::broken)).cause == Cause::verdict);
   CHECK(verdict(failed(Transport::stale)).verdict == Verdict::retry);
   CHECK(verdict(failed(Transport::stale)).after == Duration::zero());
-  CHECK(verdict(failed(Transport::timed_out)).verdict == Verdict::retry);
-  CHECK(verdict(failed(Transport::timed_out)).cause == Cause::timeout);
+  auto unanswered = failed(Transport::timed_out);
+  unanswered.sent = true;
+  CHECK(verdict(unanswered).verdict == Verdict::retry);
+  CHECK(verdict(unanswered).cause == Cause::timeout);
+  CHECK(verdict(failed(Transport::timed_out)).verdict == Verdict::unavailable);
+  CHECK(verdict(failed(Transport::timed_out)).cause == Cause::verdict);
   CHECK(verdict(failed(Transport::stopped)).verdict == Verdict::retry);
 }
 

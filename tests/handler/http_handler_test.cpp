@@ -68,7 +68,8 @@ TEST_CASE("a record is a POST with the value as it is") {
   for (const auto* line :
        {"Content-Type: application/json", "Content-Length: 6", "Kafka-Topic: orders", "Kafka-Partition: 3",
         "Kafka-Offset: 42", "Kafka-Timestamp: 1767323045678", "Kafka-Key: k%20%00%FF", "Laneway-Attempt: 3",
-        "traceparent: 00-ab-cd-01", "tenant: a%0D%0AX-Injected: 1", "User-Agent: laneway"}) {
+        "Laneway-Delivery-Id: orders/3/42", "traceparent: 00-ab-cd-01", "tenant: a%0D%0AX-Injected: 1",
+        "User-Agent: laneway"}) {
     INFO(line);
     CHECK(has_line(request, line));
   }
@@ -323,6 +324,105 @@ TEST_CASE("a request is never sent twice under one attempt number, not even by t
   }
   std::lock_guard lock(mutex);
   CHECK(requests.size() == 5);
+}
+
+TEST_CASE("a server that cannot be connected to in time is unavailable") {
+  FullListener out;
+  auto settings = settings_for(out.url());
+  settings.timeout = milliseconds(50);
+  const auto outcome = outcome_of(*made(settings), record_data(1, "v"));
+  CHECK(outcome.verdict == Verdict::unavailable);
+  CHECK(outcome.cause == Cause::verdict);
+  CHECK(outcome.reason.starts_with("no connection to 127.0.0.1:"));
+}
+
+TEST_CASE("tasks are handed over and their requests are at the server together") {
+  constexpr int count = 60;
+  Gathering server(count);
+  const auto handler = made(server.url());
+  std::vector<std::unique_ptr<Run>> runs;
+  for (int i = 0; i < count; ++i) {
+    runs.push_back(std::make_unique<Run>(one(record_data(i, "v"))));
+    handler->handle(runs.back()->task());  // returns though nothing is answered before the last is there
+  }
+  for (auto& run : runs) CHECK(run->result().done == 1);
+  CHECK(server.most() == count);
+}
+
+TEST_CASE("no more requests than connections are at the server") {
+  Gathering server(2);
+  auto settings = settings_for(server.url());
+  settings.connections = 2;
+  const auto handler = made(settings);
+  std::vector<std::unique_ptr<Run>> runs;
+  for (int i = 0; i < 12; ++i) {
+    runs.push_back(std::make_unique<Run>(one(record_data(i, "v"))));
+    handler->handle(runs.back()->task());
+  }
+  for (auto& run : runs) CHECK(run->result().done == 1);
+  CHECK(server.most() == 2);
+  CHECK(server.connections() == 2);
+}
+
+TEST_CASE("records of one key are sent one after the other, and none after one that failed") {
+  HttpServer server([](const auto& request, auto& response) {
+    if (request.get_header_value("Kafka-Offset") == "3") response.status = 500;
+  });
+  const auto handler = made(server.url());
+  std::vector<kafka::RecordData> records;
+  for (int i = 0; i < 6; ++i) records.push_back(record_data(i, "v"));
+  Run run(std::move(records), true);
+  handler->handle(run.task());
+  CHECK(run.result().done == 3);
+  REQUIRE(run.result().failures.size() == 1);
+  CHECK(run.result().failures[0].index == 3);
+  CHECK(run.state(4) == ItemState::waiting);
+  std::vector<std::string> offsets;
+  for (const auto& request : server.requests()) offsets.push_back(request.get_header_value("Kafka-Offset"));
+  CHECK(offsets == std::vector<std::string>{"0", "1", "2", "3"});
+}
+
+TEST_CASE("a record that is stopped before it was sent has not been attempted") {
+  RawServer server([](Connection& connection) {
+    connection.read_request();
+    connection.read_request();  // until the client hangs up
+  });
+  auto settings = settings_for(server.url());
+  settings.connections = 1;
+  auto handler = made(settings);
+  Run in_the_air(one(record_data(1, "v")));
+  Run waiting(one(record_data(2, "v")));
+  handler->handle(in_the_air.task());
+  while (server.connections() == 0) std::this_thread::yield();
+  handler->handle(waiting.task());
+  waiting.stop();
+  CHECK(waiting.result().failures.empty());
+  CHECK(waiting.state(0) == ItemState::waiting);
+  CHECK_FALSE(in_the_air.ended());
+  handler.reset();
+  CHECK(in_the_air.result().failures.empty());
+}
+
+TEST_CASE("a handler that is destroyed cuts off what is in the air and answers nothing more") {
+  std::atomic<int> cut{0};
+  RawServer server([&](Connection& connection) {
+    connection.read_request();
+    if (connection.read_request().empty()) ++cut;
+  });
+  auto handler = made(server.url());
+  std::vector<std::unique_ptr<Run>> runs;
+  for (int i = 0; i < 20; ++i) {
+    runs.push_back(std::make_unique<Run>(one(record_data(i, "v"))));
+    handler->handle(runs.back()->task());
+  }
+  while (server.connections() == 0) std::this_thread::yield();
+  handler.reset();
+  for (auto& run : runs) {
+    CHECK(run->ended());
+    CHECK(run->result().done == 0);
+    CHECK(run->result().failures.empty());
+  }
+  while (cut == 0) std::this_thread::yield();
 }
 
 TEST_CASE("settings that cannot work are refused by name") {

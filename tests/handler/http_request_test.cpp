@@ -44,7 +44,8 @@ TEST_CASE("a request says where its record is from") {
                                                           {"Kafka-Offset", "42"},
                                                           {"Kafka-Timestamp", "1767323045678"},
                                                           {"Kafka-Key", "k"},
-                                                          {"Laneway-Attempt", "3"}});
+                                                          {"Laneway-Attempt", "3"},
+                                                          {"Laneway-Delivery-Id", "orders/3/42"}});
 }
 
 TEST_CASE("what a record does not have is absent, and a tombstone is marked") {
@@ -54,7 +55,8 @@ TEST_CASE("what a record does not have is absent, and a tombstone is marked") {
                                              {"Kafka-Partition", "3"},
                                              {"Kafka-Offset", "0"},
                                              {"Kafka-Tombstone", "true"},
-                                             {"Laneway-Attempt", "1"}});
+                                             {"Laneway-Attempt", "1"},
+                                             {"Laneway-Delivery-Id", "orders/3/0"}});
 }
 
 TEST_CASE("an empty key is present and empty") {
@@ -85,7 +87,7 @@ TEST_CASE("traceparent and configured record headers are passed on, others are n
                   {"empty", ""},
                   {"null", {}}};
   auto headers = headers_of(std::move(data), 1, {"tenant", "empty", "null"});
-  headers.erase(headers.begin(), headers.begin() + 5);
+  headers.erase(headers.begin(), headers.begin() + 6);
   CHECK(headers == Pairs{{"traceparent", "00-ab-cd-01"}, {"tenant", "a"}, {"tenant", "b"}, {"empty", ""}});
 }
 
@@ -98,8 +100,8 @@ TEST_CASE("a value that is passed on cannot add a header") {
 TEST_CASE("names that HTTP or laneway sets, and what is no token, cannot be passed on") {
   for (const auto* name : {"tenant", "X-Request-Id", "tracestate", "traceparent", "Authorization"})
     CHECK(may_be_passed_on(name));
-  for (const auto* name :
-       {"", "Host", "content-length", "Transfer-Encoding", "Connection", "Expect", "Kafka-Key",
-        "kafka-anything", "laneway-attempt", "Proxy-Authorization", "a b", "a:b", "a\r\nb", "\xc3\xa9"})
+  for (const auto* name : {"", "Host", "content-length", "Transfer-Encoding", "Connection", "Expect",
+                           "Kafka-Key", "kafka-anything", "laneway-attempt", "Laneway-Delivery-Id",
+                           "Proxy-Authorization", "a b", "a:b", "a\r\nb", "\xc3\xa9"})
     CHECK_FALSE(may_be_passed_on(name));
 }

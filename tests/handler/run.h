@@ -3,9 +3,12 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 #include "handler/handler.h"
 
@@ -24,7 +27,7 @@ inline kafka::RecordData record_data(std::int64_t offset, std::optional<std::str
   return data;
 }
 
-/// A claim over records, and what became of it.
+/// A claim over records, and what became of it. The handler may answer on another thread: result() waits.
 class Run final : public TaskSink {
  public:
   explicit Run(std::vector<kafka::RecordData> records, bool sequential = false, std::uint32_t attempt = 1) {
@@ -41,7 +44,11 @@ class Run final : public TaskSink {
   Task task() { return Task({{&batch_, 0, batch_.size}, &slot_, 1}, *this); }
   void stop() { slot_.stop.stop_up_to(StopState::all); }
 
-  void finished(Finished finished) noexcept override { finished_ = std::move(finished); }
+  void finished(Finished finished) noexcept override {
+    MutexLock lock(mutex_);
+    finished_ = std::move(finished);
+    ended_.notify_all();  // under the lock: who waits may destroy this
+  }
 
   bool wants_attempts() const noexcept override { return true; }
   void attempted(const Item&, TimePoint, TimePoint, const Outcome& outcome) noexcept override {
@@ -50,15 +57,27 @@ class Run final : public TaskSink {
 
   /// As they were answered, done ones too.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
-  const Finished& result() const { return *finished_; }
-  bool ended() const { return finished_.has_value(); }
+  const Finished& result() const {
+    MutexLock lock(mutex_);
+    const auto patience = SteadyClock::now() + seconds(60);
+    while (!finished_ && ended_.wait_until(mutex_, patience)) {
+    }
+    if (!finished_) throw std::runtime_error("the task has not ended");
+    return *finished_;
+  }
+  bool ended() const {
+    MutexLock lock(mutex_);
+    return finished_.has_value();
+  }
   ItemState state(std::uint32_t index) const { return batch_.items[index].state; }
 
  private:
   pool::Slot slot_;
   RecordBatch batch_;
   std::vector<Outcome> outcomes_;
-  std::optional<Finished> finished_;
+  mutable Mutex mutex_;
+  mutable Condition ended_;
+  std::optional<Finished> finished_ GUARDED_BY(mutex_);
 };
 
 /// The outcome of one record.

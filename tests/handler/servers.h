@@ -4,9 +4,12 @@
 #include <httplib.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,6 +33,7 @@ class HttpServer {
       answer(request, response);
     });
     server_.set_keep_alive_max_count(1000000);
+    server_.new_task_queue = [] { return new httplib::ThreadPool(64); };  // a connection keeps its thread
     port_ = server_.bind_to_any_port("127.0.0.1");
     REQUIRE(port_ > 0);
     thread_ = std::thread([this] { server_.listen_after_bind(); });
@@ -142,6 +146,68 @@ class RawServer {
   int port_ = 0;
   std::atomic<int> connections_{0};
   std::thread thread_;
+};
+
+/// Answers nobody before `together` requests are there at once, for the first time.
+class Gathering {
+ public:
+  explicit Gathering(int together) : together_(together), server_([this](const auto&, auto&) { wait(); }) {}
+
+  std::string url() const { return server_.url(); }
+  /// The most requests that were there at once.
+  int most() const { return most_; }
+  std::size_t connections() {
+    std::set<int> ports;
+    for (const auto& request : server_.requests()) ports.insert(request.remote_port);
+    return ports.size();
+  }
+
+ private:
+  void wait() {
+    std::unique_lock lock(mutex_);
+    most_ = std::max<int>(most_, ++present_);
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::seconds(30), [this] { return most_ >= together_; });
+    --present_;
+  }
+
+  const int together_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int present_ = 0;
+  std::atomic<int> most_{0};
+  HttpServer server_;
+};
+
+/// Listens, but its queue is full: whoever connects waits for ever.
+class FullListener {
+ public:
+  FullListener() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    socklen_t length = sizeof(address);
+    sockets_.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::bind(sockets_[0], generic, length) == 0);
+    REQUIRE(::getsockname(sockets_[0], generic, &length) == 0);
+    REQUIRE(::listen(sockets_[0], 0) == 0);
+    port_ = ntohs(address.sin_port);
+    for (int i = 0; i < 8; ++i) {
+      sockets_.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      static_cast<void>(::connect(sockets_.back(), generic, length));
+    }
+  }
+  ~FullListener() {
+    for (const int socket : sockets_) ::close(socket);
+  }
+  FullListener(const FullListener&) = delete;
+
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/orders"; }
+
+ private:
+  std::vector<int> sockets_;
+  int port_ = 0;
 };
 
 }  // namespace laneway::handler

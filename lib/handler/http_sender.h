@@ -1,0 +1,69 @@
+// Sends the records of tasks and answers them: the http handler without its thread.
+//
+// Waiting records are sent in the order in which they came as soon as the client has room. The records of one
+// task are sent one after the other. Every 50 ms stops are looked for: a record that is in the air is cut off
+// and answered; a task whose record still waits for a connection ends unanswered, because nothing was
+// attempted.
+//
+// Memory: bounded by who adds tasks. The lanes' slots do it: a pool hands over no more claims than
+// lanes.workers, and a task of most_per_task() == 1 is one record or the records of one key.
+//
+// Used by one thread at a time, except wake(). Only serve() blocks.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "handler/handler.h"
+#include "handler/http_client.h"
+
+namespace laneway::handler {
+
+class HttpSender {
+ public:
+  /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
+  HttpSender(const config::HttpHandler& settings, std::string server);
+  /// Requests in the air are cut off; tasks end as far as they were answered.
+  ~HttpSender();
+  HttpSender(const HttpSender&) = delete;
+  HttpSender& operator=(const HttpSender&) = delete;
+
+  void add(Task task);
+  /// Waits up to 50 ms for something to happen. Answers tasks.
+  void serve();
+  void wake() noexcept { client_.wake(); }
+
+ private:
+  /// A task and which of its records has its turn.
+  struct Work {
+    explicit Work(Task given) : task(std::move(given)), attempt(task.attempt(0)) {}
+    Task task;
+    std::uint32_t index = 0;
+    std::optional<Attempt> attempt;
+  };
+  using WorkPtr = std::unique_ptr<Work>;
+  class Request;
+
+  void send_waiting();
+  void send(WorkPtr work);
+  void conclude(Request& request, const HttpAnswer& answer);
+  std::unique_ptr<Request> take_out(Request& request);
+  void answer(WorkPtr work, Outcome outcome);
+  void look_for_stops();
+
+  const HttpEndpoint endpoint_;
+  const std::vector<std::string> passed_on_;
+  const Duration max_retry_after_;
+
+  HttpClient client_;
+  std::deque<WorkPtr> waiting_;
+  std::vector<std::unique_ptr<Request>> in_air_;
+  TimePoint next_look_;
+};
+
+}  // namespace laneway::handler

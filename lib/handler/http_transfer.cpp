@@ -1,0 +1,175 @@
+#include "handler/http_transfer.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace laneway::handler {
+namespace {
+
+constexpr std::size_t longest_answer = 64 * 1024;  // headers and body; the rest is not read
+constexpr std::size_t kept_of_body = 1024;
+constexpr long receive_buffer = 4096;  // answers are short, and there may be a thousand transfers
+
+/// Value of `line` when it is the header `name`.
+std::optional<std::string_view> header_value(std::string_view line, std::string_view name) {
+  if (line.size() <= name.size() || line[name.size()] != ':') return {};
+  if (!curl_strnequal(line.data(), name.data(), name.size())) return {};
+  line.remove_prefix(name.size() + 1);
+  const auto begin = line.find_first_not_of(" \t");
+  const auto end = line.find_last_not_of(" \t\r\n");
+  return begin == std::string_view::npos || end < begin ? "" : line.substr(begin, end - begin + 1);
+}
+
+/// Seconds or an HTTP date (RFC 9110, 10.2.3); nothing when it is neither.
+std::optional<Duration> parse_retry_after(std::string_view value) {
+  constexpr std::int64_t most = 24 * 60 * 60;
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (end == value.data() + value.size() && error != std::errc::invalid_argument) {
+    if (error == std::errc::result_out_of_range) count = most;
+  } else {
+    const std::time_t date = curl_getdate(std::string(value).c_str(), nullptr);
+    if (date == -1) return {};
+    count = date - std::time(nullptr);
+  }
+  return seconds(std::clamp<std::int64_t>(count, 0, most));
+}
+
+}  // namespace
+
+struct HttpTransfer::Callbacks {
+  static std::size_t header(char* data, std::size_t, std::size_t size, void* self_pointer) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    const std::string_view line(data, size);
+    if (line.starts_with("HTTP/")) {  // a final answer may follow an interim one
+      self.answer_.retry_after.reset();
+      self.answer_.location.clear();
+    }
+    if (const auto value = header_value(line, "Retry-After"))
+      self.answer_.retry_after = parse_retry_after(*value);
+    if (const auto value = header_value(line, "Location")) self.answer_.location = *value;
+    return self.count(size);
+  }
+
+  static std::size_t body(char* data, std::size_t, std::size_t size, void* self_pointer) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    const auto room = kept_of_body - std::min(kept_of_body, self.answer_.body.size());
+    self.answer_.body.append(data, std::min(room, size));
+    return self.count(size);
+  }
+
+  /// Called when a connection is there, before the request goes out on it.
+  static int before_sending(void* self_pointer, char*, char*, int, int) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    self.leave_connecting();
+    return ++self.sendings_ == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+  }
+};
+
+void HttpTransfer::FreeList::operator()(curl_slist* list) const { curl_slist_free_all(list); }
+
+HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting)
+    : content_type_("Content-Type: " + endpoint.content_type),
+      connecting_(connecting),
+      easy_(curl_easy_init()),
+      error_text_(CURL_ERROR_SIZE, '\0') {
+  if (easy_ == nullptr) throw std::bad_alloc();
+  set_options(endpoint);
+}
+
+HttpTransfer::~HttpTransfer() { curl_easy_cleanup(easy_); }
+
+void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
+  const auto timeout_ms =
+      std::max<long>(1, static_cast<long>(duration_cast<milliseconds>(endpoint.timeout).count()));
+  curl_easy_setopt(easy_, CURLOPT_URL, endpoint.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
+  // HTTP/2 only where TLS negotiates it; there rather a further stream than a further connection.
+  const bool tls = curl_strnequal(endpoint.url.c_str(), "https:", 6) != 0;
+  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
+  curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
+  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
+  curl_easy_setopt(easy_, CURLOPT_USERAGENT, "laneway");
+  curl_easy_setopt(easy_, CURLOPT_POST, 1L);
+  curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, timeout_ms);
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
+  curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Callbacks::header);
+  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &Callbacks::body);
+  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Callbacks::before_sending);
+  curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
+}
+
+std::size_t HttpTransfer::count(std::size_t bytes) {
+  received_ += bytes;
+  if (received_ <= longest_answer) return bytes;
+  cut_ = true;
+  return 0;  // ends the transfer
+}
+
+void HttpTransfer::prepare(std::string_view body, const std::vector<RequestHeader>& headers) {
+  answer_ = {};
+  received_ = 0;
+  sendings_ = 0;
+  cut_ = false;
+  error_text_[0] = '\0';
+  const auto append = [this](const std::string& line) {
+    curl_slist* longer = curl_slist_append(headers_.get(), line.c_str());
+    if (longer == nullptr) throw std::bad_alloc();
+    static_cast<void>(headers_.release());
+    headers_.reset(longer);
+  };
+  headers_.reset();
+  append(content_type_);
+  append("Expect:");  // never wait for 100 Continue
+  for (const RequestHeader& header : headers) {
+    // libcurl's notation: "name:" would take the header out, "name;" sends it empty.
+    const bool blank = header.value.find_first_not_of(' ') == std::string::npos;
+    append(blank ? header.name + ";" : header.name + ": " + header.value);
+  }
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_.get());
+  curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+  counted_ = true;
+  ++connecting_;
+}
+
+void HttpTransfer::leave_connecting() {
+  if (std::exchange(counted_, false)) --connecting_;
+}
+
+void HttpTransfer::abandon() { leave_connecting(); }
+
+HttpAnswer HttpTransfer::conclude(int code) {
+  leave_connecting();
+  long status = 0;
+  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  answer_.status = static_cast<int>(status);
+  answer_.sent = sendings_ > 0;
+  if (code == CURLE_OK || cut_) return std::move(answer_);
+  answer_.problem =
+      error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(static_cast<CURLcode>(code));
+  if (code == CURLE_OPERATION_TIMEDOUT) {
+    answer_.transport = Transport::timed_out;
+  } else if (sendings_ == 0) {
+    answer_.transport = Transport::not_connected;
+  } else {
+    answer_.transport = sendings_ > 1 ? Transport::stale : Transport::broken;
+  }
+  return std::move(answer_);
+}
+
+}  // namespace laneway::handler

@@ -1,0 +1,66 @@
+// One request to an endpoint and its answer, on a libcurl easy handle that is used again and again. Whoever
+// drives the handle (handler/http_client.h) prepares, adds it to its multi handle, and concludes.
+//
+// Used by one thread at a time; nothing blocks. HTTP/2 where a TLS server offers it, else HTTP/1.1; no
+// redirects, cookies or signals; a proxy is taken from the environment (http_proxy, https_proxy, no_proxy, as
+// curl documents them). A request that did not end well closes its connection.
+//
+// libcurl by itself sends a request again, on a new connection, when a reused one is closed before any
+// answer. The server may have worked on the first, so this class refuses the second sending and says `stale`:
+// the record's next attempt then has a number of its own.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "handler/http_answer.h"
+#include "handler/http_endpoint.h"
+#include "handler/http_request.h"
+
+struct curl_slist;
+
+namespace laneway::handler {
+
+class HttpTransfer {
+ public:
+  /// `endpoint` outlives the transfer, and so does `connecting`, which counts the transfers that are prepared
+  /// and have not begun to send. Throws std::bad_alloc.
+  HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting);
+  ~HttpTransfer();
+  HttpTransfer(const HttpTransfer&) = delete;
+  HttpTransfer& operator=(const HttpTransfer&) = delete;
+
+  /// `body` stays where it is until the handle is out of its multi handle again.
+  void prepare(std::string_view body, const std::vector<RequestHeader>& headers);
+  /// What became of it; `code` is libcurl's CURLcode.
+  HttpAnswer conclude(int code);
+  /// It will not be concluded.
+  void abandon();
+
+  void* handle() const { return easy_; }  // CURL*
+
+ private:
+  struct Callbacks;
+  struct FreeList {
+    void operator()(curl_slist* list) const;
+  };
+
+  void set_options(const HttpEndpoint& endpoint);
+  std::size_t count(std::size_t bytes);
+  void leave_connecting();
+
+  const std::string content_type_;
+  std::uint32_t& connecting_;
+  void* easy_;  // CURL*
+  std::vector<char> error_text_;
+  // Of the current request:
+  std::unique_ptr<curl_slist, FreeList> headers_;
+  HttpAnswer answer_;
+  std::size_t received_ = 0;
+  int sendings_ = 0;
+  bool counted_ = false;  // in connecting_
+  bool cut_ = false;      // we stopped reading, having enough
+};
+
+}  // namespace laneway::handler
