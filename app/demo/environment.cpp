@@ -68,7 +68,7 @@ Status Environment::start() {
   if (!cluster) return cluster.error();
   cluster_ = std::move(cluster).value();
   if (auto status = cluster_->create_topic(topic, partitions); !status) return status;
-  auto producer = kafka::Producer::create(client());
+  auto producer = kafka::Producer::create({.client = kafka::producer_client(client())});
   if (!producer) return producer.error();
   producer_ = std::move(producer).value();
   return {};
@@ -120,8 +120,9 @@ Status Environment::send(const std::vector<std::uint64_t>& due) {
     auto& sent = sent_[static_cast<std::size_t>(p)];
     for (; sent < due[static_cast<std::size_t>(p)]; ++sent) {
       const std::string order = std::to_string(sent);
-      auto status = producer_->send({topic, p}, order, "{\"order\":" + order + "}", Deadline::in(seconds(5)));
-      if (!status) return status;
+      const std::string value = "{\"order\":" + order + "}";
+      const kafka::Outgoing record{.topic = topic, .partition = p, .key = order, .value = value};
+      if (producer_->send(record, nullptr).sent != kafka::Sent::accepted) return not_acknowledged();
     }
   }
   return {};
@@ -129,8 +130,12 @@ Status Environment::send(const std::vector<std::uint64_t>& due) {
 
 Status Environment::acknowledge() {
   if (producer_->flush(Deadline::in(seconds(10))) && producer_->failed() == 0) return {};
-  return Error{ErrorKind::unavailable, "the embedded cluster has not acknowledged every record",
-               "see " + folder_ + "/log"};
+  return not_acknowledged();
+}
+
+Error Environment::not_acknowledged() const {
+  return {ErrorKind::unavailable, "the embedded cluster has not acknowledged every record",
+          "see " + folder_ + "/log"};
 }
 
 Result<std::vector<std::int64_t>> Environment::committed() const {

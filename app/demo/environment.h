@@ -48,6 +48,7 @@ class Environment {
   explicit Environment(std::string folder);
   Status start();
   Status open_log() const;
+  Error not_acknowledged() const;
   kafka::ClientSettings client() const;
 
   const std::string folder_;

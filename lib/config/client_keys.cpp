@@ -57,6 +57,11 @@ constexpr ClientKey choice(std::string_view name, std::string_view choices, std:
           .since = since};
 }
 
+constexpr ClientKey consumer_only(ClientKey key) {
+  key.consumer_only = true;
+  return key;
+}
+
 constexpr ClientKey keys[] = {
     // Connection
     text("bootstrap.servers", "brokers to begin with, host:port separated by commas"),
@@ -133,29 +138,34 @@ constexpr ClientKey keys[] = {
     secret("sasl.oauthbearer.config", "fields of an unsecured token"),
     flag("enable.sasl.oauthbearer.unsecure.jwt", "unsecured tokens, for tests"),
     // Group, session and assignment
-    text("group.id", "the consumer group; instances with the same one share the topics"),
-    text("group.instance.id",
-         "static membership: a restart within the session keeps its partitions; -1, "
-         "-2 and so on follow with several consumers"),
-    number("session.timeout.ms", 1, 3600000, "silence after which a member is thrown out"),
-    number("heartbeat.interval.ms", 1, 3600000, "interval of heartbeats"),
-    number("max.poll.interval.ms", 1, 86400000, "limit of a rebalance's drain; lanes.drain is below it"),
-    number("coordinator.query.interval.ms", 1, 3600000, "how often the coordinator is looked up"),
-    text("partition.assignment.strategy",
-         "range and roundrobin (separated by a comma), or cooperative-sticky"),
-    choice("group.protocol", "classic consumer", "rebalance protocol; consumer is KIP-848", "2.4.0"),
-    text("group.remote.assignor", "the broker's assignor, with group.protocol consumer", "2.4.0"),
+    consumer_only(text("group.id", "the consumer group; instances with the same one share the topics")),
+    consumer_only(text("group.instance.id",
+                       "static membership: a restart within the session keeps its partitions; -1, "
+                       "-2 and so on follow with several consumers")),
+    consumer_only(number("session.timeout.ms", 1, 3600000, "silence after which a member is thrown out")),
+    consumer_only(number("heartbeat.interval.ms", 1, 3600000, "interval of heartbeats")),
+    consumer_only(
+        number("max.poll.interval.ms", 1, 86400000, "limit of a rebalance's drain; lanes.drain is below it")),
+    consumer_only(
+        number("coordinator.query.interval.ms", 1, 3600000, "how often the coordinator is looked up")),
+    consumer_only(text("partition.assignment.strategy",
+                       "range and roundrobin (separated by a comma), or cooperative-sticky")),
+    consumer_only(
+        choice("group.protocol", "classic consumer", "rebalance protocol; consumer is KIP-848", "2.4.0")),
+    consumer_only(
+        text("group.remote.assignor", "the broker's assignor, with group.protocol consumer", "2.4.0")),
     // Fetching
-    choice("auto.offset.reset", "earliest latest error smallest beginning largest end",
-           "where a partition without a committed offset begins", "", "earliest"),
-    choice("isolation.level", "read_committed read_uncommitted", "are records of open transactions seen"),
-    number("fetch.wait.max.ms", 0, 300000, "how long a broker collects fetch.min.bytes"),
-    number("fetch.min.bytes", 1, 100000000, "answer of a fetch at least"),
-    number("fetch.error.backoff.ms", 0, 300000, "delay after a failed fetch"),
-    number("fetch.queue.backoff.ms", 0, 300000, "delay while enough is fetched", "2.2.0"),
+    consumer_only(choice("auto.offset.reset", "earliest latest error smallest beginning largest end",
+                         "where a partition without a committed offset begins", "", "earliest")),
+    consumer_only(choice("isolation.level", "read_committed read_uncommitted",
+                         "are records of open transactions seen")),
+    consumer_only(number("fetch.wait.max.ms", 0, 300000, "how long a broker collects fetch.min.bytes")),
+    consumer_only(number("fetch.min.bytes", 1, 100000000, "answer of a fetch at least")),
+    consumer_only(number("fetch.error.backoff.ms", 0, 300000, "delay after a failed fetch")),
+    consumer_only(number("fetch.queue.backoff.ms", 0, 300000, "delay while enough is fetched", "2.2.0")),
     number("receive.message.max.bytes", 1000, int_max, "largest answer of a broker"),
-    flag("check.crcs", "check the records' checksums"),
-    flag("allow.auto.create.topics", "let brokers create topics that do not exist"),
+    consumer_only(flag("check.crcs", "check the records' checksums")),
+    consumer_only(flag("allow.auto.create.topics", "let brokers create topics that do not exist")),
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct ClientKey {
   bool secret = false;             ///< never printed; may come from a file by <name>_file
   std::string_view default_value;  ///< laneway's own; empty: the library's
   std::string_view since;
+  bool consumer_only = false;  ///< a producer has no such key
 
   /// What a right value is: "a whole number from 1 to 3600000".
   std::string expects() const;

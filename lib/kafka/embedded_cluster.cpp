@@ -21,6 +21,8 @@ Status status(rd_kafka_resp_err_t code, const std::string& what) {
 
 std::int16_t api_key(EmbeddedCluster::Request request) {
   switch (request) {
+    case EmbeddedCluster::Request::produce:
+      return 0;
     case EmbeddedCluster::Request::fetch:
       return 1;
     case EmbeddedCluster::Request::offset_commit:
@@ -43,11 +45,19 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
       return RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
     case EmbeddedCluster::Failure::rebalancing:
       return RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
+    case EmbeddedCluster::Failure::too_large:
+      return RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+    case EmbeddedCluster::Failure::invalid_record:
+      return RD_KAFKA_RESP_ERR_INVALID_RECORD;
+    case EmbeddedCluster::Failure::denied:
+      return RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
     case EmbeddedCluster::Failure::moved:
       break;
   }
-  return request == EmbeddedCluster::Request::fetch ? RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
-                                                    : RD_KAFKA_RESP_ERR_NOT_COORDINATOR_FOR_GROUP;
+  const bool of_partition =
+      request == EmbeddedCluster::Request::fetch || request == EmbeddedCluster::Request::produce;
+  return of_partition ? RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
+                      : RD_KAFKA_RESP_ERR_NOT_COORDINATOR_FOR_GROUP;
 }
 
 }  // namespace

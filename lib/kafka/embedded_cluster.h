@@ -33,11 +33,14 @@ class EmbeddedCluster {
   /// Milliseconds that each answer of a broker is held back.
   Status set_latency(std::int32_t broker, int ms);
 
-  enum class Request { fetch, offset_commit, offset_fetch, join_group, sync_group, heartbeat };
+  enum class Request { fetch, offset_commit, offset_fetch, join_group, sync_group, heartbeat, produce };
   enum class Failure {
-    moved,           ///< The coordinator is moving (group requests), or the leader has changed (fetch).
+    moved,  ///< The coordinator is moving (group requests), or the leader has changed (fetch, produce).
     unknown_member,  ///< The group does not know the member any more: it loses its partitions.
     rebalancing,     ///< The group is in the middle of a rebalance: a commit is refused.
+    too_large,       ///< A batch of records is refused for its size.
+    invalid_record,  ///< A batch of records is refused for what is in it.
+    denied,          ///< The user may not write to the topic.
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);

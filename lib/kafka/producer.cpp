@@ -2,80 +2,204 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include <algorithm>
 #include <array>
+#include <atomic>
+#include <thread>
 
+#include "config/client_keys.h"
+#include "kafka/delivery_error.h"
 #include "kafka/handle.h"
+#include "telemetry/log.h"
 
 namespace laneway::kafka {
 namespace {
 
-std::array<rd_kafka_vu_t, 5> fields_of(const TopicPartition& to, std::optional<std::string_view> key,
-                                       std::string_view value) {
-  std::array<rd_kafka_vu_t, 5> fields{};
+constexpr Duration end_patience = seconds(10);
+
+struct HeadersDeleter {
+  void operator()(rd_kafka_headers_t* headers) const { rd_kafka_headers_destroy(headers); }
+};
+using HeadersPtr = std::unique_ptr<rd_kafka_headers_t, HeadersDeleter>;
+
+/// Null for nothing only: an empty view of nowhere is empty bytes.
+void* address(std::optional<std::string_view> bytes) {
+  if (!bytes) return nullptr;
+  return const_cast<char*>(bytes->data() == nullptr ? "" : bytes->data());
+}
+
+HeadersPtr headers_of(std::span<const Header> headers) {
+  if (headers.empty()) return nullptr;
+  HeadersPtr list(rd_kafka_headers_new(headers.size()));
+  for (const Header& header : headers)
+    rd_kafka_header_add(list.get(), header.name.data(), static_cast<ssize_t>(header.name.size()),
+                        address(header.value), static_cast<ssize_t>(header.value ? header.value->size() : 0));
+  return list;
+}
+
+using Fields = std::array<rd_kafka_vu_t, 8>;
+
+/// The last field, headers, is left out when there are none.
+Fields fields_of(const Outgoing& record, rd_kafka_headers_t* headers, DeliverySink* sink) {
+  Fields fields{};
   fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
-  fields[0].u.cstr = to.topic.c_str();
+  fields[0].u.cstr = record.topic.c_str();
   fields[1].vtype = RD_KAFKA_VTYPE_PARTITION;
-  fields[1].u.i32 = to.partition;
+  fields[1].u.i32 = record.partition;
   fields[2].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
   fields[2].u.i = RD_KAFKA_MSG_F_COPY;
   fields[3].vtype = RD_KAFKA_VTYPE_KEY;
-  fields[3].u.mem = {key ? const_cast<char*>(key->data()) : nullptr, key ? key->size() : 0};
+  fields[3].u.mem = {address(record.key), record.key ? record.key->size() : 0};
   fields[4].vtype = RD_KAFKA_VTYPE_VALUE;
-  fields[4].u.mem = {const_cast<char*>(value.data()), value.size()};
+  fields[4].u.mem = {address(record.value), record.value ? record.value->size() : 0};
+  fields[5].vtype = RD_KAFKA_VTYPE_TIMESTAMP;
+  fields[5].u.i64 = record.timestamp;
+  fields[6].vtype = RD_KAFKA_VTYPE_OPAQUE;
+  fields[6].u.ptr = sink;
+  fields[7].vtype = RD_KAFKA_VTYPE_HEADERS;
+  fields[7].u.headers = headers;
   return fields;
+}
+
+void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key, const char* value) {
+  if (!settings.contains(key)) set_own(conf, key, value);
+}
+
+Result<HandlePtr> make_producer(const ProducerSettings& settings) {
+  auto made = make_conf(settings.client);
+  if (!made) return made.error();
+  auto* conf = made->get();
+  set_own(conf, "enable.idempotence", "true");
+  set_own(conf, "acks", "all");
+  set_own(conf, "delivery.timeout.ms", std::to_string(to_ms(settings.delivery_timeout)));
+  set_default(settings.client, conf, "partitioner", "murmur2_random");
+  rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
+  return make_handle(RD_KAFKA_PRODUCER, std::move(made).value());
 }
 
 }  // namespace
 
+ClientSettings producer_client(const ClientSettings& consumer, const ClientSettings& overrides) {
+  ClientSettings client = overrides;
+  for (const auto& setting : consumer) {
+    const auto* key = config::find_client_key(setting.first);
+    if (key == nullptr || !key->consumer_only) client.insert(setting);
+  }
+  return client;
+}
+
 class Producer::Implementation {
  public:
-  // Before the handle: delivery reports of its last moments still count.
-  std::uint64_t acknowledged = 0;
-  std::uint64_t failed = 0;
-  HandlePtr handle;
+  Implementation(HandlePtr client, std::function<void()> on_room)
+      : handle_(std::move(client)),
+        queue_(rd_kafka_queue_get_main(handle_.get())),
+        on_room_(std::move(on_room)),
+        thread_([this] { run(); }) {}
+  ~Implementation() { end(); }
+
+  SendResult send(const Outgoing& record, DeliverySink* sink);
+  rd_kafka_t* handle() { return handle_.get(); }
+
+  std::atomic<std::uint64_t> acknowledged{0};
+  std::atomic<std::uint64_t> failed{0};
+
+ private:
+  void run();
+  void serve(rd_kafka_event_t* event);
+  void serve_deliveries(rd_kafka_event_t* event);
+  void end();
+
+  HandlePtr handle_;
+  QueuePtr queue_;
+  const std::function<void()> on_room_;
+  std::atomic<bool> wants_room_{false};
+  std::atomic<bool> stop_{false};
+  std::thread thread_;  // the last: it uses all of the above
 };
+
+SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* sink) {
+  auto headers = headers_of(record.headers);
+  const auto fields = fields_of(record, headers.get(), sink);
+  const std::size_t count = headers ? fields.size() : fields.size() - 1;
+  for (bool again = false;; again = true) {
+    const ErrorPtr error(rd_kafka_produceva(handle_.get(), fields.data(), count));
+    if (!error) {
+      (void)headers.release();  // the message owns them now
+      return {};
+    }
+    const auto code = rd_kafka_error_code(error.get());
+    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL)
+      return {Sent::refused,
+              failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition)};
+    if (again) return {Sent::full, {}};
+    // Asked for before the second look, so that room made between the two is not missed.
+    wants_room_.store(true);
+  }
+}
+
+void Producer::Implementation::run() {
+  while (!stop_.load()) {
+    if (auto* event = rd_kafka_queue_poll(queue_.get(), 1000)) {
+      serve(event);
+      rd_kafka_event_destroy(event);  // makes the room
+    }
+    if (wants_room_.load() && wants_room_.exchange(false) && on_room_) on_room_();
+  }
+}
+
+void Producer::Implementation::serve(rd_kafka_event_t* event) {
+  if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) return serve_deliveries(event);
+  if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;
+  const std::string text = rd_kafka_event_error_string(event);
+  const bool fatal = rd_kafka_event_error_is_fatal(event) != 0;
+  telemetry::log_repeating(fatal ? telemetry::Level::error : telemetry::Level::warn, text, "producer",
+                           {{"error", text}});
+}
+
+void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
+  const bool alone = rd_kafka_event_message_count(event) == 1;
+  while (const auto* message = rd_kafka_event_message_next(event)) {
+    const bool good = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    (good ? acknowledged : failed).fetch_add(1, std::memory_order_relaxed);
+    auto* sink = static_cast<DeliverySink*>(message->_private);
+    if (sink == nullptr) continue;
+    if (good)
+      sink->delivered({DeliveryStatus::acknowledged, {}, message->partition, message->offset});
+    else
+      sink->delivered(
+          failed_delivery(message->err, rd_kafka_message_errstr(message), alone, message->partition));
+  }
+}
+
+void Producer::Implementation::end() {
+  rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  const auto deadline = Deadline::in(end_patience);
+  if (rd_kafka_flush(handle_.get(), to_ms(deadline.left())) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    telemetry::error("producer ends with unanswered records");
+  stop_.store(true);
+  rd_kafka_queue_yield(queue_.get());
+  thread_.join();
+}
 
 Producer::Producer(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 Producer::~Producer() = default;
 
-Result<std::unique_ptr<Producer>> Producer::create(const ClientSettings& settings) {
-  auto conf = make_conf(settings);
-  if (!conf) return conf.error();
-  set_own(conf->get(), "acks", "all");
-  auto implementation = std::make_unique<Implementation>();
-  rd_kafka_conf_set_opaque(conf->get(), implementation.get());
-  rd_kafka_conf_set_dr_msg_cb(conf->get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
-    auto* self = static_cast<Implementation*>(opaque);
-    ++(message->err == RD_KAFKA_RESP_ERR_NO_ERROR ? self->acknowledged : self->failed);
-  });
-  auto handle = make_handle(RD_KAFKA_PRODUCER, std::move(conf).value());
+Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
+  auto handle = make_producer(settings);
   if (!handle) return handle.error();
-  implementation->handle = std::move(handle).value();
-  return std::unique_ptr<Producer>(new Producer(std::move(implementation)));
+  return std::unique_ptr<Producer>(
+      new Producer(std::make_unique<Implementation>(std::move(handle).value(), std::move(settings.on_room))));
 }
 
-Status Producer::send(const TopicPartition& to, std::optional<std::string_view> key, std::string_view value,
-                      Deadline deadline) {
-  auto* handle = implementation_->handle.get();
-  auto fields = fields_of(to, key, value);
-  for (;;) {
-    const ErrorPtr error(rd_kafka_produceva(handle, fields.data(), fields.size()));
-    rd_kafka_poll(handle, 0);
-    if (!error) return {};
-    const auto code = rd_kafka_error_code(error.get());
-    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || deadline.passed())
-      return client_error(code, "producing to " + to.text());
-    rd_kafka_poll(handle, to_ms(std::min<Duration>(deadline.left(), milliseconds(50))));
-  }
+SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
+  return implementation_->send(record, sink);
 }
 
 bool Producer::flush(Deadline deadline) {
-  return rd_kafka_flush(implementation_->handle.get(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  return rd_kafka_flush(implementation_->handle(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-std::uint64_t Producer::acknowledged() const { return implementation_->acknowledged; }
-std::uint64_t Producer::failed() const { return implementation_->failed; }
+std::uint64_t Producer::acknowledged() const { return implementation_->acknowledged.load(); }
+std::uint64_t Producer::failed() const { return implementation_->failed.load(); }
 
 }  // namespace laneway::kafka

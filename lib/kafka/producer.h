@@ -1,28 +1,105 @@
-// Writes records to topics; each counts when the broker has acknowledged it.
+// Writes records to topics: idempotent, acknowledged by all in-sync replicas, without blocking.
 //
-// Ownership: owns a client handle. Threads: one at a time. send() waits, up to its deadline, only while the
-// client's own buffer is full; flush() waits for acknowledgements.
+// send() takes a record or says that the client's queue is full (back-pressure: keep it and try again when
+// on_room is called); each record taken is answered exactly once through its DeliverySink: acknowledged, or
+// why not. A record counts as written only when acknowledged; one that is answered otherwise may have been
+// written all the same (no answer came), and is never written twice by the client itself. Records of one
+// partition are written in the order of their send(); one that fails lets the later ones pass, so whoever
+// needs an order of records that may fail sends the next after the answer to the one before.
+//
+// Ownership: owns a client handle and the thread that reads its answers, which it joins. Sinks belong to the
+// caller and live until they are answered. Destroying the Producer gives up what is unanswered: every sink is
+// called before the destructor returns (patience: 10 s).
+// Threads: any number call everything. Sinks and on_room are called on the thread of the Producer and must be
+// brief; they may call send(). Blocks: flush() up to its deadline, and the destructor; nothing else.
+// Errors: of single records in Delivery; create() fails with kind configuration.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "kafka/record.h"
 #include "kafka/types.h"
 
 namespace laneway::kafka {
 
+/// Partition by hash of the key as Java's client does (murmur2); without a key any one.
+inline constexpr std::int32_t any_partition = -1;
+inline constexpr std::int64_t now_timestamp = 0;
+
+/// A record to be written. Everything is copied by send().
+struct Outgoing {
+  const std::string& topic;
+  std::int32_t partition = any_partition;
+  std::optional<std::string_view> key{};
+  std::optional<std::string_view> value{};
+  std::span<const Header> headers{};       ///< in order
+  std::int64_t timestamp = now_timestamp;  ///< ms since 1970
+};
+
+enum class DeliveryStatus : std::uint8_t {
+  acknowledged,
+  unreachable,    ///< Not acknowledged in time, or given up at the end; not this record's fault.
+  batch_refused,  ///< Brokers refused a batch of several for one of them: try again.
+  too_large,      ///< The brokers, or message.max.bytes, do not take a record of this size.
+  invalid,  ///< The brokers never take this record: no key in a compacted topic, a timestamp too far off.
+  unknown_topic,  ///< There is no such topic or partition.
+  denied,         ///< The user lacks a right; the error says which.
+  fatal,          ///< The client cannot go on: make a new one.
+};
+
+/// What became of a record.
+struct Delivery {
+  DeliveryStatus status = DeliveryStatus::acknowledged;
+  std::string error;  ///< for people; empty when acknowledged
+  std::int32_t partition = any_partition;
+  std::int64_t offset = no_offset;
+};
+
+class DeliverySink {
+ public:
+  virtual ~DeliverySink() = default;
+  virtual void delivered(const Delivery& delivery) noexcept = 0;
+};
+
+enum class Sent : std::uint8_t {
+  accepted,  ///< The sink will be called.
+  full,      ///< The client's queue is full: nothing was taken, on_room follows.
+  refused,   ///< At once, as `refusal` says: the sink will not be called.
+};
+struct SendResult {
+  Sent sent = Sent::accepted;
+  Delivery refusal;
+};
+
+struct ProducerSettings {
+  ClientSettings client;  ///< as producer_client() makes it
+  /// A record that is not acknowledged so long after send() is unreachable.
+  Duration delivery_timeout = seconds(30);
+  /// Called once after a send() that answered full, when there may be room again. May be empty.
+  std::function<void()> on_room{};
+};
+
+/// The keys of a consumer's configuration that a producer has as well (connection, TLS, SASL), with
+/// `overrides` in place of those of the same name.
+ClientSettings producer_client(const ClientSettings& consumer, const ClientSettings& overrides = {});
+
 class Producer {
  public:
-  static Result<std::unique_ptr<Producer>> create(const ClientSettings& settings);
+  static Result<std::unique_ptr<Producer>> create(ProducerSettings settings);
   ~Producer();
 
-  Status send(const TopicPartition& to, std::optional<std::string_view> key, std::string_view value,
-              Deadline deadline);
-  /// False if some are still unacknowledged at the deadline.
+  /// `sink` may be null: then only the counts below tell.
+  SendResult send(const Outgoing& record, DeliverySink* sink);
+  /// Sends what lingers and waits for the answers, in the order of send; false if some are missing at the
+  /// deadline.
   bool flush(Deadline deadline);
   std::uint64_t acknowledged() const;
   std::uint64_t failed() const;

@@ -13,10 +13,10 @@ namespace {
 const kafka::TopicPartition partition{"orders", 0};
 
 void produce(const kafka::ClientSettings& settings, int records) {
-  auto producer = kafka::Producer::create(settings);
+  auto producer = kafka::Producer::create({.client = kafka::producer_client(settings)});
   REQUIRE(producer);
-  for (int i = 0; i < records; ++i)
-    REQUIRE((*producer)->send(partition, std::nullopt, "value", Deadline::in(seconds(10))));
+  const kafka::Outgoing record{.topic = partition.topic, .partition = partition.partition, .value = "value"};
+  for (int i = 0; i < records; ++i) REQUIRE((*producer)->send(record, nullptr).sent == kafka::Sent::accepted);
   REQUIRE((*producer)->flush(Deadline::in(seconds(30))));
 }
 

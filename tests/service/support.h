@@ -140,11 +140,13 @@ class World {
 
   /// `records` more for every partition.
   void produce(int records, const std::string& topic = "orders") {
-    auto producer = kafka::Producer::create({{"bootstrap.servers", config.kafka["bootstrap.servers"]}});
+    auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka)});
     REQUIRE(producer);
     for (int i = 0; i < records; ++i)
-      for (std::int32_t p = 0; p < partitions_; ++p)
-        REQUIRE((*producer)->send({topic, p}, std::nullopt, "value", Deadline::in(patience)));
+      for (std::int32_t p = 0; p < partitions_; ++p) {
+        const kafka::Outgoing record{.topic = topic, .partition = p, .value = "value"};
+        REQUIRE((*producer)->send(record, nullptr).sent == kafka::Sent::accepted);
+      }
     REQUIRE((*producer)->flush(Deadline::in(patience)));
     REQUIRE((*producer)->failed() == 0);
     if (topic == "orders")
