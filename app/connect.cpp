@@ -47,7 +47,7 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
 Status ask_handler(const config::Config& config, std::ostream& out) {
   const auto reached = handler::reach(config.handler, config.start_deadline);
   if (!reached) return reached.error();
-  if (*reached) out << "handler: " << **reached << " accepts connections\n";
+  if (*reached) out << "handler: " << **reached << '\n';
   return {};
 }
 

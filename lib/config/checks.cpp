@@ -77,6 +77,15 @@ std::string check_header(const std::string& name) {
   return "";
 }
 
+std::string check_command(const std::vector<std::string>& command) {
+  if (command.empty()) return "the list is empty";
+  const std::string& program = command.front();
+  if (program.starts_with('/')) return "";
+  if (program.find(' ') != program.npos)
+    return "this is one word for a shell; give the program and each argument by itself";
+  return quoted(program) + " is not an absolute path; neither a shell nor PATH is asked";
+}
+
 std::string check_topic(const std::string& topic) {
   if (topic.empty()) return "it is empty";
   if (topic.front() == '^') return topic.size() > 1 ? "" : "the pattern is empty";

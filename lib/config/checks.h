@@ -15,6 +15,8 @@ std::string check_url(const std::string& url);
 std::string check_content_type(const std::string& type);
 /// A record header that may become a request header: an HTTP token (RFC 9110, 5.6.2) that no one else sets.
 std::string check_header(const std::string& name);
+/// A program by its absolute path, and arguments.
+std::string check_command(const std::vector<std::string>& command);
 /// A name that Kafka accepts, or a pattern.
 std::string check_topic(const std::string& topic);
 /// Names without repetition, or one pattern alone.

@@ -49,7 +49,17 @@ struct HttpHandler {
   std::uint32_t connections = 512;
 };
 
-using Handler = std::variant<LogHandler, SimulateHandler, HttpHandler>;
+/// How records travel to a program of `handler.exec` and verdicts back; see lib/handler/exec_frame.h.
+enum class Framing : std::uint8_t { json, binary };
+
+/// `handler.exec`: a program that stays, and reads records.
+struct ExecHandler {
+  std::vector<std::string> command;  ///< absolute path and arguments; there is no shell
+  Framing framing = Framing::json;
+  Duration timeout = seconds(30);
+};
+
+using Handler = std::variant<LogHandler, SimulateHandler, HttpHandler, ExecHandler>;
 
 enum class Order : std::uint8_t { none, key, partition };
 /// Order by key: what records without a key are.

@@ -19,9 +19,8 @@ constexpr AbsentKey absent_keys[] = {
     {"breaker", "a downstream that is out is asked again after retry.backoff to retry.max_backoff"},
     {"retry.attempts", "a record that fails is retried for ever, holding its lane"},
     {"retry.max_elapsed", "a record that fails is retried for ever, holding its lane"},
-    {"handler.exec", "the handlers are log, simulate and http"},
-    {"handler.produce", "the handlers are log, simulate and http"},
-    {"handler.plugin", "the handlers are log, simulate and http"},
+    {"handler.produce", "the handlers are log, simulate, http and exec"},
+    {"handler.plugin", "the handlers are log, simulate, http and exec"},
 };
 
 bool below(std::string_view path, std::string_view section) {

@@ -56,12 +56,23 @@ class Rules {
     });
     if (!has_handler) require("handler", "what records are given to: one of " + join(handler_names(), ", "));
     const auto* http = std::get_if<HttpHandler>(&config_.handler);
-    if (http == nullptr || !http->url.empty() || problems_.concern("handler.http.url")) return;
-    const auto first = std::find_if(settings_.begin(), settings_.end(), [](const auto& item) {
-      return item.first == "handler" || item.first.starts_with("handler.http");
+    if (http != nullptr && http->url.empty())
+      require_of_handler("handler.http", "url",
+                         "where records are sent, such as http://127.0.0.1:8080/orders");
+    const auto* exec = std::get_if<ExecHandler>(&config_.handler);
+    if (exec != nullptr && exec->command.empty())
+      require_of_handler("handler.exec", "command",
+                         "a program and its arguments, such as [/opt/orders/handle, --fast]");
+  }
+
+  /// Said where the handler was chosen.
+  void require_of_handler(const std::string& section, const std::string& name, const std::string& hint) {
+    const auto key = section + "." + name;
+    if (problems_.concern(key)) return;
+    const auto first = std::find_if(settings_.begin(), settings_.end(), [&](const auto& item) {
+      return item.first == "handler" || item.first.starts_with(section);
     });
-    problems_.add(first->second.place, "handler.http.url", "this key is missing",
-                  "where records are sent, such as http://127.0.0.1:8080/orders");
+    problems_.add(first->second.place, key, "this key is missing", hint);
   }
 
   void check_own_keys() {

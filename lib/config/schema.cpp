@@ -18,6 +18,8 @@ using std::chrono::minutes;
   [](auto& config) -> auto& { return config.field; }
 #define AT_HTTP(field) \
   [](auto& config) -> auto& { return std::get<HttpHandler>(config.handler).field; }
+#define AT_EXEC(field) \
+  [](auto& config) -> auto& { return std::get<ExecHandler>(config.handler).field; }
 #define AT_SIMULATE(field) \
   [](auto& config) -> auto& { return std::get<SimulateHandler>(config.handler).field; }
 
@@ -88,6 +90,28 @@ Property headers_property() {
       yaml_scalar, [](const auto&) { return std::string(); });
 }
 
+Property command_property() {
+  auto property = list_property(
+      "handler.exec.command", "a list: the absolute path of a program, and its arguments",
+      "the program that records are given to; there is no shell", AT_EXEC(command),
+      [](const std::string& word) -> Result<std::string> {
+        if (word.find('\0') != word.npos) return wrong_value("it holds a zero byte");
+        return word;
+      },
+      yaml_scalar, check_command);
+  property.example = "[/usr/bin/python3, /etc/laneway/handler.py]";
+  return property;
+}
+
+void add_exec(std::vector<Property>& table) {
+  table.push_back(command_property());
+  table.push_back(choice<Framing>("handler.exec.framing",
+                                  {{"json", Framing::json}, {"binary", Framing::binary}},
+                                  "a line of JSON, or a length and compact fields", AT_EXEC(framing)));
+  table.push_back(duration("handler.exec.timeout", milliseconds(1), hours(1),
+                           "limit of one attempt; then the program is killed", AT_EXEC(timeout)));
+}
+
 Property hang_partitions_property() {
   return list_property(
       "handler.simulate.hang_partitions", "a list of partition numbers",
@@ -118,6 +142,7 @@ void add_handlers(std::vector<Property>& table) {
                            "longest Retry-After that is honoured", AT_HTTP(max_retry_after)));
   table.push_back(count("handler.http.connections", 1, 65536, "requests at the server at once, at most",
                         AT_HTTP(connections)));
+  add_exec(table);
   table.push_back(sleep_property());
   table.push_back(duration("handler.simulate.spin", Duration::zero(), hours(1), "processor time used besides",
                            AT_SIMULATE(spin)));
@@ -187,6 +212,7 @@ void add_rest(std::vector<Property>& table) {
 
 #undef AT_SIMULATE
 #undef AT_HTTP
+#undef AT_EXEC
 
 std::vector<Property> make_properties() {
   std::vector<Property> table;
@@ -220,7 +246,8 @@ const Property* find_property(std::string_view path) {
 }
 
 const std::vector<std::string>& handler_names() {
-  static const std::vector<std::string> names = {"log", "simulate", "http"};  // in the order of the variant
+  static const std::vector<std::string> names = {"log", "simulate", "http",
+                                                 "exec"};  // in the order of the variant
   return names;
 }
 
@@ -228,6 +255,7 @@ std::optional<Handler> make_handler(std::string_view name) {
   if (name == "log") return LogHandler{};
   if (name == "simulate") return SimulateHandler{};
   if (name == "http") return HttpHandler{};
+  if (name == "exec") return ExecHandler{};
   return std::nullopt;
 }
 

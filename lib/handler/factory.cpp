@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "handler/exec_handler.h"
 #include "handler/http_handler.h"
 #include "handler/log_handler.h"
 #include "handler/simulate_handler.h"
@@ -15,6 +16,7 @@ struct Maker {
   Made operator()(const config::LogHandler&) const { return std::unique_ptr<Handler>(new LogHandler); }
   Made operator()(const config::SimulateHandler& settings) const { return SimulateHandler::make(settings); }
   Made operator()(const config::HttpHandler& settings) const { return HttpHandler::make(settings); }
+  Made operator()(const config::ExecHandler& settings) const { return ExecHandler::make(settings); }
 };
 
 }  // namespace

@@ -6,30 +6,45 @@
 #include <memory>
 #include <new>
 
+#include "handler/exec_reach.h"
 #include "handler/http_endpoint.h"
 
 namespace laneway::handler {
 
-Result<std::optional<std::string>> reach(const config::Handler& settings, Duration timeout) {
-  const auto* http = std::get_if<config::HttpHandler>(&settings);
-  if (http == nullptr) return std::optional<std::string>();
-  auto server = server_of(http->url);
+namespace {
+
+Result<std::string> reach_server(const config::HttpHandler& settings, Duration timeout) {
+  auto server = server_of(settings.url);
   if (!server) return server.error();
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy(curl_easy_init(), curl_easy_cleanup);
   if (!easy) throw std::bad_alloc();
   std::array<char, CURL_ERROR_SIZE> reason{};
   const auto timeout_ms = static_cast<long>(duration_cast<milliseconds>(timeout).count());
-  curl_easy_setopt(easy.get(), CURLOPT_URL, http->url.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_URL, settings.url.c_str());
   curl_easy_setopt(easy.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy.get(), CURLOPT_CONNECT_ONLY, 1L);
   curl_easy_setopt(easy.get(), CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, timeout_ms);
   curl_easy_setopt(easy.get(), CURLOPT_ERRORBUFFER, reason.data());
   const CURLcode code = curl_easy_perform(easy.get());
-  if (code == CURLE_OK) return std::optional<std::string>(std::move(server).value());
+  if (code == CURLE_OK) return *server + " accepts connections";
   const std::string why = reason[0] != '\0' ? reason.data() : curl_easy_strerror(code);
   return Error{ErrorKind::unavailable, "handler.http.url: cannot connect to " + *server + ": " + why,
                "start the web service, or correct the URL"};
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> reach(const config::Handler& settings, Duration timeout) {
+  const auto optional = [](Result<std::string> reached) -> Result<std::optional<std::string>> {
+    if (!reached) return reached.error();
+    return std::optional(std::move(reached).value());
+  };
+  if (const auto* http = std::get_if<config::HttpHandler>(&settings))
+    return optional(reach_server(*http, timeout));
+  if (const auto* exec = std::get_if<config::ExecHandler>(&settings))
+    return optional(reach_program(*exec, timeout));
+  return std::optional<std::string>();
 }
 
 }  // namespace laneway::handler

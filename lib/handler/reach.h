@@ -12,8 +12,9 @@
 
 namespace laneway::handler {
 
-/// host:port that was connected to, with TLS where the URL is https; nothing for a handler that talks to no
-/// one. Errors: unavailable; configuration for an address that is none.
+/// A sentence for people: "host:port accepts connections", with TLS where the URL is https; "/usr/bin/python3
+/// starts"; nothing for a handler that talks to no one. Errors: unavailable; configuration for an address
+/// that is none.
 Result<std::optional<std::string>> reach(const config::Handler& settings, Duration timeout);
 
 }  // namespace laneway::handler

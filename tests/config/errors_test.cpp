@@ -36,7 +36,8 @@ TEST_CASE("a misspelt key names the nearest") {
   CHECK(with_handler("{ htpp: { url: x } }") ==
         "f.yaml:5:12: handler.htpp: this key does not exist (did you mean handler.http?)\n");
   CHECK(with_handler("htpp") ==
-        "f.yaml:5:10: handler: found \"htpp\" (expected one of log, simulate, http, with its settings below "
+        "f.yaml:5:10: handler: found \"htpp\" (expected one of log, simulate, http, exec, with its settings "
+        "below "
         "it)\n");
 }
 
@@ -184,8 +185,35 @@ TEST_CASE("handlers are checked") {
   CHECK(with_handler("{ log: 5 }") ==
         "f.yaml:5:17: handler.log: found \"5\" (expected a group of keys below it, or {})\n");
   CHECK(with_handler("") ==
-        "f.yaml:5:1: handler: found no value (expected one of log, simulate, http, with its settings below "
+        "f.yaml:5:1: handler: found no value (expected one of log, simulate, http, exec, with its settings "
+        "below "
         "it)\n");
+}
+
+TEST_CASE("a program to execute is an absolute path with its arguments") {
+  CHECK(with_handler("exec") ==
+        "f.yaml:5:10: handler.exec.command: this key is missing (a program and its arguments, such as "
+        "[/opt/orders/handle, --fast])\n");
+  CHECK(with_handler("{ exec: { timeout: 1s } }").find("handler.exec.command: this key is missing") !=
+        std::string::npos);
+  const auto with_command = [](const std::string& command) {
+    return with_handler("{ exec: { command: " + command + " } }");
+  };
+  const std::string expected = " (expected a list: the absolute path of a program, and its arguments)\n";
+  CHECK(
+      with_command("[python3, x.py]") ==
+      "f.yaml:5:29: handler.exec.command: found a list: \"python3\" is not an absolute path; neither a shell "
+      "nor PATH is asked" +
+          expected);
+  CHECK(with_command("\"python3 x.py\"") ==
+        "f.yaml:5:29: handler.exec.command: found \"python3 x.py\": this is one word for a shell; give the "
+        "program and each argument by itself" +
+            expected);
+  CHECK(with_command("[]").find("found an empty list: the list is empty" + expected) != std::string::npos);
+  CHECK(with_command("[/bin/sh, \"a\\0b\"]").find("zero byte") != std::string::npos);
+  CHECK(with_command("[/bin/sh, -c, \"cat; echo $1 | x\", \"\"]").empty());
+  CHECK(with_command("[/bin/sh], framing: xml").find("expected one of json, binary") != std::string::npos);
+  CHECK(with_command("[/bin/sh], timeout: 0s").find("out of range") != std::string::npos);
 }
 
 TEST_CASE("the sleep of simulate is a duration or two percentiles") {
@@ -252,11 +280,12 @@ TEST_CASE("keys of other versions are refused by name, with what happens without
   CHECK(below_base("retry: { attempts: 5, max_elapsed: 5m }\n")
             .find("f.yaml:7:23: retry.max_elapsed: this version") != std::string::npos);
   CHECK(below_base("breaker: { failures: 5 }\n").find("breaker: this version") != std::string::npos);
-  for (const char* handler : {"exec", "produce", "plugin"})
-    CHECK(with_handler("{ " + std::string(handler) + ": { x: 1 } }") ==
-          "f.yaml:5:12: handler." + std::string(handler) +
-              ": this version of laneway does not have this key; the handlers are log, simulate and http "
-              "(remove it)\n");
+  for (const char* handler : {"produce", "plugin"})
+    CHECK(
+        with_handler("{ " + std::string(handler) + ": { x: 1 } }") ==
+        "f.yaml:5:12: handler." + std::string(handler) +
+            ": this version of laneway does not have this key; the handlers are log, simulate, http and exec "
+            "(remove it)\n");
 }
 
 TEST_CASE("what is needed and missing is named") {
@@ -265,7 +294,7 @@ TEST_CASE("what is needed and missing is named") {
       "f.yaml: kafka.bootstrap.servers: this key is missing (brokers to begin with, such as 127.0.0.1:9092)\n"
       "f.yaml: kafka.group.id: this key is missing (the consumer group that instances share)\n"
       "f.yaml: topics: this key is missing (what is consumed, such as [orders])\n"
-      "f.yaml: handler: this key is missing (what records are given to: one of log, simulate, http)\n");
+      "f.yaml: handler: this key is missing (what records are given to: one of log, simulate, http, exec)\n");
 }
 
 TEST_CASE("a text that is no map of keys is refused") {

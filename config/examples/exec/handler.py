@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""A program for laneway's exec handler: it stays, reads a record a line, and answers each with a line.
+
+Copy it and write your work into handle(). Print nothing to standard output but answers; standard error goes to laneway's
+log. When its input ends, it ends.
+"""
+import base64
+import json
+import sys
+
+
+class Unavailable(Exception):
+    """What handle() needs is out: nothing is this record's fault."""
+
+
+def handle(record):
+    """The work. Returns when it is done; raises ValueError when this record can never work, anything else to try again."""
+    if record["value"] is None:
+        return  # a tombstone
+    order = json.loads(record["value"])
+    if "id" not in order:
+        raise ValueError("the order has no id")
+
+
+def decoded(record):
+    """Key, value and headers as bytes; None where they are null."""
+    def decode(text):
+        if text is None:
+            return None
+        return base64.b64decode(text) if record.get("base64") else text.encode()
+    headers = [(name, decode(value)) for name, value in record["headers"]]
+    return {**record, "key": decode(record["key"]), "value": decode(record["value"]), "headers": headers}
+
+
+def verdict(record):
+    try:
+        handle(decoded(record))
+    except ValueError as error:
+        return {"outcome": "reject", "reason": str(error)}
+    except Unavailable as error:
+        return {"outcome": "unavailable", "reason": str(error), "after": "5s"}
+    except Exception as error:  # whatever else fails may work later
+        return {"outcome": "retry", "reason": f"{type(error).__name__}: {error}"}
+    return {"outcome": "done"}
+
+
+def main():
+    for line in sys.stdin:
+        record = json.loads(line)
+        print(json.dumps({"id": record["id"], **verdict(record)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
