@@ -84,6 +84,8 @@ struct Commit {
 };
 
 struct Retry {
+  std::uint32_t attempts = 5;  ///< in all; without dead letters there is no limit
+  Duration max_elapsed = std::chrono::minutes(5);
   Duration backoff = milliseconds(100);
   Duration max_backoff = seconds(30);
   std::uint32_t max_waiting = 1000;

@@ -28,8 +28,9 @@ namespace laneway::handler {
 /// A record with what the handler may want to know beside it. Valid until it is answered.
 struct Attempt {
   const kafka::Record& record;
-  std::uint32_t number;  ///< from 1
-  StopToken stop;        ///< the attempt's deadline passed, or the drain was cut short
+  std::uint32_t number;                      ///< from 1
+  StopToken stop;                            ///< the attempt's deadline passed, or the drain was cut short
+  const FailureHistory* failures = nullptr;  ///< of the attempts before; null: none failed
 };
 
 struct Failure {
@@ -78,6 +79,7 @@ class Task {
 
   std::uint32_t size() const { return finished_.claim.range.count(); }
   bool sequential() const { return batch_->sequential; }
+  Route route() const { return batch_->route; }
 
   /// Begins the attempt of record `index` in [0, size()).
   Attempt attempt(std::uint32_t index) {
@@ -85,7 +87,7 @@ class Task {
     finished_.claim.slot->progress(finished_.claim.first_ticket + index);
     if (!attempt_started_.empty()) attempt_started_[index] = SteadyClock::now();
     const Item& item = batch_->items[job];
-    return {item.record, item.attempt, finished_.claim.stop_token(job)};
+    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get()};
   }
 
   /// Answers record `index`, once. A record that is done is released here.

@@ -19,8 +19,9 @@ enum class Verdict : std::uint8_t {
 /// How an attempt ended, for metrics and the journal: a verdict, or what happened instead of one.
 enum class Cause : std::uint8_t {
   verdict,
-  timeout,  ///< The attempt's deadline passed.
-  panic,    ///< The handler threw.
+  timeout,   ///< The attempt's deadline passed.
+  panic,     ///< The handler threw.
+  withheld,  ///< Not an attempt: the downstream's breaker let nothing through.
 };
 
 struct Outcome {

@@ -5,8 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "base/time.h"
+#include "delivery/failure_rules.h"
 #include "kafka/record.h"
 #include "pool/batch.h"
 
@@ -18,12 +22,32 @@ enum class ItemState : std::uint8_t {
   failed,   ///< The last attempt failed; its outcome is in the finished task.
 };
 
+/// Who is to handle a record.
+enum class Route : std::uint8_t {
+  work,         ///< The user's handler.
+  dead_letter,  ///< It was given up, and the dead-letter topic has to acknowledge it.
+};
+
+/// What a record that has failed carries along.
+struct FailureHistory {
+  std::string reason;         ///< Of the last failure, in the handler's words; cut to what people read.
+  std::int64_t first_ms = 0;  ///< When it failed first, ms since 1970.
+  std::int64_t last_ms = 0;
+  Duration waited{};  ///< Sum of the delays between its own attempts.
+  Route route = Route::work;
+  delivery::GivenUp given_up{};  ///< With Route::dead_letter.
+  std::uint32_t dead_letter_attempts = 0;
+};
+
 struct Item {
   kafka::Record record;
   std::uint64_t sequence = 0;  ///< The ledger's number for it.
   std::uint64_t key = 0;       ///< Hash of its ordering key, in the ordered modes.
   std::uint32_t attempt = 1;   ///< The number of the next or current attempt.
   ItemState state = ItemState::waiting;
+  std::unique_ptr<FailureHistory> failures;  ///< null: it has not failed
+
+  Route route() const { return failures ? failures->route : Route::work; }
 };
 
 class RecordBatch final : public pool::Batch {
@@ -34,6 +58,8 @@ class RecordBatch final : public pool::Batch {
   std::uint32_t unfinished = 0;
   /// The sequence numbers of the items are consecutive.
   bool consecutive = false;
+  /// Of every item.
+  Route route = Route::work;
   /// Memory of the records, for the lane's budget; given back when the whole batch is finished.
   std::uint64_t bytes = 0;
   /// Which life of the lane's ledger the sequence numbers belong to.

@@ -18,13 +18,29 @@ OutcomeLabel label_of(const handler::Outcome& outcome) {
   return OutcomeLabel::panic;
 }
 
+void Execution::run(const pool::Claim& claim) noexcept {
+  handler::Task task(claim, *this);
+  if (task.route() == handler::Route::dead_letter) return context_.dead_letters->handle(std::move(task));
+  if (context_.downstream == nullptr || context_.downstream->admit(task.size(), SteadyClock::now()))
+    return context_.handler->handle(std::move(task));
+  withhold(std::move(task));
+}
+
+/// Not begun: they wait until the breaker lets them through.
+void Execution::withhold(handler::Task task) const {
+  const auto size = task.sequential() ? 1 : task.size();  // the rest of a key waits behind its first
+  for (std::uint32_t i = 0; i < size; ++i) {
+    auto outcome = handler::Outcome::unavailable({});
+    outcome.cause = handler::Cause::withheld;
+    task.answer(i, std::move(outcome));
+  }
+}
+
 void Execution::finished(handler::Finished finished) noexcept {
   const pool::Claim claim = finished.claim;
   const bool signal = !finished.failures.empty() || finished.done != claim.range.count() ||
                       eager_.load(std::memory_order_relaxed);
-  if (finished.done > 0) stats_.outcomes[static_cast<std::size_t>(OutcomeLabel::success)].add(finished.done);
-  for (const auto& failure : finished.failures)
-    stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
+  count(finished, static_cast<const handler::RecordBatch&>(*claim.range.batch));
   {
     MutexLock lock(mutex_);
     mailbox_.push_back(std::move(finished));
@@ -35,9 +51,44 @@ void Execution::finished(handler::Finished finished) noexcept {
   if (signal) on_finished_();
 }
 
+void Execution::count(const handler::Finished& finished, const handler::RecordBatch& batch) {
+  if (batch.route == handler::Route::dead_letter) {
+    if (finished.done > 0) {
+      const auto why = batch.items[finished.claim.range.begin].failures->given_up;
+      stats_.dead_letters[static_cast<std::size_t>(why)].add(1);
+    }
+    return;
+  }
+  if (finished.done > 0) stats_.outcomes[static_cast<std::size_t>(OutcomeLabel::success)].add(finished.done);
+  for (const auto& failure : finished.failures)
+    if (failure.outcome.cause != handler::Cause::withheld)
+      stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
+  if (context_.downstream != nullptr) tell_downstream(finished);
+}
+
+void Execution::tell_downstream(const handler::Finished& finished) {
+  const auto now = SteadyClock::now();
+  auto& downstream = *context_.downstream;
+  std::uint32_t answered = finished.done;
+  std::uint32_t silent = finished.claim.range.count() - finished.done;
+  for (const auto& [index, outcome] : finished.failures) {
+    if (outcome.cause == handler::Cause::withheld) return;
+    if (outcome.verdict == handler::Verdict::unavailable) {
+      --silent;
+      downstream.failed(outcome.reason, outcome.after, now);
+    } else if (outcome.cause == handler::Cause::verdict) {
+      --silent;
+      ++answered;
+    }
+  }
+  if (answered > 0) downstream.answered(answered, finished.busy / answered, now);
+  if (silent > 0) downstream.ended(silent);
+}
+
 void Execution::attempted(const handler::Item& item, TimePoint start, TimePoint end,
                           const handler::Outcome& outcome) noexcept {
-  journal_->write(item.record, epoch_, item.attempt, start, end, outcome);
+  if (outcome.cause == handler::Cause::withheld) return;
+  context_.journal->write(item.record, epoch_, item.attempt, start, end, outcome);
 }
 
 void Execution::collect(std::vector<handler::Finished>& into) {

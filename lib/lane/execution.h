@@ -1,5 +1,7 @@
-// The worker's side of a lane: runs the handler on what the pool claims and keeps what finished until the
-// lane collects it.
+// The worker's side of a lane: runs the handler on what the pool claims, unless the downstream's breaker lets
+// nothing through, and keeps what finished until the lane collects it. What was given up goes to the
+// dead-letter topic the same way: as work for another handler, so that bounds, order, drain and the ledger
+// hold for it as for all work.
 //
 // Threads: run() and finished() are called by workers (finished() by whoever answers last); collect() and the
 // setters by the lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The loop is
@@ -13,7 +15,7 @@
 
 #include "base/mutex.h"
 #include "handler/handler.h"
-#include "lane/journal.h"
+#include "lane/lane_context.h"
 #include "lane/lane_stats.h"
 #include "pool/pool.h"
 
@@ -21,24 +23,20 @@ namespace laneway::lane {
 
 class Execution final : public pool::Work, public handler::TaskSink {
  public:
-  /// `journal` may be null; `epoch` goes into it. `on_finished` must only signal.
-  Execution(handler::Handler& handler, Journal* journal, std::uint64_t epoch, LaneStats& stats,
+  /// `epoch` goes into the journal. `on_finished` must only signal.
+  Execution(const LaneContext& context, std::uint64_t epoch, LaneStats& stats,
             std::function<void()> on_finished)
-      : handler_(handler),
-        journal_(journal),
-        epoch_(epoch),
-        stats_(stats),
-        on_finished_(std::move(on_finished)) {}
+      : context_(context), epoch_(epoch), stats_(stats), on_finished_(std::move(on_finished)) {}
 
   /// Before the first claim.
   void set_pool(pool::Pool& pool) { pool_ = &pool; }
   /// Every finished claim signals the loop.
   void set_eager(bool eager) { eager_.store(eager, std::memory_order_relaxed); }
 
-  void run(const pool::Claim& claim) noexcept override { handler_.handle(handler::Task(claim, *this)); }
+  void run(const pool::Claim& claim) noexcept override;
 
   void finished(handler::Finished finished) noexcept override EXCLUDES(mutex_);
-  bool wants_attempts() const noexcept override { return journal_ != nullptr; }
+  bool wants_attempts() const noexcept override { return context_.journal != nullptr; }
   void attempted(const handler::Item& item, TimePoint start, TimePoint end,
                  const handler::Outcome& outcome) noexcept override;
 
@@ -46,8 +44,11 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void collect(std::vector<handler::Finished>& into) EXCLUDES(mutex_);
 
  private:
-  handler::Handler& handler_;
-  Journal* const journal_;
+  void withhold(handler::Task task) const;
+  void count(const handler::Finished& finished, const handler::RecordBatch& batch);
+  void tell_downstream(const handler::Finished& finished);
+
+  const LaneContext& context_;
   const std::uint64_t epoch_;
   LaneStats& stats_;
   const std::function<void()> on_finished_;

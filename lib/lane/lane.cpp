@@ -20,6 +20,14 @@ Ledger make_ledger(const kafka::CommittedOffset& start) {
   return Ledger(start.offset);
 }
 
+delivery::FailureRules make_rules(const LaneContext& context) {
+  const auto& retry = context.retry;
+  return {{retry.backoff, retry.max_backoff, std::max<Duration>(retry.max_backoff, seconds(60))},
+          retry.attempts,
+          retry.max_elapsed,
+          context.dead_letters != nullptr};
+}
+
 std::uint32_t run_length(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue, 1, longest_run); }
 
 }  // namespace
@@ -33,15 +41,14 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       capacity_(context.lanes.workers + context.lanes.queue),
       run_(run_length(context.lanes.queue)),
       start_offset_(start.offset),
-      retry_policy_{context.retry.backoff, context.retry.max_backoff,
-                    std::max<Duration>(context.retry.max_backoff, seconds(60))},
+      rules_(make_rules(context)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
       random_(static_cast<std::uint32_t>(epoch * 7919 + 17)),
       next_offset_(start.offset),
       acknowledged_(start),
-      execution_(*context.handler, context.journal, epoch, *stats_, on_ready),
+      execution_(context, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(
           pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->most_per_task(),
                        context.handler->timeout(), seconds(5)},
@@ -243,6 +250,11 @@ void Lane::enqueue(BatchPtr batch) {
   batches_.push_back(std::move(batch));
 }
 
+/// The records that wait for it ask the downstream first; without any, new ones do.
+bool Lane::breaker_holds() const {
+  return context_.downstream != nullptr && !context_.downstream->closed() && retries_.size() > 0;
+}
+
 void Lane::submit(TimePoint now) {
   while (!pending_.empty()) {
     auto& next = pending_.front();
@@ -272,6 +284,7 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::memory_full, keep(bytes_, context_.memory.lane_bytes, state_.has(Hold::memory_full)), now);
   state_.set(Hold::retries_full,
              keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)), now);
+  state_.set(Hold::breaker_open, breaker_holds(), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
                        state_.has(Hold::memory_full) || keys_.waiting() > 0);
   if (state_.state() != was) stats_->state.set(state_.state());
@@ -288,6 +301,7 @@ std::string Lane::hold_reasons() const {
   add(Hold::window_full, "max_incomplete reached");
   add(Hold::memory_full, "share of lanes.memory taken");
   add(Hold::retries_full, "retry.max_waiting reached");
+  add(Hold::breaker_open, "breaker open");
   return text;
 }
 
@@ -309,6 +323,7 @@ Lane::BatchPtr Lane::new_batch() {
   }
   batch->sequential = false;
   batch->consecutive = true;
+  batch->route = handler::Route::work;
   batch->bytes = 0;
   return batch;
 }

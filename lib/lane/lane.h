@@ -23,31 +23,20 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
-#include "delivery/retry_policy.h"
+#include "delivery/failure_rules.h"
 #include "delivery/retry_queue.h"
 #include "handler/handler.h"
 #include "kafka/types.h"
 #include "lane/execution.h"
-#include "lane/journal.h"
 #include "lane/key_order.h"
+#include "lane/lane_context.h"
 #include "lane/lane_state.h"
 #include "lane/lane_stats.h"
 #include "lane/ledger.h"
-#include "lane/memory_plan.h"
 #include "lane/partition_source.h"
 #include "pool/pool.h"
 
 namespace laneway::lane {
-
-/// What all lanes of a service share; constant while they live.
-struct LaneContext {
-  config::Lanes lanes;
-  config::Retry retry;
-  MemoryPlan memory;
-  handler::Handler* handler = nullptr;
-  Journal* journal = nullptr;  ///< may be null
-};
 
 class Lane {
  public:
@@ -122,8 +111,13 @@ class Lane {
   void apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end);
   void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
   void fail(handler::Item item, const handler::Outcome& outcome, TimePoint now);
+  std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome);
+  void wait(handler::Item item, TimePoint due);
+  double random();
+  bool breaker_holds() const;
   void release_key(std::uint64_t key);
   void run_again(std::vector<handler::Item> items, bool sequential);
+  void run_alone(handler::Item item);
   void submit_due_retries(TimePoint now);
   void report_failure(const handler::Item& item, const handler::Outcome& outcome, TimePoint now);
 
@@ -158,7 +152,7 @@ class Lane {
   const std::uint32_t capacity_;  // what the pool takes: workers + queue
   const std::uint32_t run_;       // records popped at a time
   const std::int64_t start_offset_;
-  const delivery::RetryPolicy retry_policy_;
+  const delivery::FailureRules rules_;
 
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;

@@ -26,7 +26,8 @@ TimePoint Lane::tick(TimePoint now) {
   tick_source_error(now);
   publish(now);
   TimePoint next = now + (batches_.empty() && !dry_since_ ? idle_tick : busy_tick);
-  if (const auto due = retries_.next_due()) next = std::min(next, std::max(*due, now + milliseconds(1)));
+  if (const auto due = retries_.next_due())
+    next = std::min(next, std::max(*due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1)))));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
   return next;
 }
@@ -52,8 +53,8 @@ void Lane::tick_pause(TimePoint now) {
   const auto service = pool_->snapshot().service_time;
   const auto left = service * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
   const auto lead = 2 * (resume_latency_ + busy_tick);
-  const bool other_reason =
-      state_.has(Hold::window_full) || state_.has(Hold::memory_full) || state_.has(Hold::retries_full);
+  const bool other_reason = state_.has(Hold::window_full) || state_.has(Hold::memory_full) ||
+                            state_.has(Hold::retries_full) || state_.has(Hold::breaker_open);
   const bool soon = service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
   if (!state_.held_by_anything() || (!other_reason && soon)) resume(now);
 }

@@ -6,6 +6,16 @@
 #include "telemetry/log.h"
 
 namespace laneway::lane {
+namespace {
+
+/// Of a reason that waits with its record; a dead letter carries it.
+constexpr std::size_t longest_reason = 1000;
+
+std::int64_t wall_clock_ms() {
+  return duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
 
 void Lane::collect(TimePoint now) {
   execution_.collect(finished_);
@@ -77,21 +87,52 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
     if (cancelled_) log_abandoned(item.record.offset(), item.attempt);
     return;  // given back: it was not completed, so it will be delivered again
   }
+  if (outcome.cause == handler::Cause::withheld) return wait(std::move(item), now);
   report_failure(item, outcome, now);
-  const double random = static_cast<double>(random_() - std::minstd_rand::min()) /
-                        (static_cast<double>(std::minstd_rand::max()) + 1.0);
-  Duration delay;
+  if (!item.failures) {
+    item.failures = std::make_unique<handler::FailureHistory>();
+    item.failures->first_ms = wall_clock_ms();
+  }
+  if (const auto delay = next_step(item, outcome))
+    wait(std::move(item), now + *delay);
+  else
+    run_alone(std::move(item));
+}
+
+/// The delay before the next attempt; nothing: it was given up, and goes to the dead-letter topic at once.
+std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outcome& outcome) {
+  auto& failures = *item.failures;
+  if (failures.route == handler::Route::dead_letter)
+    return rules_.delays.delay(++failures.dead_letter_attempts, random(), outcome.after);
+  failures.reason = outcome.reason.substr(0, longest_reason);
+  failures.last_ms = wall_clock_ms();
   if (outcome.verdict == handler::Verdict::unavailable) {
     unavailable_streak_ = std::min<std::uint32_t>(unavailable_streak_ + 1, 64);
-    delay = retry_policy_.delay(unavailable_streak_, random, outcome.after);
-  } else {
-    delay = retry_policy_.delay(item.attempt, random, outcome.after);
-    ++item.attempt;
+    return rules_.delays.delay(unavailable_streak_, random(), outcome.after);
   }
+  const auto step = outcome.verdict == handler::Verdict::reject
+                        ? rules_.after_reject(item.attempt, random())
+                        : rules_.after_retry(item.attempt, failures.waited, random(), outcome.after);
+  if (step.given_up) {
+    failures.route = handler::Route::dead_letter;
+    failures.given_up = *step.given_up;
+    return std::nullopt;
+  }
+  failures.waited += step.delay;
+  ++item.attempt;
+  return step.delay;
+}
+
+void Lane::wait(handler::Item item, TimePoint due) {
   item.record.detach();  // a long wait must not pin the fetch buffer
   item.state = handler::ItemState::waiting;
   bytes_ += memory_of(item);
-  retries_.push(now + delay, std::move(item));
+  retries_.push(due, std::move(item));
+}
+
+double Lane::random() {
+  return static_cast<double>(random_() - std::minstd_rand::min()) /
+         (static_cast<double>(std::minstd_rand::max()) + 1.0);
 }
 
 void Lane::report_failure(const handler::Item& item, const handler::Outcome& outcome, TimePoint now) {
@@ -121,6 +162,7 @@ void Lane::run_again(std::vector<handler::Item> items, bool sequential) {
   auto batch = new_batch();
   batch->sequential = sequential && items.size() > 1;
   batch->consecutive = false;
+  batch->route = items.front().route();
   for (auto& item : items) {
     batch->bytes += memory_of(item);
     batch->items.push_back(std::move(item));
@@ -128,14 +170,24 @@ void Lane::run_again(std::vector<handler::Item> items, bool sequential) {
   enqueue(std::move(batch));
 }
 
+void Lane::run_alone(handler::Item item) {
+  item.state = handler::ItemState::waiting;
+  std::vector<handler::Item> one;
+  one.push_back(std::move(item));
+  run_again(std::move(one), false);
+}
+
 void Lane::submit_due_retries(TimePoint now) {
+  // What the breaker would withhold would only come back.
+  auto room = context_.downstream == nullptr ? delivery::Breaker::unlimited : context_.downstream->room(now);
   bool any = false;
-  while (auto item = retries_.pop_due(now)) {
-    std::vector<handler::Item> one;
-    one.push_back(std::move(*item));
-    let_go(one);
-    run_again(std::move(one), false);
+  while (room > 0) {
+    auto item = retries_.pop_due(now);
+    if (!item) break;
+    bytes_ -= std::min(bytes_, memory_of(*item));
+    run_alone(std::move(*item));
     any = true;
+    --room;
   }
   if (any) submit(now);
 }

@@ -21,10 +21,12 @@ const char* name_of(State state);
 
 /// Why a lane is held.
 enum class Hold : std::uint8_t {
-  pool_full = 1,     ///< The pool rejected records.
-  window_full = 2,   ///< max_incomplete records from the oldest incomplete one to the newest.
-  memory_full = 4,   ///< The lane's share of lanes.memory is taken.
-  retries_full = 8,  ///< retry.max_waiting records wait for their next attempt.
+  pool_full = 1,      ///< The pool rejected records.
+  window_full = 2,    ///< max_incomplete records from the oldest incomplete one to the newest.
+  memory_full = 4,    ///< The lane's share of lanes.memory is taken.
+  retries_full = 8,   ///< retry.max_waiting records wait for their next attempt.
+  breaker_open = 16,  ///< The downstream is out, and records wait that will ask for it.
+  rate_limited = 32,  ///< lanes.rate or handler.rate: the next record's time has not come.
 };
 
 class LaneState {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/histogram.h"
+#include "delivery/failure_rules.h"
 #include "handler/outcome.h"
 #include "lane/lane_state.h"
 
@@ -31,6 +32,7 @@ class Relaxed {
 
 struct LaneStats {
   std::array<Relaxed<std::uint64_t>, outcome_labels.size()> outcomes;
+  std::array<Relaxed<std::uint64_t>, delivery::given_up_count> dead_letters;  ///< acknowledged, by GivenUp
   Relaxed<State> state;
   Relaxed<std::uint64_t> rejections;
   Relaxed<std::uint64_t> holds;

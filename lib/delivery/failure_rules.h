@@ -1,0 +1,52 @@
+// What follows when an attempt has failed: another attempt after a delay, or the dead-letter topic.
+//
+//   retry        another attempt, up to `attempts` in all and `max_elapsed` of waiting; then the dead letter
+//   reject       the dead letter at once
+//   unavailable  another attempt, for as long as it takes: it is not this record's fault
+//   no dead-letter topic: another attempt, for ever
+//
+// Time that passes while the downstream is out does not count, so `max_elapsed` is measured by the delays
+// between the record's own attempts and not by the clock. Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+#include "delivery/retry_policy.h"
+
+namespace laneway::delivery {
+
+/// Why a record is given up; the values of the metric's label `reason`.
+enum class GivenUp : std::uint8_t {
+  rejected,  ///< The handler said that it can never work.
+  attempts,  ///< It used up its attempts.
+  elapsed,   ///< It waited for longer than it may.
+  crashed,   ///< Its handling ended the process, again and again.
+  too_old,   ///< It was the oldest incomplete record for too long.
+};
+
+inline constexpr std::size_t given_up_count = 5;
+
+const char* name_of(GivenUp why);
+
+struct FailureRules {
+  RetryPolicy delays;
+  std::uint32_t attempts = 5;
+  Duration max_elapsed = std::chrono::minutes(5);
+  bool dead_letters = false;
+
+  /// Either a reason to give up, or the delay before the next attempt.
+  struct Step {
+    std::optional<GivenUp> given_up;
+    Duration delay{};
+  };
+
+  /// Attempt number `attempt` (from 1) was answered retry; `waited` is the sum of the record's delays so far.
+  Step after_retry(std::uint32_t attempt, Duration waited, double random,
+                   std::optional<Duration> after) const;
+  Step after_reject(std::uint32_t attempt, double random) const;
+};
+
+}  // namespace laneway::delivery

@@ -1,0 +1,51 @@
+// A rate limit: tokens come in at `rate` a second up to `burst` (J. Turner, "New directions in
+// communications", 1986: the leaky bucket as a meter).
+//
+// What costs more than there is may be taken as soon as nothing is owed: it leaves a debt that the next ones
+// wait for. So an amount that is known only afterwards (the bytes of a record) can be limited, and one larger
+// than the burst passes. Pure: the time is given in and must not go back. One owner; not thread-safe.
+#pragma once
+
+#include <algorithm>
+
+#include "base/time.h"
+
+namespace laneway::delivery {
+
+class TokenBucket {
+ public:
+  /// Full at first. A rate of 0 is no limit.
+  TokenBucket(double rate, double burst) : rate_(rate), burst_(std::max(burst, 1.0)), tokens_(burst_) {}
+
+  /// Whole tokens that may be taken now; at least 1 once nothing is owed.
+  double available(TimePoint now) {
+    refill(now);
+    return tokens_;
+  }
+  void take(TimePoint now, double tokens) {
+    if (rate_ <= 0) return;
+    refill(now);
+    tokens_ -= tokens;
+  }
+  bool limited() const { return rate_ > 0; }
+  /// When one token will be there.
+  TimePoint ready_at(TimePoint now) {
+    refill(now);
+    if (rate_ <= 0 || tokens_ >= 1) return now;
+    return now + duration_cast<Duration>(std::chrono::duration<double>((1 - tokens_) / rate_));
+  }
+
+ private:
+  void refill(TimePoint now) {
+    if (last_ != TimePoint{} && now > last_)
+      tokens_ = std::min(burst_, tokens_ + to_seconds(now - last_) * rate_);
+    last_ = std::max(last_, now);
+  }
+
+  double rate_;
+  double burst_;
+  double tokens_;
+  TimePoint last_{};
+};
+
+}  // namespace laneway::delivery

@@ -1,0 +1,73 @@
+#include "lane/downstream.h"
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+using State = delivery::Breaker::State;
+
+State Downstream::state() const {
+  MutexLock lock(mutex_);
+  return breaker_.state();
+}
+
+std::uint32_t Downstream::room(TimePoint now) const {
+  if (closed()) return delivery::Breaker::unlimited;
+  MutexLock lock(mutex_);
+  return breaker_.room(now);
+}
+
+bool Downstream::admit(std::uint32_t calls, TimePoint now) {
+  if (closed()) return true;
+  MutexLock lock(mutex_);
+  if (calls > breaker_.room(now)) return false;
+  const auto before = breaker_.state();
+  breaker_.begin(now, calls);
+  log_change(before, "asking again");
+  return true;
+}
+
+void Downstream::answered(std::uint32_t calls, Duration took, TimePoint now) {
+  const bool slow = slow_ > Duration::zero() && took > slow_;
+  if (closed() && !slow) {
+    successes_.fetch_add(calls, std::memory_order_relaxed);
+    return;
+  }
+  MutexLock lock(mutex_);
+  if (slow) {
+    breaker_.ended(calls - 1);
+    return fail("calls take longer than breaker.slow", {}, now);
+  }
+  const auto before = breaker_.state();
+  breaker_.succeeded(now, calls);
+  log_change(before, "it answers again");
+}
+
+void Downstream::failed(const std::string& reason, std::optional<Duration> after, TimePoint now) {
+  MutexLock lock(mutex_);
+  fail(reason, after, now);
+}
+
+void Downstream::fail(const std::string& reason, std::optional<Duration> after, TimePoint now) {
+  const auto before = breaker_.state();
+  breaker_.succeeded(now, successes_.exchange(0, std::memory_order_relaxed));
+  breaker_.failed(now, after);
+  log_change(before, reason);
+}
+
+void Downstream::ended(std::uint32_t calls) {
+  if (closed()) return;
+  MutexLock lock(mutex_);
+  breaker_.ended(calls);
+}
+
+void Downstream::log_change(State before, const std::string& reason) {
+  const auto state = breaker_.state();
+  if (state == before) return;
+  closed_.store(state == State::closed, std::memory_order_relaxed);
+  const auto level = state == State::open ? telemetry::Level::warn : telemetry::Level::info;
+  telemetry::log(level, std::string("breaker ") + delivery::name_of(state),
+                 {{"downstream", name_}, {"error", reason}});
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,50 @@
+// The breaker of what the handler talks to, shared by all lanes of the process.
+//
+// Threads: any. Lock-free while it is closed and nothing fails: successes are counted aside and told to the
+// breaker with the next failure.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "base/mutex.h"
+#include "delivery/breaker.h"
+
+namespace laneway::lane {
+
+class Downstream {
+ public:
+  /// `name` is for people: "example.org:443", or the handler's name. `slow`: a call that takes longer counts
+  /// as a failure; zero: none does.
+  Downstream(std::string name, delivery::BreakerRules rules, Duration slow)
+      : name_(std::move(name)), slow_(slow), breaker_(rules) {}
+
+  bool closed() const { return closed_.load(std::memory_order_relaxed); }
+  delivery::Breaker::State state() const EXCLUDES(mutex_);
+  const std::string& name() const { return name_; }
+
+  /// How many calls may begin: a hint for who submits; admit() decides.
+  std::uint32_t room(TimePoint now) const EXCLUDES(mutex_);
+  /// Calls are about to begin. False: none of them may.
+  bool admit(std::uint32_t calls, TimePoint now) EXCLUDES(mutex_);
+
+  /// Calls that were answered, by the downstream itself, each after about `took`.
+  void answered(std::uint32_t calls, Duration took, TimePoint now) EXCLUDES(mutex_);
+  void failed(const std::string& reason, std::optional<Duration> after, TimePoint now) EXCLUDES(mutex_);
+  /// Calls that were stopped or not begun.
+  void ended(std::uint32_t calls) EXCLUDES(mutex_);
+
+ private:
+  void fail(const std::string& reason, std::optional<Duration> after, TimePoint now) REQUIRES(mutex_);
+  void log_change(delivery::Breaker::State before, const std::string& reason) REQUIRES(mutex_);
+
+  const std::string name_;
+  const Duration slow_;
+  std::atomic<bool> closed_{true};
+  std::atomic<std::uint32_t> successes_{0};  // not yet told to the breaker
+  mutable Mutex mutex_;
+  delivery::Breaker breaker_ GUARDED_BY(mutex_);
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,24 @@
+// What all lanes of a service share; constant while they live. The owner is the service; everything here
+// outlives the lanes.
+#pragma once
+
+#include "config/config.h"
+#include "handler/handler.h"
+#include "lane/downstream.h"
+#include "lane/journal.h"
+#include "lane/memory_plan.h"
+
+namespace laneway::lane {
+
+struct LaneContext {
+  config::Lanes lanes;
+  config::Retry retry;
+  MemoryPlan memory;
+  handler::Handler* handler = nullptr;
+  /// Writes what is given up to the dead-letter topic; null: nothing is given up.
+  handler::Handler* dead_letters = nullptr;
+  Downstream* downstream = nullptr;  ///< null: there is no breaker
+  Journal* journal = nullptr;        ///< may be null
+};
+
+}  // namespace laneway::lane
