@@ -1,0 +1,47 @@
+#include "delivery/token_bucket.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::delivery;
+
+namespace {
+const TimePoint start = TimePoint{} + std::chrono::hours(1);
+}
+
+TEST_CASE("a burst is there at first, then tokens come at the rate") {
+  TokenBucket bucket(10, 5);
+  CHECK(bucket.available(start) == Approx(5));
+  bucket.take(start, 5);
+  CHECK(bucket.available(start) == Approx(0));
+  CHECK(bucket.ready_at(start) == start + milliseconds(100));
+  CHECK(bucket.available(start + milliseconds(300)) == Approx(3));
+  CHECK(bucket.available(start + seconds(60)) == Approx(5));
+}
+
+TEST_CASE("what was not known before leaves a debt that is waited for") {
+  TokenBucket bucket(1000, 1000);
+  bucket.take(start, 3000);
+  CHECK(bucket.available(start) == Approx(-2000));
+  CHECK(bucket.ready_at(start) == start + milliseconds(2001));
+}
+
+TEST_CASE("over a long time no more than rate and burst passes") {
+  TokenBucket bucket(100, 10);
+  double passed = 0;
+  for (auto now = start; now < start + seconds(10); now += milliseconds(7)) {
+    while (bucket.available(now) >= 1) {
+      bucket.take(now, 1);
+      ++passed;
+    }
+  }
+  CHECK(passed <= 1010);
+  CHECK(passed >= 1000);
+}
+
+TEST_CASE("a rate of 0 limits nothing") {
+  TokenBucket bucket(0, 0);
+  CHECK_FALSE(bucket.limited());
+  bucket.take(start, 1e9);
+  CHECK(bucket.ready_at(start) == start);
+}

@@ -1,0 +1,194 @@
+// Records that fail: attempts, dead letters, the breaker.
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using delivery::GivenUp;
+using handler::Outcome;
+
+namespace {
+
+/// Stands for the dead-letter topic: knows what it was given, answers what it is told.
+class DeadLetterTopic final : public handler::RecordHandler {
+ public:
+  std::string name() const override { return "dead letters"; }
+  void fail(int times) { failures_ = times; }
+  std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return letters_;
+  }
+  Offsets offsets() const {
+    Offsets all;
+    for (const auto& [offset, history] : letters()) all.push_back(offset);
+    return all;
+  }
+
+ private:
+  Outcome handle_record(const handler::Attempt& attempt) override EXCLUDES(mutex_) {
+    if (failures_ > 0) {
+      --failures_;
+      return Outcome::unavailable("no broker");
+    }
+    MutexLock lock(mutex_);
+    letters_.emplace_back(attempt.record.offset(), *attempt.failures);
+    return Outcome::done();
+  }
+
+  mutable Mutex mutex_;
+  std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters_ GUARDED_BY(mutex_);
+  std::atomic<int> failures_{0};
+};
+
+struct FailingLane : TestLane {
+  FailingLane() {
+    context.dead_letters = &topic;
+    context.retry.attempts = 3;
+    context.lanes.queue = 64;
+  }
+  ~FailingLane() {
+    handler.open();
+    lane.reset();
+  }
+  /// Lets time pass until it holds.
+  template <class Condition>
+  bool in_time(Condition&& condition) {
+    for (int i = 0; i < 200 && !condition(); ++i) {
+      until_outstanding(0);
+      pass(seconds(1));
+    }
+    return condition();
+  }
+  std::uint64_t dead_letters(GivenUp why) const {
+    return lane->stats().dead_letters[static_cast<std::size_t>(why)].get();
+  }
+
+  DeadLetterTopic topic;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a rejected record goes to the dead-letter topic at once, and is complete when that acknowledged it") {
+  FailingLane test;
+  test.partition.add_run(0, 3);
+  test.begin();
+  test.handler.answer(0, Outcome::reject("HTTP 400"));
+  test.handler.answer_done({1, 2});
+  REQUIRE(test.until([&] { return test.commit_offset() == 3; }));
+  REQUIRE(test.topic.letters().size() == 1);
+  const auto [offset, history] = test.topic.letters().front();
+  CHECK(offset == 0);
+  CHECK(history.reason == "HTTP 400");
+  CHECK(history.given_up == GivenUp::rejected);
+  CHECK(test.dead_letters(GivenUp::rejected) == 1);
+  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get() == 2);
+}
+
+TEST_CASE("a record that used up its attempts goes to the dead-letter topic, with the last reason") {
+  FailingLane test;
+  test.partition.add(0);
+  test.begin();
+  for (const char* reason : {"first", "second", "third"}) test.handler.answer(0, Outcome::retry(reason));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1, 2, 3});
+  CHECK(test.topic.letters().front().second.reason == "third");
+  CHECK(test.dead_letters(GivenUp::attempts) == 1);
+}
+
+TEST_CASE("a dead-letter topic that cannot be reached is asked until it can; nothing beyond is committed") {
+  FailingLane test;
+  test.partition.add_run(0, 2);
+  test.begin();
+  test.topic.fail(10);
+  test.handler.answer(0, Outcome::reject("no"));
+  test.handler.answer(1);
+  REQUIRE(test.until_outstanding(0));
+  for (int i = 0; i < 4; ++i) {
+    REQUIRE(test.until_outstanding(0));
+    CHECK(test.commit_offset() <= 0);
+    test.pass(milliseconds(10));
+  }
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 2; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+  CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1});  // the handler is not asked again
+}
+
+TEST_CASE("the next record of a key waits until the dead letter of the one before is acknowledged") {
+  FailingLane test;
+  test.context.lanes.order = config::Order::key;
+  test.partition.add(0, "a");
+  test.partition.add(1, "a");
+  test.partition.add(2, "b");
+  test.begin();
+  test.topic.fail(1);
+  test.handler.answer(0, Outcome::reject("no"));
+  test.handler.answer(2);
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.sorted(test.handler.started()) == Offsets{0, 2});
+  test.handler.answer(1);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 3; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+}
+
+TEST_CASE("an outage uses up neither attempts nor their time, however long it lasts") {
+  FailingLane test;
+  test.context.retry.max_elapsed = seconds(2);
+  test.context.retry.max_backoff = seconds(1);
+  test.partition.add(0);
+  test.begin();
+  test.handler.answer(0, Outcome::retry("its own failure"));
+  for (int i = 0; i < 100; ++i) test.handler.answer(0, Outcome::unavailable("out"));
+  test.handler.answer(0, Outcome::retry("its own failure"));
+  test.handler.answer(0);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1 || !test.topic.letters().empty(); }));
+  CHECK(test.topic.letters().empty());
+  CHECK(test.handler.attempts(0).back() == 3);
+}
+
+TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no attempt is used up") {
+  Downstream downstream("test", {1, seconds(30), seconds(5)}, {});
+  FailingLane test;
+  test.context.downstream = &downstream;
+  test.partition.add_run(0, 20);
+  test.begin();
+  REQUIRE(test.until_started({0, 1, 2, 3}));
+  for (int i = 0; i < 4; ++i) test.handler.answer(i, Outcome::unavailable("out"));
+  REQUIRE(test.until_outstanding(0));
+  CHECK_FALSE(downstream.closed());
+  test.pass(milliseconds(20));
+  CHECK(test.lane->state() == State::held);
+  for (int i = 0; i < 20; ++i) test.pass(milliseconds(50));
+  CHECK(test.handler.started().size() == 4);
+  CHECK(test.commit_offset() <= 0);
+}
+
+TEST_CASE("the breaker lets one record ask; when it is answered the others follow, once each") {
+  Downstream downstream("test", {1, seconds(30), Duration::zero()}, {});
+  FailingLane test;
+  test.context.downstream = &downstream;
+  test.partition.add_run(0, 40);
+  test.begin();
+  REQUIRE(test.until_started({0, 1, 2, 3}));
+  for (int i = 0; i < 4; ++i) test.handler.answer(i, Outcome::unavailable("out"));
+  test.handler.open();
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 40; }));
+  CHECK(downstream.closed());
+  CHECK(test.topic.letters().empty());
+  CHECK(test.handler.started().size() == 44);
+  for (const auto offset : offsets(0, 40)) CHECK(test.handler.attempts(offset).back() == 1);
+}
+
+TEST_CASE("a drain does not wait for an open breaker: what it withholds is given back") {
+  Downstream downstream("test", {1, seconds(30), seconds(5)}, {});
+  FailingLane test;
+  test.context.downstream = &downstream;
+  test.partition.add_run(0, 20);
+  test.begin();
+  test.handler.answer(0, Outcome::unavailable("out"));
+  test.handler.answer_done({1, 2, 3});
+  REQUIRE(test.until([&] { return !downstream.closed(); }));
+  test.handler.answer_done(offsets(4, 20));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  CHECK(test.until_drained());
+  CHECK(test.commit_offset() <= 0);
+}
