@@ -59,6 +59,24 @@ std::string commits(const config::Config& config) {
          count(config.consumers, "member", "members") + "\n";
 }
 
+std::string failures(const config::Config& config) {
+  const auto& retry = config.retry;
+  std::string text = "  failures: ";
+  if (config.dead_letter.enabled())
+    text += count(retry.attempts, "attempt", "attempts") + " at a record, with at most " +
+            config::print_duration(retry.max_elapsed) + " between them in all, then it goes to " +
+            config.dead_letter.topic + "\n";
+  else
+    text +=
+        "a record is retried for ever and its partition commits nothing beyond it; retry.attempts counts "
+        "only with dead_letter\n";
+  if (config.breaker.failures > 0)
+    text += "  outages: after " + count(config.breaker.failures, "failure", "failures") +
+            " that mean the downstream its lanes hold, and one record asks again every " +
+            config::print_duration(config.breaker.probe) + "\n";
+  return text;
+}
+
 std::string drains(const config::Config& config) {
   const auto drain = config.lanes.drain;
   return "  drain: at most " + config::print_duration(drain) +
@@ -71,7 +89,7 @@ std::string drains(const config::Config& config) {
 
 std::string forecast(const config::Config& config, const Cluster& cluster) {
   std::string text = basis(cluster) + memory(config, cluster) + threads(config, cluster) + records(config) +
-                     commits(config) + drains(config);
+                     commits(config) + failures(config) + drains(config);
   if (config.consumers > cluster.partitions)
     text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
             std::to_string(config.consumers) + " would have no partition\n";

@@ -96,6 +96,19 @@ std::string check_topic(const std::string& topic) {
   return valid ? "" : "it holds a character other than letters, digits, dot, underscore and hyphen";
 }
 
+std::string check_topic_template(const std::string& text) {
+  if (text.empty()) return "";
+  const auto name = topic_from_template(text, "t");
+  if (name.front() == '^') return "it is the name of a topic, not a pattern";
+  return check_topic(name);
+}
+
+std::string topic_from_template(const std::string& text, const std::string& topic) {
+  constexpr std::string_view placeholder = "{topic}";
+  const auto at = text.find(placeholder);
+  return at == text.npos ? text : text.substr(0, at) + topic + text.substr(at + placeholder.size());
+}
+
 std::string check_topics(const std::vector<std::string>& topics) {
   if (topics.empty()) return "the list is empty";
   const bool pattern =

@@ -19,6 +19,9 @@ std::string check_header(const std::string& name);
 std::string check_command(const std::vector<std::string>& command);
 /// A name that Kafka accepts, or a pattern.
 std::string check_topic(const std::string& topic);
+/// A name in which {topic} stands for another; empty is right, too.
+std::string check_topic_template(const std::string& text);
+std::string topic_from_template(const std::string& text, const std::string& topic);
 /// Names without repetition, or one pattern alone.
 std::string check_topics(const std::vector<std::string>& topics);
 

@@ -66,6 +66,13 @@ enum class Order : std::uint8_t { none, key, partition };
 enum class NullKeys : std::uint8_t { unordered, ordered };
 enum class DrainQueued : std::uint8_t { finish, give_back };  // `finish`, `return` in the file
 
+/// A rate limit; 0: none.
+struct Rate {
+  std::uint64_t records = 0;    ///< a second
+  std::uint64_t bytes = 0;      ///< of keys and values, a second
+  Duration burst = seconds(1);  ///< what comes in so long may go out at once
+};
+
 struct Lanes {
   std::uint32_t workers = 8;
   std::uint32_t queue = 256;
@@ -76,6 +83,7 @@ struct Lanes {
   Duration drain = seconds(20);
   DrainQueued drain_queued = DrainQueued::finish;
   std::uint32_t max_incomplete = 10000;
+  Rate rate;  ///< of one partition
 };
 
 struct Commit {
@@ -89,6 +97,28 @@ struct Retry {
   Duration backoff = milliseconds(100);
   Duration max_backoff = seconds(30);
   std::uint32_t max_waiting = 1000;
+};
+
+/// The headers that describe where a dead letter came from and why.
+enum class DeadLetterHeaders : std::uint8_t { spring, connect };
+
+struct DeadLetter {
+  /// "{topic}" stands for the record's own. Empty: there is none, and a record that fails is retried for
+  /// ever.
+  std::string topic;
+  DeadLetterHeaders headers = DeadLetterHeaders::spring;
+  bool create = true;            ///< topics that are missing at the start
+  std::uint64_t max_rate = 100;  ///< a second, over a minute; 0: no limit
+
+  bool enabled() const { return !topic.empty(); }
+};
+inline constexpr const char* default_dead_letter_topic = "{topic}-dlt";
+
+struct Breaker {
+  std::uint32_t failures = 5;  ///< 0: there is no breaker
+  Duration window = seconds(30);
+  Duration probe = seconds(5);
+  Duration slow{};  ///< a call that takes longer counts as a failure; 0: none does
 };
 
 struct Journal {
@@ -127,7 +157,10 @@ struct Config {
   bool allow_insecure = false;
   Lanes lanes;
   Commit commit;
+  Rate rate;  ///< of the process
   Retry retry;
+  DeadLetter dead_letter;
+  Breaker breaker;
   Journal journal;
   Admin admin;
   Log log;

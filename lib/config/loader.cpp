@@ -125,6 +125,13 @@ void add_client_defaults(Config& config) {
                                ClientSetting{std::string(key.default_value), "default", false});
 }
 
+/// The group is there, so they are wanted, under the usual name if no other is given.
+bool wants_dead_letters(const Settings& settings) {
+  const auto first = settings.lower_bound("dead_letter.");
+  return first != settings.end() && first->first.starts_with("dead_letter.") &&
+         !settings.contains("dead_letter.topic");
+}
+
 Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problems& problems) {
   auto more = settings_of_environment(source.environment, problems);
   std::move(more.begin(), more.end(), std::back_inserter(all));
@@ -135,6 +142,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   Config config;
   const Settings settings = merge(std::move(all), problems);
   Application(config, problems).apply(settings);
+  if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
   if (read) check_rules(config, settings, {Layer::file, source.file, {}}, problems);
   add_client_defaults(config);
   loaded.errors = problems.sorted();

@@ -15,10 +15,6 @@ struct AbsentKey {
 };
 
 constexpr AbsentKey absent_keys[] = {
-    {"dead_letter", "a record that fails is retried for ever, holding its lane"},
-    {"breaker", "a downstream that is out is asked again after retry.backoff to retry.max_backoff"},
-    {"retry.attempts", "a record that fails is retried for ever, holding its lane"},
-    {"retry.max_elapsed", "a record that fails is retried for ever, holding its lane"},
     {"handler.produce", "the handlers are log, simulate, http and exec"},
     {"handler.plugin", "the handlers are log, simulate, http and exec"},
 };

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <initializer_list>
 
+#include "config/checks.h"
 #include "config/schema.h"
 #include "config/text.h"
 #include "config/units.h"
@@ -19,6 +20,7 @@ class Rules {
   void check() {
     require();
     check_own_keys();
+    check_dead_letters();
     check_times();
     check_membership();
     check_assignment();
@@ -91,6 +93,18 @@ class Rules {
     if (lanes.null_keys == NullKeys::ordered && lanes.order != Order::key)
       refuse({"lanes.null_keys", "lanes.order"}, "null_keys has no effect unless lanes.order is key",
              "lanes.order: key, or remove it");
+  }
+
+  void check_dead_letters() {
+    if (!config_.dead_letter.enabled() || config_.topics_by_pattern()) return;
+    for (const std::string& topic : config_.topics) {
+      const auto name = topic_from_template(config_.dead_letter.topic, topic);
+      if (std::find(config_.topics.begin(), config_.topics.end(), name) == config_.topics.end()) continue;
+      refuse({"dead_letter.topic", "topics"},
+             "the dead letters of " + topic + " would go to " + name + ", which is consumed itself",
+             "another name, such as \"{topic}-dlt\"");
+      return;
+    }
   }
 
   /// The client's value in ms, or the library's default.

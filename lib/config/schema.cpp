@@ -6,6 +6,7 @@
 
 #include "config/checks.h"
 #include "config/client_keys.h"
+#include "config/schema_failure.h"
 
 namespace laneway::config {
 namespace {
@@ -178,6 +179,7 @@ void add_lanes(std::vector<Property>& table) {
   table.push_back(count("lanes.max_incomplete", 1, 10'000'000,
                         "records from the oldest incomplete to the newest taken; beyond, the lane holds",
                         AT(lanes.max_incomplete)));
+  add_lane_rate(table);
 }
 
 void add_rest(std::vector<Property>& table) {
@@ -185,13 +187,7 @@ void add_rest(std::vector<Property>& table) {
                            AT(commit.interval)));
   table.push_back(count("commit.every", 1, 1'000'000'000,
                         "or after so many processed records, whichever is first", AT(commit.every)));
-  table.push_back(duration("retry.backoff", milliseconds(1), hours(24),
-                           "delay before the second attempt; then it doubles", AT(retry.backoff)));
-  table.push_back(duration("retry.max_backoff", milliseconds(1), hours(24), "longest delay between attempts",
-                           AT(retry.max_backoff)));
-  table.push_back(count("retry.max_waiting", 1, 1'000'000,
-                        "records of one partition that wait for a retry; beyond, the lane holds",
-                        AT(retry.max_waiting)));
+  add_failure_properties(table);
   table.push_back(text("journal.file", "the path of a file, or \"\" for none",
                        "a line for every attempt, for audits", AT(journal.file),
                        [](const std::string&) { return std::string(); }));

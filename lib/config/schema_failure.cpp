@@ -1,0 +1,95 @@
+#include "config/schema_failure.h"
+
+#include "config/checks.h"
+
+namespace laneway::config {
+namespace {
+
+using std::chrono::hours;
+
+#define AT(field) \
+  [](auto& config) -> auto& { return config.field; }
+
+template <class Access>
+void add_rate(std::vector<Property>& table, const std::string& section, const std::string& whose,
+              Access access) {
+  constexpr std::uint64_t most = 1'000'000'000;
+  table.push_back(count(
+      section + ".records", 0, most,
+      "records a second " + whose + "; 0: no limit", [access](auto& config) -> auto& {
+        return access(config).records;
+      }));
+  table.push_back(size(
+      section + ".bytes", 0, 1ULL << 40,
+      "bytes of keys and values a second " + whose + "; 0: no limit", [access](auto& config) -> auto& {
+        return access(config).bytes;
+      }));
+  table.push_back(duration(
+      section + ".burst", milliseconds(1), hours(1),
+      "what the rate brings in so long may go out at once", [access](auto& config) -> auto& {
+        return access(config).burst;
+      }));
+}
+
+void add_retry(std::vector<Property>& table) {
+  table.push_back(count("retry.attempts", 1, 1'000'000,
+                        "attempts at a record in all; then it goes to the dead-letter topic, if there is one",
+                        AT(retry.attempts)));
+  table.push_back(duration("retry.backoff", milliseconds(1), hours(24),
+                           "delay before the second attempt; then it doubles", AT(retry.backoff)));
+  table.push_back(duration("retry.max_backoff", milliseconds(1), hours(24), "longest delay between attempts",
+                           AT(retry.max_backoff)));
+  table.push_back(duration("retry.max_elapsed", milliseconds(1), hours(24 * 7),
+                           "sum of the delays of a record; then it goes to the dead-letter topic",
+                           AT(retry.max_elapsed)));
+  table.push_back(count("retry.max_waiting", 1, 1'000'000,
+                        "records of one partition that wait for a retry; beyond, the lane holds",
+                        AT(retry.max_waiting)));
+}
+
+void add_dead_letter(std::vector<Property>& table) {
+  table.push_back(text("dead_letter.topic", "a topic, in which {topic} is the record's own; \"\" for none",
+                       "where records go that cannot be processed; without it they are retried for ever",
+                       AT(dead_letter.topic), check_topic_template));
+  table.push_back(choice<DeadLetterHeaders>(
+      "dead_letter.headers", {{"spring", DeadLetterHeaders::spring}, {"connect", DeadLetterHeaders::connect}},
+      "the headers that say where a dead letter came from, and why: Spring's or Kafka Connect's",
+      AT(dead_letter.headers)));
+  table.push_back(flag("dead_letter.create", "a dead-letter topic that is missing at the start is created",
+                       AT(dead_letter.create)));
+  table.push_back(
+      count("dead_letter.max_rate", 0, 1'000'000,
+            "dead letters a second over a minute; beyond it is an outage, and lanes hold; 0: no limit",
+            AT(dead_letter.max_rate)));
+}
+
+void add_breaker(std::vector<Property>& table) {
+  table.push_back(count("breaker.failures", 0, 1'000'000,
+                        "failures in a row, or half of all calls in the window, that mean the downstream is "
+                        "out; 0: no breaker",
+                        AT(breaker.failures)));
+  table.push_back(duration("breaker.window", seconds(1), hours(1), "the time over which calls are counted",
+                           AT(breaker.window)));
+  table.push_back(duration("breaker.probe", milliseconds(1), hours(1),
+                           "how long a downstream is left alone before one record asks again",
+                           AT(breaker.probe)));
+  table.push_back(duration("breaker.slow", Duration::zero(), hours(1),
+                           "a call that takes longer counts as a failure; 0ms: none does", AT(breaker.slow)));
+}
+
+}  // namespace
+
+void add_failure_properties(std::vector<Property>& table) {
+  add_rate(table, "rate", "of this process", AT(rate));
+  add_retry(table);
+  add_dead_letter(table);
+  add_breaker(table);
+}
+
+void add_lane_rate(std::vector<Property>& table) {
+  add_rate(table, "lanes.rate", "of one partition", AT(lanes.rate));
+}
+
+#undef AT
+
+}  // namespace laneway::config
