@@ -18,7 +18,7 @@ class Attempt(NamedTuple):
 
     @property
     def succeeded(self):
-        return self.outcome == "success"
+        return self.outcome in ("success", "dead_letter")
 
 
 class Commits(NamedTuple):

@@ -17,6 +17,7 @@
 // Pure functions, callable from any thread; nothing throws but std::bad_alloc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ enum class DeadLetterReason : std::uint8_t {
   crashed,             ///< retry.max_crashes: its handling ended the process.
   skipped,             ///< By an operator.
 };
+inline constexpr std::size_t dead_letter_reasons = 8;
 std::string_view name(DeadLetterReason reason);
 
 enum class TimestampType : std::uint8_t { none, create_time, log_append_time };

@@ -9,27 +9,14 @@
 // between the record's own attempts and not by the clock. Pure; any thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "base/time.h"
+#include "delivery/dead_letter.h"
 #include "delivery/retry_policy.h"
 
 namespace laneway::delivery {
-
-/// Why a record is given up; the values of the metric's label `reason`.
-enum class GivenUp : std::uint8_t {
-  rejected,  ///< The handler said that it can never work.
-  attempts,  ///< It used up its attempts.
-  elapsed,   ///< It waited for longer than it may.
-  crashed,   ///< Its handling ended the process, again and again.
-  too_old,   ///< It was the oldest incomplete record for too long.
-};
-
-inline constexpr std::size_t given_up_count = 5;
-
-const char* name_of(GivenUp why);
 
 struct FailureRules {
   RetryPolicy delays;
@@ -39,7 +26,7 @@ struct FailureRules {
 
   /// Either a reason to give up, or the delay before the next attempt.
   struct Step {
-    std::optional<GivenUp> given_up;
+    std::optional<DeadLetterReason> given_up;
     Duration delay{};
   };
 

@@ -126,6 +126,8 @@ class Handler {
   virtual std::uint32_t most_per_task() const { return 256; }
   /// For logs: "http", "log", …
   virtual std::string name() const = 0;
+  /// What it talks to, as the breaker's log calls it.
+  virtual std::string downstream() const { return name(); }
 };
 
 /// Answers record `index` of `task`. What is not done after its stop was requested has cause timeout, unless

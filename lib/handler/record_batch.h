@@ -35,7 +35,7 @@ struct FailureHistory {
   std::int64_t last_ms = 0;
   Duration waited{};  ///< Sum of the delays between its own attempts.
   Route route = Route::work;
-  delivery::GivenUp given_up{};  ///< With Route::dead_letter.
+  delivery::DeadLetterReason given_up{};  ///< With Route::dead_letter.
   std::uint32_t dead_letter_attempts = 0;
 };
 

@@ -41,7 +41,7 @@ Error missing(const std::string& topic, rd_kafka_resp_err_t code) {
   return {ErrorKind::unavailable, "topic " + topic + ": " + rd_kafka_err2str(code), ""};
 }
 
-const rd_kafka_metadata_topic_t* find(const rd_kafka_metadata_t& metadata, const std::string& topic) {
+const rd_kafka_metadata_topic_t* find_topic(const rd_kafka_metadata_t& metadata, const std::string& topic) {
   const rd_kafka_metadata_topic_t* end = metadata.topics + metadata.topic_cnt;
   const auto* found = std::find_if<const rd_kafka_metadata_topic_t*>(
       metadata.topics, end, [&](const auto& t) { return topic == t.topic; });
@@ -166,7 +166,7 @@ Error Directory::Implementation::absent(const std::string& topic, Deadline deadl
       rd_kafka_topic_new(handle(), topic.c_str(), nullptr), rd_kafka_topic_destroy);
   const auto answer = metadata(only.get(), deadline);
   if (!answer) return answer.error();
-  const auto* found = find(**answer, topic);
+  const auto* found = find_topic(**answer, topic);
   const bool denied = found != nullptr && found->err != RD_KAFKA_RESP_ERR_NO_ERROR;
   return missing(topic, denied ? found->err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
 }
@@ -191,12 +191,25 @@ Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>&
     return matching(**all, subscription.front());
   std::vector<TopicInfo> found;
   for (const auto& name : subscription) {
-    const auto* topic = find(**all, name);
+    const auto* topic = find_topic(**all, name);
     if (topic == nullptr) return implementation_->absent(name, deadline);
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
     found.push_back({name, topic->partition_cnt});
   }
   return found;
+}
+
+Result<std::optional<TopicInfo>> Directory::find(const std::string& name, Duration timeout) {
+  const auto all = implementation_->metadata(nullptr, Deadline::in(timeout));
+  if (!all) return all.error();
+  const auto* topic = find_topic(**all, name);
+  if (topic == nullptr || topic->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return {std::nullopt};
+  if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
+  return std::optional(TopicInfo{name, topic->partition_cnt});
+}
+
+Status Directory::create(const std::string& name, std::int32_t partitions, Duration timeout) {
+  return create_topic(implementation_->handle(), name, partitions, timeout);
 }
 
 Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout) {

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ class Directory {
   /// missing or that the user may not describe; each is told as what it is. A pattern that matches nothing
   /// yields nothing, and nothing tells topics that it would match from those that the user may not describe.
   Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& subscription, Duration timeout);
+  /// One topic; nothing when it does not exist. Unavailable as above.
+  Result<std::optional<TopicInfo>> find(const std::string& name, Duration timeout);
+  /// With the brokers' default replication; one that exists is left as it is. Unavailable where it is
+  /// refused.
+  Status create(const std::string& name, std::int32_t partitions, Duration timeout);
   std::size_t brokers() const { return brokers_; }
 
   /// Whether the user may read these topics, found by asking for what comes after the end of one partition of

@@ -88,7 +88,10 @@ void Execution::tell_downstream(const handler::Finished& finished) {
 void Execution::attempted(const handler::Item& item, TimePoint start, TimePoint end,
                           const handler::Outcome& outcome) noexcept {
   if (outcome.cause == handler::Cause::withheld) return;
-  context_.journal->write(item.record, epoch_, item.attempt, start, end, outcome);
+  const char* name = outcome_name(outcome);
+  if (item.route() == handler::Route::dead_letter)
+    name = outcome.verdict == handler::Verdict::done ? "dead_letter" : "dead_letter_failed";
+  context_.journal->write(item.record, epoch_, item.attempt, start, end, name);
 }
 
 void Execution::collect(std::vector<handler::Finished>& into) {

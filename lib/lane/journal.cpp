@@ -32,7 +32,7 @@ std::int64_t Journal::wall(TimePoint at) const {
 }
 
 void Journal::write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start,
-                    TimePoint end, const handler::Outcome& outcome) {
+                    TimePoint end, const char* outcome) {
   char key[20] = "null";
   if (const auto k = record.key())
     std::snprintf(key, sizeof key, "\"%016llx\"", static_cast<unsigned long long>(key_hash(*k)));
@@ -45,7 +45,7 @@ void Journal::write(const kafka::Record& record, std::uint64_t epoch, std::uint3
       "\"outcome\":\"%s\",\"key\":%s}\n",
       static_cast<int>(record.topic().size()), record.topic().data(), record.partition(),
       static_cast<long long>(record.offset()), static_cast<unsigned long long>(epoch), attempt,
-      static_cast<long long>(wall(start)), static_cast<long long>(wall(end)), outcome_name(outcome), key);
+      static_cast<long long>(wall(start)), static_cast<long long>(wall(end)), outcome, key);
   if (::write(fd_, line, static_cast<std::size_t>(size)) != size)
     telemetry::error("journal not written", {{"file", file_}, {"error", std::strerror(errno)}});
 }

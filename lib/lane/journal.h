@@ -30,7 +30,7 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   void write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start,
-             TimePoint end, const handler::Outcome& outcome);
+             TimePoint end, const char* outcome);
 
  private:
   Journal(int fd, std::string file);
@@ -42,7 +42,8 @@ class Journal {
   const std::int64_t wall_origin_;
 };
 
-/// As in metrics and journal: success, retry, rejected_record, unavailable, timeout, panic.
+/// As in metrics and journal (there also dead_letter and dead_letter_failed): success, retry,
+/// rejected_record, unavailable, timeout, panic.
 const char* outcome_name(const handler::Outcome& outcome);
 
 /// 64-bit FNV-1a (Fowler, Noll, Vo), never 0.

@@ -46,6 +46,7 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
       random_(static_cast<std::uint32_t>(epoch * 7919 + 17)),
+      rate_(context.lanes.rate),
       next_offset_(start.offset),
       acknowledged_(start),
       execution_(context, epoch, *stats_, on_ready),
@@ -80,10 +81,17 @@ Lane::Take Lane::take(TimePoint now) {
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
   const auto room = context_.lanes.max_incomplete -
                     std::min<std::uint64_t>(ledger_.window(), context_.lanes.max_incomplete);
-  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(room, 1, run_));
+  const auto allowed = rate_room(now);
+  if (allowed.none()) {
+    update_holds(now);
+    return Take::empty;
+  }
+  const auto most =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::min(room, allowed.records), 1, run_));
   auto batch = new_batch();
-  const Take result = pop_run(*batch, most, now);
+  const Take result = pop_run(*batch, most, allowed.bytes, now);
   flush_noted();
+  charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
   if (batch->items.empty()) {
     spare_.push_back(std::move(batch));
   } else {
@@ -101,7 +109,26 @@ Lane::Take Lane::take(TimePoint now) {
   return result;
 }
 
-Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, TimePoint now) {
+RateLimiter::Room Lane::rate_room(TimePoint now) {
+  RateLimiter::Room room;
+  if (rate_.limited()) room = rate_.room(now);
+  if (context_.rate != nullptr) room = least(room, context_.rate->room(now));
+  return room;
+}
+
+void Lane::charge(std::uint64_t records, std::uint64_t bytes, TimePoint now) {
+  if (rate_.limited()) rate_.charge(now, records, bytes);
+  if (context_.rate != nullptr) context_.rate->charge(now, records, bytes);
+}
+
+TimePoint Lane::rate_ready_at(TimePoint now) {
+  auto at = rate_.ready_at(now);
+  if (context_.rate != nullptr) at = std::max(at, context_.rate->ready_at(now));
+  return at;
+}
+
+Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
+                         TimePoint now) {
   kafka::Record record;
   std::int64_t offset = 0;
   const auto delivered_before = delivered_;
@@ -111,7 +138,8 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, TimePo
         if (delivered_ < 0 || resumed_at_) on_first_record(offset, now);
         if (offset <= delivered_ || ledger_.would_go_back(offset)) start_over(batch, offset);
         accept(batch, std::move(record), offset);
-        if (bytes_ + batch.bytes >= context_.memory.lane_bytes) return Take::more;
+        if (bytes_ + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes)
+          return Take::more;
         break;
       case kafka::Pop::empty:
         if (!dry_since_ || delivered_ != delivered_before) dry_since_ = now;
@@ -285,6 +313,7 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::retries_full,
              keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)), now);
   state_.set(Hold::breaker_open, breaker_holds(), now);
+  state_.set(Hold::rate_limited, rate_room(now).none(), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
                        state_.has(Hold::memory_full) || keys_.waiting() > 0);
   if (state_.state() != was) stats_->state.set(state_.state());
@@ -302,6 +331,7 @@ std::string Lane::hold_reasons() const {
   add(Hold::memory_full, "share of lanes.memory taken");
   add(Hold::retries_full, "retry.max_waiting reached");
   add(Hold::breaker_open, "breaker open");
+  add(Hold::rate_limited, "rate limit");
   return text;
 }
 

@@ -92,7 +92,11 @@ class Lane {
 
   // lane.cpp: taking and submitting
   Take take(TimePoint now);
-  Take pop_run(handler::RecordBatch& batch, std::uint32_t most, TimePoint now);
+  Take pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
+  RateLimiter::Room rate_room(TimePoint now);
+  void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
+  bool rate_limits() const { return rate_.limited() || context_.rate != nullptr; }
+  TimePoint rate_ready_at(TimePoint now);
   void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset);
   void note(std::int64_t offset);
   void flush_noted();
@@ -130,6 +134,7 @@ class Lane {
 
   // lane_clock.cpp
   void tick_pause(TimePoint now);
+  TimePoint tick_rate(TimePoint now);
   void take_what_is_fetched(TimePoint now);
   void resume(TimePoint now);
   void tick_starving(TimePoint now);
@@ -161,6 +166,7 @@ class Lane {
   KeyOrder<handler::Item> keys_;
   delivery::RetryQueue<handler::Item> retries_;
   std::minstd_rand random_;
+  RateLimiter rate_;
 
   std::vector<BatchPtr> batches_;  // at work or pending; owned here, found again by their place
   std::vector<BatchPtr> spare_;

@@ -29,7 +29,15 @@ TimePoint Lane::tick(TimePoint now) {
   if (const auto due = retries_.next_due())
     next = std::min(next, std::max(*due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1)))));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
-  return next;
+  return std::min(next, tick_rate(now));
+}
+
+/// What a rate limit held goes on when its time has come; nobody else would signal it.
+TimePoint Lane::tick_rate(TimePoint now) {
+  if (state_.has(Hold::rate_limited)) update_holds(now);
+  if (!state_.has(Hold::rate_limited) && rate_limits() && state_.may_take() && work(now)) return now;
+  return state_.has(Hold::rate_limited) ? std::max(rate_ready_at(now), now + milliseconds(1))
+                                        : TimePoint::max();
 }
 
 std::uint64_t Lane::work_left() const {

@@ -7,6 +7,7 @@
 #include "lane/downstream.h"
 #include "lane/journal.h"
 #include "lane/memory_plan.h"
+#include "lane/rate_limiter.h"
 
 namespace laneway::lane {
 
@@ -18,6 +19,7 @@ struct LaneContext {
   /// Writes what is given up to the dead-letter topic; null: nothing is given up.
   handler::Handler* dead_letters = nullptr;
   Downstream* downstream = nullptr;  ///< null: there is no breaker
+  RateLimiter* rate = nullptr;       ///< of all lanes together; null: none
   Journal* journal = nullptr;        ///< may be null
 };
 

@@ -185,6 +185,7 @@ void Lane::submit_due_retries(TimePoint now) {
     auto item = retries_.pop_due(now);
     if (!item) break;
     bytes_ -= std::min(bytes_, memory_of(*item));
+    charge(1, item->record.size(), now);
     run_alone(std::move(*item));
     any = true;
     --room;

@@ -32,7 +32,8 @@ class Relaxed {
 
 struct LaneStats {
   std::array<Relaxed<std::uint64_t>, outcome_labels.size()> outcomes;
-  std::array<Relaxed<std::uint64_t>, delivery::given_up_count> dead_letters;  ///< acknowledged, by GivenUp
+  std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
+      dead_letters;  ///< acknowledged, by DeadLetterReason
   Relaxed<State> state;
   Relaxed<std::uint64_t> rejections;
   Relaxed<std::uint64_t> holds;

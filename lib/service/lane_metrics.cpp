@@ -51,6 +51,23 @@ Family jobs(const Lanes& lanes) {
   return family;
 }
 
+/// A reason that no record of the lane was given up for has no series.
+Family dead_letters(const Lanes& lanes) {
+  Family family(metric("dead_letters_total"));
+  for (const auto& lane : lanes) {
+    for (std::size_t i = 0; i < delivery::dead_letter_reasons; ++i) {
+      const auto count = lane->stats().dead_letters[i].get();
+      if (count == 0) continue;
+      Sample sample;
+      sample.labels = labels_of(*lane);
+      sample.labels.emplace_back("reason", delivery::name(static_cast<delivery::DeadLetterReason>(i)));
+      sample.value = static_cast<double>(count);
+      family.samples.push_back(std::move(sample));
+    }
+  }
+  return family;
+}
+
 Family states(const Lanes& lanes) {
   Family family(metric("lane_state"));
   for (const auto& lane : lanes) {
@@ -78,6 +95,7 @@ std::vector<Family> lane_families(const Lanes& lanes) {
     families.push_back(per_lane(info, lanes, value));
   };
   families.push_back(jobs(lanes));
+  families.push_back(dead_letters(lanes));
   families.push_back(states(lanes));
   add(metric("pool_rejections_total"), [](const Lane& l) { return l.stats().rejections.get(); });
   add(metric("pool_inflight"), [](const Lane& l) { return l.pool().snapshot().in_flight; });
@@ -111,6 +129,15 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   add(metric("processed_bytes_total"), [](const Lane& l) { return l.stats().processed_bytes.get(); });
   add(metric("memory_records_bytes"), [](const Lane& l) { return l.stats().record_bytes.get(); });
   return families;
+}
+
+Family breaker_family(const lane::Downstream& downstream) {
+  Family family(metric("breaker_state"));
+  Sample sample;
+  sample.labels = {{"downstream", downstream.name()}};
+  sample.value = static_cast<double>(downstream.state());
+  family.samples.push_back(std::move(sample));
+  return family;
 }
 
 std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loops) {

@@ -10,6 +10,7 @@
 namespace laneway::service {
 
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
+telemetry::Family breaker_family(const lane::Downstream& downstream);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 
 }  // namespace laneway::service

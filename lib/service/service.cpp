@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 
 #include "base/mutex.h"
 #include "base/signal.h"
+#include "config/checks.h"
+#include "handler/dead_letter_handler.h"
 #include "handler/factory.h"
 #include "kafka/directory.h"
 #include "lane/consumer_loop.h"
@@ -36,6 +39,9 @@ class Service::Implementation {
   Status prepare();
   Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
   Result<lane::MemoryPlan> wait_for_topics();
+  Status find_dead_letter_topics(kafka::Directory& directory, const std::vector<kafka::TopicInfo>& topics,
+                                 Duration timeout);
+  Status make_context(const lane::MemoryPlan& plan);
   Status start_members();
   kafka::ClientSettings member_settings(std::size_t member) const;
   Loops loops() const EXCLUDES(mutex);
@@ -47,6 +53,10 @@ class Service::Implementation {
 
   config::Config config;
   std::unique_ptr<handler::Handler> handler;
+  std::unique_ptr<handler::Handler> dead_letters;
+  std::map<std::string, std::int32_t> dead_letter_partitions;
+  std::unique_ptr<lane::Downstream> downstream;
+  std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::Journal> journal;
   lane::LaneContext context;
   Signal changed;  // a stop, or a member that ended
@@ -82,6 +92,35 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   return topics;
 }
 
+/// Those of the topics that are there now; what is missing is created if that is allowed.
+Status Service::Implementation::find_dead_letter_topics(kafka::Directory& directory,
+                                                        const std::vector<kafka::TopicInfo>& topics,
+                                                        Duration timeout) {
+  if (!config.dead_letter.enabled()) return {};
+  const auto deadline = Deadline::in(timeout);
+  for (const auto& topic : topics) {
+    const auto name = config::topic_from_template(config.dead_letter.topic, topic.name);
+    if (std::any_of(topics.begin(), topics.end(), [&](const auto& t) { return t.name == name; }))
+      return Error{ErrorKind::configuration,
+                   "dead_letter.topic: the dead letters of " + topic.name + " would go to " + name +
+                       ", which `topics` matches as well",
+                   "a pattern that leaves them out, or another name"};
+    const auto found = directory.find(name, deadline.left());
+    if (!found) return found.error();
+    if (*found) {
+      dead_letter_partitions[name] = (**found).partitions;
+      continue;
+    }
+    if (!config.dead_letter.create)
+      return Error{ErrorKind::unavailable, "dead-letter topic " + name + " does not exist",
+                   "create it, or set dead_letter.create: true"};
+    if (auto status = directory.create(name, topic.partitions, deadline.left()); !status) return status;
+    telemetry::info("dead-letter topic created", {{"topic", name}, {"partitions", topic.partitions}});
+    dead_letter_partitions[name] = topic.partitions;
+  }
+  return {};
+}
+
 /// The plan needs the number of partitions, and a service without its topics would only look alive.
 Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   auto settings = config.kafka;
@@ -91,7 +130,11 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   const auto deadline = Deadline::in(config.start_deadline);
   auto next_report = SteadyClock::now();
   for (;;) {
-    const auto topics = find_topics(**directory, std::min<Duration>(deadline.left(), seconds(1)));
+    const auto patience = std::min<Duration>(deadline.left(), seconds(1));
+    auto topics = find_topics(**directory, patience);
+    if (topics)
+      if (auto status = find_dead_letter_topics(**directory, *topics, patience); !status)
+        topics = status.error();
     if (topics) {
       std::uint64_t partitions = 0;
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
@@ -117,6 +160,23 @@ kafka::ClientSettings Service::Implementation::member_settings(std::size_t membe
   if (instance != settings.end() && config.consumers > 1)
     instance->second.value += "-" + std::to_string(member + 1);  // a static member's name is its own
   return settings;
+}
+
+Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
+  if (config.dead_letter.enabled()) {
+    auto made = handler::DeadLetterHandler::make(config, dead_letter_partitions);
+    if (!made) return made.error();
+    dead_letters = std::move(made).value();
+  }
+  const auto& rules = config.breaker;
+  if (rules.failures > 0)
+    downstream = std::make_unique<lane::Downstream>(
+        handler->downstream(), delivery::BreakerRules{rules.failures, rules.window, rules.probe}, rules.slow);
+  if (config.rate.records > 0 || config.rate.bytes > 0)
+    rate = std::make_unique<lane::RateLimiter>(config.rate);
+  context = {config.lanes,       config.retry,     plan,       handler.get(),
+             dead_letters.get(), downstream.get(), rate.get(), journal.get()};
+  return {};
 }
 
 Status Service::Implementation::start_members() {
@@ -216,7 +276,7 @@ Status Service::start() {
   auto plan = self.wait_for_topics();
   if (self.stops.load() > 0) return {};
   if (!plan) return plan.error();
-  self.context = {self.config.lanes, self.config.retry, *plan, self.handler.get(), self.journal.get()};
+  if (auto status = self.make_context(*plan); !status) return status;
   if (auto status = self.start_members(); !status) return status;
   telemetry::info("consuming", {{"members", self.config.consumers}, {"handler", self.handler->name()}});
   return {};
@@ -270,6 +330,7 @@ std::vector<telemetry::Family> Service::families() const {
   }
   auto families = lane_families(lanes);
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
+  if (implementation_->downstream) families.push_back(breaker_family(*implementation_->downstream));
   return families;
 }
 

@@ -67,6 +67,11 @@ inline constexpr MetricInfo metric_table[] = {
      "Records delivered again that the completion map showed as done."},
     {"retries_scheduled", MetricType::gauge, "records", "topic,partition",
      "Records waiting for their next attempt."},
+    // Failure
+    {"dead_letters_total", MetricType::counter, "records", "topic,partition,reason",
+     "Records that were given up and that the dead-letter topic has acknowledged."},
+    {"breaker_state", MetricType::gauge, "0, 1 or 2", "downstream",
+     "0: closed, calls go through; 1: half open, some ask whether it is back; 2: open, lanes hold."},
     // Memory and throughput
     {"fetched_bytes_total", MetricType::counter, "bytes", "topic,partition",
      "Key and value bytes taken from Kafka."},

@@ -23,6 +23,14 @@ TEST_CASE("a rule about a key that is wrong by itself is left out") {
         "to 24h, such as 500ms, 2s or 1m)\n");
 }
 
+TEST_CASE("dead letters do not go to a topic that is consumed") {
+  CHECK(with("", "dead_letter: { topic: orders }\n") ==
+        "f.yaml:6:23: dead_letter.topic: the dead letters of orders would go to orders, which is consumed "
+        "itself (another name, such as \"{topic}-dlt\")\n");
+  CHECK(with("", "dead_letter: { topic: \"{topic}\" }\n").find("would go to orders") != std::string::npos);
+  CHECK(with("", "dead_letter: { topic: \"{topic}-dlt\" }\n").empty());
+}
+
 TEST_CASE("every worker can have a record") {
   CHECK(with("", "lanes: { workers: 8, max_incomplete: 7 }\n") ==
         "f.yaml:6:38: lanes.max_incomplete: lanes.max_incomplete is 7, less than lanes.workers, 8, so some "

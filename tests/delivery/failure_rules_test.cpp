@@ -16,19 +16,21 @@ FailureRules rules(std::uint32_t attempts, Duration max_elapsed) {
 TEST_CASE("the last attempt that is allowed gives up, the one before waits") {
   const auto three = rules(3, std::chrono::hours(1));
   CHECK_FALSE(three.after_retry(2, {}, 0, {}).given_up);
-  CHECK(three.after_retry(3, {}, 0, {}).given_up == GivenUp::attempts);
-  CHECK(rules(1, std::chrono::hours(1)).after_retry(1, {}, 0, {}).given_up == GivenUp::attempts);
+  CHECK(three.after_retry(3, {}, 0, {}).given_up == DeadLetterReason::attempts_exhausted);
+  CHECK(rules(1, std::chrono::hours(1)).after_retry(1, {}, 0, {}).given_up ==
+        DeadLetterReason::attempts_exhausted);
 }
 
 TEST_CASE("a delay that would end beyond max_elapsed is not begun") {
   const auto ten = rules(100, seconds(10));
   CHECK_FALSE(ten.after_retry(4, seconds(6), 0, {}).given_up);  // 4 s of its own: exactly 10
-  CHECK(ten.after_retry(4, seconds(6) + nanoseconds(1), 0, {}).given_up == GivenUp::elapsed);
-  CHECK(ten.after_retry(1, {}, 0, seconds(11)).given_up == GivenUp::elapsed);  // the handler's wish counts
+  CHECK(ten.after_retry(4, seconds(6) + nanoseconds(1), 0, {}).given_up == DeadLetterReason::retry_time_over);
+  CHECK(ten.after_retry(1, {}, 0, seconds(11)).given_up ==
+        DeadLetterReason::retry_time_over);  // the handler's wish counts
 }
 
 TEST_CASE("a rejected record is given up at once") {
-  CHECK(rules(100, std::chrono::hours(1)).after_reject(1, 0).given_up == GivenUp::rejected);
+  CHECK(rules(100, std::chrono::hours(1)).after_reject(1, 0).given_up == DeadLetterReason::rejected);
 }
 
 TEST_CASE("without a dead-letter topic nothing is given up") {

@@ -3,7 +3,7 @@
 
 using namespace laneway;
 using namespace laneway::lane;
-using delivery::GivenUp;
+using delivery::DeadLetterReason;
 using handler::Outcome;
 
 namespace {
@@ -58,7 +58,7 @@ struct FailingLane : TestLane {
     }
     return condition();
   }
-  std::uint64_t dead_letters(GivenUp why) const {
+  std::uint64_t dead_letters(DeadLetterReason why) const {
     return lane->stats().dead_letters[static_cast<std::size_t>(why)].get();
   }
 
@@ -79,8 +79,8 @@ TEST_CASE(
   const auto [offset, history] = test.topic.letters().front();
   CHECK(offset == 0);
   CHECK(history.reason == "HTTP 400");
-  CHECK(history.given_up == GivenUp::rejected);
-  CHECK(test.dead_letters(GivenUp::rejected) == 1);
+  CHECK(history.given_up == DeadLetterReason::rejected);
+  CHECK(test.dead_letters(DeadLetterReason::rejected) == 1);
   CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get() == 2);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a record that used up its attempts goes to the dead-letter topic, wit
   REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1, 2, 3});
   CHECK(test.topic.letters().front().second.reason == "third");
-  CHECK(test.dead_letters(GivenUp::attempts) == 1);
+  CHECK(test.dead_letters(DeadLetterReason::attempts_exhausted) == 1);
 }
 
 TEST_CASE("a dead-letter topic that cannot be reached is asked until it can; nothing beyond is committed") {

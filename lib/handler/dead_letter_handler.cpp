@@ -1,0 +1,167 @@
+#include "handler/dead_letter_handler.h"
+
+#include <algorithm>
+
+#include "config/checks.h"
+#include "delivery/dead_letter_cut.h"
+#include "telemetry/log.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr Duration delivery_timeout = seconds(10);
+constexpr Duration queue_wait = milliseconds(50);
+constexpr double flood_window = 60;  // seconds
+/// What topics take by default; a larger record is first cut to this.
+constexpr std::size_t usual_record_limit = 1000000;
+/// The client's own limit must not come before the topic's.
+constexpr const char* largest_record = "100000000";
+
+delivery::Headers headers_of(const kafka::Record& record) {
+  delivery::Headers headers;
+  for (const auto& header : record.headers()) {
+    auto& copy = headers.emplace_back();
+    copy.name = header.name;
+    if (header.value) copy.value = std::string(*header.value);
+  }
+  return headers;
+}
+
+std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
+  if (!bytes) return std::nullopt;
+  return std::string(*bytes);
+}
+
+}  // namespace
+
+/// One on its way to the brokers, with the task that waits for it. Deletes itself when it is answered.
+class DeadLetterHandler::Letter final : public kafka::DeliverySink {
+ public:
+  Letter(DeadLetterHandler& owner, Task task) : owner_(owner), task_(std::move(task)) {
+    const Attempt attempt = task_.attempt(0);
+    const auto& record = attempt.record;
+    topic_ = config::topic_from_template(owner.settings_.topic, std::string(record.topic()));
+    partition_ = attempt.failures->dead_letter_attempts == 0 ? owner.partition_for(topic_, record.partition())
+                                                             : kafka::any_partition;
+    timestamp_ = std::max<std::int64_t>(record.timestamp(), kafka::now_timestamp);
+    const auto family = owner.settings_.headers == config::DeadLetterHeaders::spring
+                            ? delivery::HeaderFamily::spring
+                            : delivery::HeaderFamily::connect;
+    content_ = {copy_of(record.key()), copy_of(record.value()),
+                delivery::dead_letter_headers(headers_of(record), owner.describe(attempt), family)};
+    origin_ = kafka::TopicPartition{std::string(record.topic()), record.partition()}.text() + ":" +
+              std::to_string(record.offset());
+  }
+
+  void send() noexcept {
+    std::vector<kafka::Header> headers;
+    for (const auto& header : content_.headers) headers.push_back({header.name, header.value});
+    const auto result =
+        owner_.producer_->send({topic_, partition_, content_.key, content_.value, headers, timestamp_}, this);
+    if (result.sent == kafka::Sent::refused) return delivered(result.refusal);
+    if (result.sent == kafka::Sent::full)
+      answer(Outcome::unavailable("the producer's queue is full", queue_wait));
+  }
+
+  void delivered(const kafka::Delivery& delivery) noexcept override {
+    using Status = kafka::DeliveryStatus;
+    if (delivery.status == Status::acknowledged) return answer(Outcome::done());
+    if (delivery.status == Status::too_large && cut()) return send();
+    if (delivery.status == Status::invalid && timestamp_ != kafka::now_timestamp) {
+      timestamp_ = kafka::now_timestamp;
+      return send();
+    }
+    answer(Outcome::unavailable("dead letter to " + topic_ + " not written: " + delivery.error));
+  }
+
+ private:
+  bool cut() {
+    const auto size = delivery::record_bytes(content_.key, content_.value, content_.headers);
+    if (size <= delivery::least_record_limit) return false;
+    const auto limit = size > usual_record_limit ? usual_record_limit : size / 2;
+    content_ = delivery::cut_to_fit(std::move(content_), limit);
+    telemetry::warn("dead letter cut",
+                    {{"record", origin_}, {"to", topic_}, {"bytes", size}, {"limit", limit}});
+    return true;
+  }
+
+  void answer(Outcome outcome) {
+    task_.answer(0, std::move(outcome));
+    delete this;
+  }
+
+  DeadLetterHandler& owner_;
+  Task task_;
+  std::string topic_;
+  std::string origin_;
+  std::int32_t partition_ = kafka::any_partition;
+  std::int64_t timestamp_ = kafka::now_timestamp;
+  delivery::DeadLetterContent content_;
+};
+
+Result<std::unique_ptr<DeadLetterHandler>> DeadLetterHandler::make(
+    const config::Config& config, std::map<std::string, std::int32_t> partitions) {
+  std::unique_ptr<DeadLetterHandler> made(new DeadLetterHandler(config, std::move(partitions)));
+  kafka::ProducerSettings settings;
+  settings.client =
+      kafka::producer_client(config.kafka, {{"message.max.bytes", {largest_record, "default", false}}});
+  settings.delivery_timeout = delivery_timeout;
+  auto producer = kafka::Producer::create(std::move(settings));
+  if (!producer) return producer.error();
+  made->producer_ = std::move(producer).value();
+  return made;
+}
+
+DeadLetterHandler::DeadLetterHandler(const config::Config& config,
+                                     std::map<std::string, std::int32_t> partitions)
+    : settings_(config.dead_letter),
+      group_(config.client("group.id")),
+      partitions_(std::move(partitions)),
+      rate_(static_cast<double>(settings_.max_rate), static_cast<double>(settings_.max_rate) * flood_window) {
+}
+
+void DeadLetterHandler::handle(Task task) noexcept {
+  const auto wait = flood_wait();
+  if (wait > Duration::zero()) {
+    telemetry::log_repeating(
+        telemetry::Level::error, "dead-letter flood", "dead-letter flood",
+        {{"max_rate", settings_.max_rate},
+         {"hint", "so many failures are an outage, not poison: lanes hold; see dead_letter.max_rate"}});
+    (void)task.attempt(0);
+    return task.answer(0, Outcome::unavailable("more dead letters than dead_letter.max_rate allows", wait));
+  }
+  (new Letter(*this, std::move(task)))->send();
+}
+
+/// How long until another letter may go; zero takes one now.
+Duration DeadLetterHandler::flood_wait() {
+  const auto now = SteadyClock::now();
+  MutexLock lock(mutex_);
+  if (rate_.limited() && rate_.available(now) < 1)
+    return std::max<Duration>(rate_.ready_at(now) - now, queue_wait);
+  rate_.take(now, 1);
+  return Duration::zero();
+}
+
+delivery::DeadLetter DeadLetterHandler::describe(const Attempt& attempt) const {
+  const auto& record = attempt.record;
+  delivery::DeadLetter letter;
+  letter.topic = record.topic();
+  letter.partition = record.partition();
+  letter.offset = record.offset();
+  letter.timestamp = record.timestamp();
+  letter.timestamp_type = static_cast<delivery::TimestampType>(record.timestamp_type());
+  letter.consumer_group = group_;
+  letter.reason = attempt.failures->given_up;
+  letter.text = attempt.failures->reason;
+  letter.attempts = attempt.number;
+  letter.first_failure = attempt.failures->first_ms;
+  return letter;
+}
+
+std::int32_t DeadLetterHandler::partition_for(const std::string& topic, std::int32_t origin) const {
+  const auto found = partitions_.find(topic);
+  return found != partitions_.end() && origin < found->second ? origin : kafka::any_partition;
+}
+
+}  // namespace laneway::handler
