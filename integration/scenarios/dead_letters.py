@@ -1,0 +1,131 @@
+"""Records that can never work go to the dead-letter topic, an outage sends none there, and none is lost.
+
+The receiver is out at first (503); it refuses every 50th record for good (400) and fails another 50th each time (500). In
+the middle the dead-letter topic is deleted: the lanes hold until it is there again.
+"""
+import collections
+import http.server
+import json
+import struct
+import threading
+import time
+
+import harness
+from harness import Promises, expect, expect_equal, wait_until
+
+PARTITIONS, RECORDS, ATTEMPTS = 4, 4000, 3
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = False
+    request_queue_size = 128
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Request)
+        self.lock = threading.Lock()
+        self.out = True
+        self.requests_while_out = 0
+        self.attempts = collections.Counter()
+        self.accepted = collections.Counter()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def judge(self, record):
+        with self.lock:
+            if self.out:
+                self.requests_while_out += 1
+                return 503
+            self.attempts[record] += 1
+            if record[1] % 50 == 0:
+                return 400
+            if record[1] % 50 == 1:
+                return 500
+            self.accepted[record] += 1
+            return 204
+
+
+class Request(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status = self.server.judge((int(self.headers["Kafka-Partition"]), int(self.headers["Kafka-Offset"])))
+        self.send_response(status)
+        if status != 204:
+            self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+def origins_of(run, topic):
+    """{(partition, offset): reason} of the dead letters, by Spring's headers; each once."""
+    found = {}
+    for letter in map(json.loads, run.tool("read", topic)):
+        if "headers" not in letter:
+            continue
+        headers = {name: bytes.fromhex(value) for name, value in letter["headers"] if value is not None}
+        expect_equal(run.topic, headers["kafka_dlt-original-topic"].decode(), "a dead letter's origin")
+        origin = (struct.unpack(">i", headers["kafka_dlt-original-partition"])[0],
+                  struct.unpack(">q", headers["kafka_dlt-original-offset"])[0])
+        expect(origin not in found, f"{origin} is a dead letter twice")
+        expect_equal(origin[0], letter["partition"], "a dead letter's partition")
+        found[origin] = headers["laneway-reason"].decode(), headers["kafka_dlt-exception-message"].decode()
+    return found
+
+
+def scenario(run):
+    letters = run.topic + "-dlt"
+    run.create(PARTITIONS)
+    run.watch_commits()
+    receiver = Receiver()
+    service = run.service(
+        "webhook",
+        handler={"simulate": None, "http": {"url": f"http://127.0.0.1:{receiver.server_port}/orders"}},
+        retry={"attempts": ATTEMPTS, "backoff": "20ms"}, dead_letter={"topic": "{topic}-dlt"}, breaker={"probe": "500ms"})
+    run.produce("--count", RECORDS // 2, "--size", 200)
+    outage(run, service, receiver)
+    wait_until("the first half is committed", lambda: sum(run.committed().values() or [0]) >= RECORDS // 2)
+    first = len(origins_of(run, letters))
+    run.tool("delete", letters)
+    run.produce("--count", RECORDS // 2, "--size", 200)
+    wait_until("the lanes hold for want of the dead-letter topic",
+               lambda: service.events("record failed, will be retried") and "not written" in service.log)
+    time.sleep(1)
+    expect(sum(run.committed().values()) < RECORDS, "offsets beyond unwritten dead letters were committed")
+    run.create(PARTITIONS, topic=letters)
+    run.wait_for_no_lag()
+    expect_equal(RECORDS / 25, service.metric("dead_letters_total"), "dead letters that were counted")
+    service.stop()
+    judge(run, receiver, letters, first)
+
+
+def outage(run, service, receiver):
+    """The breaker opens; few requests reach a downstream that is out, and nothing is given up for it."""
+    wait_until("the breaker is open", lambda: service.metric("breaker_state") > 0)
+    asked = receiver.requests_while_out
+    time.sleep(3)
+    expect(receiver.requests_while_out - asked <= 30, f"{receiver.requests_while_out - asked} requests during an outage")
+    expect_equal(0, service.metric("dead_letters_total"), "dead letters of an outage")
+    receiver.out = False
+
+
+def judge(run, receiver, letters, first):
+    end = RECORDS // PARTITIONS
+    poison = [(p, o) for p in range(PARTITIONS) for o in range(end) if o % 50 < 2]
+    second = origins_of(run, letters)
+    expect_equal(len(poison) - first, len(second), "dead letters after the topic was made anew")
+    for origin, (reason, message) in second.items():
+        expect_equal("rejected" if origin[1] % 50 == 0 else "attempts_exhausted", reason, f"reason of {origin}")
+        expect(f"HTTP {400 if origin[1] % 50 == 0 else 500}" in message, f"message of {origin}: {message}")
+    for origin in poison:
+        expect_equal(1 if origin[1] % 50 == 0 else ATTEMPTS, receiver.attempts[origin], f"attempts at {origin}")
+    expect_equal(RECORDS - len(poison), len(receiver.accepted), "accepted records")
+    expect_equal({1}, set(receiver.accepted.values()), "how often a record was accepted")
+    report = run.judge(Promises(stopped_clean=True))
+    expect_equal(RECORDS, report["processed"], "records that were processed or given up")
+
+
+if __name__ == "__main__":
+    harness.main("dead_letters", scenario)
