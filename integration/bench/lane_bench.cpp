@@ -6,11 +6,14 @@
 //   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
 //   produced; what is done in `--seconds`, then on until `--records` are done; memory is sampled. idle: every
 //   partition of a topic without records; processor time and memory over `--seconds`.
+//   http: each record is posted to `--url`, `--workers` requests a partition at a time; what is done in
+//   `--seconds`.
 //
 // Measuring starts with the first records done, so joining the group is not part of it. The service has its
 // production defaults, commits included; its counters are read every few milliseconds and nothing is added to
 // the way of a record.
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -45,6 +48,8 @@ struct Options {
   std::uint64_t partitions = 1000;
   double seconds = 10;
   bool healthy = false;
+  std::string url;
+  std::uint32_t workers = 8;
 };
 
 config::Config configuration(const Options& options, Duration sleep) {
@@ -58,6 +63,24 @@ config::Config configuration(const Options& options, Duration sleep) {
   config.handler = handler;
   config.admin.enabled = false;
   return config;
+}
+
+config::Config posting(const Options& options) {
+  auto config = configuration(options, Duration::zero());
+  config::HttpHandler handler;
+  handler.url = options.url;
+  handler.connections = 4096;
+  config.handler = handler;
+  config.lanes.workers = options.workers;
+  return config;
+}
+
+/// A connection is an open file, and the usual limit is 1,024.
+void raise_open_files() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /// Records done, leaving one partition out (-1: none).
@@ -210,6 +233,14 @@ void add_verbs(CLI::App& app, const Options& options) {
     config.lanes.workers = 5;
     run(config, [&](auto& service) { return overload(service, options); });
   });
+  verb("http", "each record is posted", [&options] {
+    raise_open_files();
+    run(posting(options), [&](auto& service) {
+      Json result = for_seconds(service, options, -1);
+      result["threads"] = bench::threads();
+      return result;
+    });
+  });
   verb("idle", "many partitions without records", [&options] {
     run(configuration(options, Duration::zero()), [&](auto& service) { return idle(service, options); });
   });
@@ -229,6 +260,8 @@ int main(int argc, char** argv) {
   app.add_option("--records", options.records, "noop, key, overload: until so many are done");
   app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
   app.add_option("--partitions", options.partitions, "idle: of the topic");
+  app.add_option("--url", options.url, "http: where to");
+  app.add_option("--workers", options.workers, "http: of each partition");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
   add_verbs(app, options);
   try {

@@ -17,12 +17,14 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-double mib_of(const std::string& field) {
+double status_of(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with(field)) return std::stod(line.substr(field.size())) / 1024;
+    if (line.starts_with(field)) return std::stod(line.substr(field.size()));
   throw std::runtime_error("/proc/self/status has no " + field);
 }
+
+double mib_of(const std::string& field) { return status_of(field) / 1024; }
 
 }  // namespace
 
@@ -35,6 +37,8 @@ double cpu_seconds() {
 double resident_mib() { return mib_of("VmRSS:"); }
 
 double peak_resident_mib() { return mib_of("VmHWM:"); }
+
+int threads() { return static_cast<int>(status_of("Threads:")); }
 
 std::uint64_t received_bytes() {
   std::uint64_t total = 0;

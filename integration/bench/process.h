@@ -13,6 +13,8 @@ double cpu_seconds();
 double resident_mib();
 /// The most there has been. Unlike getrusage's, it does not include the program that started this one.
 double peak_resident_mib();
+/// Of this process, now.
+int threads();
 /// Over the TCP connections that are open now, since each was opened: what a client has read from its
 /// brokers, whatever became of it.
 std::uint64_t received_bytes();

@@ -124,6 +124,9 @@ class Handler {
   /// Records of one task, at most, unless it is sequential. A handler that keeps its tasks says 1, or what it
   /// sends together: `lanes.workers` bounds the tasks.
   virtual std::uint32_t most_per_task() const { return 256; }
+  /// Whether handle() never blocks: then it is called on the lanes' own thread and on those that answer, and
+  /// the lanes have no worker threads.
+  virtual bool asynchronous() const { return false; }
   /// For logs: "http", "log", …
   virtual std::string name() const = 0;
   /// What it talks to, as the breaker's log calls it.

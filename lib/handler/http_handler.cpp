@@ -55,12 +55,17 @@ void HttpHandler::handle(Task task) noexcept {
   {
     MutexLock lock(mutex_);
     handed_over_.push_back(std::move(task));
-    if (handed_over_.size() > 1) return;  // somebody else wakes the thread
+    // Somebody else wakes the thread, or it is the thread: it looks before it waits.
+    if (handed_over_.size() > 1 || serving_ == std::this_thread::get_id()) return;
   }
   sender_.wake();
 }
 
 void HttpHandler::run() {
+  {
+    MutexLock lock(mutex_);
+    serving_ = std::this_thread::get_id();
+  }
   while (take_over()) sender_.serve();
 }
 

@@ -32,6 +32,7 @@ class HttpHandler final : public Handler {
   /// The request's own time-out comes first and knows more; this is the net behind it.
   Duration timeout() const override { return timeout_ + seconds(1); }
   std::uint32_t most_per_task() const override { return 1; }
+  bool asynchronous() const override { return true; }
   std::string name() const override { return "http"; }
 
  private:
@@ -46,6 +47,7 @@ class HttpHandler final : public Handler {
   Mutex mutex_;
   std::vector<Task> handed_over_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
+  std::thread::id serving_ GUARDED_BY(mutex_);
 
   std::vector<Task> taken_over_;  // used by thread_
   std::thread thread_;

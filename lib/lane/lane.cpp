@@ -52,7 +52,7 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       execution_(context, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(
           pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->most_per_task(),
-                       context.handler->timeout(), seconds(5)},
+                       context.handler->timeout(), seconds(5), context.handler->asynchronous()},
           execution_, on_ready)) {
   execution_.set_pool(*pool_);
   stats_->committed_offset.set(start.offset);

@@ -60,6 +60,9 @@ class Pool::Implementation {
     TimePoint submitted;
   };
 
+  std::optional<Claim> begin_to_pass_on(TimePoint now) REQUIRES(mutex_);
+  void pass_on(Claim claim) EXCLUDES(mutex_);
+
   void run_claims(Worker& self) EXCLUDES(mutex_);
   std::optional<Claim> next_claim(Worker& self) EXCLUDES(mutex_);
   Claim take_claim(TimePoint now) REQUIRES(mutex_);
@@ -97,6 +100,7 @@ class Pool::Implementation {
   std::uint64_t expired_ GUARDED_BY(mutex_) = 0;
   std::uint64_t start_failures_ GUARDED_BY(mutex_) = 0;
   bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next
+  bool passing_on_ GUARDED_BY(mutex_) = false;    // asynchronous: somebody runs what can be claimed
   bool closed_ GUARDED_BY(mutex_) = false;
   bool ending_ GUARDED_BY(mutex_) = false;
   std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;  // finishers that still use the pool without the lock

@@ -23,22 +23,27 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
   const TimePoint now = SteadyClock::now();
   std::uint32_t taken = 0;
   Worker* wake = nullptr;
+  std::optional<Claim> claim;
   {
     MutexLock lock(mutex_);
     if (closed_) return {0, Admission::closed};
     if (jobs == 0) return {0, Admission::accepted};
     taken = room_for(jobs, batch.sequential);
     if (taken == 0) return {0, Admission::full};
-    if (threads_ == 0) {
+    if (threads_ == 0 && !limits.asynchronous) {
       start_failed_ = false;
       if (!start_worker()) return {0, Admission::full};
     }
     queue_.push_back({{&batch, begin, begin + taken}, now});
     queued_ += taken;
     outstanding_ += taken;
-    wake = wake_if_wanted();
+    if (limits.asynchronous)
+      claim = begin_to_pass_on(now);
+    else
+      wake = wake_if_wanted();
   }
   if (wake != nullptr) wake->wake.notify_one();
+  if (claim) pass_on(*claim);
   return {taken, taken == jobs ? Admission::accepted : Admission::full};
 }
 
@@ -47,7 +52,7 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
     MutexLock lock(mutex_);
     notify_at_ = outstanding;
     // Nothing is in and still it was refused: no thread is to be had, and calling at once would spin.
-    if (threads_ == 0 && outstanding_ == 0) return;
+    if (threads_ == 0 && outstanding_ == 0 && !limits.asynchronous) return;
     if (!take_notification()) return;
   }
   on_room_();
@@ -130,9 +135,11 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
 void Pool::Implementation::finish(const Claim& claim) {
   auto& place = static_cast<Place&>(*claim.slot);
   const std::uint32_t jobs = claim.range.count();
-  const Duration took = SteadyClock::now() - place.started;
+  const TimePoint now = SteadyClock::now();
+  const Duration took = now - place.started;
   duration.record(took / jobs, jobs);
   Worker* wake = nullptr;
+  std::optional<Claim> next;
   bool room = false;
   {
     MutexLock lock(mutex_);
@@ -142,9 +149,12 @@ void Pool::Implementation::finish(const Claim& claim) {
     place.in_use = false;
     free_.push_back(&place);
     // Work may have waited for a slot, not for a thread.
-    if (free_.size() == 1) wake = wake_if_wanted();
+    if (limits.asynchronous)
+      next = begin_to_pass_on(now);
+    else if (free_.size() == 1)
+      wake = wake_if_wanted();
     room = take_notification();
-    if (wake == nullptr && !room) {
+    if (wake == nullptr && !room && !next) {
       if (ended()) ended_.notify_all();
       return;
     }
@@ -152,9 +162,29 @@ void Pool::Implementation::finish(const Claim& claim) {
   }
   if (wake != nullptr) wake->wake.notify_one();
   if (room) on_room_();
+  if (next) pass_on(*next);
   MutexLock lock(mutex_);
   --signalling_;
   if (ended()) ended_.notify_all();
+}
+
+// Asynchronous work
+
+/// The first claim, unless somebody is at it: another thread, or this one further up.
+std::optional<Claim> Pool::Implementation::begin_to_pass_on(TimePoint now) {
+  if (passing_on_ || !claimable()) return std::nullopt;
+  passing_on_ = true;
+  return take_claim(now);
+}
+
+void Pool::Implementation::pass_on(Claim claim) {
+  for (;;) {
+    work_.run(claim);
+    MutexLock lock(mutex_);
+    passing_on_ = claimable();
+    if (!passing_on_) return;
+    claim = take_claim(SteadyClock::now());
+  }
 }
 
 // Workers
@@ -254,6 +284,7 @@ void Pool::Implementation::kick() {
   Worker* wake = nullptr;
   {
     MutexLock lock(mutex_);
+    if (limits.asynchronous) return;
     start_failed_ = false;
     const bool stuck = claimable() && searching_ == 0 && claims_ == claims_at_kick_;
     claims_at_kick_ = claims_;

@@ -18,7 +18,8 @@
 //
 // Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), whether or not
 // the thread that ran it has gone on; so `workers` bounds the claims in flight, and fewer threads may serve
-// them.
+// them. With Limits::asynchronous there are none at all: claims are run by whoever submits a job or finishes
+// a claim, because running only passes them on.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,8 @@ struct Limits {
   Duration job_deadline = seconds(30);
   /// A worker without work for so long ends its thread.
   Duration idle = seconds(5);
+  /// Work::run never blocks: it is called inside try_submit() and finish(), one call at a time.
+  bool asynchronous = false;
 };
 
 enum class Admission : std::uint8_t { accepted, full, closed };

@@ -11,6 +11,12 @@ using namespace laneway::pool;
 
 namespace {
 
+Limits random_limits(std::uint32_t seed) {
+  Limits result = limits(1 + seed % 7, seed / 7 % 40);
+  result.asynchronous = seed / 280 % 3 == 0;
+  return result;
+}
+
 /// One pool with its producer's bookkeeping. Some claims are finished by another thread than the one that ran
 /// them.
 class Subject {
@@ -18,8 +24,8 @@ class Subject {
   explicit Subject(std::uint32_t seed)
       : random_(seed),
         pool_(
-            limits(1 + seed % 7, seed / 7 % 40), [this](const Claim& claim) { run(claim); },
-            TestPool::Finish::later, [this] { room_ = true; }),
+            random_limits(seed), [this](const Claim& claim) { run(claim); }, TestPool::Finish::later,
+            [this] { room_ = true; }),
         finisher_([this] { finish_passed_on(); }) {}
   ~Subject() {
     pool_->join(Deadline::in(patience));
