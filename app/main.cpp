@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 
+#include "app/dlq/command_line.h"
 #include "app/exit_code.h"
 #include "app/verbs.h"
 
@@ -37,7 +38,8 @@ CLI::App* add_demo(CLI::App& program, DemoOptions& options) {
 int refuse(const CLI::App& program, const CLI::ParseError& error) {
   const auto verbs = program.get_subcommands();
   if (!verbs.empty()) {
-    const std::string& verb = verbs.front()->get_name();
+    std::string verb = verbs.front()->get_name();
+    for (const CLI::App* inner : verbs.front()->get_subcommands()) verb += ' ' + inner->get_name();
     std::cerr << "laneway " << verb << ": " << error.what() << " (see laneway " << verb << " --help)\n";
     return exit_code::usage;
   }
@@ -64,6 +66,9 @@ int command_line(int argc, char** argv) {
   check_verb->add_flag("--connect", connect, "ask the brokers and the handler's server too");
   DemoOptions demo_options;
   CLI::App* demo_verb = add_demo(program, demo_options);
+  dlq::Options dlq_options;
+  CLI::App* dlq_verb = dlq::add_verb(program, dlq_options);
+  for (CLI::App* verb : dlq_verb->get_subcommands({})) add_source(*verb, source);
   program.add_subcommand("version", "its own and each library's")->group("Verbs");
   try {
     program.parse(argc, argv);
@@ -76,6 +81,8 @@ int command_line(int argc, char** argv) {
   if (run_verb->parsed()) return run(source);
   if (check_verb->parsed()) return check(source, connect);
   if (demo_verb->parsed()) return demo(demo_options);
+  if (dlq_verb->parsed())
+    return dead_letters(source, dlq_verb->get_subcommands().front()->get_name(), dlq_options);
   return version();
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "app/dlq/options.h"
 #include "config/loader.h"
 
 namespace laneway::app {
@@ -19,6 +21,8 @@ struct DemoOptions {
 /// The service at work on an embedded cluster. Done: nothing lost, nothing duplicated, everything committed,
 /// or interrupted by a person.
 int demo(const DemoOptions& options);
+/// `verb` is list, show or redrive of dead letters. Done also when there are none.
+int dead_letters(const config::Source& source, const std::string& verb, const dlq::Options& options);
 /// laneway's own and each library's.
 int version();
 

@@ -17,7 +17,8 @@ void print_record(const std::string& topic, const rd_kafka_message_t& message) {
 
 }  // namespace
 
-void dump(const std::string& bootstrap, const std::string& topic, bool read_committed) {
+void for_each_record(const std::string& bootstrap, const std::string& topic, bool read_committed,
+                     const std::function<void(const rd_kafka_message_t&)>& use) {
   const auto client =
       connect(bootstrap, {{"group.id", "kafka_tool-dump"},
                           {"enable.auto.commit", "false"},
@@ -40,10 +41,15 @@ void dump(const std::string& bootstrap, const std::string& topic, bool read_comm
       ++at_end;
     } else {
       check(message->err, "read " + topic);
-      print_record(topic, *message);
+      use(*message);
     }
   }
   check(rd_kafka_assign(client.get(), nullptr), "unassign");
+}
+
+void dump(const std::string& bootstrap, const std::string& topic, bool read_committed) {
+  for_each_record(bootstrap, topic, read_committed,
+                  [&](const rd_kafka_message_t& message) { print_record(topic, message); });
   print_watermarks(bootstrap, topic);
 }
 

@@ -7,6 +7,7 @@
 #include "client.h"
 #include "dump.h"
 #include "produce.h"
+#include "records.h"
 #include "topics.h"
 
 namespace kafka_tool {
@@ -84,6 +85,11 @@ void add_reading_verbs(CLI::App& app, Arguments& to) {
   log->add_option("topic", to.topic)->required();
   log->add_flag("--read-committed", to.read_committed, "without aborted transactions");
   log->callback([&to] { dump(to.bootstrap, to.topic, to.read_committed); });
+
+  auto* read =
+      app.add_subcommand("read", "Every record of a topic with all that it bears, bytes in hexadecimal");
+  read->add_option("topic", to.topic)->required();
+  read->callback([&to] { read_records(to.bootstrap, to.topic); });
 }
 
 void add_load_options(CLI::App& verb, Arguments& to) {
@@ -103,6 +109,10 @@ void add_writing_verbs(CLI::App& app, Arguments& to) {
   auto* plain = app.add_subcommand("produce", "Write records, acknowledged by all replicas");
   add_load_options(*plain, to);
   plain->callback([&to] { to.failed = produce(to.bootstrap, to.load); });
+
+  auto* write = app.add_subcommand("write", "Write the records of standard input, as read prints them");
+  write->add_option("topic", to.topic)->required();
+  write->callback([&to] { write_records(to.bootstrap, to.topic); });
 
   auto* transactional =
       app.add_subcommand("produce-transactional", "Write transactions, some of them aborted");

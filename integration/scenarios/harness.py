@@ -63,6 +63,11 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def inherited_environment():
+    """Without the test's own variables, which would be settings that laneway does not know."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("LANEWAY_")}
+
+
 def merged(base, changes):
     """`base` with `changes` laid over it, map by map; None takes a key out."""
     result = dict(base)
@@ -87,11 +92,9 @@ class Service:
             file = run.folder / f"{name}.yaml"
             file.write_text(json.dumps(settings, indent=1))  # JSON is YAML
             arguments = ["run", "-c", str(file), *arguments]
-        # Without the test's own variables, which would be settings that laneway does not know.
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith("LANEWAY_")}
         with open(self.log_file, "wb") as log:
             self.process = subprocess.Popen([LANEWAY, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            preexec_fn=die_with_parent, env={**inherited, **(environment or {})})
+                                            preexec_fn=die_with_parent, env={**inherited_environment(), **(environment or {})})
 
     @property
     def log(self):

@@ -1,0 +1,58 @@
+#include "app/dlq/redrive.h"
+#include "kafka/producer.h"
+
+namespace laneway::dlq {
+namespace {
+
+Judgement left(std::string why) { return {{}, std::move(why)}; }
+
+std::string lines(const std::map<std::string, std::uint64_t>& counts, const char* what) {
+  std::string out;
+  for (const auto& [name, count] : counts) {
+    auto number = std::to_string(count);
+    number.insert(0, number.size() < 10 ? 10 - number.size() : 0, ' ');
+    out += number + "  " + what + delivery::clean_text(name, 512) + '\n';
+  }
+  return out;
+}
+
+std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
+  std::uint64_t all = 0;
+  for (const auto& [name, count] : counts) all += count;
+  return all;
+}
+
+}  // namespace
+
+Judgement judge(const Letter& letter, const Options& options, const Targets& targets) {
+  if (!options.filter.lets_through(letter)) return left("not what the filter asks for");
+  if (!letter.description) return left("no dead letter: no headers say where it came from");
+  const auto& about = *letter.description;
+  if (about.cut) return left("cut when it was dead-lettered: the whole record is only where it came from");
+  if (about.redrives >= options.max_redrives)
+    return left("sent back " + std::to_string(options.max_redrives) +
+                " times or more before (--max-redrives)");
+  if (options.to.empty() && about.topic.empty())
+    return left("where it came from is not known (--to TOPIC sends it)");
+  const std::string& topic = options.to.empty() ? about.topic : options.to;
+  const auto target = targets.find(topic);
+  if (target == targets.end())
+    return left("came from " + topic + ", which is no topic of the configuration (--to TOPIC sends it)");
+  if (target->second.partitions == 0) return left(target->second.trouble);
+  const bool same = options.to.empty() && about.partition >= 0 && about.partition < target->second.partitions;
+  return {Destination{topic, same ? about.partition : kafka::any_partition}, {}};
+}
+
+std::string summary_text(const Summary& summary, const Options& options) {
+  std::string out = lines(summary.sent, options.yes ? "sent to " : "would be sent to ");
+  out += lines(summary.left, "left: ");
+  const auto sent = sum(summary.sent);
+  if (summary.interrupted && options.yes)
+    return out + "stopped before the end; the same command goes on from here\n";
+  if (summary.interrupted) return out + "stopped before the end\n";
+  if (!options.yes && sent > 0) out += "nothing was sent; --yes sends\n";
+  if (sent == 0) out += "nothing to send\n";
+  return out;
+}
+
+}  // namespace laneway::dlq

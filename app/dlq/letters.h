@@ -1,0 +1,64 @@
+// The dead letters of the topics that a command is about, one after the other, each topic up to where it
+// ended when it was asked.
+//
+// Ownership: owns its clients. Threads: one. Blocks: open() and each call up to start_deadline of the
+// configuration; next() up to its deadline. Errors: unavailable, usage, configuration.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/dlq/letter.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "kafka/directory.h"
+#include "kafka/topic_reader.h"
+
+namespace laneway::dlq {
+
+/// Where records may go, by topic; without partitions it says why none can.
+struct Target {
+  std::int32_t partitions = 0;
+  std::string trouble;
+};
+using Targets = std::map<std::string, Target>;
+
+class Letters {
+ public:
+  /// `topics`: dead-letter topics, all of which must be there. `group`: whose offsets are committed.
+  static Result<std::unique_ptr<Letters>> open(const config::Config& config,
+                                               const std::vector<std::string>& topics,
+                                               const std::string& group);
+
+  /// In the order of the command line, then of the numbers.
+  const std::vector<kafka::TopicPartition>& partitions() const { return partitions_; }
+  Result<kafka::PartitionSpan> span(const kafka::TopicPartition& partition);
+  /// What the group has committed.
+  Result<std::vector<kafka::CommittedOffset>> committed();
+  Status commit(const kafka::CommittedOffset& offset);
+  /// Partitions of a topic that must be there.
+  Result<std::int32_t> partitions_of(const std::string& topic);
+  /// The topics of a subscription as targets of a redrive; one that is missing says so.
+  Result<Targets> topics_of(const std::vector<std::string>& subscription);
+
+  Status start(const kafka::PartitionSpan& span);
+  struct Next {
+    std::optional<Letter> letter;  ///< Nothing: none came until the deadline, or the span is at its end.
+    bool at_end = false;
+  };
+  /// Unavailable when none has come for start_deadline.
+  Result<Next> next(Deadline deadline);
+
+ private:
+  explicit Letters(const config::Config& config) : patience_(config.start_deadline) {}
+
+  const Duration patience_;
+  std::unique_ptr<kafka::Directory> directory_;
+  std::unique_ptr<kafka::TopicReader> reader_;
+  std::vector<kafka::TopicPartition> partitions_;
+  TimePoint heard_;
+};
+
+}  // namespace laneway::dlq

@@ -1,0 +1,26 @@
+// What the command line asks of `laneway dlq`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/dlq/filter.h"
+
+namespace laneway::dlq {
+
+struct Options {
+  /// Dead-letter topics; none: those of the configuration.
+  std::vector<std::string> topics;
+  Filter filter;
+  bool json = false;         ///< list
+  std::uint64_t limit = 0;   ///< list: so many lines; 0: all
+  std::string place;         ///< show: [TOPIC:]PARTITION:OFFSET
+  std::size_t bytes = 4096;  ///< show: of each part; 0: all
+  bool yes = false;          ///< redrive: not only count
+  std::string to;            ///< redrive: a topic; empty: where each came from
+  double rate = 0;           ///< redrive: records a second; 0: no limit
+  std::uint32_t max_redrives = 3;
+};
+
+}  // namespace laneway::dlq

@@ -1,0 +1,210 @@
+#include "app/dlq/print.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/utf8.h"
+
+namespace laneway::dlq {
+namespace {
+
+constexpr std::size_t place_width = 13, origin_width = 25, age_width = 5, tries_width = 5;
+constexpr std::size_t reason_width = table_width - place_width - origin_width - age_width - tries_width - 4;
+
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+/// Text with lines: nothing that steers a terminal.
+bool is_text(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto length = utf8_sequence_length(bytes, at);
+    const bool line = bytes[at] == '\n' || bytes[at] == '\t' ||
+                      (bytes[at] == '\r' && at + 1 < bytes.size() && bytes[at + 1] == '\n');
+    if (length == 0 || (utf8_control(bytes, at, length) && !line)) return false;
+    at += length;
+  }
+  return true;
+}
+
+std::string indented(std::string_view text) {
+  std::string out = "  ";
+  for (const char c : text) {
+    if (c == '\r') continue;
+    out += c;
+    if (c == '\n') out += "  ";
+  }
+  return out + '\n';
+}
+
+std::string hexadecimal(std::string_view bytes) {
+  std::string out;
+  char field[32];
+  for (std::size_t at = 0; at < bytes.size(); at += 16) {
+    const auto line = bytes.substr(at, 16);
+    std::snprintf(field, sizeof field, "  %06zx ", at);
+    out += field;
+    std::string plain;
+    for (std::size_t i = 0; i < 16; ++i) {
+      const auto byte = static_cast<unsigned char>(i < line.size() ? line[i] : 0);
+      std::snprintf(field, sizeof field, " %02x", byte);
+      out += i < line.size() ? field : "   ";
+      if (i < line.size()) plain += byte >= 0x20 && byte < 0x7F ? static_cast<char>(byte) : '.';
+    }
+    out += "  " + plain + '\n';
+  }
+  return out;
+}
+
+/// Without half a character at the end of a text.
+std::string_view beginning(std::string_view bytes, std::size_t max_bytes) {
+  if (max_bytes == 0 || bytes.size() <= max_bytes) return bytes;
+  auto cut = max_bytes;
+  while (cut > 0 && max_bytes - cut < 3 && (static_cast<unsigned char>(bytes[cut]) & 0xC0) == 0x80) --cut;
+  return bytes.substr(0, cut);
+}
+
+std::string block(const std::string& title, std::optional<std::string_view> bytes, std::size_t max_bytes) {
+  if (!bytes) return title + ": null\n";
+  std::string out = title + ": " + std::to_string(bytes->size()) + (bytes->size() == 1 ? " byte" : " bytes");
+  const auto shown = beginning(*bytes, max_bytes);
+  if (shown.size() < bytes->size()) out += ", the first " + std::to_string(shown.size()) + " of them";
+  out += '\n';
+  if (shown.empty()) return out;
+  return out + (is_text(shown) ? indented(shown) : hexadecimal(shown));
+}
+
+/// Numbers in 4 or 8 bytes, as Spring writes them, also as numbers.
+std::string number_in(std::string_view bytes) {
+  if ((bytes.size() != 4 && bytes.size() != 8) || is_text(bytes)) return {};
+  std::uint64_t bits = 0;
+  for (const char c : bytes) bits = bits << 8 | static_cast<unsigned char>(c);
+  const auto number = bytes.size() == 4 ? static_cast<std::int32_t>(bits) : static_cast<std::int64_t>(bits);
+  return std::to_string(number);
+}
+
+std::string header_text(const delivery::Header& header, std::size_t max_bytes) {
+  const auto name = "  " + delivery::clean_text(header.name, 256);
+  if (!header.value) return name + ": null\n";
+  if (const auto number = number_in(*header.value); !number.empty()) return name + ": " + number + '\n';
+  const auto shown = beginning(*header.value, max_bytes);
+  const std::string rest =
+      shown.size() < header.value->size() ? " … of " + std::to_string(header.value->size()) + " bytes" : "";
+  if (!is_text(shown)) return name + ":" + rest + '\n' + hexadecimal(shown);
+  if (shown.find('\n') != shown.npos) return name + ":" + rest + '\n' + indented(shown);
+  return name + ": " + std::string(shown) + rest + '\n';
+}
+
+std::string description_text(const Letter& letter, std::int64_t now) {
+  std::string out;
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) out += cell(name, 16) + delivery::clean_text(value) + '\n';
+  };
+  const auto time = [&](std::int64_t ms) {
+    return ms < 0 ? "" : time_text(ms) + " (" + age_text(now - ms) + " ago)";
+  };
+  line("origin", origin_of(letter));
+  line("reason", kind_of(letter));
+  if (!letter.description) return out;
+  const auto& about = *letter.description;
+  line("text", about.text);
+  line("exception", about.exception);
+  line("attempts", about.attempts > 0 ? std::to_string(about.attempts) : "");
+  line("first failure", time(about.first_failure));
+  line("sent back", about.redrives > 0 ? std::to_string(about.redrives) + " times before" : "");
+  line("consumer group", about.consumer_group);
+  line("record's time", time(about.timestamp >= 0 ? about.timestamp : letter.record.timestamp()));
+  line("cut", about.cut ? "yes: it was larger than this topic takes" : "");
+  return out;
+}
+
+}  // namespace
+
+std::string cell(std::string_view text, std::size_t width) {
+  auto out = delivery::clean_text(text, 4 * table_width);
+  if (const auto length = characters(out); length <= width) return out + std::string(width - length, ' ');
+  std::size_t bytes = 0;
+  for (std::size_t shown = 0; shown + 1 < width; ++shown) bytes += utf8_sequence_length(out, bytes);
+  return out.substr(0, bytes) + "…";
+}
+
+std::string age_text(std::int64_t ms) {
+  const auto s = std::max<std::int64_t>(ms, 0) / 1000;
+  if (s < 100) return std::to_string(s) + " s";
+  if (s < 100 * 60) return std::to_string(s / 60) + " m";
+  if (s < 72 * 3600) return std::to_string(s / 3600) + " h";
+  if (s < 1000 * 86400) return std::to_string(s / 86400) + " d";
+  return std::to_string(s / (365 * 86400)) + " y";
+}
+
+std::string time_text(std::int64_t ms) {
+  const std::time_t whole = ms / 1000;
+  tm parts{};
+  if (::gmtime_r(&whole, &parts) == nullptr) return std::to_string(ms) + " ms";
+  char text[64];
+  const auto length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text + length, sizeof text - length, ".%03dZ", static_cast<int>(ms % 1000));
+  return text;
+}
+
+std::string table_heading() {
+  return cell("letter", place_width) + ' ' + cell("origin", origin_width) + ' ' + right("age", age_width) +
+         ' ' + right("tries", tries_width) + ' ' + "reason\n";
+}
+
+std::string table_row(const Letter& letter, std::int64_t now) {
+  const auto& about = letter.description;
+  const auto place = std::to_string(letter.record.partition()) + ':' + std::to_string(letter.record.offset());
+  const auto at = failed_at(letter);
+  auto line = cell(place, place_width) + ' ' + cell(origin_of(letter), origin_width) + ' ' +
+              right(at < 0 ? "?" : age_text(now - at), age_width) + ' ' +
+              right(about && about->attempts > 0 ? std::to_string(about->attempts) : "?", tries_width) + ' ' +
+              cell(reason_of(letter), reason_width);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+std::string json_line(const Letter& letter) {
+  using Json = nlohmann::ordered_json;
+  const auto number = [](std::int64_t n) { return n < 0 ? Json() : Json(n); };
+  Json out = {{"topic", letter.record.topic()},
+              {"partition", letter.record.partition()},
+              {"offset", letter.record.offset()},
+              {"failed_at", number(failed_at(letter))},
+              {"reason", kind_of(letter)}};
+  if (letter.description) {
+    const auto& about = *letter.description;
+    out["text"] = about.text;
+    out["exception"] = about.exception;
+    out["origin"] = {{"topic", about.topic},
+                     {"partition", number(about.partition)},
+                     {"offset", number(about.offset)},
+                     {"timestamp", number(about.timestamp)},
+                     {"consumer_group", about.consumer_group}};
+    out["attempts"] = about.attempts > 0 ? Json(about.attempts) : Json();
+    out["redrives"] = about.redrives;
+    out["cut"] = about.cut;
+  }
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_bytes) {
+  const auto& record = letter.record;
+  std::string out = std::string(record.topic()) + '[' + std::to_string(record.partition()) + "]@" +
+                    std::to_string(record.offset()) + '\n';
+  out += description_text(letter, now) + '\n';
+  out += "headers: " + std::to_string(letter.headers.size()) + '\n';
+  for (const auto& header : letter.headers) out += header_text(header, max_bytes);
+  out += '\n' + block("key", record.key(), max_bytes);
+  return out + '\n' + block("value", record.value(), max_bytes);
+}
+
+}  // namespace laneway::dlq

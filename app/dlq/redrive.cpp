@@ -1,0 +1,330 @@
+#include "app/dlq/redrive.h"
+
+#include <algorithm>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "app/dlq/map_room.h"
+#include "app/dlq/progress.h"
+#include "base/mutex.h"
+#include "kafka/producer.h"
+#include "lane/ledger.h"
+
+namespace laneway::dlq {
+namespace {
+
+constexpr std::size_t most_in_flight = 1000;
+constexpr std::size_t most_bytes_in_flight = 32U << 20;
+constexpr Duration commit_interval = seconds(1);
+constexpr Duration breath = milliseconds(50);  // between looks at what else there is to do
+
+/// Answers of the producer, which come on its thread.
+class Answers {
+ public:
+  struct Answer {
+    lane::Sequence sequence;
+    kafka::Delivery delivery;
+  };
+  void add(Answer answer) EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      answers_.push_back(std::move(answer));
+    }
+    came_.notify_all();
+  }
+  /// What has come; waits for something until `until`.
+  std::vector<Answer> take(TimePoint until) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    while (answers_.empty() && SteadyClock::now() < until) came_.wait_until(mutex_, until);
+    return std::exchange(answers_, {});
+  }
+
+ private:
+  Mutex mutex_;
+  Condition came_;
+  std::vector<Answer> answers_ GUARDED_BY(mutex_);
+};
+
+/// A record on its way.
+struct Sending : kafka::DeliverySink {
+  Sending(Answers& a, lane::Sequence s, std::string t, std::size_t b)
+      : answers(a), sequence(s), topic(std::move(t)), bytes(b) {}
+  void delivered(const kafka::Delivery& delivery) noexcept override { answers.add({sequence, delivery}); }
+
+  Answers& answers;
+  const lane::Sequence sequence;
+  const std::string topic;
+  const std::size_t bytes;
+};
+
+/// The records are left where a later redrive finds them; nothing else can be sent either.
+bool ends_all(kafka::DeliveryStatus status) {
+  return status == kafka::DeliveryStatus::unreachable || status == kafka::DeliveryStatus::denied ||
+         status == kafka::DeliveryStatus::fatal;
+}
+
+class Redrive {
+ public:
+  Redrive(Letters& letters, const Options& options, const Targets& targets, const std::atomic<bool>& stop)
+      : letters_(letters), options_(options), targets_(targets), stop_(stop) {}
+  ~Redrive() { producer_.reset(); }  // answers what is on its way, before that goes
+
+  Summary run(const config::Config& config) {
+    if (auto ended = run_all(config); !ended && !summary_.error) summary_.error = ended.error();
+    if (!summary_.error) summary_.error = refusal_;
+    return std::move(summary_);
+  }
+
+ private:
+  struct Work {
+    kafka::PartitionSpan span;
+    lane::CompletionMap done;
+  };
+
+  Status run_all(const config::Config& config);
+  Result<std::vector<Work>> plan();
+  Status run_partition(const Work& work, Progress& progress);
+  Status take_letter(Progress& progress);
+  void decide(Letter letter);
+  bool send();
+  void take_answers(TimePoint until);
+  void answered(const Sending& sending, const kafka::Delivery& delivery);
+  void fail(const std::string& topic, const kafka::Delivery& delivery);
+  bool may_send();
+  Status finish();
+  Status commit();
+  bool stopped() const { return stop_.load() || summary_.error.has_value(); }
+
+  struct Waiting {
+    Letter letter;
+    Destination to;
+    lane::Sequence sequence;
+  };
+
+  Letters& letters_;
+  const Options& options_;
+  const Targets& targets_;
+  const std::atomic<bool>& stop_;
+  Summary summary_;
+  std::optional<Error> refusal_;  // the first record that Kafka did not take
+  std::uint64_t passed_ = 0;      // offsets of spans that are done
+  std::uint64_t sent_ = 0;
+
+  // Of the partition under way.
+  kafka::PartitionSpan span_;
+  lane::Ledger ledger_;
+  MapRoom room_;
+  std::optional<Waiting> waiting_;  // for its turn, or for the producer
+  std::int64_t position_ = 0;
+  bool at_end_ = false;
+  kafka::CommittedOffset committed_;
+  TimePoint next_commit_;
+
+  TimePoint next_send_;  // by the rate
+  Answers answers_;
+  std::unordered_map<lane::Sequence, std::unique_ptr<Sending>> in_flight_;
+  std::size_t bytes_in_flight_ = 0;
+  std::unique_ptr<kafka::Producer> producer_;  // nothing in a dry run
+};
+
+Status Redrive::run_all(const config::Config& config) {
+  const auto works = plan();
+  if (!works) return works.error();
+  if (options_.yes) {
+    auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka), .on_room = {}});
+    if (!producer) return producer.error();
+    producer_ = std::move(producer).value();
+  }
+  std::uint64_t all = 0;
+  for (const Work& work : *works) all += static_cast<std::uint64_t>(work.span.end - work.span.begin);
+  Progress progress(all);
+  for (const Work& work : *works) {
+    if (auto done = run_partition(work, progress); !done) return done;
+    if (stopped()) break;
+    passed_ += static_cast<std::uint64_t>(work.span.end - work.span.begin);
+  }
+  summary_.interrupted = stop_.load();
+  return {};
+}
+
+/// What is left to look at, from what the group has committed to the end as it is now.
+Result<std::vector<Redrive::Work>> Redrive::plan() {
+  const auto committed = letters_.committed();
+  if (!committed) return committed.error();
+  std::vector<Work> works;
+  for (const auto& before : *committed) {
+    auto span = letters_.span(before.partition);
+    if (!span) return span.error();
+    const auto map = lane::decode(before.metadata, before.offset);
+    const bool recreated = before.offset > span->end;
+    lane::CompletionMap done{before.offset == kafka::no_offset || recreated ? span->begin : before.offset,
+                             {}};
+    if (map.map && !recreated && before.offset != kafka::no_offset) done = *map.map;
+    span->begin = std::max(span->begin, done.base);
+    if (span->begin < span->end) works.push_back({*span, std::move(done)});
+  }
+  return works;
+}
+
+Status Redrive::run_partition(const Work& work, Progress& progress) {
+  span_ = work.span;
+  ledger_ = lane::Ledger(work.done);
+  room_ = {};
+  position_ = span_.begin;
+  at_end_ = false;
+  committed_ = {span_.partition, ledger_.committable(), ledger_.completion_map()};
+  next_commit_ = SteadyClock::now() + commit_interval;
+  if (auto started = letters_.start(span_); !started) return started;
+  while (!stopped() && (!at_end_ || waiting_)) {
+    if (auto taken = take_letter(progress); !taken) {
+      summary_.error = taken.error();  // what is on its way is still finished
+      break;
+    }
+    if (SteadyClock::now() >= next_commit_)
+      if (auto done = commit(); !done) summary_.error = done.error();
+  }
+  return finish();
+}
+
+/// Reads the next one, or tries again with the one that waits.
+Status Redrive::take_letter(Progress& progress) {
+  progress.show(passed_ + static_cast<std::uint64_t>(position_ - span_.begin), sent_);
+  if (waiting_) {
+    if (!may_send() || !send()) return {};
+    waiting_.reset();
+    if (options_.rate > 0) {
+      const auto interval = duration_cast<Duration>(std::chrono::duration<double>(1 / options_.rate));
+      next_send_ = std::max(next_send_, SteadyClock::now() - breath) + interval;  // no burst after a pause
+    }
+    return {};
+  }
+  take_answers({});
+  auto next = letters_.next(Deadline::in(breath));
+  if (!next) return next.error();
+  at_end_ = next->at_end;
+  if (next->letter && !ledger_.would_go_back(next->letter->record.offset())) {
+    position_ = next->letter->record.offset() + 1;
+    decide(std::move(*next->letter));
+  }
+  if (at_end_) ledger_.reached(span_.end);
+  return {};
+}
+
+void Redrive::decide(Letter letter) {
+  const auto offset = letter.record.offset();
+  const bool before = ledger_.completed_before(offset);
+  const auto sequence = ledger_.append(offset);
+  if (before) {
+    room_.sent(offset);
+    ledger_.complete(sequence);
+    return;
+  }
+  auto judgement = judge(letter, options_, targets_);
+  if (judgement.to && !room_.has_room_for(offset))
+    judgement = {
+        {}, "no room in the commit to remember it; a redrive without the filter, or of one partition, has"};
+  if (!judgement.to) {
+    room_.left(offset);
+    ++summary_.left[judgement.left];
+    return;
+  }
+  room_.sent(offset);
+  if (producer_)
+    waiting_.emplace(std::move(letter), std::move(*judgement.to), sequence);
+  else
+    ++summary_.sent[judgement.to->topic];
+}
+
+/// Waits a little where it is not the time yet.
+bool Redrive::may_send() {
+  const bool full = in_flight_.size() >= most_in_flight || bytes_in_flight_ >= most_bytes_in_flight;
+  const auto now = SteadyClock::now();
+  const auto until = std::min(now + breath, full ? TimePoint::max() : next_send_);
+  take_answers(until);
+  if (!full && now < next_send_) std::this_thread::sleep_until(until);
+  return !full && SteadyClock::now() >= next_send_;
+}
+
+/// False: the producer is full.
+bool Redrive::send() {
+  const auto& record = waiting_->letter.record;
+  const auto& about = *waiting_->letter.description;
+  const auto headers = delivery::redriven_headers(waiting_->letter.headers, about.redrives + 1);
+  std::vector<kafka::Header> views;
+  for (const auto& header : headers)
+    views.push_back(
+        {header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+  const auto timestamp = about.timestamp >= 0 ? about.timestamp : record.timestamp();
+  auto sending = std::make_unique<Sending>(answers_, waiting_->sequence, waiting_->to.topic, record.size());
+  const auto result = producer_->send({.topic = waiting_->to.topic,
+                                       .partition = waiting_->to.partition,
+                                       .key = record.key(),
+                                       .value = record.value(),
+                                       .headers = views,
+                                       .timestamp = std::max<std::int64_t>(timestamp, kafka::now_timestamp)},
+                                      sending.get());
+  if (result.sent == kafka::Sent::full) {
+    take_answers(SteadyClock::now() + breath);
+    return false;
+  }
+  if (result.sent == kafka::Sent::refused) {
+    fail(waiting_->to.topic, result.refusal);
+    return true;
+  }
+  bytes_in_flight_ += sending->bytes;
+  in_flight_.emplace(waiting_->sequence, std::move(sending));
+  return true;
+}
+
+void Redrive::take_answers(TimePoint until) {
+  if (in_flight_.empty()) return;
+  for (auto& [sequence, delivery] : answers_.take(until)) {
+    const auto found = in_flight_.find(sequence);
+    bytes_in_flight_ -= found->second->bytes;
+    if (delivery.status == kafka::DeliveryStatus::acknowledged) {
+      ledger_.complete(sequence);
+      ++summary_.sent[found->second->topic];
+      ++sent_;
+    } else {
+      fail(found->second->topic, delivery);
+    }
+    in_flight_.erase(found);
+  }
+}
+
+void Redrive::fail(const std::string& topic, const kafka::Delivery& delivery) {
+  const auto what = topic + " did not take it: " + delivery.error;
+  ++summary_.left[what];
+  const Error error{ErrorKind::unavailable, what, ""};
+  if (ends_all(delivery.status)) summary_.error = error;
+  if (!refusal_) refusal_ = error;
+}
+
+/// Waits for what is on its way, and commits.
+Status Redrive::finish() {
+  waiting_.reset();
+  if (!producer_) return {};
+  while (!in_flight_.empty()) take_answers(SteadyClock::now() + breath);
+  return commit();
+}
+
+Status Redrive::commit() {
+  next_commit_ = SteadyClock::now() + commit_interval;
+  if (!producer_) return {};
+  take_answers({});
+  const kafka::CommittedOffset now{span_.partition, ledger_.committable(), ledger_.completion_map()};
+  if (now.offset == committed_.offset && now.metadata == committed_.metadata) return {};
+  auto done = letters_.commit(now);
+  if (done) committed_ = now;
+  return done;
+}
+
+}  // namespace
+
+Summary redrive(const config::Config& config, Letters& letters, const Options& options,
+                const Targets& targets, const std::atomic<bool>& stop) {
+  return Redrive(letters, options, targets, stop).run(config);
+}
+
+}  // namespace laneway::dlq

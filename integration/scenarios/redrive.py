@@ -1,0 +1,181 @@
+"""Dead letters are looked at and sent back: none is lost, and none is sent twice but where a kill forgot the last second.
+
+The letters bear the headers of Spring, of Kafka Connect, or none. The redrive is interrupted by SIGINT, twice, and by
+kill -9, and goes on where it was.
+"""
+import collections
+import json
+import re
+import signal
+import struct
+import subprocess
+import time
+
+import harness
+from harness import expect, expect_equal, wait_until
+
+PARTITIONS, LETTERS, RATE = 3, 1500, 600
+STARTED = int(time.time() - 24 * 3600) * 1000  # ms: when the records were first written
+
+
+def spring(topic, partition, offset, message="Listener failed; boom"):
+    """As DeadLetterPublishingRecoverer writes them."""
+    return [["kafka_dlt-original-topic", topic.encode()],
+            ["kafka_dlt-original-partition", struct.pack(">i", partition)],
+            ["kafka_dlt-original-offset", struct.pack(">q", offset)],
+            ["kafka_dlt-original-timestamp", struct.pack(">q", STARTED + offset)],
+            ["kafka_dlt-original-timestamp-type", b"CreateTime"],
+            ["kafka_dlt-original-consumer-group", b"shop"],
+            ["kafka_dlt-exception-fqcn", b"org.springframework.kafka.listener.ListenerExecutionFailedException"],
+            ["kafka_dlt-exception-message", message.encode()],
+            ["kafka_dlt-exception-stacktrace", b"org.springframework...\n\tat com.example.Shop.sell(Shop.java:7)\n"]]
+
+
+def connect(topic, partition, offset):
+    """As Connect's DeadLetterQueueReporter writes them."""
+    return [["__connect.errors.topic", topic.encode()],
+            ["__connect.errors.partition", str(partition).encode()],
+            ["__connect.errors.offset", str(offset).encode()],
+            ["__connect.errors.connector.name", b"jdbc-sink"],
+            ["__connect.errors.task.id", b"0"],
+            ["__connect.errors.stage", b"VALUE_CONVERTER"],
+            ["__connect.errors.class.name", b"org.apache.kafka.connect.json.JsonConverter"],
+            ["__connect.errors.exception.class.name", b"org.apache.kafka.connect.errors.DataException"],
+            ["__connect.errors.exception.message", b"Converting byte[] failed\x1b[31m"],
+            ["__connect.errors.exception.stacktrace", b"org.apache..."]]
+
+
+def record(partition, name, headers, timestamp=None):
+    own = [["traceparent", b"00-1"], ["empty", b""], ["null", None]]
+    return {"partition": partition, "key": name.encode().hex(), "value": (name + "\0\xff").encode("latin-1").hex(),
+            "timestamp": timestamp or int(time.time() * 1000),
+            "headers": [[key, value if value is None else value.hex()] for key, value in own + headers]}
+
+
+class Shop:
+    """The topic, its dead letters, and `laneway dlq` on them."""
+
+    def __init__(self, run):
+        self.run = run
+        self.origin, self.letters = run.topic, run.topic + "-dlt"
+        run.create(PARTITIONS)
+        run.create(PARTITIONS, topic=self.letters)
+        settings = run.settings("dlq")
+        self.file = run.folder / "dlq.yaml"
+        self.file.write_text(json.dumps(settings))
+
+    def write(self, records):
+        done = subprocess.run([harness.KAFKA_TOOL, "--bootstrap", self.run.admin_bootstrap, "write", self.letters],
+                              input="".join(json.dumps(r) + "\n" for r in records), text=True, capture_output=True,
+                              timeout=120, check=False)
+        expect(done.returncode == 0, f"kafka_tool write failed: {done.stderr}")
+
+    def read(self):
+        return [r for r in map(json.loads, self.run.tool("read", self.origin)) if "value" in r]
+
+    def names(self):
+        """How often each record is in the origin."""
+        return collections.Counter(bytes.fromhex(r["key"]).decode() for r in self.read())
+
+    def dlq(self, verb, *arguments, code=0):
+        done = subprocess.run([harness.LANEWAY, "dlq", verb, "-c", self.file, "--topic", self.letters,
+                               *map(str, arguments)], text=True, capture_output=True, timeout=120, check=False,
+                              stdin=subprocess.DEVNULL, env=harness.inherited_environment())
+        print(f"$ dlq {verb} {' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        expect_equal(code, done.returncode, f"exit code of dlq {verb} {arguments}")
+        return done.stdout
+
+    def interrupted_redrive(self, number, after):
+        """Sends signal `number` when so many more records have arrived; the exit code."""
+        before = sum(self.names().values())
+        redrive = self.run.command(f"redrive-{number}-{before}", "dlq", "redrive", "-c", str(self.file), "--topic",
+                                   self.letters, "--yes", "--rate", str(RATE))
+        end = lambda: sum(end for low, end in self.run.watermarks().values())  # noqa: E731
+        wait_until(f"{after} records are sent back", lambda: end() >= before + after)
+        expect(redrive.running(), "the redrive had ended before it was interrupted")
+        redrive.signal(number)
+        return redrive.wait(60)
+
+
+def scenario(run):
+    shop = Shop(run)
+    looks_at_them(shop)
+    interrupted_by_a_person(shop)
+    interrupted_by_a_kill(shop)
+
+
+def looks_at_them(shop):
+    origin = shop.origin
+    shop.write([record(0, "from-spring", spring(origin, 2, 41)),
+                record(1, "from-connect", connect(origin, 1, 42), STARTED),
+                record(1, "looped", spring(origin, 0, 43) + [["laneway-redrives", b"3"]]),
+                record(1, "elsewhere", spring("payroll", 0, 44)),
+                record(2, "cut", spring(origin, 0, 45) + [["laneway-truncated", b"9000000"]]),
+                record(2, "stranger", [])])
+    table = shop.dlq("list")
+    expect(all(len(line) <= 80 for line in table.splitlines()), "a line of the table is wider than 80 characters")
+    expect("\x1b" not in table, "a header steers the terminal")
+    expect(re.search(r"^0:0 .*\[2\]@41 .*Listener failed; boom", table, re.MULTILINE), "Spring's letter is not in the table")
+    expect(re.search(r"^1:0 .*\[1\]@42 .*Converting byte", table, re.MULTILINE), "Connect's letter is not in the table")
+    expect("6 of 6 dead letters" in table, "the letters are not counted")
+    expect("1 of 6 dead letters" in shop.dlq("list", "--reason", "converting", "--since", "2020-01-01"), "filter by reason")
+    expect("0 of 6 dead letters" in shop.dlq("list", "--until", "2020-01-01"), "filter by time")
+    lines = shop.dlq("list", "--json", "--origin", origin, "--header", "laneway-redrives=3").splitlines()
+    expect_equal([(1, 1, 3, 43)], [(r["partition"], r["offset"], r["redrives"], r["origin"]["offset"])
+                                   for r in map(json.loads, lines)], "list --json of the looped letter")
+    text = shop.dlq("show", "0:0")
+    for part in (f"{origin}[2]@41", "boom", "com.example.Shop.sell", "kafka_dlt-original-offset: 41", "traceparent: 00-1",
+                 "null: null", "from-spring", ".041Z (24 h ago)"):
+        expect(part in text, f"show does not say {part}")
+    shop.dlq("show", "0:7", code=66)
+    shop.dlq("show", "9:0", code=66)
+    shop.dlq("show", "zero", code=64)
+    sends_back_what_can_go(shop)
+
+
+def sends_back_what_can_go(shop):
+    origin = shop.origin
+    dry = shop.dlq("redrive")
+    expect(f"2  would be sent to {origin}" in dry and "--yes" in dry, "the dry run does not count two")
+    expect_equal([], shop.read(), "records after a dry run")
+    done = shop.dlq("redrive", "--yes")
+    for part in (f"2  sent to {origin}", "payroll", "3 times", "cut when", "no dead letter"):
+        expect(part in done, f"the summary does not say {part}")
+    back = {bytes.fromhex(r["key"]).decode(): r for r in shop.read()}
+    for name, partition, timestamp in (("from-spring", 2, STARTED + 41), ("from-connect", 1, STARTED)):
+        expected = record(partition, name, [["laneway-redrives", b"1"]], timestamp)
+        expect_equal(expected, {key: back[name][key] for key in expected}, f"{name} as it came back")
+    expect("nothing to send" in shop.dlq("redrive", "--yes"), "a second redrive has something to send")
+    expect_equal(2, len(shop.read()), "records after the second redrive")
+
+
+def letters(shop, kind):
+    names = [f"{kind}-{i}" for i in range(LETTERS)]
+    shop.write([record(i % PARTITIONS, name, (spring, connect)[i % 2](shop.origin, i % PARTITIONS, 100 + i))
+                for i, name in enumerate(names)])
+    return names
+
+
+def interrupted_by_a_person(shop):
+    names = letters(shop, "person")
+    for _ in range(2):
+        expect_equal(75, shop.interrupted_redrive(signal.SIGINT, LETTERS // 5), "exit code after SIGINT")
+    shop.dlq("redrive", "--yes")
+    found = shop.names()
+    expect_equal({}, {name: found[name] for name in names if found[name] != 1}, "not sent back exactly once")
+
+
+def interrupted_by_a_kill(shop):
+    names = letters(shop, "kill")
+    expect_equal(-9, shop.interrupted_redrive(signal.SIGKILL, 2 * RATE), "exit code after kill -9")
+    shop.dlq("redrive", "--yes")
+    found = shop.names()
+    expect_equal([], [name for name in names if found[name] == 0], "lost")
+    twice = sum(found[name] > 1 for name in names)
+    print(f"sent twice after the kill: {twice}")
+    expect(twice < LETTERS * 3 // 4, f"{twice} were sent twice: nothing was remembered")
+    expect("nothing to send" in shop.dlq("redrive", "--yes"), "a last redrive has something to send")
+
+
+if __name__ == "__main__":
+    harness.main("redrive", scenario)
