@@ -12,6 +12,8 @@ namespace {
 constexpr Duration delivery_timeout = seconds(10);
 constexpr Duration queue_wait = milliseconds(50);
 constexpr double flood_window = 60;  // seconds
+/// Then the topic may have been made anew with fewer partitions.
+constexpr std::uint32_t attempts_at_own_partition = 10;
 /// What topics take by default; a larger record is first cut to this.
 constexpr std::size_t usual_record_limit = 1000000;
 /// The client's own limit must not come before the topic's.
@@ -41,8 +43,9 @@ class DeadLetterHandler::Letter final : public kafka::DeliverySink {
     const Attempt attempt = task_.attempt(0);
     const auto& record = attempt.record;
     topic_ = config::topic_from_template(owner.settings_.topic, std::string(record.topic()));
-    partition_ = attempt.failures->dead_letter_attempts == 0 ? owner.partition_for(topic_, record.partition())
-                                                             : kafka::any_partition;
+    partition_ = attempt.failures->dead_letter_attempts < attempts_at_own_partition
+                     ? owner.partition_for(topic_, record.partition())
+                     : kafka::any_partition;
     timestamp_ = std::max<std::int64_t>(record.timestamp(), kafka::now_timestamp);
     const auto family = owner.settings_.headers == config::DeadLetterHeaders::spring
                             ? delivery::HeaderFamily::spring

@@ -165,8 +165,9 @@ void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
     if (good)
       sink->delivered({DeliveryStatus::acknowledged, {}, message->partition, message->offset});
     else
+      // rd_kafka_message_errstr() would be the payload: it is for consumed messages only.
       sink->delivered(
-          failed_delivery(message->err, rd_kafka_message_errstr(message), alone, message->partition));
+          failed_delivery(message->err, rd_kafka_err2str(message->err), alone, message->partition));
   }
 }
 

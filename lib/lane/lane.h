@@ -123,7 +123,8 @@ class Lane {
   void run_again(std::vector<handler::Item> items, bool sequential);
   void run_alone(handler::Item item);
   void submit_due_retries(TimePoint now);
-  void report_failure(const handler::Item& item, const handler::Outcome& outcome, TimePoint now);
+  void report_failure(const char* event, const handler::Item& item, std::uint32_t attempt,
+                      const handler::Outcome& outcome, TimePoint now);
 
   // lane_drain.cpp
   bool fits(TimePoint now, TimePoint deadline) const;

@@ -88,12 +88,18 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
     return;  // given back: it was not completed, so it will be delivered again
   }
   if (outcome.cause == handler::Cause::withheld) return wait(std::move(item), now);
-  report_failure(item, outcome, now);
   if (!item.failures) {
     item.failures = std::make_unique<handler::FailureHistory>();
     item.failures->first_ms = wall_clock_ms();
   }
-  if (const auto delay = next_step(item, outcome))
+  const bool dead_letter = item.route() == handler::Route::dead_letter;
+  const auto number = item.attempt;
+  const auto delay = next_step(item, outcome);
+  report_failure(dead_letter ? "dead letter not written, will be tried again"
+                 : delay     ? "record failed, will be retried"
+                             : "record given up, goes to the dead-letter topic",
+                 item, number, outcome, now);
+  if (delay)
     wait(std::move(item), now + *delay);
   else
     run_alone(std::move(item));
@@ -107,6 +113,8 @@ std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outc
   failures.reason = outcome.reason.substr(0, longest_reason);
   failures.last_ms = wall_clock_ms();
   if (outcome.verdict == handler::Verdict::unavailable) {
+    // Then the breaker says when, and a delay would only outlast the outage.
+    if (context_.downstream != nullptr && !context_.downstream->closed()) return Duration::zero();
     unavailable_streak_ = std::min<std::uint32_t>(unavailable_streak_ + 1, 64);
     return rules_.delays.delay(unavailable_streak_, random(), outcome.after);
   }
@@ -135,18 +143,20 @@ double Lane::random() {
          (static_cast<double>(std::minstd_rand::max()) + 1.0);
 }
 
-void Lane::report_failure(const handler::Item& item, const handler::Outcome& outcome, TimePoint now) {
+/// One line of a lane in five seconds, with the number of failures that it stands for.
+void Lane::report_failure(const char* event, const handler::Item& item, std::uint32_t attempt,
+                          const handler::Outcome& outcome, TimePoint now) {
   ++failures_unreported_;
   if (now < next_failure_report_) return;
   next_failure_report_ = now + seconds(5);
-  telemetry::warn("record failed, will be retried", {{"topic", partition_.topic},
-                                                     {"partition", partition_.partition},
-                                                     {"offset", item.record.offset()},
-                                                     {"epoch", epoch_},
-                                                     {"attempt", item.attempt},
-                                                     {"outcome", outcome_name(outcome)},
-                                                     {"failures", failures_unreported_},
-                                                     {"error", outcome.reason}});
+  telemetry::warn(event, {{"topic", partition_.topic},
+                          {"partition", partition_.partition},
+                          {"offset", item.record.offset()},
+                          {"epoch", epoch_},
+                          {"attempt", attempt},
+                          {"outcome", outcome_name(outcome)},
+                          {"failures", failures_unreported_},
+                          {"error", outcome.reason}});
   failures_unreported_ = 0;
 }
 

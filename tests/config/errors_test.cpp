@@ -278,8 +278,7 @@ TEST_CASE("handlers of other versions are refused by name, with those that there
         with_handler("{ " + std::string(handler) + ": { x: 1 } }") ==
         "f.yaml:5:12: handler." + std::string(handler) +
             ": this version of laneway does not have this key; the handlers are log, simulate, http and exec "
-            "(remove it)
-");
+            "(remove it)\n");
 }
 
 TEST_CASE("what is needed and missing is named") {
