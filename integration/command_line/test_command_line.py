@@ -206,18 +206,21 @@ class Readme(CommandLine):
     """What README.md shows works as shown."""
     TEXT = (ROOT / "README.md").read_text()
 
-    def block(self, language):
-        found = re.search(rf"^( *)```{language}\n(.*?)^ *```", self.TEXT, re.S | re.M)
+    def blocks(self, language):
+        found = re.findall(rf"^ *```{language}\n(.*?)^ *```", self.TEXT, re.S | re.M)
         self.assertTrue(found, f"README.md has no {language}")
-        return textwrap.dedent(found[2])
+        return [textwrap.dedent(text) for text in found]
 
     def test_its_configuration_is_right(self):
+        """All of it together, and the first piece alone."""
         path = Path(self.folder.name) / "readme.yaml"
-        path.write_text(self.block("yaml"))
-        self.ends(laneway("check", "-c", path), 0)
+        for text in (self.blocks("yaml")[0], "".join(self.blocks("yaml"))):
+            path.write_text(text)
+            self.ends(laneway("check", "-c", path), 0)
 
     def test_its_receiver_is_a_program(self):
-        compile(self.block("python"), "receiver.py", "exec")
+        for text in self.blocks("python"):
+            compile(text, "receiver.py", "exec")
 
     def test_every_file_that_it_names_is_there(self):
         named = re.findall(r"(?<![\w/])(?:config|integration|lib|scripts|tests)/[\w./-]*\w", self.TEXT)
