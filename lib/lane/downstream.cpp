@@ -65,7 +65,10 @@ void Downstream::log_change(State before, const std::string& reason) {
   const auto state = breaker_.state();
   if (state == before) return;
   closed_.store(state == State::closed, std::memory_order_relaxed);
-  const auto level = state == State::open ? telemetry::Level::warn : telemetry::Level::info;
+  // Probes come and go; people want to know when it began and when it was over.
+  const auto level = before == State::closed  ? telemetry::Level::warn
+                     : state == State::closed ? telemetry::Level::info
+                                              : telemetry::Level::debug;
   telemetry::log(level, std::string("breaker ") + delivery::name_of(state),
                  {{"downstream", name_}, {"error", reason}});
 }

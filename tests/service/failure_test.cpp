@@ -1,0 +1,146 @@
+// Records that fail, and a downstream that is out, in a whole service on an embedded cluster.
+#include <atomic>
+#include <set>
+
+#include "catch.h"
+#include "delivery/dead_letter.h"
+#include "kafka/topic_reader.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using handler::Outcome;
+
+namespace {
+
+struct Letter {
+  delivery::DeadLetter description;
+  std::int32_t partition = -1;
+  std::string key, value;
+};
+
+/// What a dead-letter topic holds.
+std::vector<Letter> letters_in(World& world, const std::string& topic, std::int32_t partitions) {
+  auto reader = kafka::TopicReader::open(world.config.kafka);
+  REQUIRE(reader);
+  std::vector<Letter> letters;
+  for (std::int32_t p = 0; p < partitions; ++p) {
+    const auto span = (*reader)->span({topic, p}, patience);
+    REQUIRE(span);
+    REQUIRE((*reader)->start(*span));
+    for (;;) {
+      auto next = (*reader)->next(Deadline::in(patience));
+      REQUIRE(next);
+      if (!next->record) break;
+      delivery::Headers headers;
+      for (const auto& header : next->record.headers())
+        headers.push_back({std::string(header.name), std::string(header.value.value_or(""))});
+      const auto description = delivery::read_dead_letter(headers);
+      REQUIRE(description);
+      letters.push_back({*description, p, std::string(next->record.key().value_or("")),
+                         std::string(next->record.value().value_or(""))});
+    }
+  }
+  return letters;
+}
+
+struct FailingWorld : World {
+  FailingWorld() : World(2) {
+    REQUIRE(cluster->create_topic("orders-dlt", 2));
+    config.dead_letter.topic = "{topic}-dlt";
+    config.retry.attempts = 2;
+  }
+  std::uint64_t dead_letters(const Service& service) {
+    return static_cast<std::uint64_t>(metric(service, "dead_letters_total"));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what can never work is in the dead-letter topic when its offset is committed") {
+  for (const auto family : {config::DeadLetterHeaders::spring, config::DeadLetterHeaders::connect}) {
+    FailingWorld world;
+    world.config.dead_letter.headers = family;
+    world.produce(100);
+    const auto service = world.started([](const handler::Attempt& attempt) {
+      if (attempt.record.offset() % 10 == 0) return Outcome::reject("of no use");
+      if (attempt.record.offset() % 10 == 1) return Outcome::retry("not now");
+      return Outcome::done();
+    });
+    CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+    CHECK(world.history.distinct_done() == 160);
+    CHECK(world.dead_letters(*service) == 40);
+    stop_cleanly(*service);
+    std::set<Place> origins;
+    for (const auto& [letter, partition, key, value] : letters_in(world, "orders-dlt", 2)) {
+      origins.insert({letter.partition, letter.offset});
+      CHECK(letter.topic == "orders");
+      CHECK(letter.partition == partition);
+      CHECK(value == "value");
+      const bool rejected = letter.offset % 10 == 0;
+      CHECK(letter.text == (rejected ? "of no use" : "not now"));
+      CHECK(letter.attempts == (rejected ? 1 : 2));
+      CHECK(letter.reason == (rejected ? delivery::DeadLetterReason::rejected
+                                       : delivery::DeadLetterReason::attempts_exhausted));
+    }
+    CHECK(origins.size() == 40);
+  }
+}
+
+TEST_CASE("an outage opens the breaker, gives nothing up, and ends with every record done once") {
+  FailingWorld world;
+  world.config.breaker.probe = milliseconds(100);
+  std::atomic<bool> out{true};
+  std::atomic<int> asked{0};
+  world.produce(300);
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.number > 1) return Outcome::reject("an attempt was used up");
+    if (!out) return Outcome::done();
+    ++asked;
+    return Outcome::unavailable("out");
+  });
+  CHECK(eventually([&] { return metric(*service, "breaker_state") > 0; }));
+  CHECK(eventually([&] { return asked > 12; }));  // it goes on asking
+  out = false;
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  CHECK(world.each_done_once());
+  CHECK(world.dead_letters(*service) == 0);
+  CHECK(metric(*service, "breaker_state") == 0);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("more dead letters than max_rate allows wait, and their offsets with them") {
+  FailingWorld world;
+  world.config.dead_letter.max_rate = 1;  // 60 at once
+  world.produce(100);
+  const auto service =
+      world.started([](const handler::Attempt&) { return Outcome::reject("a stream gone wrong"); });
+  CHECK(eventually([&] { return world.dead_letters(*service) >= 60; }));
+  std::this_thread::sleep_for(seconds(1));
+  CHECK(world.dead_letters(*service) < 100);
+  std::int64_t committed = 0;
+  for (const auto offset : world.committed_offsets()) committed += std::max<std::int64_t>(offset, 0);
+  CHECK(committed < 100);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a dead-letter topic that is missing and may not be created ends the start") {
+  World world(1);
+  world.config.dead_letter.topic = "nowhere";
+  world.config.dead_letter.create = false;
+  world.config.start_deadline = seconds(2);
+  const auto service = world.service();
+  const auto started = service->start();
+  REQUIRE_FALSE(started);
+  CHECK(started.error().text().find("dead-letter topic nowhere does not exist") != std::string::npos);
+}
+
+TEST_CASE("a pattern may not match the dead-letter topics of what it matches") {
+  FailingWorld world;
+  world.config.topics = {"^orders.*"};
+  const auto service = world.service();
+  const auto started = service->start();
+  REQUIRE_FALSE(started);
+  CHECK(started.error().kind == ErrorKind::configuration);
+  CHECK(started.error().text().find("orders-dlt") != std::string::npos);
+}
