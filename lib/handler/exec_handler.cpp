@@ -9,7 +9,7 @@ namespace laneway::handler {
 namespace {
 
 constexpr Duration first_delay = milliseconds(100);
-constexpr Duration longest_delay = seconds(30);
+constexpr Duration slice = milliseconds(20);           // how late a stop may be seen
 constexpr Duration exit_patience = milliseconds(500);  // for a program whose input has ended
 
 }  // namespace
@@ -19,7 +19,8 @@ void ExecBackOff::failed(TimePoint now) {
   if (failures_ > 0 && now < until_) return;
   const auto doublings = std::min<std::uint32_t>(failures_, 16);
   until_ = now + (failures_ == 0 ? Duration::zero()
-                                 : std::min<Duration>(longest_delay, first_delay * (1U << (doublings - 1))));
+                                 : std::min<Duration>(ExecBackOff::longest_delay,
+                                                      first_delay * (1U << (doublings - 1))));
   ++failures_;
 }
 
@@ -39,14 +40,13 @@ ExecHandler::~ExecHandler() {
 }
 
 Outcome ExecHandler::handle_record(const Attempt& attempt) {
-  const auto deadline = Deadline::in(settings_.timeout);
   const auto id = next_id_.fetch_add(1, std::memory_order_relaxed);
   const auto frame = exec_frame(settings_.framing, {id, attempt.record, attempt.number});
   for (;;) {
-    const auto child = borrow();
+    const auto child = borrow(attempt.stop);
     if (!child) return unavailable(child.error().message);
     const bool proven = (*child)->proven();
-    auto reply = (*child)->exchange(frame, id, deadline, attempt.stop);
+    auto reply = (*child)->exchange(frame, id, Deadline::in(settings_.timeout), attempt.stop);
     if (reply.kind == ExecReply::Kind::answered) {
       give_back(*child);
       return std::move(reply.outcome);
@@ -57,16 +57,23 @@ Outcome ExecHandler::handle_record(const Attempt& attempt) {
   }
 }
 
-Result<ExecHandler::Child> ExecHandler::borrow() {
+/// Waits while starts are backed off: answered at once, one record after the other would come to nothing.
+Result<ExecHandler::Child> ExecHandler::borrow(StopToken stop) {
+  const auto deadline = Deadline::in(ExecBackOff::longest_delay);
   {
     MutexLock lock(mutex_);
-    if (!idle_.empty()) {
-      auto child = std::move(idle_.back());
-      idle_.pop_back();
-      return child;
+    for (;;) {
+      if (!idle_.empty()) {
+        auto child = std::move(idle_.back());
+        idle_.pop_back();
+        return child;
+      }
+      const auto now = SteadyClock::now();
+      if (now >= back_off_.until()) break;
+      if (deadline.passed() || stop.stop_requested())
+        return Error{ErrorKind::unavailable, "waited for another start, because " + last_problem_, ""};
+      given_back_.wait_until(mutex_, std::min(back_off_.until(), now + slice));
     }
-    if (SteadyClock::now() < back_off_.until())
-      return Error{ErrorKind::unavailable, "waiting before another start, because " + last_problem_, ""};
   }
   return start();
 }
@@ -87,9 +94,12 @@ Result<ExecHandler::Child> ExecHandler::start() {
 }
 
 void ExecHandler::give_back(Child child) {
-  MutexLock lock(mutex_);
-  back_off_.answered();
-  idle_.push_back(std::move(child));
+  {
+    MutexLock lock(mutex_);
+    back_off_.answered();
+    idle_.push_back(std::move(child));
+  }
+  given_back_.notify_one();
 }
 
 /// Ends a program that is of no more use; what that means for the record.
@@ -98,7 +108,7 @@ Outcome ExecHandler::give_up(const Child& child, ExecReply reply) {
   if (reply.kind == ExecReply::Kind::stopped) return Outcome::retry(std::move(reply.problem));
   telemetry::log_repeating(telemetry::Level::warn, "exec failed", "exec program failed",
                            {{"pid", child->process().pid()}, {"error", reply.problem}});
-  if (!child->proven() || reply.kind != ExecReply::Kind::not_taken) {
+  if (!child->proven()) {
     MutexLock lock(mutex_);
     back_off_.failed(SteadyClock::now());
     last_problem_ = reply.problem;

@@ -9,8 +9,9 @@
 // starting them waits longer and longer, 100 ms up to 30 s.
 //
 // Threads: any number of workers; one of its own (exec_supervisor.h). Blocks: as long as the program works on
-// the record, up to `timeout`; a stop ends that within 20 ms. The destructor waits 1.5 s at most for programs
-// to end: their input is closed, then comes SIGTERM, then SIGKILL.
+// the record, up to `timeout`, after a wait for a start of up to 30 s; a stop ends that within 20 ms. The
+// destructor waits 1.5 s at most for programs to end: their input is closed, then comes SIGTERM, then
+// SIGKILL.
 #pragma once
 
 #include <atomic>
@@ -30,9 +31,11 @@ namespace laneway::handler {
 /// When programs may be started, after some have failed. Pure.
 class ExecBackOff {
  public:
+  static constexpr Duration longest_delay = seconds(30);
+
   /// A program answered.
   void answered() { failures_ = 0; }
-  /// A program could not be started, or ended or misbehaved. Those of one waiting time count once.
+  /// A program could not be started, or failed without ever answering. Those of one waiting time count once.
   void failed(TimePoint now);
   /// Until then none is started.
   TimePoint until() const { return failures_ == 0 ? TimePoint::min() : until_; }
@@ -48,8 +51,8 @@ class ExecHandler final : public RecordHandler {
   static Result<std::unique_ptr<Handler>> make(const config::ExecHandler& settings);
   ~ExecHandler() override;
 
-  /// The handler's own time-out comes first and knows more; this is the net behind it.
-  Duration timeout() const override { return settings_.timeout + seconds(1); }
+  /// The handler's own time-out, from when a program has the record, comes first; this is the net behind it.
+  Duration timeout() const override { return settings_.timeout + ExecBackOff::longest_delay + seconds(1); }
   std::string name() const override { return "exec"; }
 
  protected:
@@ -60,7 +63,7 @@ class ExecHandler final : public RecordHandler {
 
   explicit ExecHandler(const config::ExecHandler& settings);
 
-  Result<Child> borrow() EXCLUDES(mutex_);
+  Result<Child> borrow(StopToken stop) EXCLUDES(mutex_);
   Result<Child> start() EXCLUDES(mutex_);
   void give_back(Child child) EXCLUDES(mutex_);
   Outcome give_up(const Child& child, ExecReply reply) EXCLUDES(mutex_);
@@ -71,6 +74,7 @@ class ExecHandler final : public RecordHandler {
   const std::shared_ptr<ExecErrorLog> error_log_ = std::make_shared<ExecErrorLog>();
 
   Mutex mutex_;
+  Condition given_back_;
   std::vector<Child> idle_ GUARDED_BY(mutex_);
   ExecBackOff back_off_ GUARDED_BY(mutex_);
   std::string last_problem_ GUARDED_BY(mutex_);

@@ -21,7 +21,7 @@ namespace laneway::handler {
 class Scripts {
  public:
   Scripts() {
-    std::string pattern = "/tmp/laneway-exec-XXXXXX";
+    std::string pattern = "/tmp/laneway-exec-test-XXXXXX";
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
     folder_ = pattern;
   }

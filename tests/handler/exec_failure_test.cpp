@@ -27,6 +27,12 @@ Outcome failing(const std::string& what, Duration timeout = seconds(60)) {
   return outcome;
 }
 
+std::vector<kafka::RecordData> one(kafka::RecordData data) {
+  std::vector<kafka::RecordData> out;
+  out.push_back(std::move(data));
+  return out;
+}
+
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
@@ -136,9 +142,7 @@ TEST_CASE("a stop ends a program that hangs, and the handler works on") {
                                "    time.sleep(1000)\n"
                                "answer(outcome='done')",
                                std::chrono::hours(1)));
-  std::vector<kafka::RecordData> one;
-  one.push_back(record_data(1, "v"));
-  Run run(std::move(one));
+  Run run(one(record_data(1, "v")));
   std::thread worker([&] { handler->handle(run.task()); });
   CHECK(comes_true([&] { return std::filesystem::exists(scripts.path("reached")); }));
   run.stop();
@@ -167,15 +171,43 @@ TEST_CASE("a program that ends before it reads its first record is unavailable, 
   CHECK(first.reason ==
         "the program ended with exit status 1 before it answered, without reading the record; the last line "
         "of its standard error: ModuleNotFoundError: No module named 'no_such_module'");
-  Outcome last;
-  // The delay doubles with each start, so soon there is a long one.
-  CHECK(comes_true([&] {
-    last = outcome_of(*handler, record_data(1, "v"));
-    return last.reason.starts_with("waiting before another start, because the program ended") &&
-           last.after > Duration(milliseconds(600));
-  }));
-  CHECK(last.verdict == Verdict::unavailable);
-  CHECK(scripts.read("starts").size() <= 6);
+  const auto begun = SteadyClock::now();
+  for (int i = 0; i < 5; ++i)
+    CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::unavailable);
+  CHECK(SteadyClock::now() - begun >= milliseconds(100 + 200 + 400 + 800));
+  CHECK(scripts.read("starts").size() == 6);
+  // The next start is 1.6 s away.
+  Run run(one(record_data(1, "v")));
+  run.stop();
+  handler->handle(run.task());
+  CHECK(scripts.read("starts").size() == 6);
+  const auto& stopped = run.result().failures.at(0).outcome;
+  CHECK(stopped.verdict == Verdict::unavailable);
+  CHECK(stopped.reason.starts_with("waited for another start, because the program ended with exit status 1"));
+  CHECK(stopped.after.has_value());
+}
+
+TEST_CASE("a record that waits for a start takes the program of another that is done") {
+  const Scripts scripts;
+  const auto handler = made(scripts.python(
+      "if not os.path.exists(sys.argv[1] + '/good'): sys.exit(len(sys.stdin.readline()) and 4)\n"
+      "open(sys.argv[1] + '/started', 'w')\n"
+      "for line in sys.stdin:\n"
+      "    while not os.path.exists(sys.argv[1] + '/go'): time.sleep(0.005)\n"
+      "    answer(outcome='retry', reason=str(os.getpid()))\n"));
+  const auto fail = [&] { CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::retry); };
+  fail();
+  scripts.write("good", "");
+  Outcome first;
+  std::thread worker([&] { first = outcome_of(*handler, record_data(1, "v")); });
+  CHECK(comes_true([&] { return std::filesystem::exists(scripts.path("started")); }));
+  std::filesystem::remove(scripts.path("good"));
+  for (int i = 0; i < 6; ++i) fail();  // from now on no start for 3.2 s
+  std::thread opener([&] { scripts.write("go", ""); });
+  const auto second = outcome_of(*handler, record_data(2, "v"));
+  opener.join();
+  worker.join();
+  CHECK(second.reason == first.reason);
 }
 
 TEST_CASE("a program that cannot be started any more is unavailable") {
