@@ -26,9 +26,11 @@ int ended(const Status& status) { return status ? exit_code::done : refused(stat
 
 Result<std::unique_ptr<dlq::Letters>> open(const config::Config& config, const dlq::Options& options,
                                            const std::string& group) {
-  if (options.topics.empty())
-    return Error{ErrorKind::usage, "no dead-letter topic is named", "--topic TOPIC names one"};
-  return dlq::Letters::open(config, options.topics, group);
+  auto letters = dlq::Letters::open(config, options.topics, group);
+  if (letters)
+    for (const auto& topic : (*letters)->missing())
+      std::cerr << "topic " << topic << " does not exist (yet)\n";
+  return letters;
 }
 
 int list(const config::Config& config, const dlq::Options& options) {
@@ -43,9 +45,6 @@ int show(const config::Config& config, dlq::Options options) {
   const auto place = dlq::parse_place(options.place);
   if (!place) return refused(place.error());
   if (!place->topic.empty()) options.topics = {place->topic};
-  if (options.topics.size() > 1)
-    return refused(
-        {ErrorKind::usage, "the letter is in one of several topics", "say which: TOPIC:" + options.place});
   const auto letters = open(config, options, config.client("group.id"));
   if (!letters) return refused(letters.error());
   return ended(dlq::show(**letters, *place, options.bytes, dlq::now_ms(), std::cout));
@@ -54,16 +53,9 @@ int show(const config::Config& config, dlq::Options options) {
 /// Where records may go: the topic that was named, or the topics of the configuration.
 Result<dlq::Targets> targets_of(const config::Config& config, const dlq::Options& options,
                                 dlq::Letters& letters) {
-  dlq::Targets targets;
-  if (!options.to.empty()) {
-    const auto partitions = letters.partitions_of(options.to);
-    if (!partitions) return partitions.error();
-    targets[options.to] = {*partitions, {}};
-    return targets;
-  }
-  const auto topics = letters.topics_of(config.topics);
-  if (!topics) return topics.error();
-  return *topics;
+  if (options.to.empty()) return letters.targets(config.topics);
+  if (const auto there = letters.partitions_of(options.to); !there) return there.error();
+  return letters.targets({options.to});
 }
 
 int redrive(const config::Config& config, const dlq::Options& options) {

@@ -54,7 +54,8 @@ int command_line(int argc, char** argv) {
   program.require_subcommand(1);
   program.get_formatter()->label("SUBCOMMAND", "VERB");
   program.footer(
-      "Exit codes: 0 done; 64 command line; 66 no such file; 69 broker, topic or address not to be had; "
+      "Exit codes: 0 done; 64 command line; 66 no such file or record; 69 broker, topic or address not to be "
+      "had; "
       "70 internal\nor fatal client error; 75 stopped with work abandoned; 78 configuration.");
   config::Source source;
   bool connect = false;

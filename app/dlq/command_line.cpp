@@ -73,6 +73,8 @@ void add_redrive(CLI::App& dlq, Options& options) {
   verb->add_option("--rate", options.rate, "so many a second at the most")
       ->option_text("N")
       ->check(CLI::Range(0.001, 1e9));
+  verb->add_flag("--present-time", options.present_time,
+                 "with the present time instead of their own timestamps");
   verb->add_option("--max-redrives", options.max_redrives, "leave what was sent back so often before")
       ->option_text("N")
       ->check(CLI::Range(std::uint32_t{1}, std::numeric_limits<std::uint32_t>::max()))

@@ -39,6 +39,9 @@ Judgement judge(const Letter& letter, const Options& options, const Targets& tar
   if (target == targets.end())
     return left("came from " + topic + ", which is no topic of the configuration (--to TOPIC sends it)");
   if (target->second.partitions == 0) return left(target->second.trouble);
+  const auto oldest = target->second.oldest;
+  if (oldest && !options.present_time && timestamp_of(letter) >= 0 && timestamp_of(letter) < *oldest)
+    return left("older than " + topic + " keeps records (retention.ms); --present-time sends it as of now");
   const bool same = options.to.empty() && about.partition >= 0 && about.partition < target->second.partitions;
   return {Destination{topic, same ? about.partition : kafka::any_partition}, {}};
 }

@@ -10,6 +10,11 @@ Letter::Letter(kafka::Record r) : record(std::move(r)) {
   description = delivery::read_dead_letter(headers);
 }
 
+std::int64_t timestamp_of(const Letter& letter) {
+  if (letter.description && letter.description->timestamp >= 0) return letter.description->timestamp;
+  return letter.record.timestamp();
+}
+
 std::int64_t failed_at(const Letter& letter) {
   if (letter.description && letter.description->first_failure >= 0) return letter.description->first_failure;
   return letter.record.timestamp();

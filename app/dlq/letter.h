@@ -19,6 +19,8 @@ struct Letter {
   std::optional<delivery::DeadLetter> description;
 };
 
+/// The record's own, where it came from; ms since 1970, -1: none.
+std::int64_t timestamp_of(const Letter& letter);
 /// When the record failed first, else the dead letter's own time; ms since 1970, -1: not known.
 std::int64_t failed_at(const Letter& letter);
 /// What kind of failure, in one word: ours, else the class of the exception without its package.

@@ -1,6 +1,11 @@
 #include "app/dlq/letters.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
+
+#include "app/dlq/filter.h"
+#include "config/checks.h"
 
 namespace laneway::dlq {
 namespace {
@@ -11,6 +16,11 @@ kafka::ClientSettings client_of(const config::Config& config, const std::string&
   settings.erase("group.instance.id");
   settings["group.id"].value = group;
   return settings;
+}
+
+void add_partitions(std::vector<kafka::TopicPartition>& partitions, const std::string& topic,
+                    std::int32_t count) {
+  for (std::int32_t partition = 0; partition < count; ++partition) partitions.push_back({topic, partition});
 }
 
 }  // namespace
@@ -26,13 +36,48 @@ Result<std::unique_ptr<Letters>> Letters::open(const config::Config& config,
   auto reader = kafka::TopicReader::open(settings);
   if (!reader) return reader.error();
   letters->reader_ = std::move(reader).value();
-  for (const auto& topic : topics) {
-    const auto count = letters->partitions_of(topic);
-    if (!count) return count.error();
-    for (std::int32_t partition = 0; partition < *count; ++partition)
-      letters->partitions_.push_back({topic, partition});
-  }
+  if (auto found = topics.empty() ? letters->find_configured(config) : letters->find(topics); !found)
+    return found.error();
   return letters;
+}
+
+Status Letters::find(const std::vector<std::string>& topics) {
+  for (const auto& topic : topics) {
+    const auto count = partitions_of(topic);
+    if (!count) return count.error();
+    add_partitions(partitions_, topic, *count);
+  }
+  return {};
+}
+
+Status Letters::find_configured(const config::Config& config) {
+  if (!config.dead_letter.enabled())
+    return Error{ErrorKind::usage, "the configuration has no dead-letter topic",
+                 "--topic TOPIC names one, dead_letter.topic for good"};
+  std::vector<std::string> origins = config.topics;
+  if (config.topics_by_pattern()) {
+    const auto matching = directory_->topics(config.topics, patience_);
+    if (!matching) return matching.error();
+    origins.clear();
+    for (const auto& topic : *matching) origins.push_back(topic.name);
+  }
+  const auto all = directory_->topics({"^"}, patience_);
+  if (!all) return all.error();
+  std::map<std::string, std::int32_t> there;
+  for (const auto& topic : *all) there[topic.name] = topic.partitions;
+  std::set<std::string> names;
+  for (const auto& origin : origins)
+    names.insert(config::topic_from_template(config.dead_letter.topic, origin));
+  for (const auto& name : names)
+    if (const auto found = there.find(name); found != there.end())
+      add_partitions(partitions_, name, found->second);
+    else if (!config.topics_by_pattern())
+      missing_.push_back(name);
+  if (!partitions_.empty()) return {};
+  return Error{
+      ErrorKind::unavailable,
+      missing_.empty() ? "no topic has dead letters" : "topic " + missing_.front() + " does not exist",
+      "a service creates it when it starts (dead_letter.create); --topic TOPIC names another"};
 }
 
 Result<std::int32_t> Letters::partitions_of(const std::string& topic) {
@@ -41,17 +86,25 @@ Result<std::int32_t> Letters::partitions_of(const std::string& topic) {
   return found->front().partitions;
 }
 
-Result<Targets> Letters::topics_of(const std::vector<std::string>& subscription) {
+Target Letters::target(const std::string& topic, std::int32_t partitions) {
+  Target target{partitions, {}, {}};
+  // Worth a moment, not start_deadline: old brokers do not answer.
+  if (const auto kept = directory_->retention(topic, std::min<Duration>(patience_, seconds(5))))
+    target.oldest = now_ms() - duration_cast<milliseconds>(*kept).count();
+  return target;
+}
+
+Result<Targets> Letters::targets(const std::vector<std::string>& subscription) {
   Targets targets;
   if (!subscription.empty() && subscription.front().starts_with('^')) {
     const auto found = directory_->topics(subscription, patience_);
     if (!found) return found.error();
-    for (const auto& topic : *found) targets[topic.name] = {topic.partitions, {}};
+    for (const auto& topic : *found) targets[topic.name] = target(topic.name, topic.partitions);
     return targets;
   }
   for (const auto& topic : subscription) {
     const auto count = partitions_of(topic);
-    targets[topic] = count ? Target{*count, {}} : Target{0, count.error().message};
+    targets[topic] = count ? target(topic, *count) : Target{0, count.error().message, {}};
   }
   return targets;
 }

@@ -22,18 +22,23 @@ namespace laneway::dlq {
 struct Target {
   std::int32_t partitions = 0;
   std::string trouble;
+  /// What has an older timestamp would be deleted by the topic's retention; nothing: not known, or never.
+  std::optional<std::int64_t> oldest{};
 };
 using Targets = std::map<std::string, Target>;
 
 class Letters {
  public:
-  /// `topics`: dead-letter topics, all of which must be there. `group`: whose offsets are committed.
+  /// `topics`: dead-letter topics, all of which must be there; none: those of the configuration, of which one
+  /// must. `group`: whose offsets are committed.
   static Result<std::unique_ptr<Letters>> open(const config::Config& config,
                                                const std::vector<std::string>& topics,
                                                const std::string& group);
 
   /// In the order of the command line, then of the numbers.
   const std::vector<kafka::TopicPartition>& partitions() const { return partitions_; }
+  /// Of the configuration, but not there (yet).
+  const std::vector<std::string>& missing() const { return missing_; }
   Result<kafka::PartitionSpan> span(const kafka::TopicPartition& partition);
   /// What the group has committed.
   Result<std::vector<kafka::CommittedOffset>> committed();
@@ -41,7 +46,7 @@ class Letters {
   /// Partitions of a topic that must be there.
   Result<std::int32_t> partitions_of(const std::string& topic);
   /// The topics of a subscription as targets of a redrive; one that is missing says so.
-  Result<Targets> topics_of(const std::vector<std::string>& subscription);
+  Result<Targets> targets(const std::vector<std::string>& subscription);
 
   Status start(const kafka::PartitionSpan& span);
   struct Next {
@@ -54,10 +59,15 @@ class Letters {
  private:
   explicit Letters(const config::Config& config) : patience_(config.start_deadline) {}
 
+  Status find(const std::vector<std::string>& topics);
+  Status find_configured(const config::Config& config);
+  Target target(const std::string& topic, std::int32_t partitions);
+
   const Duration patience_;
   std::unique_ptr<kafka::Directory> directory_;
   std::unique_ptr<kafka::TopicReader> reader_;
   std::vector<kafka::TopicPartition> partitions_;
+  std::vector<std::string> missing_;
   TimePoint heard_;
 };
 

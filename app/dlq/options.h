@@ -13,13 +13,14 @@ struct Options {
   /// Dead-letter topics; none: those of the configuration.
   std::vector<std::string> topics;
   Filter filter;
-  bool json = false;         ///< list
-  std::uint64_t limit = 0;   ///< list: so many lines; 0: all
-  std::string place;         ///< show: [TOPIC:]PARTITION:OFFSET
-  std::size_t bytes = 4096;  ///< show: of each part; 0: all
-  bool yes = false;          ///< redrive: not only count
-  std::string to;            ///< redrive: a topic; empty: where each came from
-  double rate = 0;           ///< redrive: records a second; 0: no limit
+  bool json = false;          ///< list
+  std::uint64_t limit = 0;    ///< list: so many lines; 0: all
+  std::string place;          ///< show: [TOPIC:]PARTITION:OFFSET
+  std::size_t bytes = 4096;   ///< show: of each part; 0: all
+  bool yes = false;           ///< redrive: not only count
+  std::string to;             ///< redrive: a topic; empty: where each came from
+  double rate = 0;            ///< redrive: records a second; 0: no limit
+  bool present_time = false;  ///< redrive: with the present time as timestamp instead of their own
   std::uint32_t max_redrives = 3;
 };
 

@@ -121,7 +121,7 @@ std::string description_text(const Letter& letter, std::int64_t now) {
   line("first failure", time(about.first_failure));
   line("sent back", about.redrives > 0 ? std::to_string(about.redrives) + " times before" : "");
   line("consumer group", about.consumer_group);
-  line("record's time", time(about.timestamp >= 0 ? about.timestamp : letter.record.timestamp()));
+  line("record's time", time(timestamp_of(letter)));
   line("cut", about.cut ? "yes: it was larger than this topic takes" : "");
   return out;
 }
@@ -193,7 +193,7 @@ std::string json_line(const Letter& letter) {
     out["redrives"] = about.redrives;
     out["cut"] = about.cut;
   }
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return out.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_bytes) {

@@ -255,7 +255,7 @@ bool Redrive::send() {
   for (const auto& header : headers)
     views.push_back(
         {header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
-  const auto timestamp = about.timestamp >= 0 ? about.timestamp : record.timestamp();
+  const auto timestamp = options_.present_time ? kafka::now_timestamp : timestamp_of(waiting_->letter);
   auto sending = std::make_unique<Sending>(answers_, waiting_->sequence, waiting_->to.topic, record.size());
   const auto result = producer_->send({.topic = waiting_->to.topic,
                                        .partition = waiting_->to.partition,

@@ -42,6 +42,8 @@ Result<Place> parse_place(std::string_view text) {
 
 Status show(Letters& letters, const Place& place, std::size_t max_bytes, std::int64_t now,
             std::ostream& out) {
+  if (const auto& all = letters.partitions(); all.front().topic != all.back().topic)
+    return Error{ErrorKind::usage, "there are several dead-letter topics", "say TOPIC:PARTITION:OFFSET"};
   for (const auto& partition : letters.partitions()) {
     if (partition.partition != place.partition) continue;
     const auto span = letters.span(partition);

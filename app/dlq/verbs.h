@@ -24,7 +24,7 @@ struct Place {
   std::int64_t offset = 0;
 };
 Result<Place> parse_place(std::string_view text);
-/// `letters` is of one topic. No such record: no_input.
+/// No such record: no_input; letters of several topics: usage.
 Status show(Letters& letters, const Place& place, std::size_t max_bytes, std::int64_t now, std::ostream& out);
 
 }  // namespace laneway::dlq

@@ -60,7 +60,7 @@ class Shop:
         self.origin, self.letters = run.topic, run.topic + "-dlt"
         run.create(PARTITIONS)
         run.create(PARTITIONS, topic=self.letters)
-        settings = run.settings("dlq")
+        settings = run.settings("dlq", dead_letter={"topic": "{topic}-dlt"})
         self.file = run.folder / "dlq.yaml"
         self.file.write_text(json.dumps(settings))
 
@@ -78,7 +78,7 @@ class Shop:
         return collections.Counter(bytes.fromhex(r["key"]).decode() for r in self.read())
 
     def dlq(self, verb, *arguments, code=0):
-        done = subprocess.run([harness.LANEWAY, "dlq", verb, "-c", self.file, "--topic", self.letters,
+        done = subprocess.run([harness.LANEWAY, "dlq", verb, "-c", self.file,
                                *map(str, arguments)], text=True, capture_output=True, timeout=120, check=False,
                               stdin=subprocess.DEVNULL, env=harness.inherited_environment())
         print(f"$ dlq {verb} {' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -88,8 +88,7 @@ class Shop:
     def interrupted_redrive(self, number, after):
         """Sends signal `number` when so many more records have arrived; the exit code."""
         before = sum(self.names().values())
-        redrive = self.run.command(f"redrive-{number}-{before}", "dlq", "redrive", "-c", str(self.file), "--topic",
-                                   self.letters, "--yes", "--rate", str(RATE))
+        redrive = self.run.command(f"redrive-{number}-{before}", "dlq", "redrive", "-c", str(self.file), "--yes", "--rate", str(RATE))
         end = lambda: sum(end for low, end in self.run.watermarks().values())  # noqa: E731
         wait_until(f"{after} records are sent back", lambda: end() >= before + after)
         expect(redrive.running(), "the redrive had ended before it was interrupted")
@@ -111,15 +110,16 @@ def looks_at_them(shop):
                 record(1, "looped", spring(origin, 0, 43) + [["laneway-redrives", b"3"]]),
                 record(1, "elsewhere", spring("payroll", 0, 44)),
                 record(2, "cut", spring(origin, 0, 45) + [["laneway-truncated", b"9000000"]]),
+                record(2, "ancient", connect(origin, 0, 46), 1_600_000_000_000),
                 record(2, "stranger", [])])
     table = shop.dlq("list")
     expect(all(len(line) <= 80 for line in table.splitlines()), "a line of the table is wider than 80 characters")
     expect("\x1b" not in table, "a header steers the terminal")
     expect(re.search(r"^0:0 .*\[2\]@41 .*Listener failed; boom", table, re.MULTILINE), "Spring's letter is not in the table")
     expect(re.search(r"^1:0 .*\[1\]@42 .*Converting byte", table, re.MULTILINE), "Connect's letter is not in the table")
-    expect("6 of 6 dead letters" in table, "the letters are not counted")
-    expect("1 of 6 dead letters" in shop.dlq("list", "--reason", "converting", "--since", "2020-01-01"), "filter by reason")
-    expect("0 of 6 dead letters" in shop.dlq("list", "--until", "2020-01-01"), "filter by time")
+    expect("7 of 7 dead letters" in table, "the letters are not counted")
+    expect("2 of 7 dead letters" in shop.dlq("list", "--reason", "converting", "--since", "2020-01-01"), "filter by reason")
+    expect("0 of 7 dead letters" in shop.dlq("list", "--until", "2020-01-01"), "filter by time")
     lines = shop.dlq("list", "--json", "--origin", origin, "--header", "laneway-redrives=3").splitlines()
     expect_equal([(1, 1, 3, 43)], [(r["partition"], r["offset"], r["redrives"], r["origin"]["offset"])
                                    for r in map(json.loads, lines)], "list --json of the looped letter")
@@ -139,7 +139,7 @@ def sends_back_what_can_go(shop):
     expect(f"2  would be sent to {origin}" in dry and "--yes" in dry, "the dry run does not count two")
     expect_equal([], shop.read(), "records after a dry run")
     done = shop.dlq("redrive", "--yes")
-    for part in (f"2  sent to {origin}", "payroll", "3 times", "cut when", "no dead letter"):
+    for part in (f"2  sent to {origin}", "payroll", "3 times", "cut when", "no dead letter", "retention"):
         expect(part in done, f"the summary does not say {part}")
     back = {bytes.fromhex(r["key"]).decode(): r for r in shop.read()}
     for name, partition, timestamp in (("from-spring", 2, STARTED + 41), ("from-connect", 1, STARTED)):
@@ -147,6 +147,9 @@ def sends_back_what_can_go(shop):
         expect_equal(expected, {key: back[name][key] for key in expected}, f"{name} as it came back")
     expect("nothing to send" in shop.dlq("redrive", "--yes"), "a second redrive has something to send")
     expect_equal(2, len(shop.read()), "records after the second redrive")
+    done = shop.dlq("redrive", "--yes", "--present-time", "--until", "2021-01-01")
+    expect(f"1  sent to {origin}" in done, "the ancient one is not sent with the present time")
+    expect_equal(3, len(shop.read()), "records after the third redrive")
 
 
 def letters(shop, kind):

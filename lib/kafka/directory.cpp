@@ -4,6 +4,8 @@
 #include <regex.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -58,6 +60,19 @@ Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, con
     if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
       found.push_back({t->topic, t->partition_cnt});
   return found;
+}
+
+/// Of the only topic that was asked about; none where it is refused.
+std::map<std::string, std::string> settings_of(const rd_kafka_DescribeConfigs_result_t& result) {
+  std::map<std::string, std::string> settings;
+  std::size_t count = 0;
+  const auto* const* resources = rd_kafka_DescribeConfigs_result_resources(&result, &count);
+  if (count != 1) return settings;
+  const auto* const* entries = rd_kafka_ConfigResource_configs(resources[0], &count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (const char* value = rd_kafka_ConfigEntry_value(entries[i]))
+      settings[rd_kafka_ConfigEntry_name(entries[i])] = value;
+  return settings;
 }
 
 }  // namespace
@@ -226,6 +241,28 @@ Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeou
     if (self.denied_topics.count(topic.name) > 0)
       return missing(topic.name, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   return {};
+}
+
+std::optional<Duration> Directory::retention(const std::string& topic, Duration timeout) {
+  auto* handle = implementation_->handle();
+  const QueuePtr answers(rd_kafka_queue_new(handle));
+  rd_kafka_ConfigResource_t* asked = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str());
+  rd_kafka_DescribeConfigs(handle, &asked, 1, nullptr, answers.get());
+  rd_kafka_ConfigResource_destroy(asked);
+  const EventPtr event(rd_kafka_queue_poll(answers.get(), to_ms(timeout)));
+  const auto* result = event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
+  if (result == nullptr) return {};
+  const auto settings = settings_of(*result);
+  const auto setting = [&](const char* name) {
+    const auto found = settings.find(name);
+    return found == settings.end() ? std::string() : found->second;
+  };
+  const auto ms = std::strtoll(setting("retention.ms").c_str(), nullptr, 10);
+  const bool by_timestamp = setting("message.timestamp.type") == "CreateTime" &&
+                            setting("cleanup.policy").find("delete") != std::string::npos;
+  // Longer than the clock can count is for ever.
+  if (!by_timestamp || ms <= 0 || ms > duration_cast<milliseconds>(Duration::max()).count()) return {};
+  return milliseconds(ms);
 }
 
 Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<TopicPartition>& partitions,

@@ -44,6 +44,10 @@ class Directory {
   /// each. Unavailable where it is refused; no answer within `timeout` is no refusal.
   Status readable(const std::vector<TopicInfo>& topics, Duration timeout);
 
+  /// How long the topic's records are kept, counted from their own timestamps. Nothing where another clock
+  /// counts, they are kept for ever, or it is not told (the user lacks DescribeConfigs).
+  std::optional<Duration> retention(const std::string& topic, Duration timeout);
+
   /// What the group of the settings has committed, with metadata. A group that the user may not describe is
   /// unavailable; that joining needs Read besides shows only when it is tried.
   Result<std::vector<CommittedOffset>> committed(const std::vector<TopicPartition>& partitions,

@@ -1,0 +1,183 @@
+// The redrive and the reader on an embedded cluster.
+#include <sstream>
+#include <thread>
+
+#include "app/dlq/redrive.h"
+#include "app/dlq/verbs.h"
+#include "catch.h"
+#include "kafka/embedded_cluster.h"
+#include "kafka/producer.h"
+
+using namespace laneway;
+using namespace laneway::dlq;
+
+namespace {
+
+constexpr Duration patience = seconds(60);
+
+class World {
+ public:
+  World() {
+    REQUIRE(cluster_.ok());
+    REQUIRE((*cluster_)->create_topic("orders", 2));
+    REQUIRE((*cluster_)->create_topic("orders-dlt", 2));
+    config.kafka["bootstrap.servers"] = {(*cluster_)->bootstrap(), "", false};
+    config.kafka["group.id"] = {"shop", "", false};
+    config.topics = {"orders"};
+    config.start_deadline = patience;
+  }
+
+  void write(std::int32_t partition, const std::string& key, const delivery::DeadLetter& about,
+             delivery::Headers own = {}) {
+    auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka)});
+    REQUIRE(producer);
+    const auto headers = dead_letter_headers(std::move(own), about, delivery::HeaderFamily::spring);
+    std::vector<kafka::Header> views;
+    for (const auto& header : headers)
+      views.push_back(
+          {header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+    const std::string topic = "orders-dlt";
+    REQUIRE((*producer)
+                ->send({.topic = topic, .partition = partition, .key = key, .headers = views}, nullptr)
+                .sent == kafka::Sent::accepted);
+    REQUIRE((*producer)->flush(Deadline::in(patience)));
+  }
+
+  std::unique_ptr<Letters> open(const std::string& topic = "orders-dlt") {
+    auto letters = Letters::open(config, {topic}, "shop-redrive");
+    REQUIRE(letters);
+    return std::move(letters).value();
+  }
+
+  Summary redrive(const Options& options) {
+    const auto letters = open();
+    // Without asking: this cluster knows no retention.
+    const Targets targets{{"orders", {2, {}, {}}}};
+    return dlq::redrive(config, *letters, options, targets, stop);
+  }
+
+  /// Keys of what is in partition 0 or 1 of the topic, in order.
+  std::vector<std::string> keys(const std::string& topic, std::int32_t partition) {
+    const auto letters = open(topic);
+    const auto span = letters->span({topic, partition});
+    REQUIRE(span);
+    REQUIRE(letters->start(*span));
+    std::vector<std::string> keys;
+    for (bool at_end = false; !at_end;) {
+      auto next = letters->next(Deadline::in(milliseconds(100)));
+      REQUIRE(next);
+      if (next->letter) {
+        keys.emplace_back(next->letter->record.key().value());
+        last_headers = next->letter->headers;
+      }
+      at_end = next->at_end;
+    }
+    return keys;
+  }
+
+  static delivery::DeadLetter from(std::int32_t partition, std::string text = "boom") {
+    delivery::DeadLetter about;
+    about.topic = "orders";
+    about.partition = partition;
+    about.offset = 7;
+    about.reason = delivery::DeadLetterReason::rejected;
+    about.text = std::move(text);
+    return about;
+  }
+
+  config::Config config;
+  std::atomic<bool> stop{false};
+  delivery::Headers last_headers;
+
+ private:
+  Result<std::unique_ptr<kafka::EmbeddedCluster>> cluster_ = kafka::EmbeddedCluster::start(1);
+};
+
+using Keys = std::vector<std::string>;
+using Counts = std::map<std::string, std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE_METHOD(World, "a redrive sends each letter once, back where it came from") {
+  for (int i = 0; i < 5; ++i) write(0, "a" + std::to_string(i), from(1));
+  write(1, "b", from(0), {{"own", "1"}, {"laneway-redrives", "1"}});
+  Options options;
+  CHECK(redrive(options).sent == Counts{{"orders", 6}});
+  CHECK(keys("orders", 0).empty());
+  options.yes = true;
+  const auto summary = redrive(options);
+  CHECK_FALSE(summary.error);
+  CHECK(summary.sent == Counts{{"orders", 6}});
+  CHECK(keys("orders", 1) == Keys{"a0", "a1", "a2", "a3", "a4"});
+  CHECK(keys("orders", 0) == Keys{"b"});
+  CHECK(last_headers == delivery::Headers{{"own", "1"}, {"laneway-redrives", "2"}});
+  CHECK(redrive(options).sent.empty());
+  write(0, "a5", from(1));
+  CHECK(redrive(options).sent == Counts{{"orders", 1}});
+  CHECK(keys("orders", 1) == Keys{"a0", "a1", "a2", "a3", "a4", "a5"});
+}
+
+TEST_CASE_METHOD(World, "what one filter left, the next redrive sends, and nothing twice") {
+  for (int i = 0; i < 6; ++i) write(0, std::to_string(i), from(0, i % 2 == 0 ? "even" : "odd"));
+  Options options;
+  options.yes = true;
+  options.filter.reason = "odd";
+  CHECK(redrive(options).sent == Counts{{"orders", 3}});
+  CHECK(keys("orders", 0) == Keys{"1", "3", "5"});
+  CHECK(redrive(options).sent.empty());
+  options.filter.reason = "even";
+  CHECK(redrive(options).sent == Counts{{"orders", 3}});
+  options.filter.reason.clear();
+  CHECK(redrive(options).sent.empty());
+  CHECK(keys("orders", 0) == Keys{"1", "3", "5", "0", "2", "4"});
+}
+
+TEST_CASE_METHOD(World, "a redrive that is stopped is gone on with by the next") {
+  for (int i = 0; i < 20; ++i) write(0, std::to_string(i), from(0));
+  Options options;
+  options.yes = true;
+  options.rate = 20;
+  std::thread person([this] {
+    while (keys("orders", 0).size() < 3) std::this_thread::sleep_for(milliseconds(10));
+    stop = true;
+  });
+  const auto summary = redrive(options);
+  person.join();
+  CHECK(summary.interrupted);
+  CHECK_FALSE(summary.error);
+  stop = false;
+  options.rate = 0;
+  CHECK_FALSE(redrive(options).interrupted);
+  Keys all;
+  for (int i = 0; i < 20; ++i) all.push_back(std::to_string(i));
+  CHECK(keys("orders", 0) == all);
+}
+
+TEST_CASE_METHOD(World, "list counts, show finds one, and each says what is not there") {
+  write(0, "a", from(1));
+  write(0, "b", from(0, "other"));
+  std::ostringstream out;
+  Options options;
+  options.filter.reason = "other";
+  REQUIRE(list(*open(), options, now_ms(), out));
+  CHECK_THAT(out.str(), Catch::Contains("0:1 ") && Catch::Contains("1 of 2 dead letters"));
+  out.str("");
+  REQUIRE(show(*open(), {"", 0, 1}, 0, now_ms(), out));
+  CHECK_THAT(out.str(), Catch::Contains("rejected") && Catch::Contains("other"));
+  CHECK(show(*open(), {"", 0, 2}, 0, now_ms(), out).error().kind == ErrorKind::no_input);
+  CHECK(show(*open(), {"", 2, 0}, 0, now_ms(), out).error().kind == ErrorKind::no_input);
+  CHECK(Letters::open(config, {"none"}, "g").error().kind == ErrorKind::unavailable);
+}
+
+TEST_CASE_METHOD(World, "without a name the dead-letter topics are those of the configuration") {
+  const auto opened = [this] { return Letters::open(config, {}, "g"); };
+  CHECK(opened().error().kind == ErrorKind::usage);
+  config.dead_letter.topic = "{topic}-dlt";
+  CHECK(opened().value()->partitions().size() == 2);
+  config.topics = {"orders", "refunds"};
+  CHECK(opened().value()->missing() == Keys{"refunds-dlt"});
+  config.topics = {"^ord"};
+  CHECK(opened().value()->partitions().size() == 2);
+  config.topics = {"refunds"};
+  CHECK(opened().error().kind == ErrorKind::unavailable);
+}

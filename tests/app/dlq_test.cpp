@@ -1,0 +1,240 @@
+#include <rapidcheck.h>
+
+#include <sstream>
+
+#include "app/dlq/map_room.h"
+#include "app/dlq/print.h"
+#include "app/dlq/progress.h"
+#include "app/dlq/redrive.h"
+#include "app/dlq/verbs.h"
+#include "base/utf8.h"
+#include "catch.h"
+#include "kafka/producer.h"
+#include "lane/ledger.h"
+
+using namespace laneway;
+using namespace laneway::dlq;
+
+namespace {
+
+constexpr std::int64_t now = 1'800'000'000'000;
+
+delivery::DeadLetter description() {
+  delivery::DeadLetter about;
+  about.topic = "orders";
+  about.partition = 3;
+  about.offset = 258;
+  about.timestamp = now - 90'000;
+  about.consumer_group = "shop";
+  about.reason = delivery::DeadLetterReason::rejected;
+  about.text = "422 unknown article";
+  about.attempts = 2;
+  about.first_failure = now - 60'000;
+  return about;
+}
+
+Letter letter(const delivery::Headers& headers, std::string value = "value") {
+  auto data = std::make_unique<kafka::RecordData>();
+  data->topic = "orders-dlt";
+  data->partition = 1;
+  data->offset = 17;
+  data->timestamp = now - 90'000;
+  data->key = "key";
+  data->value = std::move(value);
+  for (const auto& header : headers) data->headers.emplace_back(header.name, header.value);
+  return Letter(kafka::Record(std::move(data)));
+}
+
+Letter letter(const delivery::DeadLetter& about = description(), delivery::Headers own = {}) {
+  return letter(dead_letter_headers(std::move(own), about, delivery::HeaderFamily::spring));
+}
+
+std::size_t characters(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return count;
+}
+
+bool harmless(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto length = utf8_sequence_length(text, at);
+    if (length == 0 || (utf8_control(text, at, length) && text[at] != '\n' && text[at] != '\t')) return false;
+    at += length;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("dlq: each part of a filter keeps out what it does not mean") {
+  const auto one = letter(description(), {{"tenant", "blue"}});
+  const auto passes = [&](auto change) {
+    Filter filter;
+    change(filter);
+    return filter.lets_through(one);
+  };
+  CHECK(passes([](Filter&) {}));
+  CHECK(passes([](Filter& f) { f.origin = "orders"; }));
+  CHECK_FALSE(passes([](Filter& f) { f.origin = "order"; }));
+  CHECK(passes([](Filter& f) { f.partition = 3; }));
+  CHECK_FALSE(passes([](Filter& f) { f.partition = 1; }));
+  CHECK(passes([](Filter& f) { f.since = now - 60'000; }));
+  CHECK_FALSE(passes([](Filter& f) { f.since = now - 59'999; }));
+  CHECK(passes([](Filter& f) { f.until = now - 59'999; }));
+  CHECK_FALSE(passes([](Filter& f) { f.until = now - 60'000; }));
+  CHECK(passes([](Filter& f) { f.reason = "UNKNOWN article"; }));
+  CHECK(passes([](Filter& f) { f.reason = "rejected"; }));
+  CHECK_FALSE(passes([](Filter& f) { f.reason = "timeout"; }));
+  CHECK(passes([](Filter& f) { f.headers = {{"tenant", "blue"}}; }));
+  CHECK(passes([](Filter& f) { f.headers = {{"tenant", {}}}; }));
+  CHECK_FALSE(passes([](Filter& f) { f.headers = {{"tenant", "red"}}; }));
+  CHECK_FALSE(passes([](Filter& f) { f.headers = {{"tenant", "blue"}, {"region", {}}}; }));
+}
+
+TEST_CASE("dlq: a time is a date in UTC or a duration ago") {
+  CHECK(*parse_time("1970-01-02", now) == 86'400'000);
+  CHECK(*parse_time("1970-01-01T01:30", now) == 5'400'000);
+  CHECK(*parse_time("1970-01-01T00:00:07Z", now) == 7'000);
+  CHECK(*parse_time("2h", now) == now - 7'200'000);
+  for (const char* wrong : {"", "yesterday", "1970-01-01T", "1970-01-01 00:00", "2", "Z"})
+    CHECK_FALSE(parse_time(wrong, now).ok());
+}
+
+TEST_CASE("dlq: a place is a partition and an offset, with or without its topic") {
+  const auto plain = parse_place("3:258");
+  REQUIRE(plain);
+  CHECK(plain->topic.empty());
+  CHECK(plain->partition == 3);
+  CHECK(plain->offset == 258);
+  CHECK(parse_place("orders-dlt:0:9223372036854775807")->topic == "orders-dlt");
+  for (const char* wrong :
+       {"", "3", "3:", ":3", ":3:4", "a:b", "3:-1", "-1:3", "3:4x", "3:9223372036854775808"})
+    CHECK_FALSE(parse_place(wrong).ok());
+}
+
+TEST_CASE("dlq: a row tells where, from where, since when, how often, why") {
+  CHECK(table_row(letter(), now) ==
+        "1:17          orders[3]@258              60 s     2 rejected: 422 unknown artic…\n");
+  CHECK(table_row(letter(delivery::Headers{}), now) ==
+        "1:17          ?                          90 s     ? no dead letter\n");
+}
+
+TEST_CASE("dlq: whatever a record holds, a row has 80 characters and nothing steers the terminal") {
+  REQUIRE(
+      rc::check("hostile", [](const std::string& text, const std::string& name, const std::string& value) {
+        const auto any = letter({{"kafka_dlt-original-topic", text},
+                                 {"kafka_dlt-exception-fqcn", name},
+                                 {"kafka_dlt-exception-message", text},
+                                 {name, value}},
+                                value);
+        for (const auto& line : {table_heading(), table_row(any, now)})
+          RC_ASSERT(characters(line) <= table_width + 1);
+        RC_ASSERT(harmless(table_row(any, now)));
+        RC_ASSERT(harmless(json_line(any)));
+        RC_ASSERT(harmless(full_text(any, now, 0)));
+        RC_ASSERT(harmless(full_text(any, now, 5)));
+      }));
+}
+
+TEST_CASE("dlq: show tells numbers as numbers, text as text, and the rest in hexadecimal") {
+  auto text = full_text(letter(description(), {{"nothing", std::nullopt}}), now, 0);
+  for (const char* part :
+       {"orders-dlt[1]@17\n", "origin          orders[3]@258\n", "text            422 unknown article\n",
+        "attempts        2\n", "(60 s ago)", "  kafka_dlt-original-offset: 258\n", "  nothing: null\n",
+        "key: 3 bytes\n  key\n", "value: 5 bytes\n  value\n"})
+    CHECK_THAT(text, Catch::Contains(part));
+  text = full_text(letter({}, std::string("ab\0\xFF", 4)), now, 3);
+  CHECK_THAT(text, Catch::Contains("value: 4 bytes, the first 3 of them\n  000000  61 62 00 "));
+  CHECK_THAT(full_text(letter({}, "ééé"), now, 3), Catch::Contains("the first 2 of them\n  é\n"));
+}
+
+TEST_CASE("dlq: a letter goes where it came from, or stays for a reason") {
+  const Targets targets{
+      {"orders", {8, {}, {}}}, {"small", {2, {}, {}}}, {"gone", {0, "topic gone does not exist", {}}}};
+  Options options;
+  const auto decided = [&](auto change) {
+    auto about = description();
+    change(about);
+    return judge(letter(about), options, targets);
+  };
+  const auto same = decided([](auto&) {});
+  REQUIRE(same.to);
+  CHECK(same.to->topic == "orders");
+  CHECK(same.to->partition == 3);
+  CHECK(decided([](auto& about) { about.topic = "small"; }).to->partition == kafka::any_partition);
+  CHECK_THAT(decided([](auto& about) { about.topic = "payroll"; }).left, Catch::Contains("payroll"));
+  CHECK_THAT(decided([](auto& about) { about.topic = "gone"; }).left, Catch::Contains("does not exist"));
+  CHECK_THAT(judge(letter(delivery::Headers{}), options, targets).left, Catch::Contains("no dead letter"));
+  const auto often = [&](const char* count) { return letter(description(), {{"laneway-redrives", count}}); };
+  CHECK(judge(often("2"), options, targets).to);
+  CHECK_THAT(judge(often("3"), options, targets).left, Catch::Contains("3 times"));
+  auto cut = often("0").headers;
+  cut.push_back({"laneway-truncated", "100"});
+  CHECK_THAT(judge(letter(cut), options, targets).left, Catch::Contains("cut"));
+  options.to = "small";
+  CHECK(decided([](auto& about) { about.topic = "payroll"; }).to->topic == "small");
+  CHECK(decided([](auto& about) { about.partition = 0; }).to->partition == kafka::any_partition);
+  options.filter.origin = "refunds";
+  CHECK_THAT(decided([](auto&) {}).left, Catch::Contains("filter"));
+}
+
+TEST_CASE("dlq: what Kafka would delete at once stays, unless it gets a new time") {
+  Targets targets{{"orders", {8, {}, now - 90'000}}};
+  Options options;
+  CHECK(judge(letter(), options, targets).to);
+  targets["orders"].oldest = now - 89'999;
+  CHECK_THAT(judge(letter(), options, targets).left, Catch::Contains("retention"));
+  options.present_time = true;
+  CHECK(judge(letter(), options, targets).to);
+}
+
+TEST_CASE("dlq: what MapRoom lets through fits into the metadata of a commit") {
+  REQUIRE(rc::check("map room", [] {
+    const auto scale = *rc::gen::inRange(1, 30);
+    const auto part = *rc::gen::inRange(1, 100);
+    lane::Ledger ledger(0);
+    MapRoom room;
+    std::int64_t offset = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
+    std::uint64_t refused = 0, runs = 0;
+    auto random = static_cast<std::uint64_t>(*rc::gen::inRange(1, 1'000'000));
+    const auto next = [&] { return (random = random * 6364136223846793005U + 1442695040888963407U) >> 33; };
+    for (int i = 0; i < 8000; ++i) {
+      const auto sequence = ledger.append(offset);
+      const bool wanted = static_cast<int>(next() % 100) < part;
+      if (wanted && room.has_room_for(offset)) {
+        room.sent(offset);
+        ledger.complete(sequence);
+      } else {
+        refused += wanted;
+        room.left(offset);
+      }
+      offset += 1 + static_cast<std::int64_t>(next() % (std::uint64_t{1} << scale));
+    }
+    const auto map = lane::decode(ledger.completion_map(), ledger.committable()).map;
+    RC_ASSERT(map.has_value());
+    RC_ASSERT(*map == ledger.completed(100'000));
+    runs = map->runs.size();
+    RC_ASSERT(refused == 0 || runs > 200);  // it is used before it refuses
+  }));
+}
+
+TEST_CASE("dlq: the bar is never wider than a terminal and ends full") {
+  CHECK_THAT(progress_line(10, 10, 10, seconds(2)), Catch::Contains("[============================] 100 %"));
+  REQUIRE(rc::check("bar", [](std::uint64_t done, std::uint64_t all, std::uint64_t sent) {
+    RC_ASSERT(progress_line(done, all, sent, seconds(*rc::gen::inRange(0, 1'000'000))).size() < 80);
+  }));
+}
+
+TEST_CASE("dlq: the summary counts, and says what to do next") {
+  Options options;
+  Summary summary;
+  CHECK(summary_text(summary, options) == "nothing to send\n");
+  summary.sent["orders"] = 12;
+  summary.left["cut"] = 3;
+  CHECK(summary_text(summary, options) ==
+        "        12  would be sent to orders\n         3  left: cut\nnothing was sent; --yes sends\n");
+  options.yes = true;
+  CHECK(summary_text(summary, options) == "        12  sent to orders\n         3  left: cut\n");
+  summary.interrupted = true;
+  CHECK_THAT(summary_text(summary, options), Catch::Contains("the same command goes on"));
+}
