@@ -37,7 +37,9 @@ struct SimulateHandler {
   Duration timeout = seconds(30);
 };
 
-/// `handler.http`: a POST for each record.
+enum class BatchFormat : std::uint8_t { json, ndjson };
+
+/// `handler.http`: a POST for each record, or for several.
 struct HttpHandler {
   std::string url;
   Duration timeout = seconds(10);
@@ -47,6 +49,12 @@ struct HttpHandler {
   Duration max_retry_after = seconds(60);  ///< cap on what a server may ask for
   /// Requests at the server at once, and so connections; below the usual limit of 1,024 open files.
   std::uint32_t connections = 512;
+  struct Batch {
+    std::uint32_t records = 0;  ///< of one request at most; 0: no batches, the body is a record's value
+    Duration linger = milliseconds(10);  ///< the first record of a request waits so long for others
+    std::uint64_t bytes = 1 << 20;       ///< a request is complete when it has so many
+    BatchFormat format = BatchFormat::json;
+  } batch;
 };
 
 /// How records travel to a program of `handler.exec` and verdicts back; see lib/handler/exec_frame.h.

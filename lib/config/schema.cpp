@@ -143,6 +143,16 @@ void add_handlers(std::vector<Property>& table) {
                            "longest Retry-After that is honoured", AT_HTTP(max_retry_after)));
   table.push_back(count("handler.http.connections", 1, 65536, "requests at the server at once, at most",
                         AT_HTTP(connections)));
+  table.push_back(count("handler.http.batch.records", 0, 10000,
+                        "records of one request, at most; 0: each value is a request",
+                        AT_HTTP(batch.records)));
+  table.push_back(duration("handler.http.batch.linger", Duration::zero(), seconds(60),
+                           "how long the first record of a request waits for others", AT_HTTP(batch.linger)));
+  table.push_back(size("handler.http.batch.bytes", 1, 1ULL << 30,
+                       "a request of this size takes no more records", AT_HTTP(batch.bytes)));
+  table.push_back(choice<BatchFormat>("handler.http.batch.format",
+                                      {{"json", BatchFormat::json}, {"ndjson", BatchFormat::ndjson}},
+                                      "an array, or a line for each record", AT_HTTP(batch.format)));
   add_exec(table);
   table.push_back(sleep_property());
   table.push_back(duration("handler.simulate.spin", Duration::zero(), hours(1), "processor time used besides",

@@ -114,16 +114,16 @@ ExecReply ExecChild::judge(bool written, std::uint64_t id) {
   if (reader_.state() == ExecFrameReader::State::too_long)
     return reply(ExecReply::Kind::failed, "the program's answer is longer than " +
                                               std::to_string(longest_exec_answer) +
-                                              " bytes: " + exec_excerpt(reader_.pending()));
+                                              " bytes: " + excerpt(reader_.pending()));
   if (!written)
-    return reply(ExecReply::Kind::failed, "the program answered before it had read the whole record: " +
-                                              exec_excerpt(reader_.frame()));
+    return reply(ExecReply::Kind::failed,
+                 "the program answered before it had read the whole record: " + excerpt(reader_.frame()));
   auto outcome = exec_answer(framing_, reader_.frame(), id);
   if (!outcome) return reply(ExecReply::Kind::failed, "the program's answer " + outcome.error().message);
   reader_.take();
   if (!reader_.empty())
     return reply(ExecReply::Kind::failed,
-                 "the program wrote more than one answer: " + exec_excerpt(reader_.pending()));
+                 "the program wrote more than one answer: " + excerpt(reader_.pending()));
   proven_ = true;
   return {ExecReply::Kind::answered, std::move(outcome).value(), ""};
 }
@@ -152,7 +152,7 @@ std::string ExecChild::how_it_broke(StopToken stop) {
 
 ExecReply ExecChild::unasked() {
   return reply(ExecReply::Kind::not_taken,
-               "the program wrote without being given a record: " + exec_excerpt(reader_.pending()));
+               "the program wrote without being given a record: " + excerpt(reader_.pending()));
 }
 
 void ExecChild::end(Duration patience) {

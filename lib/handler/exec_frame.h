@@ -1,15 +1,7 @@
 // The frames between laneway and a program of `handler.exec`: what is written to its standard input, and how
 // what it writes to its standard output is cut into frames. Pure. The verdict in an answer: exec_answer.h.
 //
-// JSON: a record is one line,
-//
-//   {"id":7,"topic":"orders","partition":3,"offset":42,"timestamp":1767323045678,"key":"k","value":"v",
-//    "headers":[["tenant","a"],["trace",null]],"attempt":1}
-//
-// with null for a null key, value or header value, and -1 for no timestamp (ms since 1970). Where a key, a
-// value or a header's value of the record is not UTF-8, the line has "base64":true as well, and then the key,
-// the value and every header's value of that record are base64 (RFC 4648, 4). Names of headers are text; what
-// is not UTF-8 in them becomes U+FFFD. An answer is one line too, see exec_answer.h.
+// JSON: a record is one line, described in record_json.h; an answer is one line too, see exec_answer.h.
 //
 // Binary: a frame is its length (4 bytes) and then as many bytes. Numbers are big-endian two's complement;
 // `bytes` is a length (4 bytes, -1 for null) and as many bytes, as they are in the record.
@@ -75,8 +67,5 @@ class ExecFrameReader {
   config::Framing framing_;
   std::string buffer_;
 };
-
-/// RFC 4648, 4, with padding.
-std::string base64(std::string_view bytes);
 
 }  // namespace laneway::handler

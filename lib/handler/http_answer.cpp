@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "telemetry/escape.h"
+#include "handler/verdict_json.h"
 
 namespace laneway::handler {
 namespace {
-
-constexpr std::size_t longest_excerpt = 200;
-
-std::string excerpt(std::string_view bytes) {
-  std::string out;
-  telemetry::append_escaped(out, bytes.substr(0, longest_excerpt));
-  if (bytes.size() > longest_excerpt) out += "...";
-  return out;
-}
 
 std::string status_reason(const HttpAnswer& answer, const std::string& server) {
   std::string reason = "HTTP " + std::to_string(answer.status) + " from " + server;

@@ -36,6 +36,7 @@ struct HttpAnswer {
   std::optional<Duration> retry_after;
   std::string location;
   std::string body;  ///< its beginning
+  bool cut = false;  ///< the body is longer
 };
 
 /// `server` names the other side in reasons ("example.org:443"); a larger retry_after counts as

@@ -3,6 +3,7 @@
 // Pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "base/result.h"
@@ -15,6 +16,7 @@ struct HttpEndpoint {
   std::string server;  ///< host:port, for reasons; without the user and password that a URL may hold
   std::string content_type;
   Duration timeout{};
+  std::size_t kept_of_answer = 1024;  ///< bytes of an answer's body that HttpAnswer has
 };
 
 /// "host:port" of an http or https URL. Error: configuration.

@@ -40,7 +40,9 @@ Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& se
 }
 
 HttpHandler::HttpHandler(const config::HttpHandler& settings, std::string server)
-    : timeout_(settings.timeout), sender_(settings, std::move(server)), thread_([this] { run(); }) {}
+    : timeout_(settings.timeout + (settings.batch.records > 0 ? settings.batch.linger : Duration::zero())),
+      sender_(settings, std::move(server)),
+      thread_([this] { run(); }) {}
 
 HttpHandler::~HttpHandler() {
   {

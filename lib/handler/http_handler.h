@@ -1,6 +1,6 @@
-// `handler.http`: a POST for each record. The request is described in handler/http_request.h, the verdict in
-// handler/http_answer.h, what is sent when in handler/http_sender.h, the connections in
-// handler/http_client.h.
+// `handler.http`: a POST for each record, or for several (handler/http_batch.h). The request is described in
+// handler/http_request.h, the verdict in handler/http_answer.h, what is sent when in handler/http_sender.h,
+// the connections in handler/http_client.h.
 //
 // Asynchronous: handle() hands the task over and returns; one thread of the handler sends everything and
 // answers. What is handed over and not answered is bounded by the lanes' slots (lanes.workers each), so the

@@ -1,69 +1,129 @@
 #include "handler/http_sender.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "handler/http_batch.h"
+#include "handler/record_json.h"
 
 namespace laneway::handler {
 namespace {
 
 constexpr Duration look_interval = milliseconds(50);  // how late a stop may be seen
 
+HttpEndpoint endpoint_of(const config::HttpHandler& settings, std::string server) {
+  HttpEndpoint endpoint{settings.url, std::move(server), settings.content_type, settings.timeout};
+  if (settings.batch.records > 0) {
+    endpoint.content_type = batch_content_type(settings.batch.format);
+    endpoint.kept_of_answer = longest_verdicts(settings.batch.records);
+  }
+  return endpoint;
+}
+
 }  // namespace
 
-/// One record in the air.
+/// Records in the air.
 class HttpSender::Request final : public HttpExchange {
  public:
-  Request(HttpSender& sender, WorkPtr given) : work(std::move(given)), sender_(sender) {}
+  Request(HttpSender& sender, std::vector<WorkPtr> given) : works(std::move(given)), sender_(sender) {}
 
   void answered(const HttpAnswer& answer) override { sender_.conclude(*this, answer); }
 
-  WorkPtr work;
-  std::size_t place = 0;  // in in_air_
+  std::vector<WorkPtr> works;  // null: stopped and answered
+  std::string body;            // of a batch
+  std::size_t place = 0;       // in in_air_
 
  private:
   HttpSender& sender_;
 };
 
 HttpSender::HttpSender(const config::HttpHandler& settings, std::string server)
-    : endpoint_{settings.url, std::move(server), settings.content_type, settings.timeout},
+    : endpoint_(endpoint_of(settings, std::move(server))),
       passed_on_(settings.headers),
       max_retry_after_(settings.max_retry_after),
+      batch_(settings.batch),
       client_(endpoint_, settings.connections),
       next_look_(SteadyClock::now() + look_interval) {}
 
 HttpSender::~HttpSender() = default;
 
-void HttpSender::add(Task task) { waiting_.push_back(std::make_unique<Work>(std::move(task))); }
+void HttpSender::add(Task task) { wait_for_turn(std::make_unique<Work>(std::move(task))); }
+
+void HttpSender::wait_for_turn(WorkPtr work) {
+  if (batch_.records > 0) work->since = SteadyClock::now();
+  waiting_.push_back(std::move(work));
+}
 
 void HttpSender::serve() {
   send_waiting();
-  client_.serve(look_interval);
+  client_.serve(std::min(look_interval, until_due()));
   if (SteadyClock::now() >= next_look_) look_for_stops();
 }
 
+/// Until the next request may begin; more than enough when something else must happen before.
+Duration HttpSender::until_due() const {
+  if (waiting_.empty() || !client_.has_room()) return look_interval;
+  const Work& first = *waiting_.front();
+  if (waiting_.size() >= batch_.records || first.attempt->number > 1) return Duration::zero();
+  return std::max(first.since + batch_.linger - SteadyClock::now(), Duration::zero());
+}
+
 void HttpSender::send_waiting() {
-  while (!waiting_.empty() && client_.has_room()) {
-    auto work = std::move(waiting_.front());
-    waiting_.pop_front();
-    send(std::move(work));
+  while (!waiting_.empty() && client_.has_room() && until_due() == Duration::zero()) {
+    std::vector<std::string> records;
+    auto request = std::make_unique<Request>(*this, next_works(records));
+    request->place = in_air_.size();
+    in_air_.push_back(std::move(request));
+    begin(*in_air_.back(), records);
   }
 }
 
-void HttpSender::send(WorkPtr work) {
-  auto request = std::make_unique<Request>(*this, std::move(work));
-  const Attempt& attempt = *request->work->attempt;
+/// The first that wait and go together; in batches with their text.
+std::vector<HttpSender::WorkPtr> HttpSender::next_works(std::vector<std::string>& records) {
+  std::vector<WorkPtr> works;
+  std::size_t bytes = 0;
+  bool full = false;
+  while (!full && !waiting_.empty()) {
+    const Attempt& attempt = *waiting_.front()->attempt;
+    const bool alone = attempt.number > 1;
+    if (alone && !works.empty()) break;
+    if (batch_.records > 0) {
+      records.push_back(record_json(attempt.record, attempt.number));
+      bytes += records.back().size();
+    }
+    works.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+    full = alone || works.size() >= batch_.records || bytes >= batch_.bytes;
+  }
+  return works;
+}
+
+void HttpSender::begin(Request& request, const std::vector<std::string>& records) {
   try {
-    client_.begin(*request, attempt.record.value().value_or(""),
+    if (batch_.records > 0) {
+      request.body = batch_body(batch_.format, records);
+      return client_.begin(request, request.body, batch_headers(records.size()));
+    }
+    const Attempt& attempt = *request.works.front()->attempt;
+    client_.begin(request, attempt.record.value().value_or(""),
                   request_headers(attempt.record, attempt.number, passed_on_));
   } catch (...) {
-    return answer(std::move(request->work), outcome_of_exception());
+    const auto outcome = outcome_of_exception();
+    for (auto& work : take_out(request)->works) answer(std::move(work), outcome);
   }
-  request->place = in_air_.size();
-  in_air_.push_back(std::move(request));
 }
 
 void HttpSender::conclude(Request& request, const HttpAnswer& answered) {
   const auto ended = take_out(request);
-  answer(std::move(ended->work), verdict_of(answered, endpoint_.server, max_retry_after_));
+  auto outcomes = verdicts(*ended, answered);
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    if (ended->works[i]) answer(std::move(ended->works[i]), std::move(outcomes[i]));
+}
+
+std::vector<Outcome> HttpSender::verdicts(const Request& request, const HttpAnswer& answer) const {
+  if (batch_.records > 0)
+    return batch_verdicts(answer, request.works.size(), endpoint_.server, max_retry_after_);
+  return {verdict_of(answer, endpoint_.server, max_retry_after_)};
 }
 
 std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {
@@ -79,20 +139,28 @@ void HttpSender::answer(WorkPtr work, Outcome outcome) {
   if (!answer_attempt(work->task, work->index, work->attempt->stop, std::move(outcome))) return;
   if (++work->index == work->task.size()) return;
   work->attempt.emplace(work->task.attempt(work->index));
-  waiting_.push_back(std::move(work));
+  wait_for_turn(std::move(work));
 }
 
 void HttpSender::look_for_stops() {
   next_look_ = SteadyClock::now() + look_interval;
-  std::erase_if(waiting_, [](const WorkPtr& work) { return work->attempt->stop.stop_requested(); });
-  HttpAnswer stopped;
-  stopped.transport = Transport::stopped;
+  std::erase_if(waiting_, [](const WorkPtr& work) { return work->stopped(); });
   for (std::size_t i = in_air_.size(); i-- > 0;) {
     Request& request = *in_air_[i];
-    if (!request.work->attempt->stop.stop_requested()) continue;
-    client_.cancel(request);
-    conclude(request, stopped);
+    const bool all = std::all_of(request.works.begin(), request.works.end(),
+                                 [](const WorkPtr& work) { return !work || work->stopped(); });
+    if (all) client_.cancel(request);
+    answer_stopped(request);
+    if (all) take_out(request);
   }
+}
+
+void HttpSender::answer_stopped(Request& request) {
+  HttpAnswer stopped;
+  stopped.transport = Transport::stopped;
+  const auto outcome = verdict_of(stopped, endpoint_.server, max_retry_after_);
+  for (WorkPtr& work : request.works)
+    if (work && work->stopped()) answer(std::move(work), outcome);
 }
 
 }  // namespace laneway::handler

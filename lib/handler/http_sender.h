@@ -1,9 +1,15 @@
 // Sends the records of tasks and answers them: the http handler without its thread.
 //
 // Waiting records are sent in the order in which they came as soon as the client has room. The records of one
-// task are sent one after the other. Every 50 ms stops are looked for: a record that is in the air is cut off
-// and answered; a task whose record still waits for a connection ends unanswered, because nothing was
-// attempted.
+// task are sent one after the other: the next when the one before is done. Every 50 ms stops are looked for:
+// a record that is in the air is answered, and its request cut off when no other record waits for it; a task
+// whose record has not been sent ends unanswered, because nothing was attempted.
+//
+// Batches: a request takes records as they come, of all lanes, until it has batch.records or batch.bytes, or
+// its first record has waited for batch.linger. Never two records of one task, so that order holds however
+// the service works on them: records of one key (of one partition, where that is the order) are never in the
+// air together. A record that is tried again is sent in a request of its own: then one that spoils whatever
+// request it is in spoils no other record.
 //
 // Memory: bounded by who adds tasks. The lanes' slots do it: a pool hands over no more claims than
 // lanes.workers, and a task of most_per_task() == 1 is one record or the records of one key.
@@ -42,23 +48,31 @@ class HttpSender {
   /// A task and which of its records has its turn.
   struct Work {
     explicit Work(Task given) : task(std::move(given)), attempt(task.attempt(0)) {}
+    bool stopped() const { return attempt->stop.stop_requested(); }
     Task task;
     std::uint32_t index = 0;
     std::optional<Attempt> attempt;
+    TimePoint since;  // when it began to wait, for batches
   };
   using WorkPtr = std::unique_ptr<Work>;
   class Request;
 
+  void wait_for_turn(WorkPtr work);
+  Duration until_due() const;
+  std::vector<WorkPtr> next_works(std::vector<std::string>& records);
   void send_waiting();
-  void send(WorkPtr work);
+  void begin(Request& request, const std::vector<std::string>& records);
   void conclude(Request& request, const HttpAnswer& answer);
+  std::vector<Outcome> verdicts(const Request& request, const HttpAnswer& answer) const;
   std::unique_ptr<Request> take_out(Request& request);
   void answer(WorkPtr work, Outcome outcome);
   void look_for_stops();
+  void answer_stopped(Request& request);
 
   const HttpEndpoint endpoint_;
   const std::vector<std::string> passed_on_;
   const Duration max_retry_after_;
+  const config::HttpHandler::Batch batch_;
 
   HttpClient client_;
   std::deque<WorkPtr> waiting_;

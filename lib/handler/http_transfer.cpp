@@ -12,8 +12,8 @@
 namespace laneway::handler {
 namespace {
 
-constexpr std::size_t longest_answer = 64 * 1024;  // headers and body; the rest is not read
-constexpr std::size_t kept_of_body = 1024;
+constexpr std::size_t longest_answer =
+    64 * 1024;                         // headers and body, unless more is kept; the rest is not read
 constexpr long receive_buffer = 4096;  // answers are short, and there may be a thousand transfers
 
 /// Value of `line` when it is the header `name`.
@@ -59,8 +59,9 @@ struct HttpTransfer::Callbacks {
 
   static std::size_t body(char* data, std::size_t, std::size_t size, void* self_pointer) {
     auto& self = *static_cast<HttpTransfer*>(self_pointer);
-    const auto room = kept_of_body - std::min(kept_of_body, self.answer_.body.size());
+    const auto room = self.kept_of_body_ - self.answer_.body.size();
     self.answer_.body.append(data, std::min(room, size));
+    if (size > room) self.answer_.cut = true;
     return self.count(size);
   }
 
@@ -76,6 +77,7 @@ void HttpTransfer::FreeList::operator()(curl_slist* list) const { curl_slist_fre
 
 HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting)
     : content_type_("Content-Type: " + endpoint.content_type),
+      kept_of_body_(endpoint.kept_of_answer),
       connecting_(connecting),
       easy_(curl_easy_init()),
       error_text_(CURL_ERROR_SIZE, '\0') {
@@ -83,7 +85,10 @@ HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecti
   set_options(endpoint);
 }
 
-HttpTransfer::~HttpTransfer() { curl_easy_cleanup(easy_); }
+HttpTransfer::~HttpTransfer() {
+  leave_connecting();
+  curl_easy_cleanup(easy_);
+}
 
 void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   const auto timeout_ms =
@@ -115,8 +120,8 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
 
 std::size_t HttpTransfer::count(std::size_t bytes) {
   received_ += bytes;
-  if (received_ <= longest_answer) return bytes;
-  cut_ = true;
+  if (received_ <= longest_answer + kept_of_body_) return bytes;
+  cut_ = answer_.cut = true;
   return 0;  // ends the transfer
 }
 

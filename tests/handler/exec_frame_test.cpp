@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "handler/exec_bytes.h"
+#include "handler/record_json.h"
 #include "run.h"
 
 using namespace laneway;

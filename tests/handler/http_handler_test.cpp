@@ -3,35 +3,12 @@
 #include <set>
 
 #include "catch.h"
-#include "handler/factory.h"
-#include "run.h"
-#include "servers.h"
+#include "http.h"
 
 using namespace laneway;
 using namespace laneway::handler;
 
 namespace {
-
-config::HttpHandler settings_for(const std::string& url) {
-  config::HttpHandler settings;
-  settings.url = url;
-  settings.timeout = seconds(60);
-  return settings;
-}
-
-std::unique_ptr<Handler> made(const config::HttpHandler& settings) {
-  auto handler = make_handler(settings);
-  REQUIRE(handler.ok());
-  return std::move(handler).value();
-}
-
-std::unique_ptr<Handler> made(const std::string& url) { return made(settings_for(url)); }
-
-std::vector<kafka::RecordData> one(kafka::RecordData data) {
-  std::vector<kafka::RecordData> out;
-  out.push_back(std::move(data));
-  return out;
-}
 
 constexpr std::string_view accepted = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -340,12 +317,8 @@ TEST_CASE("tasks are handed over and their requests are at the server together")
   constexpr int count = 60;
   Gathering server(count);
   const auto handler = made(server.url());
-  std::vector<std::unique_ptr<Run>> runs;
-  for (int i = 0; i < count; ++i) {
-    runs.push_back(std::make_unique<Run>(one(record_data(i, "v"))));
-    handler->handle(runs.back()->task());  // returns though nothing is answered before the last is there
-  }
-  for (auto& run : runs) CHECK(run->result().done == 1);
+  Runs runs(*handler, count);  // ends though nothing is answered before the last is there
+  CHECK(runs.done() == count);
   CHECK(server.most() == count);
 }
 
@@ -354,12 +327,7 @@ TEST_CASE("no more requests than connections are at the server") {
   auto settings = settings_for(server.url());
   settings.connections = 2;
   const auto handler = made(settings);
-  std::vector<std::unique_ptr<Run>> runs;
-  for (int i = 0; i < 12; ++i) {
-    runs.push_back(std::make_unique<Run>(one(record_data(i, "v"))));
-    handler->handle(runs.back()->task());
-  }
-  for (auto& run : runs) CHECK(run->result().done == 1);
+  CHECK(Runs(*handler, 12).done() == 12);
   CHECK(server.most() == 2);
   CHECK(server.connections() == 2);
 }
@@ -410,18 +378,14 @@ TEST_CASE("a handler that is destroyed cuts off what is in the air and answers n
     if (connection.read_request().empty()) ++cut;
   });
   auto handler = made(server.url());
-  std::vector<std::unique_ptr<Run>> runs;
-  for (int i = 0; i < 20; ++i) {
-    runs.push_back(std::make_unique<Run>(one(record_data(i, "v"))));
-    handler->handle(runs.back()->task());
-  }
+  Runs runs(*handler, 20);
   while (server.connections() == 0) std::this_thread::yield();
   handler.reset();
-  for (auto& run : runs) {
-    CHECK(run->ended());
-    CHECK(run->result().done == 0);
-    CHECK(run->result().failures.empty());
+  for (std::size_t i = 0; i < 20; ++i) {
+    CHECK(runs[i].ended());
+    CHECK(runs[i].result().failures.empty());
   }
+  CHECK(runs.done() == 0);
   while (cut == 0) std::this_thread::yield();
 }
 

@@ -1,0 +1,37 @@
+// Several records in one request (`handler.http.batch`), and a verdict for each from its answer. Pure.
+//
+// The body is a JSON array of records, or a line of JSON for each (ndjson); a record as in record_json.h. The
+// request says `Laneway-Records: <how many>`.
+//
+// Answer: what is not 2xx holds for all. 2xx is done for all, unless the body is a list of verdicts
+// (verdict_json.h): a JSON array, or lines, as many as records and in their order. A body is such a list when
+// it begins with an object that has an `outcome`, alone or in an array, or when it is an empty array. If a
+// list does not fit its request (other count, not JSON, cut at the longest answer), all are a retry.
+//
+// When a request with several records is rejected as a whole, one of them may have spoilt it: all are a
+// retry. Whoever tries a record again sends it in a request of its own, so the next rejection is its own.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "handler/http_answer.h"
+#include "handler/http_request.h"
+
+namespace laneway::handler {
+
+/// Bytes of an answer's body that are kept, for up to `records` verdicts.
+std::size_t longest_verdicts(std::size_t records);
+/// The media type of a request's body.
+std::string batch_content_type(config::BatchFormat format);
+/// `records`: each as in record_json.h; not empty.
+std::string batch_body(config::BatchFormat format, const std::vector<std::string>& records);
+std::vector<RequestHeader> batch_headers(std::size_t records);
+
+/// One outcome for each of `records` records. The rest as for verdict_of().
+std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,
+                                    Duration max_retry_after);
+
+}  // namespace laneway::handler

@@ -1,0 +1,36 @@
+// A verdict as programs (handler.exec) and web services (handler.http.batch) give it in JSON:
+//
+//   {"outcome":"done"}
+//   {"outcome":"retry","reason":"the database is locked","after":"5s"}
+//
+// `outcome` is one of done, retry, reject, unavailable. `reason` (text) and `after` (a duration such as
+// 500ms, for retry and unavailable, a day at most) may be left out or null. Other members are passed over.
+//
+// Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "handler/outcome.h"
+
+namespace laneway::handler {
+
+/// Of `after`; longer ones count as this.
+inline constexpr Duration longest_after = std::chrono::hours(24);
+
+/// `text` is what `object`, a JSON object, was read from. The reason is cut to 1,000 bytes and safe to print.
+/// Error: internal; its message continues "the answer ...".
+Result<Outcome> verdict_of_json(const nlohmann::json& object, std::string_view text);
+
+/// The same from parts; `verdict`: 0 done, 1 retry, 2 reject, else unavailable.
+Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::optional<Duration> after);
+
+/// The beginning of `bytes`, safe to print, for messages.
+std::string excerpt(std::string_view bytes, std::size_t longest = 200);
+
+}  // namespace laneway::handler

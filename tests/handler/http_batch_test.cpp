@@ -1,0 +1,216 @@
+#include "handler/http_batch.h"
+
+#include <rapidcheck.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+#include "handler/record_json.h"
+#include "http.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+using nlohmann::json;
+
+namespace {
+
+std::vector<Outcome> verdicts(const std::string& body, std::size_t records = 2, int status = 200) {
+  HttpAnswer answer;
+  answer.status = status;
+  answer.body = body;
+  return batch_verdicts(answer, records, "shop:80", seconds(60));
+}
+
+bool all_are(const std::vector<Outcome>& outcomes, Verdict verdict, std::size_t records = 2) {
+  return outcomes.size() == records && std::all_of(outcomes.begin(), outcomes.end(),
+                                                   [&](const auto& each) { return each.verdict == verdict; });
+}
+
+config::HttpHandler batches(const std::string& url, std::uint32_t records) {
+  auto settings = settings_for(url);
+  settings.batch.records = records;
+  settings.batch.linger = std::chrono::hours(1);  // unless a test says otherwise: a request waits to be full
+  return settings;
+}
+
+std::vector<std::int64_t> offsets_in(const httplib::Request& request) {
+  std::vector<std::int64_t> offsets;
+  for (const auto& record : json::parse(request.body)) offsets.push_back(record.at("offset"));
+  return offsets;
+}
+
+}  // namespace
+
+TEST_CASE("a body is a JSON array, or a line for each record") {
+  const auto array = batch_body(config::BatchFormat::json, {R"({"a":1})", R"({"a":2})"});
+  CHECK(json::parse(array) == json::parse(R"([{"a":1},{"a":2}])"));
+  CHECK(batch_body(config::BatchFormat::ndjson, {R"({"a":1})", R"({"a":2})"}) == "{\"a\":1}\n{\"a\":2}\n");
+}
+
+TEST_CASE("an answer of 2xx is done for all, unless it lists verdicts") {
+  for (const auto* body : {"", " \n", "ok", "<html>[", R"({"status":"ok"})", "[1,2,3]", R"([{"id":1}])",
+                           "{oops", "{\n\"id\": 1\n}"})
+    CHECK(all_are(verdicts(body), Verdict::done));
+}
+
+TEST_CASE("a list of verdicts counts record by record") {
+  for (const std::string body :
+       {R"([{"outcome":"done"},{"outcome":"retry","reason":"locked","after":"5s"}])",
+        "\n[\n {\"outcome\": \"done\"},\n {\"outcome\": \"retry\", \"reason\": \"locked\", \"after\": "
+        "\"5s\"}\n]\n",
+        "{\"outcome\":\"done\"}\n{\"outcome\":\"retry\",\"reason\":\"locked\",\"after\":\"5s\"}\n",
+        "{\"outcome\":\"done\"}\r\n\r\n{\"outcome\":\"retry\",\"reason\":\"locked\",\"after\":\"5s\"}"}) {
+    const auto outcomes = verdicts(body);
+    REQUIRE(outcomes.size() == 2);
+    CHECK(outcomes[0].verdict == Verdict::done);
+    CHECK(outcomes[1].verdict == Verdict::retry);
+    CHECK(outcomes[1].reason == "locked");
+    CHECK(outcomes[1].after == Duration(seconds(5)));
+  }
+  CHECK(all_are(verdicts("{\n\"outcome\": \"reject\"\n}", 1), Verdict::reject, 1));
+}
+
+TEST_CASE("a list that does not fit its request is a retry for all, and says why") {
+  const auto reason = [](const std::string& body) {
+    const auto outcomes = verdicts(body);
+    CHECK(all_are(outcomes, Verdict::retry));
+    return outcomes.front().reason;
+  };
+  CHECK(reason(R"([{"outcome":"done"}])") == "the answer of shop:80 has 1 verdicts for 2 records");
+  CHECK(reason("{\"outcome\":\"done\"}") == "the answer of shop:80 has 1 verdicts for 2 records");
+  CHECK(reason("[]") == "the answer of shop:80 has 0 verdicts for 2 records");
+  CHECK(reason(R"([{"outcome":"done"},)").find("is not JSON") != std::string::npos);
+  CHECK(reason(R"([{"outcome":"done"},7])").find("no JSON object") != std::string::npos);
+  CHECK(reason(R"([{"outcome":"done"},{}])").find("has no outcome") != std::string::npos);
+  CHECK(reason(R"([{"outcome":"done"},{"outcome":"maybe"}])").find("another outcome") != std::string::npos);
+  CHECK(reason("{\"outcome\":\"done\"}\n{\"outcome").find("no JSON object") != std::string::npos);
+}
+
+TEST_CASE("a list that was cut is a retry, another long answer is not") {
+  HttpAnswer answer;
+  answer.status = 200;
+  answer.cut = true;
+  answer.body = R"([{"outcome":"done"},{"outcome":"done"}])";
+  CHECK(all_are(batch_verdicts(answer, 2, "shop:80", seconds(60)), Verdict::retry));
+  answer.body = "<html>";
+  CHECK(all_are(batch_verdicts(answer, 2, "shop:80", seconds(60)), Verdict::done));
+}
+
+TEST_CASE("what is not 2xx holds for all, but a rejection of several is no record's own") {
+  const std::string list = R"([{"outcome":"done"},{"outcome":"done"}])";
+  CHECK(all_are(verdicts(list, 2, 500), Verdict::retry));
+  CHECK(all_are(verdicts(list, 2, 503), Verdict::unavailable));
+  CHECK(all_are(verdicts(list, 2, 422), Verdict::retry));
+  CHECK(all_are(verdicts(list, 1, 422), Verdict::reject, 1));
+}
+
+TEST_CASE("verdicts of any body are as many as records") {
+  REQUIRE(rc::check([](const std::string& body, std::uint8_t records) {
+    RC_ASSERT(verdicts(body, records + 1U).size() == records + 1U);
+    RC_ASSERT(verdicts("[" + body, records + 1U).size() == records + 1U);
+    RC_ASSERT(verdicts("{" + body, records + 1U).size() == records + 1U);
+  }));
+}
+
+TEST_CASE("records of several tasks go in one request, in the order in which they came") {
+  HttpServer server([](const auto&, auto&) {});
+  const auto handler = made(batches(server.url(), 3));
+  Runs runs(*handler, 6);
+  CHECK(runs.done() == 6);
+  REQUIRE(server.requests().size() == 2);
+  const auto request = server.requests().at(0);
+  CHECK(offsets_in(request) == std::vector<std::int64_t>{0, 1, 2});
+  CHECK(request.get_header_value("Laneway-Records") == "3");
+  CHECK(request.get_header_value("Content-Type") == "application/json");
+  CHECK_FALSE(request.has_header("Kafka-Offset"));
+  CHECK(offsets_in(server.requests().at(1)) == std::vector<std::int64_t>{3, 4, 5});
+}
+
+TEST_CASE("a request that does not fill up leaves when its first record has waited") {
+  HttpServer server([](const auto&, auto&) {});
+  auto settings = batches(server.url(), 1000);
+  settings.batch.linger = milliseconds(20);
+  settings.batch.format = config::BatchFormat::ndjson;
+  const auto handler = made(settings);
+  CHECK(Runs(*handler, 2).done() == 2);
+  CHECK(server.requests().at(0).get_header_value("Content-Type") == "application/x-ndjson");
+  CHECK(json::parse(server.requests().at(0).body.substr(0, server.requests().at(0).body.find('\n')))
+            .at("offset") == 0);
+}
+
+TEST_CASE("a request that is large enough leaves at once") {
+  HttpServer server([](const auto&, auto&) {});
+  auto settings = batches(server.url(), 1000);
+  settings.batch.bytes = 1;
+  settings.batch.linger = milliseconds(1);
+  const auto handler = made(settings);
+  CHECK(Runs(*handler, 3).done() == 3);
+  CHECK(server.requests().size() == 3);
+}
+
+TEST_CASE("each record has its own verdict") {
+  HttpServer server([](const auto&, auto& response) {
+    response.set_content(R"([{"outcome":"done"},{"outcome":"reject","reason":"bad"},{"outcome":"retry"}])",
+                         "application/json");
+  });
+  const auto handler = made(batches(server.url(), 3));
+  Runs runs(*handler, 3);
+  CHECK(runs.done() == 1);
+  CHECK(runs.failure(1).verdict == Verdict::reject);
+  CHECK(runs.failure(1).reason == "bad");
+  CHECK(runs.failure(2).verdict == Verdict::retry);
+}
+
+TEST_CASE("as many verdicts as records fit into an answer") {
+  constexpr int count = 2000;
+  json list = json::array();
+  for (int i = 0; i < count; ++i)
+    list.push_back({{"outcome", i % 2 == 0 ? "done" : "retry"}, {"reason", std::string(100, 'r')}});
+  HttpServer server(
+      [&](const auto&, auto& response) { response.set_content(list.dump(), "application/json"); });
+  const auto handler = made(batches(server.url(), count));
+  CHECK(Runs(*handler, count).done() == count / 2);
+}
+
+TEST_CASE("records of one key are never in one request") {
+  HttpServer server([](const auto&, auto&) {});
+  auto settings = batches(server.url(), 100);
+  settings.batch.linger = milliseconds(1);
+  const auto handler = made(settings);
+  std::vector<kafka::RecordData> records;
+  for (int i = 0; i < 5; ++i) records.push_back(record_data(i, "v", "k"));
+  Run run(std::move(records), true);
+  handler->handle(run.task());
+  CHECK(run.result().done == 5);
+  std::vector<std::int64_t> sent;
+  for (const auto& request : server.requests()) {
+    REQUIRE(offsets_in(request).size() == 1);
+    sent.push_back(offsets_in(request)[0]);
+  }
+  CHECK(sent == std::vector<std::int64_t>{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("a record that is tried again is sent in a request of its own, at once") {
+  HttpServer server([](const auto&, auto&) {});
+  const auto handler = made(batches(server.url(), 3));
+  Runs again(*handler, 2, 2);
+  CHECK(again.done() == 2);
+  CHECK(server.requests().size() == 2);
+}
+
+TEST_CASE("a stopped record leaves its request, which goes on for the others") {
+  RawServer server([](Connection& connection) {
+    connection.read_request();
+    connection.read_request();  // until the client hangs up
+  });
+  auto handler = made(batches(server.url(), 2));
+  Runs runs(*handler, 2);
+  while (server.connections() == 0) std::this_thread::yield();
+  runs[0].stop();
+  REQUIRE(runs[0].result().failures.size() == 1);
+  CHECK(runs.failure(0).cause == Cause::timeout);
+  CHECK_FALSE(runs[1].ended());
+  runs[1].stop();
+  CHECK(runs.failure(1).cause == Cause::timeout);
+}
