@@ -16,7 +16,8 @@ namespace laneway::app {
 /// may be joined shows only at a join). Errors: unavailable, configuration. Where a pattern matches nothing
 /// yet, the partitions remain assumed.
 Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out);
-/// A connection to the handler's server. Errors: unavailable.
+/// A connection to the handler's server, or its plugin loaded and started. Errors: unavailable,
+/// configuration.
 Status ask_handler(const config::Config& config, std::ostream& out);
 
 }  // namespace laneway::app

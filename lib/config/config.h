@@ -67,7 +67,15 @@ struct ExecHandler {
   Duration timeout = seconds(30);
 };
 
-using Handler = std::variant<LogHandler, SimulateHandler, HttpHandler, ExecHandler>;
+/// `handler.plugin`: a shared library does the work.
+struct PluginHandler {
+  std::string library;  ///< an absolute path
+  Duration timeout = seconds(30);
+  std::string config = "{}";        ///< the section handler.plugin.config as JSON
+  std::string shown_config = "{}";  ///< the same as YAML without what may be secret
+};
+
+using Handler = std::variant<LogHandler, SimulateHandler, HttpHandler, ExecHandler, PluginHandler>;
 
 enum class Order : std::uint8_t { none, key, partition };
 /// Order by key: what records without a key are.

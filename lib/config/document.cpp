@@ -82,6 +82,7 @@ class Builder final : public YAML::EventHandler {
     node.kind = null ? Node::Kind::null : Node::Kind::scalar;
     node.position = at;
     node.text = value;
+    node.plain = tag == "?";
     add(std::move(node));
   }
 

@@ -26,6 +26,7 @@ struct Node {
   Kind kind = Kind::null;
   Position position;
   std::string text;            ///< of a scalar
+  bool plain = false;          ///< of a scalar: written without quotes
   std::vector<Node> items;     ///< of a list
   std::vector<Entry> entries;  ///< of a map, in the order of the text
   /// The text as it was written, where variables were put in: the only form that messages show.

@@ -15,8 +15,7 @@ struct AbsentKey {
 };
 
 constexpr AbsentKey absent_keys[] = {
-    {"handler.produce", "the handlers are log, simulate, http and exec"},
-    {"handler.plugin", "the handlers are log, simulate, http and exec"},
+    {"handler.produce", "the handlers are log, simulate, http, exec and plugin"},
 };
 
 bool below(std::string_view path, std::string_view section) {

@@ -65,6 +65,9 @@ class Rules {
     if (exec != nullptr && exec->command.empty())
       require_of_handler("handler.exec", "command",
                          "a program and its arguments, such as [/opt/orders/handle, --fast]");
+    const auto* plugin = std::get_if<PluginHandler>(&config_.handler);
+    if (plugin != nullptr && plugin->library.empty())
+      require_of_handler("handler.plugin", "library", "the absolute path of the plugin's shared library");
   }
 
   /// Said where the handler was chosen.

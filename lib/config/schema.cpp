@@ -6,6 +6,7 @@
 
 #include "config/checks.h"
 #include "config/client_keys.h"
+#include "config/json.h"
 #include "config/schema_failure.h"
 
 namespace laneway::config {
@@ -21,6 +22,8 @@ using std::chrono::minutes;
   [](auto& config) -> auto& { return std::get<HttpHandler>(config.handler).field; }
 #define AT_EXEC(field) \
   [](auto& config) -> auto& { return std::get<ExecHandler>(config.handler).field; }
+#define AT_PLUGIN(field) \
+  [](auto& config) -> auto& { return std::get<PluginHandler>(config.handler).field; }
 #define AT_SIMULATE(field) \
   [](auto& config) -> auto& { return std::get<SimulateHandler>(config.handler).field; }
 
@@ -132,6 +135,34 @@ Property url_property() {
   return property;
 }
 
+Property library_property() {
+  Property property =
+      text("handler.plugin.library", "an absolute path", "the shared library that does the work",
+           AT_PLUGIN(library), [](const std::string& path) {
+             return std::string(path.starts_with('/') ? "" : "it does not begin with a /");
+           });
+  property.example = "/usr/lib/laneway/orders.so";
+  return property;
+}
+
+/// Whatever is in it, is the plugin's.
+Property plugin_config_property() {
+  Property property;
+  property.name = "handler.plugin.config";
+  property.expects = "a map of anything";
+  property.description = "given to the plugin as JSON";
+  property.structured = true;
+  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+    auto& plugin = std::get<PluginHandler>(config.handler);
+    plugin.config = node.is_null() ? "{}" : json_of(node);
+    plugin.shown_config = node.is_null() ? "{}" : shown_yaml(node);
+    return std::nullopt;
+  };
+  property.print = [](const Config& config) { return std::get<PluginHandler>(config.handler).shown_config; };
+  return property;
+}
+
 void add_handlers(std::vector<Property>& table) {
   table.push_back(url_property());
   table.push_back(
@@ -164,6 +195,10 @@ void add_handlers(std::vector<Property>& table) {
   table.push_back(hang_partitions_property());
   table.push_back(duration("handler.simulate.timeout", milliseconds(1), hours(1), "limit of one attempt",
                            AT_SIMULATE(timeout)));
+  table.push_back(library_property());
+  table.push_back(duration("handler.plugin.timeout", milliseconds(1), hours(24), "limit of one attempt",
+                           AT_PLUGIN(timeout)));
+  table.push_back(plugin_config_property());
 }
 
 void add_lanes(std::vector<Property>& table) {
@@ -252,8 +287,8 @@ const Property* find_property(std::string_view path) {
 }
 
 const std::vector<std::string>& handler_names() {
-  static const std::vector<std::string> names = {"log", "simulate", "http",
-                                                 "exec"};  // in the order of the variant
+  static const std::vector<std::string> names = {"log", "simulate", "http", "exec",
+                                                 "plugin"};  // in the order of the variant
   return names;
 }
 
@@ -262,6 +297,7 @@ std::optional<Handler> make_handler(std::string_view name) {
   if (name == "simulate") return SimulateHandler{};
   if (name == "http") return HttpHandler{};
   if (name == "exec") return ExecHandler{};
+  if (name == "plugin") return PluginHandler{};
   return std::nullopt;
 }
 

@@ -14,4 +14,7 @@ namespace laneway::handler {
 
 Result<std::unique_ptr<Handler>> make_handler(const config::Handler& settings);
 
+/// What can be said of the settings without running the user's code.
+Status check_handler(const config::Handler& settings);
+
 }  // namespace laneway::handler

@@ -8,6 +8,7 @@
 
 #include "handler/exec_reach.h"
 #include "handler/http_endpoint.h"
+#include "handler/plugin_handler.h"
 
 namespace laneway::handler {
 
@@ -33,6 +34,12 @@ Result<std::string> reach_server(const config::HttpHandler& settings, Duration t
                "start the web service, or correct the URL"};
 }
 
+Result<std::string> reach_plugin(const config::PluginHandler& settings) {
+  const auto name = try_plugin(settings);
+  if (!name) return name.error();
+  return "the plugin " + *name + " takes its configuration";
+}
+
 }  // namespace
 
 Result<std::optional<std::string>> reach(const config::Handler& settings, Duration timeout) {
@@ -44,6 +51,8 @@ Result<std::optional<std::string>> reach(const config::Handler& settings, Durati
     return optional(reach_server(*http, timeout));
   if (const auto* exec = std::get_if<config::ExecHandler>(&settings))
     return optional(reach_program(*exec, timeout));
+  if (const auto* plugin = std::get_if<config::PluginHandler>(&settings))
+    return optional(reach_plugin(*plugin));
   return std::optional<std::string>();
 }
 

@@ -1,0 +1,303 @@
+// C++17 over laneway/plugin.h: a plugin in a few lines. Whatever the plugin throws becomes a retry with its
+// reason.
+//
+//   #include <laneway/plugin.hpp>
+//
+//   laneway::Answer greet(const laneway::Record& record) {
+//     if (!record.value()) return laneway::Answer::reject("a greeting needs a value");
+//     …
+//     return laneway::Answer::done();
+//   }
+//   LANEWAY_PLUGIN_FUNCTION("greet", "1.0", greet)
+//
+// Work with a configuration or a state is a class:
+//   - derived from RecordPlugin: blocks, one record at a time;
+//   - derived from BatchPlugin: several at once, or answered later by another thread;
+// made once by its constructor (Host, std::string_view config) and named by LANEWAY_PLUGIN("name", "1.0",
+// Class). What the constructor throws is the reason why laneway does not start; what the destructor must tell
+// goes to the log. Threads and lifetimes are those of laneway/plugin.h.
+#pragma once
+
+#include <laneway/plugin.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace laneway {
+
+/// What became of a record.
+struct Answer {
+  laneway_verdict verdict = LANEWAY_DONE;
+  /// For people: what went wrong. Cut at 1 KiB.
+  std::string reason;
+  /// The wish for the delay before the next attempt.
+  std::optional<std::chrono::milliseconds> after;
+
+  static Answer done() { return {}; }
+  static Answer retry(std::string reason, std::optional<std::chrono::milliseconds> after = {}) {
+    return {LANEWAY_RETRY, std::move(reason), after};
+  }
+  static Answer reject(std::string reason) { return {LANEWAY_REJECT, std::move(reason), {}}; }
+  static Answer unavailable(std::string reason, std::optional<std::chrono::milliseconds> after = {}) {
+    return {LANEWAY_UNAVAILABLE, std::move(reason), after};
+  }
+};
+
+/// What laneway does for the plugin. Copyable; valid until the plugin has been destroyed.
+class Host {
+ public:
+  explicit Host(const laneway_host* host) : host_(host) {}
+
+  void debug(const std::string& text) const { host_->log(host_, LANEWAY_LOG_DEBUG, text.c_str()); }
+  void info(const std::string& text) const { host_->log(host_, LANEWAY_LOG_INFO, text.c_str()); }
+  void warn(const std::string& text) const { host_->log(host_, LANEWAY_LOG_WARN, text.c_str()); }
+  void error(const std::string& text) const { host_->log(host_, LANEWAY_LOG_ERROR, text.c_str()); }
+
+  const laneway_host* get() const { return host_; }
+
+ private:
+  const laneway_host* host_;
+};
+
+/// A view of a record, valid until the record is answered. Copyable.
+class Record {
+ public:
+  Record(const laneway_host* host, const laneway_record* record) : host_(host), record_(record) {}
+
+  std::string_view topic() const { return {record_->topic.data, record_->topic.size}; }
+  std::int32_t partition() const { return record_->partition; }
+  std::int64_t offset() const { return record_->offset; }
+  /// Milliseconds since 1970 in UTC; -1: none.
+  std::int64_t timestamp() const { return record_->timestamp; }
+  /// From 1.
+  std::uint32_t attempt() const { return record_->attempt; }
+  /// Nothing when it is null. Likewise the value, whose null is a tombstone.
+  std::optional<std::string_view> key() const { return view(record_->key); }
+  std::optional<std::string_view> value() const { return view(record_->value); }
+
+  std::size_t header_count() const { return host_->header_count(host_, record_); }
+  std::string_view header_name(std::size_t index) const { return view(at(index).name).value_or(""); }
+  std::optional<std::string_view> header_value(std::size_t index) const { return view(at(index).value); }
+  /// Of the last header of that name; nothing when there is none or it is null.
+  std::optional<std::string_view> header(std::string_view name) const {
+    for (std::size_t index = header_count(); index > 0; --index)
+      if (header_name(index - 1) == name) return header_value(index - 1);
+    return std::nullopt;
+  }
+
+  /// The attempt's time is over, or laneway stops: answer soon.
+  bool stop_requested() const { return host_->stop_requested(host_, record_) != 0; }
+  /// Sleeps for so long or until a stop is requested; true when one is.
+  bool wait(std::chrono::milliseconds time) const { return host_->wait(host_, record_, time.count()) != 0; }
+
+ private:
+  static std::optional<std::string_view> view(const laneway_bytes& bytes) {
+    if (bytes.data == nullptr) return std::nullopt;
+    return std::string_view(bytes.data, bytes.size);
+  }
+  laneway_header at(std::size_t index) const {
+    laneway_header header;
+    host_->header(host_, record_, index, &header);
+    return header;
+  }
+
+  const laneway_host* host_;
+  const laneway_record* record_;
+};
+
+/// Records to be answered, each once, by any thread. What is not answered when the batch is destroyed is
+/// retried.
+class Batch {
+ public:
+  Batch(const laneway_host* host, const laneway_batch* batch)
+      : host_(host),
+        task_(batch->task),
+        size_(batch->count),
+        in_order_(batch->in_order != 0),
+        records_(batch->records) {}
+  Batch(Batch&& other) noexcept
+      : host_(std::exchange(other.host_, nullptr)),
+        task_(other.task_),
+        size_(other.size_),
+        in_order_(other.in_order_),
+        records_(other.records_) {}
+  Batch& operator=(Batch&&) = delete;
+  ~Batch() {
+    if (host_ == nullptr) return;
+    const bool threw = std::uncaught_exceptions() > 0;
+    host_->give_up(host_, task_,
+                   threw ? "the plugin threw" : "the plugin dropped the record without an answer");
+  }
+
+  std::uint32_t size() const { return size_; }
+  /// Handle the records one after the other; after one that is not done, handle and answer none of the rest.
+  bool in_order() const { return in_order_; }
+  /// Valid until it is answered.
+  Record record(std::uint32_t index) const { return Record(host_, records_[index]); }
+
+  /// False when it was answered before: the first answer holds.
+  bool answer(std::uint32_t index, const Answer& answer) const {
+    return host_->answer(host_, task_, index, answer.verdict, answer.after ? answer.after->count() : -1,
+                         answer.reason.c_str()) != 0;
+  }
+
+ private:
+  const laneway_host* host_;
+  std::uint64_t task_;
+  std::uint32_t size_;
+  bool in_order_;
+  const laneway_record* const* records_;
+};
+
+/// Work that blocks and sees one record at a time; called by several threads at once.
+class RecordPlugin {
+ public:
+  virtual ~RecordPlugin() = default;
+  virtual Answer handle(const Record& record) = 0;
+};
+
+/// Work that takes several records at once, or answers later: keep the batch, return, and answer from any
+/// thread. Called by several threads at once.
+class BatchPlugin {
+ public:
+  virtual ~BatchPlugin() = default;
+  /// Records of one batch, at most; asked once.
+  virtual std::uint32_t most_per_batch() const { return 1; }
+  /// If it throws, what is not answered yet is retried.
+  virtual void submit(Batch batch) = 0;
+};
+
+// How the above becomes a table of C functions.
+namespace plugin_detail {
+
+inline void write_text(const char* text, char* buffer, std::size_t size) {
+  if (size > 0) std::snprintf(buffer, size, "%s", text);
+}
+
+/// Calls `work`; what it throws is passed on as a text.
+template <class Work, class Failed>
+void guarded(Work work, Failed failed) noexcept {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    failed(error.what());
+  } catch (...) {
+    failed("something that is not a std::exception");
+  }
+}
+
+inline laneway_verdict tell(const Answer& answer, laneway_failure* failure) {
+  if (answer.verdict == LANEWAY_DONE) return LANEWAY_DONE;
+  if (answer.after) failure->after_ms = answer.after->count();
+  write_text(answer.reason.c_str(), failure->reason, failure->reason_size);
+  return answer.verdict;
+}
+
+/// handle() of a plugin's table: `work` takes a Record and returns an Answer.
+template <class Work>
+laneway_verdict handle(Work& work, const laneway_host* host, const laneway_record* record,
+                       laneway_failure* failure) noexcept {
+  laneway_verdict verdict = LANEWAY_RETRY;
+  guarded([&] { verdict = tell(work(Record(host, record)), failure); },
+          [&](const char* what) {
+            write_text((std::string("the plugin threw: ") + what).c_str(), failure->reason,
+                       failure->reason_size);
+          });
+  return verdict;
+}
+
+/// A plugin's class with what its functions need.
+template <class Class>
+struct Instance {
+  Instance(const laneway_host* given, std::string_view config) : host(given), plugin(Host(given), config) {}
+
+  static int32_t init(const laneway_host* host, const char* config, laneway_instance* instance, char* error,
+                      std::size_t error_size) noexcept {
+    int32_t result = 1;
+    guarded(
+        [&] {
+          auto made = std::make_unique<Instance>(host, config);
+          if constexpr (std::is_base_of_v<BatchPlugin, Class>)
+            instance->most_per_batch = made->plugin.most_per_batch();
+          instance->data = made.release();
+          result = 0;
+        },
+        [&](const char* what) { write_text(what, error, error_size); });
+    return result;
+  }
+
+  static laneway_verdict handle(void* data, const laneway_record* record, laneway_failure* failure) noexcept {
+    auto& self = *static_cast<Instance*>(data);
+    const auto work = [&self](const Record& view) { return self.plugin.handle(view); };
+    return plugin_detail::handle(work, self.host, record, failure);
+  }
+
+  static void submit(void* data, const laneway_batch* batch) noexcept {
+    auto& self = *static_cast<Instance*>(data);
+    const auto* host = self.host;
+    const auto task = batch->task;
+    guarded([&] { self.plugin.submit(Batch(host, batch)); },
+            [&](const char* what) {
+              host->give_up(host, task, what);
+              host->log(host, LANEWAY_LOG_ERROR, (std::string("submit threw: ") + what).c_str());
+            });
+  }
+
+  static int32_t shutdown(void* data, char*, std::size_t) noexcept {
+    delete static_cast<Instance*>(data);
+    return 0;
+  }
+
+  const laneway_host* host;
+  Class plugin;
+};
+
+template <class Class>
+laneway_plugin table(const char* name, const char* version) {
+  constexpr bool blocking = std::is_base_of_v<RecordPlugin, Class>;
+  static_assert(blocking != std::is_base_of_v<BatchPlugin, Class>,
+                "a plugin's class derives from laneway::RecordPlugin or from laneway::BatchPlugin");
+  laneway_plugin made{LANEWAY_PLUGIN_ABI,
+                      sizeof(laneway_plugin),
+                      name,
+                      version,
+                      Instance<Class>::init,
+                      nullptr,
+                      nullptr,
+                      Instance<Class>::shutdown};
+  if constexpr (blocking) {
+    made.handle = Instance<Class>::handle;
+  } else {
+    made.submit = Instance<Class>::submit;
+  }
+  return made;
+}
+
+template <auto function>
+class Function final : public RecordPlugin {
+ public:
+  Function(Host, std::string_view) {}
+  Answer handle(const Record& record) override { return function(record); }
+};
+
+}  // namespace plugin_detail
+}  // namespace laneway
+
+/// Exports the class as the library's plugin; once in a library.
+#define LANEWAY_PLUGIN(name, version, ...)                                                         \
+  extern "C" LANEWAY_PLUGIN_EXPORT const laneway_plugin* laneway_plugin_table(uint32_t) {          \
+    static const laneway_plugin table = laneway::plugin_detail::table<__VA_ARGS__>(name, version); \
+    return &table;                                                                                 \
+  }
+
+/// Exports a function from Record to Answer.
+#define LANEWAY_PLUGIN_FUNCTION(name, version, function) \
+  LANEWAY_PLUGIN(name, version, laneway::plugin_detail::Function<&function>)

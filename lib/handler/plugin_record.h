@@ -1,0 +1,44 @@
+// A record as a plugin sees it: the plain struct of include/laneway/plugin.h with what laneway needs behind
+// it.
+//
+// Threads: one at a time for one record. Valid until the record is answered.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "handler/handler.h"
+#include "laneway/plugin.h"
+
+namespace laneway::handler {
+
+class PluginRecord : public laneway_record {
+ public:
+  PluginRecord() : laneway_record() {}
+
+  /// From now on this is a view of that attempt's record.
+  void show(const Attempt& begun);
+
+  static const PluginRecord& of(const laneway_record* record) {
+    return static_cast<const PluginRecord&>(*record);
+  }
+
+  std::size_t header_count() const { return headers().size(); }
+  laneway_header header(std::size_t index) const;
+  const StopToken& stop() const { return *stop_; }
+
+ private:
+  const std::vector<kafka::Header>& headers() const;
+
+  const kafka::Record* record_ = nullptr;
+  std::optional<StopToken> stop_;
+  mutable bool headers_read_ = false;
+  mutable std::vector<kafka::Header> headers_;
+};
+
+/// What the plugin's answer means; a verdict that is none is the plugin's defect. `reason` may be null.
+Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const char* reason);
+
+}  // namespace laneway::handler
