@@ -17,8 +17,7 @@ namespace {
 std::vector<Error> errors_of_parts(const config::Config& config) {
   std::vector<Error> errors;
   if (const auto client = kafka::check_settings(config.kafka); !client) errors.push_back(client.error());
-  if (const auto handler = handler::check_handler(config.handler); !handler)
-    errors.push_back(handler.error());
+  if (const auto handler = handler::check_handler(config); !handler) errors.push_back(handler.error());
   return errors;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "handler/produce_topics.h"
 #include "handler/reach.h"
 #include "kafka/directory.h"
 
@@ -16,6 +17,10 @@ std::vector<kafka::TopicPartition> partitions_of(const std::vector<kafka::TopicI
   return partitions;
 }
 
+std::string partitions_text(std::int32_t count) {
+  return std::to_string(count) + " partition" + (count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
@@ -24,8 +29,11 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
   const auto topics = (*directory)->topics(config.topics, config.start_deadline);
   if (!topics) return topics.error();
   for (const auto& topic : *topics)
-    out << "topic " << topic.name << ": " << topic.partitions << " partition"
-        << (topic.partitions == 1 ? "" : "s") << '\n';
+    out << "topic " << topic.name << ": " << partitions_text(topic.partitions) << '\n';
+  const auto outputs = handler::find_output_topics(config, *topics, **directory, config.start_deadline);
+  if (!outputs) return outputs.error();
+  for (const auto& topic : *outputs)
+    out << "output topic " << topic.name << ": " << partitions_text(topic.partitions) << '\n';
   const auto readable =
       (*directory)->readable(*topics, std::min<Duration>(config.start_deadline, seconds(5)));
   if (!readable && !config.topics_by_pattern()) return readable.error();

@@ -101,6 +101,7 @@ void add_load_options(CLI::App& verb, Arguments& to) {
   auto* keys =
       verb.add_option("--keys", to.load.keys, "distinct keys; without: a key of its own for each record");
   verb.add_flag("--null-keys", to.load.null_keys)->excludes(keys);
+  verb.add_option("--header", to.load.header, "a header of this name with the record's number");
   verb.add_option("--partitions", to.load.partitions, "only to these")->delimiter(',');
   verb.add_option("--acks-file", to.load.acks_file, "appends each acknowledged record to this file");
 }

@@ -107,11 +107,8 @@ class Writer {
     value_.replace(0, std::min(text.size(), value_.size()), text, 0, value_.size());
     const auto deadline = Clock::now() + patience;
     for (;;) {
-      if (rd_kafka_produce(topic_.get(), partition, RD_KAFKA_MSG_F_COPY, value_.data(), value_.size(),
-                           load_.null_keys ? nullptr : key.data(), load_.null_keys ? 0 : key.size(),
-                           nullptr) == 0)
-        break;
-      const auto code = rd_kafka_last_error();
+      const auto code = send(partition, load_.null_keys ? std::string_view() : key, text);
+      if (code == RD_KAFKA_RESP_ERR_NO_ERROR) break;
       if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || Clock::now() > deadline)
         check(code, "produce to " + load_.topic);
       rd_kafka_poll(client_, 20);
@@ -120,6 +117,21 @@ class Writer {
   }
 
  private:
+  rd_kafka_resp_err_t send(std::int32_t partition, std::string_view key, const std::string& number) {
+    rd_kafka_headers_t* headers = nullptr;
+    if (!load_.header.empty()) {
+      headers = rd_kafka_headers_new(1);
+      rd_kafka_header_add(headers, load_.header.c_str(), -1, number.data(),
+                          static_cast<ssize_t>(number.size()));
+    }
+    const auto code = rd_kafka_producev(
+        client_, RD_KAFKA_V_RKT(topic_.get()), RD_KAFKA_V_PARTITION(partition),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
+        RD_KAFKA_V_VALUE(value_.data(), value_.size()), RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR && headers != nullptr) rd_kafka_headers_destroy(headers);
+    return code;
+  }
+
   rd_kafka_t* client_;
   const Load& load_;
   std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> topic_;

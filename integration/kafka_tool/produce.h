@@ -16,6 +16,7 @@ struct Load {
   double rate = 0;         ///< records a second; 0: as fast as it goes
   std::int64_t keys = 0;   ///< distinct keys; 0: each record has its own
   bool null_keys = false;
+  std::string header;                    ///< name of a header with the record's number; empty: none
   std::vector<std::int32_t> partitions;  ///< only to these; empty: all
   std::string acks_file;                 ///< each acknowledged record as a JSON line; empty: none
 };

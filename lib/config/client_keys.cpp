@@ -168,7 +168,31 @@ constexpr ClientKey keys[] = {
     consumer_only(flag("allow.auto.create.topics", "let brokers create topics that do not exist")),
 };
 
+constexpr ClientKey keys_of_producers[] = {
+    number("linger.ms", 0, 900000, "how long records wait for others to share a batch with"),
+    number("batch.size", 1, int_max, "bytes of a batch, at most"),
+    number("batch.num.messages", 1, 1000000, "records of a batch, at most"),
+    choice("compression.type", "none gzip snappy lz4 zstd", "compression of batches"),
+    number("compression.level", -1, 12, "level of it, -1: the codec's own"),
+    number("message.max.bytes", 1000, 1000000000, "largest record that is tried"),
+    number("queue.buffering.max.messages", 1, 10000000, "records on their way, at most"),
+    number("queue.buffering.max.kbytes", 1, 2097151, "KiB of records on their way, at most"),
+    choice("partitioner", "random consistent consistent_random murmur2 murmur2_random fnv1a fnv1a_random",
+           "how a key chooses its partition", "", "murmur2_random"),
+    number("sticky.partitioning.linger.ms", 0, 900000,
+           "how long records without a key stay with one partition"),
+};
+
 }  // namespace
+
+std::span<const ClientKey> producer_keys() { return keys_of_producers; }
+
+const ClientKey* find_producer_key(std::string_view name) {
+  for (const ClientKey& key : keys_of_producers)
+    if (key.name == name) return &key;
+  const auto* key = find_client_key(name);
+  return key == nullptr || key->consumer_only ? nullptr : key;
+}
 
 std::span<const ClientKey> client_keys() { return keys; }
 

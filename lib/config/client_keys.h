@@ -38,6 +38,12 @@ std::span<const ClientKey> client_keys();
 /// Nullptr when the key is not on the list.
 const ClientKey* find_client_key(std::string_view name);
 
+/// Keys that only producers have, for what laneway writes with; acknowledgement and idempotence are laneway's
+/// own.
+std::span<const ClientKey> producer_keys();
+/// A key that a producer may be given, one of its own or of those that both have; nullptr for any other.
+const ClientKey* find_producer_key(std::string_view name);
+
 /// A key of the library that is refused, with the reason and what to do instead.
 struct RefusedClientKey {
   std::string_view name;  ///< a trailing * stands for the rest

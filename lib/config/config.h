@@ -18,6 +18,13 @@ namespace laneway::config {
 /// "LANEWAY_LANES__WORKERS".
 using Origin = std::string;
 
+/// A client key with its value and where it was written. `secret` values are never printed.
+struct ClientSetting {
+  std::string value;
+  Origin origin;
+  bool secret = false;
+};
+
 /// `handler.log`: prints each record to standard output; for looking.
 struct LogHandler {};
 
@@ -75,7 +82,31 @@ struct PluginHandler {
   std::string shown_config = "{}";  ///< the same as YAML without what may be secret
 };
 
-using Handler = std::variant<LogHandler, SimulateHandler, HttpHandler, ExecHandler, PluginHandler>;
+/// `handler.produce`: writes each record to a topic; done when all in-sync replicas have it.
+struct ProduceHandler {
+  enum class Partition : std::uint8_t { by_key, keep };
+  enum class Timestamp : std::uint8_t { keep, now };
+
+  /// `{topic}` in it stands for the record's own topic.
+  std::string topic;
+  /// A record header that names the topic instead, one of `topics`; empty: none.
+  std::string topic_header;
+  std::vector<std::string> topics;
+  bool keep_key = true;
+  Partition partition = Partition::by_key;
+  bool keep_headers = true;
+  Timestamp timestamp = Timestamp::keep;
+  /// A record that is not acknowledged so long is unavailable.
+  Duration timeout = seconds(30);
+  /// The producer's own client keys, beside and before those of `kafka`: another cluster, batching,
+  /// compression.
+  std::map<std::string, ClientSetting> client;
+
+  bool other_cluster() const { return client.contains("bootstrap.servers"); }
+};
+
+using Handler =
+    std::variant<LogHandler, SimulateHandler, HttpHandler, ExecHandler, PluginHandler, ProduceHandler>;
 
 enum class Order : std::uint8_t { none, key, partition };
 /// Order by key: what records without a key are.
@@ -152,13 +183,6 @@ enum class LogFormat : std::uint8_t { text, json };
 struct Log {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
-};
-
-/// A client key with its value and where it was written. `secret` values are never printed.
-struct ClientSetting {
-  std::string value;
-  Origin origin;
-  bool secret = false;
 };
 
 struct Config {

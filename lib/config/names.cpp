@@ -15,7 +15,7 @@ struct AbsentKey {
 };
 
 constexpr AbsentKey absent_keys[] = {
-    {"handler.produce", "the handlers are log, simulate, http, exec and plugin"},
+    {"handler.produce.transactional", "records are written at least once"},
 };
 
 bool below(std::string_view path, std::string_view section) {

@@ -6,6 +6,7 @@
 
 #include "config/checks.h"
 #include "config/schema.h"
+#include "config/schema_produce.h"
 #include "config/text.h"
 #include "config/units.h"
 
@@ -19,6 +20,7 @@ class Rules {
 
   void check() {
     require();
+    check_produce();
     check_own_keys();
     check_dead_letters();
     check_times();
@@ -78,6 +80,24 @@ class Rules {
       return item.first == "handler" || item.first.starts_with(section);
     });
     problems_.add(first->second.place, key, "this key is missing", hint);
+  }
+
+  void check_produce() {
+    const auto* produce = std::get_if<ProduceHandler>(&config_.handler);
+    if (produce == nullptr) return;
+    if (produce->topic.empty() && produce->topic_header.empty())
+      require_of_handler("handler.produce", "topic", "where records are written, such as \"{topic}-out\"");
+    if (!produce->topic_header.empty() && produce->topics.empty())
+      refuse({"handler.produce.topic_header"},
+             "whoever writes a record could name any topic in its header: topics is empty",
+             "handler.produce.topics: the topics that it may name");
+    if (produce->topic_header.empty() && !produce->topics.empty())
+      refuse({"handler.produce.topics"}, "this has no effect without topic_header",
+             "handler.produce.topic_header, or remove it");
+    if (const auto topic = looping_topic(config_, *produce); !topic.empty())
+      refuse({"handler.produce.topic", "handler.produce.topics"},
+             quoted(topic) + " is one of topics as well: its records would go round for ever",
+             "another topic");
   }
 
   void check_own_keys() {

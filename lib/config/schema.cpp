@@ -8,6 +8,7 @@
 #include "config/client_keys.h"
 #include "config/json.h"
 #include "config/schema_failure.h"
+#include "config/schema_produce.h"
 
 namespace laneway::config {
 namespace {
@@ -199,6 +200,7 @@ void add_handlers(std::vector<Property>& table) {
   table.push_back(duration("handler.plugin.timeout", milliseconds(1), hours(24), "limit of one attempt",
                            AT_PLUGIN(timeout)));
   table.push_back(plugin_config_property());
+  add_produce(table);
 }
 
 void add_lanes(std::vector<Property>& table) {
@@ -287,8 +289,8 @@ const Property* find_property(std::string_view path) {
 }
 
 const std::vector<std::string>& handler_names() {
-  static const std::vector<std::string> names = {"log", "simulate", "http", "exec",
-                                                 "plugin"};  // in the order of the variant
+  static const std::vector<std::string> names = {"log",    "simulate", "http", "exec",
+                                                 "plugin", "produce"};  // in the order of the variant
   return names;
 }
 
@@ -298,6 +300,7 @@ std::optional<Handler> make_handler(std::string_view name) {
   if (name == "http") return HttpHandler{};
   if (name == "exec") return ExecHandler{};
   if (name == "plugin") return PluginHandler{};
+  if (name == "produce") return ProduceHandler{};
   return std::nullopt;
 }
 

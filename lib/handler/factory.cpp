@@ -7,6 +7,7 @@
 #include "handler/log_handler.h"
 #include "handler/plugin_handler.h"
 #include "handler/plugin_library.h"
+#include "handler/produce_handler.h"
 #include "handler/simulate_handler.h"
 
 namespace laneway::handler {
@@ -15,21 +16,24 @@ namespace {
 using Made = Result<std::unique_ptr<Handler>>;
 
 struct Maker {
+  const config::Config& config;
+
   Made operator()(const config::LogHandler&) const { return std::unique_ptr<Handler>(new LogHandler); }
   Made operator()(const config::SimulateHandler& settings) const { return SimulateHandler::make(settings); }
   Made operator()(const config::HttpHandler& settings) const { return HttpHandler::make(settings); }
   Made operator()(const config::ExecHandler& settings) const { return ExecHandler::make(settings); }
   Made operator()(const config::PluginHandler& settings) const { return PluginHandler::make(settings); }
+  Made operator()(const config::ProduceHandler&) const { return ProduceHandler::make(config); }
 };
 
 }  // namespace
 
-Made make_handler(const config::Handler& settings) { return std::visit(Maker{}, settings); }
+Made make_handler(const config::Config& config) { return std::visit(Maker{config}, config.handler); }
 
-Status check_handler(const config::Handler& settings) {
-  if (const auto* plugin = std::get_if<config::PluginHandler>(&settings))
+Status check_handler(const config::Config& config) {
+  if (const auto* plugin = std::get_if<config::PluginHandler>(&config.handler))
     return check_plugin_file(plugin->library);
-  const auto made = make_handler(settings);
+  const auto made = make_handler(config);
   return made ? Status() : made.error();
 }
 

@@ -1,4 +1,4 @@
-// From a configured handler to a running one.
+// From a configured handler (`config.handler`) to a running one.
 //
 // The caller owns the handler; it must outlive the pools that call it. Errors have kind configuration and
 // name the key.
@@ -12,9 +12,9 @@
 
 namespace laneway::handler {
 
-Result<std::unique_ptr<Handler>> make_handler(const config::Handler& settings);
+Result<std::unique_ptr<Handler>> make_handler(const config::Config& config);
 
 /// What can be said of the settings without running the user's code.
-Status check_handler(const config::Handler& settings);
+Status check_handler(const config::Config& config);
 
 }  // namespace laneway::handler

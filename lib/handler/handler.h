@@ -13,9 +13,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/stop_token.h"
 #include "base/time.h"
 #include "handler/outcome.h"
@@ -127,6 +129,11 @@ class Handler {
   /// Whether handle() never blocks: then it is called on the lanes' own thread and on those that answer, and
   /// the lanes have no worker threads.
   virtual bool asynchronous() const { return false; }
+  /// Whether a task holds as many records as wait, up to most_per_task(): for a handler that works on all of
+  /// a task at once. Else a task is as many as take a moment.
+  virtual bool fills_tasks() const { return false; }
+  /// Why the handler cannot go on, ever: the service then stops, to be started anew. From any thread.
+  virtual std::optional<Error> fatal() const { return std::nullopt; }
   /// For logs: "http", "log", …
   virtual std::string name() const = 0;
   /// What it talks to, as the breaker's log calls it.

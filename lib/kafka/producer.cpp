@@ -15,6 +15,7 @@ namespace laneway::kafka {
 namespace {
 
 constexpr Duration end_patience = seconds(10);
+constexpr int turn_ms = 100;
 
 struct HeadersDeleter {
   void operator()(rd_kafka_headers_t* headers) const { rd_kafka_headers_destroy(headers); }
@@ -89,14 +90,15 @@ ClientSettings producer_client(const ClientSettings& consumer, const ClientSetti
 
 class Producer::Implementation {
  public:
-  Implementation(HandlePtr client, std::function<void()> on_room)
+  Implementation(HandlePtr client, std::function<void()> on_turn)
       : handle_(std::move(client)),
         queue_(rd_kafka_queue_get_main(handle_.get())),
-        on_room_(std::move(on_room)),
+        on_turn_(std::move(on_turn)),
         thread_([this] { run(); }) {}
   ~Implementation() { end(); }
 
   SendResult send(const Outgoing& record, DeliverySink* sink);
+  void wake() { rd_kafka_queue_yield(queue_.get()); }
   rd_kafka_t* handle() { return handle_.get(); }
 
   std::atomic<std::uint64_t> acknowledged{0};
@@ -110,8 +112,7 @@ class Producer::Implementation {
 
   HandlePtr handle_;
   QueuePtr queue_;
-  const std::function<void()> on_room_;
-  std::atomic<bool> wants_room_{false};
+  const std::function<void()> on_turn_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // the last: it uses all of the above
 };
@@ -120,29 +121,20 @@ SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* 
   auto headers = headers_of(record.headers);
   const auto fields = fields_of(record, headers.get(), sink);
   const std::size_t count = headers ? fields.size() : fields.size() - 1;
-  for (bool again = false;; again = true) {
-    const ErrorPtr error(rd_kafka_produceva(handle_.get(), fields.data(), count));
-    if (!error) {
-      (void)headers.release();  // the message owns them now
-      return {};
-    }
-    const auto code = rd_kafka_error_code(error.get());
-    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL)
-      return {Sent::refused,
-              failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition)};
-    if (again) return {Sent::full, {}};
-    // Asked for before the second look, so that room made between the two is not missed.
-    wants_room_.store(true);
+  const ErrorPtr error(rd_kafka_produceva(handle_.get(), fields.data(), count));
+  if (!error) {
+    (void)headers.release();  // the message owns them now
+    return {};
   }
+  const auto code = rd_kafka_error_code(error.get());
+  if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return {Sent::full, {}};
+  return {Sent::refused, failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition)};
 }
 
 void Producer::Implementation::run() {
   while (!stop_.load()) {
-    if (auto* event = rd_kafka_queue_poll(queue_.get(), 1000)) {
-      serve(event);
-      rd_kafka_event_destroy(event);  // makes the room
-    }
-    if (wants_room_.load() && wants_room_.exchange(false) && on_room_) on_room_();
+    if (const EventPtr event(rd_kafka_queue_poll(queue_.get(), turn_ms)); event) serve(event.get());
+    if (on_turn_) on_turn_();  // without the event: its records have left the queue
   }
 }
 
@@ -177,7 +169,7 @@ void Producer::Implementation::end() {
   if (rd_kafka_flush(handle_.get(), to_ms(deadline.left())) != RD_KAFKA_RESP_ERR_NO_ERROR)
     telemetry::error("producer ends with unanswered records");
   stop_.store(true);
-  rd_kafka_queue_yield(queue_.get());
+  wake();
   thread_.join();
 }
 
@@ -189,12 +181,14 @@ Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
   auto handle = make_producer(settings);
   if (!handle) return handle.error();
   return std::unique_ptr<Producer>(
-      new Producer(std::make_unique<Implementation>(std::move(handle).value(), std::move(settings.on_room))));
+      new Producer(std::make_unique<Implementation>(std::move(handle).value(), std::move(settings.on_turn))));
 }
 
 SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
   return implementation_->send(record, sink);
 }
+
+void Producer::wake() { implementation_->wake(); }
 
 bool Producer::flush(Deadline deadline) {
   return rd_kafka_flush(implementation_->handle(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;

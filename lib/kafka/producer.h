@@ -1,7 +1,7 @@
 // Writes records to topics: idempotent, acknowledged by all in-sync replicas, without blocking.
 //
-// send() takes a record or says that the client's queue is full (back-pressure: keep it and try again when
-// on_room is called); each record taken is answered exactly once through its DeliverySink: acknowledged, or
+// send() takes a record or says that the client's queue is full (back-pressure: keep it and try again
+// on_turn); each record taken is answered exactly once through its DeliverySink: acknowledged, or
 // why not. A record counts as written only when acknowledged; one that is answered otherwise may have been
 // written all the same (no answer came), and is never written twice by the client itself. Records of one
 // partition are written in the order of their send(); one that fails lets the later ones pass, so whoever
@@ -10,7 +10,7 @@
 // Ownership: owns a client handle and the thread that reads its answers, which it joins. Sinks belong to the
 // caller and live until they are answered. Destroying the Producer gives up what is unanswered: every sink is
 // called before the destructor returns (patience: 10 s).
-// Threads: any number call everything. Sinks and on_room are called on the thread of the Producer and must be
+// Threads: any number call everything. Sinks and on_turn are called on the thread of the Producer and must be
 // brief; they may call send(). Blocks: flush() up to its deadline, and the destructor; nothing else.
 // Errors: of single records in Delivery; create() fails with kind configuration.
 #pragma once
@@ -71,7 +71,7 @@ class DeliverySink {
 
 enum class Sent : std::uint8_t {
   accepted,  ///< The sink will be called.
-  full,      ///< The client's queue is full: nothing was taken, on_room follows.
+  full,      ///< The client's queue is full: nothing was taken, try again later.
   refused,   ///< At once, as `refusal` says: the sink will not be called.
 };
 struct SendResult {
@@ -83,8 +83,8 @@ struct ProducerSettings {
   ClientSettings client;  ///< as producer_client() makes it
   /// A record that is not acknowledged so long after send() is unreachable.
   Duration delivery_timeout = seconds(30);
-  /// Called once after a send() that answered full, when there may be room again. May be empty.
-  std::function<void()> on_room{};
+  /// Called whenever answers have come, after wake(), and every 100 ms. May be empty.
+  std::function<void()> on_turn{};
 };
 
 /// The keys of a consumer's configuration that a producer has as well (connection, TLS, SASL), with
@@ -98,6 +98,8 @@ class Producer {
 
   /// `sink` may be null: then only the counts below tell.
   SendResult send(const Outgoing& record, DeliverySink* sink);
+  /// on_turn is called soon.
+  void wake();
   /// Sends what lingers and waits for the answers, in the order of send; false if some are missing at the
   /// deadline.
   bool flush(Deadline deadline);

@@ -52,7 +52,8 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       execution_(context, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(
           pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->most_per_task(),
-                       context.handler->timeout(), seconds(5), context.handler->asynchronous()},
+                       context.handler->timeout(), seconds(5), context.handler->asynchronous(),
+                       context.handler->fills_tasks()},
           execution_, on_ready)) {
   execution_.set_pool(*pool_);
   stats_->committed_offset.set(start.offset);

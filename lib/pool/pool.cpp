@@ -113,8 +113,9 @@ std::optional<Claim> Pool::Implementation::next_claim(Worker& self) {
 Claim Pool::Implementation::take_claim(TimePoint now) {
   Entry& entry = queue_.front();
   Range range = entry.range;
+  const std::uint32_t timely = limits.whole_claims ? limits.most_per_claim : service_time_.claim_size();
   if (!range.batch->sequential)
-    range.end = range.begin + std::min({range.count(), service_time_.claim_size(), limits.most_per_claim});
+    range.end = range.begin + std::min({range.count(), timely, limits.most_per_claim});
   const std::uint32_t jobs = range.count();
   queue_wait.record(now - entry.submitted, jobs);
   entry.range.begin = range.end;

@@ -12,9 +12,10 @@
 //
 // Claims: a worker takes as many jobs at once as it would finish in about `claim_time`, by the measured
 // service time (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and a
-// slow job delays none. Wake-ups: a worker is woken only when the queued work would wait longer than a
-// wake-up costs; kick() from the producer's tick makes up for an estimate that was wrong. The worker that
-// parked last is woken first, so that the same few stay warm and the others go idle.
+// slow job delays none; Limits::whole_claims takes what waits instead. Wake-ups: a worker is woken only when
+// the queued work would wait longer than a wake-up costs; kick() from the producer's tick makes up for an
+// estimate that was wrong. The worker that parked last is woken first, so that the same few stay warm and the
+// others go idle.
 //
 // Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), whether or not
 // the thread that ran it has gone on; so `workers` bounds the claims in flight, and fewer threads may serve
@@ -45,6 +46,9 @@ struct Limits {
   Duration idle = seconds(5);
   /// Work::run never blocks: it is called inside try_submit() and finish(), one call at a time.
   bool asynchronous = false;
+  /// A claim takes what waits, up to most_per_claim, however long jobs take: for work that does its jobs at
+  /// once.
+  bool whole_claims = false;
 };
 
 enum class Admission : std::uint8_t { accepted, full, closed };

@@ -9,6 +9,7 @@
 #include "config/checks.h"
 #include "handler/dead_letter_handler.h"
 #include "handler/factory.h"
+#include "handler/produce_topics.h"
 #include "kafka/directory.h"
 #include "lane/consumer_loop.h"
 #include "service/lane_metrics.h"
@@ -73,7 +74,7 @@ Status Service::Implementation::prepare() {
     journal = std::move(opened).value();
   }
   if (!handler) {
-    auto made = handler::make_handler(config.handler);
+    auto made = handler::make_handler(config);
     if (!made) return made.error();
     handler = std::move(made).value();
   }
@@ -83,11 +84,15 @@ Status Service::Implementation::prepare() {
   return {};
 }
 
-/// The topics, when all that are named can be read. A pattern may match some that cannot; their lanes tell.
+/// The topics, when all that are named can be read, and those that the handler writes to are there. A pattern
+/// may match some that cannot; their lanes tell.
 Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka::Directory& directory,
                                                                            Duration timeout) {
   auto topics = directory.topics(config.topics, timeout);
-  if (!topics || config.topics_by_pattern()) return topics;
+  if (!topics) return topics;
+  if (const auto outputs = handler::find_output_topics(config, *topics, directory, timeout); !outputs)
+    return outputs.error();
+  if (config.topics_by_pattern()) return topics;
   if (auto status = directory.readable(*topics, timeout); !status) return status.error();
   return topics;
 }
@@ -242,8 +247,9 @@ bool Service::Implementation::watch() {
   while (!all_ended(current) && !late()) {
     changed.wait_until(SteadyClock::now() + milliseconds(200));
     if (stops.load() > 0) continue;
-    // One member that cannot go on takes the others down in order, so that the process can be started anew.
-    if (std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
+    // One that cannot go on takes the others down in order, so that the process can be started anew.
+    if (handler->fatal() ||
+        std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
       stop();
     else if (outgrown())
       return true;
@@ -293,6 +299,7 @@ Ended Service::wait() {
       self.stop();
     }
   }
+  if (self.handler && !ended.error) ended.error = self.handler->fatal();
   for (const auto& loop : self.loops()) {
     ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
     ended.abandoned += loop->abandoned();

@@ -42,8 +42,8 @@ std::string mutated(std::string text) {
 }  // namespace
 
 TEST_CASE("a mutated example is an error or a Config that prints as a right one") {
-  for (const char* name :
-       {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml", "examples/exec/binary.yaml"}) {
+  for (const char* name : {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml",
+                           "produce.yaml", "examples/exec/binary.yaml"}) {
     const auto text = content_of(example_path(name));
     REQUIRE_FALSE(text.empty());
     REQUIRE(rc::check(name, [&] {

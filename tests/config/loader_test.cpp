@@ -39,8 +39,8 @@ const std::string tls =
 
 TEST_CASE("the examples are right") {
   for (const char* name :
-       {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml", "examples/exec/python.yaml",
-        "examples/exec/binary.yaml", "examples/exec/shell.yaml"}) {
+       {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml", "produce.yaml",
+        "examples/exec/python.yaml", "examples/exec/binary.yaml", "examples/exec/shell.yaml"}) {
     INFO(name);
     const auto result = load({example_path(name), {}, {}});
     CHECK(report(result.errors) == "");

@@ -59,8 +59,8 @@ TEST_CASE("the reference's commented-out lines are keys in their groups") {
 
 TEST_CASE("a configuration printed and read again is the same") {
   for (const char* name :
-       {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml", "examples/exec/python.yaml",
-        "examples/exec/binary.yaml", "examples/exec/shell.yaml"}) {
+       {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml", "produce.yaml",
+        "examples/exec/python.yaml", "examples/exec/binary.yaml", "examples/exec/shell.yaml"}) {
     INFO(name);
     const auto first =
         load({example_path(name), {"lanes.drain=12345us", "journal.file=a \"b\" ${c}\n", "topics=null"}, {}});

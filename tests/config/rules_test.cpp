@@ -45,6 +45,44 @@ TEST_CASE("null_keys needs the order by key") {
         "it)\n");
 }
 
+namespace {
+std::string produce(const std::string& settings, const std::string& topics = "[orders, bills]") {
+  return errors_of("kafka: { bootstrap.servers: a, group.id: g }\ntopics: " + topics +
+                   "\nhandler: { produce: " + settings + " }\n");
+}
+}  // namespace
+
+TEST_CASE("produce needs a topic or a header that names one of some") {
+  CHECK(produce("{}") ==
+        "f.yaml:3:21: handler.produce.topic: this key is missing (where records are written, such as "
+        "\"{topic}-out\")\n");
+  CHECK(produce("{ topic: out }").empty());
+  CHECK(produce("{ topic_header: to, topics: [x] }").empty());
+  CHECK(produce("{ topic_header: to }").find("whoever writes a record could name any topic") !=
+        std::string::npos);
+  CHECK(produce("{ topic: out, topics: [x] }").find("no effect without topic_header") != std::string::npos);
+}
+
+TEST_CASE("records do not go round: what is read is not written") {
+  const std::string round = "would go round for ever";
+  CHECK(produce("{ topic: bills }").find("\"bills\" is one of topics as well") != std::string::npos);
+  CHECK(produce("{ topic: \"{topic}\" }").find(round) != std::string::npos);
+  CHECK(produce("{ topic: \"{topic}-out\" }", "[orders, orders-out]").find(round) != std::string::npos);
+  CHECK(produce("{ topic_header: to, topics: [x, orders] }").find(round) != std::string::npos);
+  // A mirror: the same name in another cluster.
+  CHECK(produce("{ topic: \"{topic}\", kafka: { bootstrap.servers: \"b:1\" } }").empty());
+}
+
+TEST_CASE("a producer's own client keys are those of the list") {
+  CHECK(produce("{ topic: out, kafka: { linger.ms: 20, compression.type: lz4, sasl.password: x } }").empty());
+  CHECK(produce("{ topic: out, kafka: { acks: 1 } }").find("does not take this key") != std::string::npos);
+  CHECK(produce("{ topic: out, kafka: { fetch.min.bytes: 1 } }").find("does not take this key") !=
+        std::string::npos);
+  CHECK(produce("{ topic: out, kafka: { linger.ms: soon } }").find("linger.ms is a whole number from") !=
+        std::string::npos);
+  CHECK(produce("{ topic: ^out }").find("a pattern") != std::string::npos);
+}
+
 TEST_CASE("a drain is shorter than what the group allows") {
   CHECK(with("  max.poll.interval.ms: 60000\n", "lanes: { drain: 1m }\n") ==
         "f.yaml:7:17: lanes.drain: lanes.drain is 1m, not less than max.poll.interval.ms, 1m: the group "

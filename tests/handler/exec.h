@@ -66,7 +66,7 @@ class Scripts {
 };
 
 inline std::unique_ptr<Handler> made(const config::ExecHandler& settings) {
-  auto handler = make_handler(settings);
+  auto handler = make_handler(config_with(settings));
   REQUIRE(handler.ok());
   return std::move(handler).value();
 }

@@ -18,7 +18,7 @@ inline config::HttpHandler settings_for(const std::string& url) {
 }
 
 inline std::unique_ptr<Handler> made(const config::HttpHandler& settings) {
-  auto handler = make_handler(settings);
+  auto handler = make_handler(config_with(settings));
   REQUIRE(handler.ok());
   return std::move(handler).value();
 }

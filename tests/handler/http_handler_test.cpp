@@ -391,7 +391,7 @@ TEST_CASE("a handler that is destroyed cuts off what is in the air and answers n
 
 TEST_CASE("settings that cannot work are refused by name") {
   const auto refused = [](const config::HttpHandler& settings) {
-    const auto handler = make_handler(settings);
+    const auto handler = make_handler(config_with(settings));
     REQUIRE_FALSE(handler.ok());
     CHECK(handler.error().kind == ErrorKind::configuration);
     CHECK_FALSE(handler.error().hint.empty());

@@ -10,6 +10,7 @@
 
 #include "base/mutex.h"
 
+#include "config/config.h"
 #include "handler/handler.h"
 
 namespace laneway::handler {
@@ -79,6 +80,12 @@ class Run final : public TaskSink {
   mutable Condition ended_;
   std::optional<Finished> finished_ GUARDED_BY(mutex_);
 };
+
+inline config::Config config_with(config::Handler settings) {
+  config::Config config;
+  config.handler = std::move(settings);
+  return config;
+}
 
 /// The outcome of one record.
 inline Outcome outcome_of(Handler& handler, Run& run) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "support.h"
 
@@ -68,6 +69,23 @@ TEST_CASE("no claim is larger than the limit says, but for a sequential batch") 
   CHECK(claimed.back() == 5);
   claimed.pop_back();
   CHECK(*std::max_element(claimed.begin(), claimed.end()) == 2);
+}
+
+TEST_CASE("whole claims take what waits, however long jobs take") {
+  Mutex mutex;
+  std::vector<std::uint32_t> claimed;
+  auto whole = limits(1, 2000);
+  whole.most_per_claim = 100;
+  whole.whole_claims = true;
+  TestPool pool(whole, [&](const Claim& claim) {
+    std::this_thread::sleep_for(milliseconds(1));
+    MutexLock lock(mutex);
+    claimed.push_back(claim.range.count());
+  });
+  Jobs jobs(250);
+  CHECK(pool->try_submit(jobs).taken == 250);
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(claimed == std::vector<std::uint32_t>{100, 100, 50});
 }
 
 TEST_CASE("claims of fast jobs grow") {

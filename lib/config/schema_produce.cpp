@@ -1,0 +1,131 @@
+#include "config/schema_produce.h"
+
+#include <algorithm>
+
+#include "config/checks.h"
+#include "config/client_keys.h"
+#include "config/read_file.h"
+
+namespace laneway::config {
+namespace {
+
+using std::chrono::hours;
+
+#define AT_PRODUCE(field) \
+  [](auto& config) -> auto& { return std::get<ProduceHandler>(config.handler).field; }
+
+Result<std::string> topic_name(const std::string& name) {
+  auto what = name.starts_with('^') ? "it is a pattern" : check_topic(name);
+  if (!what.empty()) return wrong_value(std::move(what));
+  return name;
+}
+
+/// A secret may be in a file: then `name` loses its "_file".
+std::optional<BadValue> read_secret_file(std::string& name, const Entry& entry, std::string& value) {
+  constexpr std::string_view suffix = "_file";
+  if (!name.ends_with(suffix)) return std::nullopt;
+  const auto* key = find_producer_key(std::string_view(name).substr(0, name.size() - suffix.size()));
+  if (key == nullptr || !key->secret) return std::nullopt;
+  auto content = read_secret(value);
+  if (!content) return BadValue{entry.value, content.error().message};
+  value = std::move(content).value();
+  name = key->name;
+  return std::nullopt;
+}
+
+std::optional<BadValue> set_client_key(ProduceHandler& produce, const Entry& entry) {
+  std::string name = entry.key;
+  std::string value = entry.value.text;
+  const auto key_node = scalar_node(name, entry.position);
+  if (!entry.value.is_scalar()) return BadValue{entry.value, name + " is written in one piece"};
+  if (auto bad = read_secret_file(name, entry, value)) return bad;
+  const auto* key = find_producer_key(name);
+  if (key == nullptr) return BadValue{key_node, "a producer of laneway does not take this key"};
+  if (const auto objection = key->objection(value))
+    return BadValue{key->secret ? key_node : entry.value,
+                    name + " is " + (objection->empty() ? key->expects() : *objection)};
+  produce.client[name] = {value, "handler.produce.kafka", key->secret};
+  return std::nullopt;
+}
+
+Property client_property() {
+  Property property;
+  property.name = "handler.produce.kafka";
+  property.expects =
+      "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, compression.type: "
+      "lz4 }";
+  property.description = "client keys of the producer, beside and before those of kafka";
+  property.structured = true;
+  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+    auto& produce = std::get<ProduceHandler>(config.handler);
+    produce.client.clear();
+    for (const Entry& entry : node.entries)
+      if (auto bad = set_client_key(produce, entry)) return bad;
+    return std::nullopt;
+  };
+  property.print = [](const Config& config) {
+    std::vector<std::string> items;
+    for (const auto& [key, setting] : std::get<ProduceHandler>(config.handler).client)
+      items.push_back(key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value)));
+    return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
+  };
+  return property;
+}
+
+Property output_property() {
+  Property property = text("handler.produce.topic", "the name of a topic; {topic} in it is the record's own",
+                           "where records are written", AT_PRODUCE(topic), [](const std::string& topic) {
+                             return topic.empty() ? topic : check_topic_template(topic);
+                           });
+  property.example = "\"{topic}-out\"";
+  return property;
+}
+
+}  // namespace
+
+void add_produce(std::vector<Property>& table) {
+  table.push_back(output_property());
+  table.push_back(text("handler.produce.topic_header", "the name of a record header, or \"\" for none",
+                       "a header that names the topic instead, one of topics", AT_PRODUCE(topic_header),
+                       [](const std::string&) { return std::string(); }));
+  table.push_back(list_property("handler.produce.topics", "a list of topic names",
+                                "the topics that topic_header may name", AT_PRODUCE(topics), topic_name,
+                                yaml_scalar, [](const auto&) { return std::string(); }));
+  table.push_back(choice<ProduceHandler::Partition>(
+      "handler.produce.partition",
+      {{"by_key", ProduceHandler::Partition::by_key}, {"keep", ProduceHandler::Partition::keep}},
+      "by the hash of the key as Java's client does, or the number of the record's own",
+      AT_PRODUCE(partition)));
+  table.push_back(choice<bool>("handler.produce.key", {{"keep", true}, {"none", false}},
+                               "the key of what is written", AT_PRODUCE(keep_key)));
+  table.push_back(choice<bool>("handler.produce.headers", {{"keep", true}, {"none", false}},
+                               "the headers of what is written", AT_PRODUCE(keep_headers)));
+  table.push_back(choice<ProduceHandler::Timestamp>(
+      "handler.produce.timestamp",
+      {{"keep", ProduceHandler::Timestamp::keep}, {"now", ProduceHandler::Timestamp::now}},
+      "the timestamp of what is written", AT_PRODUCE(timestamp)));
+  table.push_back(duration("handler.produce.timeout", seconds(1), hours(1),
+                           "a record not acknowledged by then is unavailable", AT_PRODUCE(timeout)));
+  table.push_back(client_property());
+}
+
+#undef AT_PRODUCE
+
+std::string output_topic(const ProduceHandler& produce, const std::string& topic) {
+  return topic_from_template(produce.topic, topic);
+}
+
+std::string looping_topic(const Config& config, const ProduceHandler& produce) {
+  if (produce.other_cluster() || config.topics_by_pattern()) return {};
+  const auto& read = config.topics;
+  const auto is_read = [&](const std::string& topic) {
+    return std::find(read.begin(), read.end(), topic) != read.end();
+  };
+  for (const auto& topic : read)
+    if (const auto output = output_topic(produce, topic); is_read(output)) return output;
+  const auto allowed = std::find_if(produce.topics.begin(), produce.topics.end(), is_read);
+  return allowed == produce.topics.end() ? std::string() : *allowed;
+}
+
+}  // namespace laneway::config

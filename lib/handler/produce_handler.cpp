@@ -1,0 +1,89 @@
+#include "handler/produce_handler.h"
+
+#include "telemetry/log.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr Duration stop_interval = milliseconds(100);
+
+}  // namespace
+
+Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& config) {
+  const auto& settings = std::get<config::ProduceHandler>(config.handler);
+  auto client = kafka::producer_client(config.kafka, settings.client);
+  std::unique_ptr<ProduceHandler> made(new ProduceHandler(settings, client["bootstrap.servers"].value));
+  auto producer = kafka::Producer::create({.client = std::move(client),
+                                           .delivery_timeout = settings.timeout,
+                                           .on_turn = [handler = made.get()] { handler->on_turn(); }});
+  if (!producer) {
+    auto error = producer.error();
+    error.message = "handler.produce: " + error.message;
+    return error;
+  }
+  made->producer_ = std::move(producer).value();
+  return std::unique_ptr<Handler>(std::move(made));
+}
+
+ProduceHandler::~ProduceHandler() {
+  ending_.store(true);
+  producer_.reset();  // what is on its way is answered unavailable; what is not stays unanswered
+}
+
+void ProduceHandler::handle(Task task) noexcept {
+  {
+    MutexLock lock(mutex_);
+    handed_over_.push_back(std::move(task));
+    if (handed_over_.size() > 1) return;  // somebody else wakes the thread
+  }
+  producer_->wake();
+}
+
+std::optional<Error> ProduceHandler::fatal() const {
+  MutexLock lock(mutex_);
+  return fatal_;
+}
+
+void ProduceHandler::on_turn() {
+  if (ending_.load()) return;
+  take_over();
+  send_ready();
+  give_up_stopped();
+}
+
+void ProduceHandler::take_over() {
+  {
+    MutexLock lock(mutex_);
+    taken_over_.swap(handed_over_);
+  }
+  for (Task& task : taken_over_) {
+    auto shipment =
+        std::make_unique<Shipment>(settings_, std::move(task), static_cast<ShipmentOwner&>(*this));
+    ready_.push_back(shipment.get());
+    under_way_.emplace(shipment.get(), std::move(shipment));
+  }
+  taken_over_.clear();
+}
+
+void ProduceHandler::send_ready() {
+  while (!ready_.empty() && ready_.front()->send(*producer_)) ready_.pop_front();
+}
+
+void ProduceHandler::give_up_stopped() {
+  const auto now = SteadyClock::now();
+  if (now < next_look_) return;
+  next_look_ = now + stop_interval;
+  std::vector<Shipment*> all;  // some end meanwhile
+  for (const auto& item : under_way_) all.push_back(item.first);
+  for (Shipment* shipment : all) shipment->give_up_if_stopped();
+}
+
+void ProduceHandler::broken(const std::string& why) {
+  MutexLock lock(mutex_);
+  if (fatal_) return;
+  fatal_ = Error{ErrorKind::fatal, "handler.produce: the Kafka client cannot go on: " + why,
+                 "start laneway again; nothing is lost, the last records may be written twice"};
+  telemetry::error("producer broken", {{"error", why}});
+}
+
+}  // namespace laneway::handler

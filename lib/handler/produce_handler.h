@@ -1,0 +1,81 @@
+// `handler.produce`: writes each record to a topic; done when all in-sync replicas have it.
+//
+// What becomes of a record that is not acknowledged: brokers that do not answer in time, or that refuse the
+// user, are unavailable; a record that is too large or invalid is rejected; a topic that is not there, and a
+// batch that was refused for one of its records, are retries. Records are written at least once.
+//
+// Order: the records of a sequential task (one key, or one partition) are sent one at a time, the next when
+// the one before is acknowledged. The idempotent producer would keep the order of what it can write, but one
+// record that fails lets those behind it pass, and its next attempt would come after them. Records of other
+// tasks are sent together.
+//
+// A full client queue is back-pressure: tasks wait here, first come first served, and lanes fill up and hold.
+//
+// Threads: handle() passes the task on to the Producer's thread, which does all else. Nothing blocks. When a
+// stop is requested a task ends within 100 ms: what is on its way to the brokers is answered retry, as nobody
+// knows whether it will arrive.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "handler/handler.h"
+#include "handler/produce_shipment.h"
+#include "kafka/producer.h"
+
+namespace laneway::handler {
+
+class ProduceHandler final : public Handler, private ShipmentOwner {
+ public:
+  /// Of `config.handler`, which is `produce`. Brokers are not contacted yet. Error: configuration.
+  static Result<std::unique_ptr<Handler>> make(const config::Config& config);
+  ~ProduceHandler() override;
+
+  void handle(Task task) noexcept override EXCLUDES(mutex_);
+  /// The delivery time-out comes first and knows more; this is the net behind it.
+  Duration timeout() const override { return settings_.timeout + seconds(5); }
+  bool asynchronous() const override { return true; }
+  bool fills_tasks() const override { return true; }
+  std::optional<Error> fatal() const override EXCLUDES(mutex_);
+  std::string name() const override { return "produce"; }
+  std::string downstream() const override { return "Kafka at " + brokers_; }
+
+ private:
+  ProduceHandler(const config::ProduceHandler& settings, std::string brokers)
+      : settings_(settings), brokers_(std::move(brokers)) {}
+
+  void on_turn();
+  void take_over() EXCLUDES(mutex_);
+  void send_ready();
+  void give_up_stopped();
+
+  void ready(Shipment& shipment) override { ready_.push_back(&shipment); }
+  void over(Shipment& shipment) override { under_way_.erase(&shipment); }
+  void broken(const std::string& why) override EXCLUDES(mutex_);
+
+  const config::ProduceHandler settings_;
+  const std::string brokers_;
+  std::atomic<bool> ending_{false};
+
+  mutable Mutex mutex_;
+  std::vector<Task> handed_over_ GUARDED_BY(mutex_);
+  std::optional<Error> fatal_ GUARDED_BY(mutex_);
+
+  // Of the Producer's thread.
+  std::vector<Task> taken_over_;
+  std::unordered_map<Shipment*, std::unique_ptr<Shipment>> under_way_;
+  std::deque<Shipment*> ready_;  // to send, in this order
+  TimePoint next_look_{};        // for stops
+
+  std::unique_ptr<kafka::Producer> producer_;  // the last: its thread uses all of the above
+};
+
+}  // namespace laneway::handler

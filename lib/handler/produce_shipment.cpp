@@ -1,0 +1,150 @@
+#include "handler/produce_shipment.h"
+
+#include <algorithm>
+
+#include "config/schema_produce.h"
+
+namespace laneway::handler {
+namespace {
+
+Outcome not_acknowledged() {
+  auto outcome = Outcome::retry("stopped before the brokers acknowledged it");
+  outcome.cause = Cause::timeout;
+  return outcome;
+}
+
+}  // namespace
+
+Shipment::Shipment(const config::ProduceHandler& settings, Task task, ShipmentOwner& owner)
+    : settings_(settings),
+      owner_(owner),
+      task_(std::move(task)),
+      sequential_(task_->sequential()),
+      places_(task_->size()) {
+  for (Place& place : places_) place.shipment = this;
+}
+
+bool Shipment::send(kafka::Producer& producer) {
+  while (!nothing_to_send() && !(sequential_ && on_their_way_ > 0))
+    if (!send_one(producer)) return false;
+  ready_ = false;
+  settle();
+  return true;
+}
+
+/// False when there is no room.
+bool Shipment::send_one(kafka::Producer& producer) {
+  const Attempt attempt = task_->attempt(next_);
+  stop_ = attempt.stop;
+  if (attempt.stop.stop_requested()) {
+    end_task();
+    return true;
+  }
+  if (topic_.empty()) topic_ = config::output_topic(settings_, std::string(attempt.record.topic()));
+  std::vector<kafka::Header> headers;
+  if (settings_.keep_headers || !settings_.topic_header.empty()) headers = attempt.record.headers();
+  Place& place = places_[next_];
+  std::string refusal;
+  const std::string* topic = topic_for(headers, refusal);
+  if (topic == nullptr) {
+    ++next_;
+    answered(place, Outcome::reject(std::move(refusal)));
+    return true;
+  }
+  if (!settings_.keep_headers) headers.clear();
+  const auto result = send_to(*topic, attempt, headers, producer);
+  if (result.sent == kafka::Sent::full) return false;
+  ++next_;
+  if (result.sent == kafka::Sent::refused)
+    answered(place, outcome_of(result.refusal));
+  else
+    ++on_their_way_;
+  return true;
+}
+
+kafka::SendResult Shipment::send_to(const std::string& topic, const Attempt& attempt,
+                                    const std::vector<kafka::Header>& headers, kafka::Producer& producer) {
+  const kafka::Record& record = attempt.record;
+  kafka::Outgoing outgoing{.topic = topic, .value = record.value(), .headers = headers};
+  if (settings_.partition == config::ProduceHandler::Partition::keep) outgoing.partition = record.partition();
+  if (settings_.keep_key) outgoing.key = record.key();
+  if (settings_.timestamp == config::ProduceHandler::Timestamp::keep)
+    outgoing.timestamp = std::max(record.timestamp(), kafka::now_timestamp);
+  return producer.send(outgoing, &places_[next_]);
+}
+
+/// Of several headers of the name the last one counts, as in Kafka's own clients.
+const std::string* Shipment::topic_for(const std::vector<kafka::Header>& headers,
+                                       std::string& refusal) const {
+  const auto named = std::find_if(headers.rbegin(), headers.rend(), [&](const kafka::Header& header) {
+    return header.name == settings_.topic_header && header.value;
+  });
+  if (settings_.topic_header.empty() || named == headers.rend()) {
+    if (!topic_.empty()) return &topic_;
+    refusal = "it has no header " + settings_.topic_header + ", and handler.produce.topic is not set";
+    return nullptr;
+  }
+  const auto allowed = std::find(settings_.topics.begin(), settings_.topics.end(), *named->value);
+  if (allowed != settings_.topics.end()) return &*allowed;
+  refusal =
+      "its header " + settings_.topic_header + " names a topic that is not one of handler.produce.topics";
+  return nullptr;
+}
+
+void Shipment::arrived(Place& place, const kafka::Delivery& delivery) {
+  --on_their_way_;
+  answered(place, outcome_of(delivery));
+  if (sequential_ && !nothing_to_send() && !ready_) {
+    ready_ = true;
+    owner_.ready(*this);
+  }
+  settle();
+}
+
+void Shipment::answered(Place& place, Outcome outcome) {
+  failed_ = failed_ || (sequential_ && outcome.verdict != Verdict::done);
+  place.outcome = std::move(outcome);
+}
+
+Outcome Shipment::outcome_of(const kafka::Delivery& delivery) {
+  switch (delivery.status) {
+    case kafka::DeliveryStatus::acknowledged:
+      return Outcome::done();
+    case kafka::DeliveryStatus::batch_refused:
+    case kafka::DeliveryStatus::unknown_topic:
+      return Outcome::retry(delivery.error);
+    case kafka::DeliveryStatus::too_large:
+    case kafka::DeliveryStatus::invalid:
+      return Outcome::reject(delivery.error);
+    case kafka::DeliveryStatus::fatal:
+      owner_.broken(delivery.error);
+      break;
+    case kafka::DeliveryStatus::unreachable:
+    case kafka::DeliveryStatus::denied:
+      break;
+  }
+  return Outcome::unavailable(delivery.error);
+}
+
+void Shipment::give_up_if_stopped() {
+  if (!task_ || !stop_ || !stop_->stop_requested()) return;
+  end_task();
+  settle();
+}
+
+/// Answers what was sent, in order; what was not stays unanswered.
+void Shipment::end_task() {
+  for (std::uint32_t i = 0; i < next_; ++i) {
+    auto& outcome = places_[i].outcome;
+    task_->answer(i, outcome ? std::move(*outcome) : not_acknowledged());
+  }
+  task_.reset();
+}
+
+void Shipment::settle() {
+  if (on_their_way_ > 0 || ready_) return;
+  if (task_) end_task();
+  owner_.over(*this);
+}
+
+}  // namespace laneway::handler

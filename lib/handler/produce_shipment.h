@@ -1,0 +1,74 @@
+// A task of `handler.produce` on its way to the brokers.
+//
+// Ownership: the handler's; it lives until no record of it is on its way, which may be after its task has
+// ended. Threads: the Producer's alone. Nothing blocks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "handler/handler.h"
+#include "kafka/producer.h"
+
+namespace laneway::handler {
+
+class Shipment;
+
+/// The handler, as its shipments see it.
+class ShipmentOwner {
+ public:
+  virtual ~ShipmentOwner() = default;
+  /// send() is to be called.
+  virtual void ready(Shipment& shipment) = 0;
+  /// It may be destroyed; the last thing that it does.
+  virtual void over(Shipment& shipment) = 0;
+  /// The producer cannot go on.
+  virtual void broken(const std::string& why) = 0;
+};
+
+class Shipment {
+ public:
+  Shipment(const config::ProduceHandler& settings, Task task, ShipmentOwner& owner);
+
+  /// Sends what may be sent now, once for each ready(); false when the producer is full: then again later.
+  bool send(kafka::Producer& producer);
+  /// Ends the task if its stop was requested. May be the end of this object.
+  void give_up_if_stopped();
+
+ private:
+  /// A record of the task.
+  struct Place final : kafka::DeliverySink {
+    void delivered(const kafka::Delivery& delivery) noexcept override { shipment->arrived(*this, delivery); }
+
+    Shipment* shipment = nullptr;
+    std::optional<Outcome> outcome;
+  };
+
+  bool send_one(kafka::Producer& producer);
+  kafka::SendResult send_to(const std::string& topic, const Attempt& attempt,
+                            const std::vector<kafka::Header>& headers, kafka::Producer& producer);
+  const std::string* topic_for(const std::vector<kafka::Header>& headers, std::string& refusal) const;
+  void arrived(Place& place, const kafka::Delivery& delivery);
+  void answered(Place& place, Outcome outcome);
+  Outcome outcome_of(const kafka::Delivery& delivery);
+  bool nothing_to_send() const { return !task_ || failed_ || next_ == places_.size(); }
+  void end_task();
+  void settle();
+
+  const config::ProduceHandler& settings_;
+  ShipmentOwner& owner_;
+  std::optional<Task> task_;
+  const bool sequential_;
+  std::string topic_;  ///< where no header names one
+  std::vector<Place> places_;
+  std::uint32_t next_ = 0;  ///< to be sent
+  std::uint32_t on_their_way_ = 0;
+  bool ready_ = true;              ///< send() will be called
+  bool failed_ = false;            ///< sequential: the rest is not sent
+  std::optional<StopToken> stop_;  ///< of the attempt begun last; valid while there is a task
+};
+
+}  // namespace laneway::handler

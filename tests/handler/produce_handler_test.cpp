@@ -1,0 +1,282 @@
+// The produce handler against an embedded cluster: what arrives, in which order, and what becomes of what
+// does not.
+#include "handler/produce_handler.h"
+
+#include <thread>
+
+#include "catch.h"
+#include "handler/factory.h"
+#include "kafka/consumer.h"
+#include "kafka/embedded_cluster.h"
+#include "run.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+
+namespace {
+
+constexpr Duration patience = seconds(60);
+using Fault = kafka::EmbeddedCluster::Failure;
+using Request = kafka::EmbeddedCluster::Request;
+
+template <class Condition>
+bool eventually(Condition&& condition) {
+  const auto deadline = Deadline::in(patience);
+  while (!condition()) {
+    if (deadline.passed()) return false;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return true;
+}
+
+/// A cluster with the topics "orders-out" (4 partitions) and "other".
+struct World {
+  World() {
+    auto started = kafka::EmbeddedCluster::start(1);
+    REQUIRE(started);
+    cluster = std::move(started).value();
+    REQUIRE(cluster->create_topic("orders-out", 4));
+    REQUIRE(cluster->create_topic("other", 1));
+    config.kafka = {{"bootstrap.servers", {cluster->bootstrap(), "", false}},
+                    {"group.id", {"g", "", false}},
+                    {"reconnect.backoff.max.ms", {"200", "", false}}};
+    config.topics = {"orders"};
+    produce.topic = "{topic}-out";
+    produce.partition = config::ProduceHandler::Partition::keep;
+    produce.client["topic.metadata.refresh.interval.ms"] = {"500", "", false};
+  }
+
+  std::unique_ptr<Handler> handler() {
+    config.handler = produce;
+    auto made = make_handler(config);
+    REQUIRE(made);
+    return std::move(made).value();
+  }
+  void set(const std::string& key, const std::string& value) { produce.client[key] = {value, "", false}; }
+
+  std::vector<kafka::Record> read(const std::string& topic, std::int32_t partition, std::size_t records) {
+    auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
+    REQUIRE(consumer);
+    auto queue = (*consumer)->open_queue({topic, partition}, [] {});
+    std::vector<kafka::CommittedOffset> from(1);
+    from[0].partition = {topic, partition};
+    from[0].offset = 0;
+    REQUIRE((*consumer)->assign(from));
+    std::vector<kafka::Record> result;
+    REQUIRE(eventually([&] {
+      kafka::Record record;
+      std::int64_t offset = 0;
+      if (queue->pop(record, offset) != kafka::Pop::record) return false;
+      record.detach();
+      result.push_back(std::move(record));
+      return result.size() == records;
+    }));
+    queue.reset();
+    REQUIRE((*consumer)->unassign({}, true));
+    (*consumer)->destroy();
+    return result;
+  }
+
+  std::unique_ptr<kafka::EmbeddedCluster> cluster;
+  config::Config config;
+  config::ProduceHandler produce;
+};
+
+std::vector<kafka::RecordData> records(int count) {
+  std::vector<kafka::RecordData> out;
+  for (int i = 0; i < count; ++i) out.push_back(record_data(i, std::to_string(i), "key"));
+  return out;
+}
+
+kafka::RecordData with_header(const std::string& name, std::optional<std::string> value) {
+  auto data = record_data(0, "v");
+  data.headers = {{name, std::move(value)}};
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("a record is written to its output topic as it is") {
+  World world;
+  const auto handler = world.handler();
+  auto data = record_data(7, std::nullopt, "k");
+  data.headers = {{"a", "1"}, {"b", std::nullopt}, {"a", "2"}};
+  CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
+  const auto written = world.read("orders-out", 3, 1);
+  CHECK(written[0].key() == std::optional<std::string_view>("k"));
+  CHECK_FALSE(written[0].value());
+  CHECK(written[0].timestamp() == 1767323045678);
+  const auto headers = written[0].headers();
+  REQUIRE(headers.size() == 3);
+  CHECK(headers[0].value == std::optional<std::string_view>("1"));
+  CHECK_FALSE(headers[1].value);
+  CHECK(headers[2].value == std::optional<std::string_view>("2"));
+}
+
+TEST_CASE("key, headers and timestamp are left out on demand") {
+  World world;
+  world.produce.topic = "other";
+  world.produce.partition = config::ProduceHandler::Partition::by_key;
+  world.produce.keep_key = false;
+  world.produce.keep_headers = false;
+  world.produce.timestamp = config::ProduceHandler::Timestamp::now;
+  const auto handler = world.handler();
+  auto data = record_data(7, "v", "k");
+  data.headers = {{"a", "1"}};
+  data.timestamp = 1000;
+  CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
+  const auto written = world.read("other", 0, 1);
+  CHECK_FALSE(written[0].key());
+  CHECK(written[0].value() == std::optional<std::string_view>("v"));
+  CHECK(written[0].headers().empty());
+  CHECK(written[0].timestamp() > 1700000000000);
+}
+
+TEST_CASE("a header names the topic, among those that are allowed") {
+  World world;
+  world.produce.topic_header = "to";
+  world.produce.topics = {"other"};
+  world.produce.partition = config::ProduceHandler::Partition::by_key;
+  const auto handler = world.handler();
+  CHECK(outcome_of(*handler, with_header("to", "other")).verdict == Verdict::done);
+  CHECK(world.read("other", 0, 1).size() == 1);
+  const auto stranger = outcome_of(*handler, with_header("to", "orders-out"));
+  CHECK(stranger.verdict == Verdict::reject);
+  CHECK(stranger.reason.find("handler.produce.topics") != std::string::npos);
+  // Without the header, or with a null in it: where the configuration says.
+  auto data = with_header("to", std::nullopt);
+  CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
+}
+
+TEST_CASE("a record without the header is rejected where no topic is configured") {
+  World world;
+  world.produce.topic.clear();
+  world.produce.topic_header = "to";
+  world.produce.topics = {"other"};
+  const auto handler = world.handler();
+  CHECK(outcome_of(*handler, record_data(0, "v")).verdict == Verdict::reject);
+}
+
+TEST_CASE("the records of a task are sent together, those of a sequential task one by one") {
+  for (const bool sequential : {false, true}) {
+    World world;
+    world.set("linger.ms", "300");
+    const auto handler = world.handler();
+    // The first batch that arrives is refused: all of it, or the first record alone.
+    world.cluster->fail_next(Request::produce, 1, Fault::invalid_record);
+    Run run(records(5), sequential);
+    handler->handle(run.task());
+    const auto& result = run.result();
+    if (sequential) {
+      REQUIRE(result.failures.size() == 1);
+      CHECK(result.failures[0].index == 0);
+      CHECK(result.failures[0].outcome.verdict == Verdict::reject);
+      CHECK(run.state(1) == ItemState::waiting);
+      CHECK(run.state(4) == ItemState::waiting);
+    } else {
+      REQUIRE(result.failures.size() == 5);
+      CHECK(result.failures[0].outcome.verdict == Verdict::retry);  // it may have been any of the five
+    }
+  }
+}
+
+TEST_CASE("a sequential task writes its records in order") {
+  World world;
+  world.set("linger.ms", "0");
+  const auto handler = world.handler();
+  Run run(records(20), true);
+  handler->handle(run.task());
+  CHECK(run.result().done == 20);
+  const auto written = world.read("orders-out", 3, 20);
+  for (std::size_t i = 0; i < written.size(); ++i)
+    CHECK(written[i].value() == std::optional<std::string_view>(std::to_string(i)));
+}
+
+TEST_CASE("what brokers say of a record decides its verdict") {
+  World world;
+  const auto handler = world.handler();
+  const std::vector<std::pair<Fault, Verdict>> cases = {{Fault::too_large, Verdict::reject},
+                                                        {Fault::invalid_record, Verdict::reject},
+                                                        {Fault::denied, Verdict::unavailable}};
+  for (const auto& [failure, verdict] : cases) {
+    world.cluster->fail_next(Request::produce, 1, failure);
+    const auto outcome = outcome_of(*handler, record_data(0, "v"));
+    CHECK(outcome.verdict == verdict);
+    CHECK_FALSE(outcome.reason.empty());
+  }
+  CHECK(eventually([&] { return outcome_of(*handler, record_data(0, "v")).verdict == Verdict::done; }));
+  CHECK_FALSE(handler->fatal());
+}
+
+TEST_CASE("a record that the client itself finds too large is rejected") {
+  World world;
+  world.set("message.max.bytes", "2000");
+  const auto handler = world.handler();
+  CHECK(outcome_of(*handler, record_data(0, std::string(3000, 'x'))).verdict == Verdict::reject);
+}
+
+TEST_CASE("brokers that do not answer are unavailable, and later records are written when they are back") {
+  World world;
+  world.produce.timeout = seconds(1);
+  const auto handler = world.handler();
+  REQUIRE(outcome_of(*handler, record_data(0, "v")).verdict == Verdict::done);
+  REQUIRE(world.cluster->stop_broker(1));
+  CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::unavailable);
+  REQUIRE(world.cluster->start_broker(1));
+  CHECK(eventually([&] { return outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done; }));
+}
+
+TEST_CASE("a full client queue holds tasks back and fails none") {
+  World world;
+  world.set("queue.buffering.max.messages", "3");
+  const auto handler = world.handler();
+  REQUIRE(world.cluster->set_latency(1, 20));
+  std::vector<std::unique_ptr<Run>> runs;
+  for (int i = 0; i < 10; ++i) runs.push_back(std::make_unique<Run>(records(10)));
+  for (const auto& run : runs) handler->handle(run->task());
+  for (const auto& run : runs) CHECK(run->result().done == 10);
+}
+
+TEST_CASE(
+    "a stop ends a task without its brokers: what was sent is a time-out, what was not has not started") {
+  for (const bool sequential : {false, true}) {
+    World world;
+    world.set("queue.buffering.max.messages", "3");
+    const auto handler = world.handler();
+    REQUIRE(world.cluster->stop_broker(1));
+    Run run(records(5), sequential);
+    Run behind(records(1));
+    handler->handle(run.task());
+    handler->handle(behind.task());
+    std::this_thread::sleep_for(milliseconds(20));
+    CHECK_FALSE(run.ended());
+    run.stop();
+    const auto& result = run.result();
+    CHECK(result.done == 0);
+    for (const auto& failure : result.failures) {
+      CHECK(failure.outcome.verdict == Verdict::retry);
+      CHECK(failure.outcome.cause == Cause::timeout);
+    }
+    CHECK(result.failures.size() == (sequential ? 1 : 3));
+    CHECK(run.state(4) == ItemState::waiting);
+    behind.stop();
+    CHECK(behind.result().done == 0);
+  }
+}
+
+TEST_CASE("a handler that ends answers every task") {
+  World world;
+  std::vector<std::unique_ptr<Run>> runs;
+  {
+    const auto handler = world.handler();
+    REQUIRE(world.cluster->stop_broker(1));
+    for (int i = 0; i < 5; ++i) {
+      runs.push_back(std::make_unique<Run>(records(10), i % 2 == 0));
+      handler->handle(runs.back()->task());
+    }
+  }
+  for (const auto& run : runs) {
+    REQUIRE(run->ended());
+    CHECK(run->result().done == 0);
+  }
+}
