@@ -132,7 +132,7 @@ Status Redrive::run_all(const config::Config& config) {
   const auto works = plan();
   if (!works) return works.error();
   if (options_.yes) {
-    auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka), .on_room = {}});
+    auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka)});
     if (!producer) return producer.error();
     producer_ = std::move(producer).value();
   }

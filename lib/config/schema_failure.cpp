@@ -55,8 +55,10 @@ void add_dead_letter(std::vector<Property>& table) {
       "dead_letter.headers", {{"spring", DeadLetterHeaders::spring}, {"connect", DeadLetterHeaders::connect}},
       "the headers that say where a dead letter came from, and why: Spring's or Kafka Connect's",
       AT(dead_letter.headers)));
-  table.push_back(flag("dead_letter.create", "a dead-letter topic that is missing at the start is created",
-                       AT(dead_letter.create)));
+  table.push_back(
+      flag("dead_letter.create",
+           "a dead-letter topic that is missing at the start is created, with unlimited retention",
+           AT(dead_letter.create)));
   table.push_back(
       count("dead_letter.max_rate", 0, 1'000'000,
             "dead letters a second over a minute; beyond it is an outage, and lanes hold; 0: no limit",

@@ -35,7 +35,8 @@ class Directory {
   Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& subscription, Duration timeout);
   /// One topic; nothing when it does not exist. Unavailable as above.
   Result<std::optional<TopicInfo>> find(const std::string& name, Duration timeout);
-  /// With the brokers' default replication; one that exists is left as it is. Unavailable where it is
+  /// With the brokers' default replication, and kept for ever: records keep their timestamps, so the usual
+  /// retention would delete what is older at once. One that exists is left as it is. Unavailable where it is
   /// refused.
   Status create(const std::string& name, std::int32_t partitions, Duration timeout);
   std::size_t brokers() const { return brokers_; }
