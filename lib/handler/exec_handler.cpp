@@ -122,10 +122,10 @@ Outcome ExecHandler::give_up(const Child& child, ExecReply reply) {
 /// The next attempt is when a program may be started.
 Outcome ExecHandler::unavailable(std::string reason) {
   MutexLock lock(mutex_);
-  const auto left = back_off_.until() - SteadyClock::now();
-  if (back_off_.until() == TimePoint::min() || left <= Duration::zero())
-    return Outcome::unavailable(std::move(reason));
-  return Outcome::unavailable(std::move(reason), left);
+  const TimePoint now = SteadyClock::now();
+  const TimePoint until = back_off_.until();
+  if (until <= now) return Outcome::unavailable(std::move(reason));
+  return Outcome::unavailable(std::move(reason), until - now);
 }
 
 }  // namespace laneway::handler

@@ -168,7 +168,7 @@ TEST_CASE("a program has no shell, no signal blocked or ignored, no descriptor a
 TEST_CASE("a program that cannot be executed is a configuration error") {
   const Scripts scripts;
   const auto refusal = [&](const std::string& program) {
-    const auto handler = make_handler(config_with(config::ExecHandler{.command = {program}}));
+    const auto handler = make_handler(config::ExecHandler{.command = {program}});
     REQUIRE_FALSE(handler.ok());
     CHECK(handler.error().kind == ErrorKind::configuration);
     return handler.error().message;
@@ -183,6 +183,7 @@ TEST_CASE("a program that cannot be executed is a configuration error") {
 TEST_CASE("the end of a handler ends its programs and leaves nothing behind") {
   const Scripts scripts;
   const auto before = open_descriptors();
+  pid_t grandchild = 0;
   {
     const auto good = made(scripts.python_loop("answer(outcome='done')"));
     CHECK(outcome_of(*good, record_data(1, "v")).verdict == Verdict::done);
@@ -193,10 +194,11 @@ TEST_CASE("the end of a handler ends its programs and leaves nothing behind") {
                          "child = subprocess.Popen(['/bin/sleep', '1000'])\n"
                          "for line in sys.stdin: answer(outcome='retry', reason=str(child.pid))\n"
                          "time.sleep(1000)\n"));
-    const auto grandchild = std::stoi(outcome_of(*stubborn, record_data(1, "v")).reason);
+    grandchild = std::stoi(outcome_of(*stubborn, record_data(1, "v")).reason);
     CHECK_FALSE(no_children());
     CHECK(is_running(grandchild));
   }
   CHECK(no_children());
+  CHECK(comes_true([&] { return !is_running(grandchild); }));  // reaped by another
   CHECK(open_descriptors() == before);
 }
