@@ -168,7 +168,7 @@ TEST_CASE("a program has no shell, no signal blocked or ignored, no descriptor a
 TEST_CASE("a program that cannot be executed is a configuration error") {
   const Scripts scripts;
   const auto refusal = [&](const std::string& program) {
-    const auto handler = make_handler(config::ExecHandler{.command = {program}});
+    const auto handler = make_handler(config_with(config::ExecHandler{.command = {program}}));
     REQUIRE_FALSE(handler.ok());
     CHECK(handler.error().kind == ErrorKind::configuration);
     return handler.error().message;
