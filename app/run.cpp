@@ -1,114 +1,11 @@
-#include <signal.h>
-
-#include <atomic>
 #include <iostream>
-#include <memory>
 
-#include "admin/server.h"
 #include "app/exit_code.h"
+#include "app/serve.h"
 #include "app/signals.h"
 #include "app/verbs.h"
-#include "app/watchdog.h"
-#include "service/service.h"
-#include "telemetry/log.h"
 
 namespace laneway::app {
-namespace {
-
-void set_up_log(const config::Log& log) {
-  static_assert(static_cast<int>(config::LogLevel::error) == static_cast<int>(telemetry::Level::error));
-  telemetry::set_up_log(static_cast<telemetry::Level>(log.level), log.format == config::LogFormat::json
-                                                                      ? telemetry::Format::json
-                                                                      : telemetry::Format::text);
-}
-
-/// What signals do to a running service.
-class Stopper {
- public:
-  Stopper(service::Service& service, Watchdog& watchdog, Duration drain)
-      : service_(service), watchdog_(watchdog), drain_(drain) {}
-
-  void operator()(int signal) {
-    if (signal == SIGHUP) {
-      telemetry::warn("SIGHUP ignored",
-                      {{"error", "the configuration is read at the start only; restart to change it"}});
-      return;
-    }
-    const TimePoint now = SteadyClock::now();
-    const bool again = stopping_.exchange(true);
-    if (again && now < first_ + same_wish) return;
-    if (!again) first_ = now;
-    const Duration limit = (again ? Duration::zero() : drain_) + exit_grace;
-    watchdog_.arm(now + limit, exit_code::abandoned);
-    telemetry::info(again ? "drain cut short" : "stopping",
-                    {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}, {"at_most_ms", limit}});
-    service_.stop();
-  }
-
-  bool stopping() const { return stopping_.load(); }
-
- private:
-  service::Service& service_;
-  Watchdog& watchdog_;
-  const Duration drain_;
-  TimePoint first_;  // used by the signals' thread only
-  std::atomic<bool> stopping_{false};
-};
-
-Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings, service::Service& service) {
-  if (!settings.enabled) return std::unique_ptr<admin::Server>();
-  auto server = admin::Server::start(
-      settings.listen,
-      {.metrics =
-           [&service] { return telemetry::render_metrics({[&service] { return service.families(); }}); },
-       .live =
-           [&service] {
-             auto [live, reason] = service.live();
-             return admin::Liveness{live, std::move(reason)};
-           }});
-  if (server) {
-    const std::string host = settings.listen.substr(0, settings.listen.rfind(':'));
-    telemetry::info("admin listening", {{"address", host + ':' + std::to_string((*server)->port())}});
-  }
-  return server;
-}
-
-int cannot_start(const Error& error, Watchdog& watchdog) {
-  const int code = exit_code_of(error.kind);
-  telemetry::error("cannot start", {{"exit_code", code}, {"error", error.text()}});
-  watchdog.arm(SteadyClock::now() + exit_grace, code);
-  return code;
-}
-
-int exit_code_after(const service::Ended& ended) {
-  if (ended.error) return exit_code_of(ended.error->kind);
-  return ended.abandoned > 0 ? exit_code::abandoned : exit_code::done;
-}
-
-int end(const service::Ended& ended, Watchdog& watchdog) {
-  const int code = exit_code_after(ended);
-  watchdog.arm(SteadyClock::now() + exit_grace, code);
-  if (ended.error) telemetry::error("ended by an error", {{"error", ended.error->text()}});
-  telemetry::info("stopped", {{"abandoned", ended.abandoned}, {"exit_code", code}});
-  if (ended.stuck) end_process(code);
-  return code;
-}
-
-int serve(const config::Config& config) {
-  // In the order of construction; the reverse is that of the end, and the watchdog sees all of it.
-  Watchdog watchdog;
-  service::Service service(config);
-  Stopper stopper(service, watchdog, config.lanes.drain);
-  const Signals signals([&stopper](int signal) { stopper(signal); });
-  const auto admin = start_admin(config.admin, service);
-  if (!admin) return cannot_start(admin.error(), watchdog);
-  if (const auto started = service.start(); !started) return cannot_start(started.error(), watchdog);
-  if (!stopper.stopping())
-    telemetry::info("started", {{"members", config.consumers}, {"group", config.client("group.id")}});
-  return end(service.wait(), watchdog);
-}
-
-}  // namespace
 
 int run(const config::Source& source) {
   const auto loaded = config::load(source);
@@ -117,12 +14,7 @@ int run(const config::Source& source) {
     return exit_code_of(loaded.kind());
   }
   block_signals();
-  set_up_log(loaded.config->log);
-  for (const auto& warning : loaded.warnings) telemetry::warn("configuration", {{"warning", warning}});
-  telemetry::info("starting", {{"version", LANEWAY_VERSION}, {"config", source.file}});
-  const int code = serve(*loaded.config);
-  telemetry::flush_log();
-  return code;
+  return serve(loaded, source.file, {});
 }
 
 }  // namespace laneway::app

@@ -47,6 +47,7 @@ struct Options {
   std::uint64_t records = 0;
   std::uint64_t partitions = 1000;
   double seconds = 10;
+  std::string library;
   bool healthy = false;
   std::string url;
   std::uint32_t workers = 8;
@@ -233,6 +234,14 @@ void add_verbs(CLI::App& app, const Options& options) {
     config.lanes.workers = 5;
     run(config, [&](auto& service) { return overload(service, options); });
   });
+  verb("plugin", "a plugin that does nothing", [&options] {
+    auto config = configuration(options, Duration::zero());
+    config::PluginHandler handler;
+    handler.library = options.library;
+    handler.timeout = std::chrono::hours(24);
+    config.handler = handler;
+    run(config, [&](auto& service) { return until_done(service, options); });
+  });
   verb("http", "each record is posted", [&options] {
     raise_open_files();
     run(posting(options), [&](auto& service) {
@@ -257,9 +266,10 @@ int main(int argc, char** argv) {
   app.add_option("--bootstrap", options.bootstrap, "host:port,…")->required();
   app.add_option("--topic", options.topic)->required();
   app.add_option("--group", options.group, "a new one")->required();
-  app.add_option("--records", options.records, "noop, key, overload: until so many are done");
+  app.add_option("--records", options.records, "noop, key, plugin, overload: until so many are done");
   app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
   app.add_option("--partitions", options.partitions, "idle: of the topic");
+  app.add_option("--library", options.library, "plugin: its file");
   app.add_option("--url", options.url, "http: where to");
   app.add_option("--workers", options.workers, "http: of each partition");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");

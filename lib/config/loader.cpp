@@ -143,7 +143,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   const Settings settings = merge(std::move(all), problems);
   Application(config, problems).apply(settings);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
-  if (read) check_rules(config, settings, {Layer::file, source.file, {}}, problems);
+  if (read) check_rules(config, settings, {{Layer::file, source.file, {}}, source.own_handler}, problems);
   add_client_defaults(config);
   loaded.errors = problems.sorted();
   if (loaded.errors.empty()) {

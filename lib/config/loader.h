@@ -23,6 +23,8 @@ struct Source {
   /// The arguments of --set: "lanes.workers=16".
   std::vector<std::string> sets;
   std::map<std::string, std::string> environment;
+  /// The program does the work itself: no handler may be set.
+  bool own_handler = false;
 };
 
 struct Loaded {

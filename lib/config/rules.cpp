@@ -15,8 +15,8 @@ namespace {
 
 class Rules {
  public:
-  Rules(const Config& config, const Settings& settings, const Place& file, Problems& problems)
-      : config_(config), settings_(settings), file_(file), problems_(problems) {}
+  Rules(const Config& config, const Settings& settings, const Expected& expected, Problems& problems)
+      : config_(config), settings_(settings), expected_(expected), problems_(problems) {}
 
   void check() {
     require();
@@ -48,17 +48,25 @@ class Rules {
   }
 
   void require(const std::string& key, const std::string& hint) {
-    if (!given(key) && !problems_.concern(key)) problems_.add(file_, key, "this key is missing", hint);
+    if (!given(key) && !problems_.concern(key))
+      problems_.add(expected_.file, key, "this key is missing", hint);
   }
 
   void require() {
     require("kafka.bootstrap.servers", "brokers to begin with, such as 127.0.0.1:9092");
     require("kafka.group.id", "the consumer group that instances share");
     require("topics", "what is consumed, such as [orders]");
-    const bool has_handler = std::any_of(settings_.begin(), settings_.end(), [](const auto& item) {
+    const auto handler = std::find_if(settings_.begin(), settings_.end(), [](const auto& item) {
       return item.first == "handler" || item.first.starts_with("handler.");
     });
-    if (!has_handler) require("handler", "what records are given to: one of " + join(handler_names(), ", "));
+    if (expected_.own_handler) {
+      if (handler != settings_.end())
+        problems_.add(handler->second.place, handler->first, "this program does the work itself",
+                      "remove it");
+      return;
+    }
+    if (handler == settings_.end())
+      require("handler", "what records are given to: one of " + join(handler_names(), ", "));
     const auto* http = std::get_if<HttpHandler>(&config_.handler);
     if (http != nullptr && http->url.empty())
       require_of_handler("handler.http", "url",
@@ -235,7 +243,7 @@ class Rules {
 
   const Config& config_;
   const Settings& settings_;
-  const Place& file_;
+  const Expected& expected_;
   Problems& problems_;
 };
 
@@ -247,8 +255,9 @@ bool is_loopback(const std::string& server) {
 
 }  // namespace
 
-void check_rules(const Config& config, const Settings& settings, const Place& file, Problems& problems) {
-  Rules(config, settings, file, problems).check();
+void check_rules(const Config& config, const Settings& settings, const Expected& expected,
+                 Problems& problems) {
+  Rules(config, settings, expected, problems).check();
 }
 
 std::vector<std::string> warnings_about(const Config& config) {

@@ -10,9 +10,15 @@
 
 namespace laneway::config {
 
-/// `config` is what the settings gave. A rule about a key that has a problem already is left out. `file` is
-/// the place of what is missing.
-void check_rules(const Config& config, const Settings& settings, const Place& file, Problems& problems);
+/// What is expected of a configuration beside its keys.
+struct Expected {
+  Place file;                ///< the place of what is missing
+  bool own_handler = false;  ///< the program does the work itself
+};
+
+/// `config` is what the settings gave. A rule about a key that has a problem already is left out.
+void check_rules(const Config& config, const Settings& settings, const Expected& expected,
+                 Problems& problems);
 
 /// What is allowed but seldom meant.
 std::vector<std::string> warnings_about(const Config& config);

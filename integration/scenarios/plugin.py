@@ -1,0 +1,54 @@
+"""A plugin that is slow, throws, hangs until its time-out and crashes the whole process, then one that answers after its
+time-out from a thread of its own: after a restart nothing is lost.
+
+A crash is a kill -9: what was done and not committed may run twice, no more than that.
+"""
+import json
+import os
+from pathlib import Path
+
+import harness
+from harness import Promises, expect, expect_equal, wait_until
+
+RECORDS, PARTITIONS = 3000, 4
+PLUGINS = Path(os.environ.get("PLUGINS", str(harness.ROOT / "build" / "integration" / "plugins")))
+SIGSEGV = -11
+
+
+def handler(library, **config):
+    return {"simulate": None, "plugin": {"library": str(PLUGINS / library), "timeout": "2s", "config": config}}
+
+
+def scenario(run):
+    run.create(PARTITIONS)
+    run.watch_commits()
+    options = {"handler": handler("trouble.so", crashed=str(run.folder / "crashed")), "retry": {"backoff": "50ms"},
+               "kafka": {"session.timeout.ms": 6000}, "commit": {"interval": "100ms"}}
+    first = run.service("first", **options)
+    run.produce("--count", RECORDS, "--size", 100)
+    wait_until("the plugin crashes the process", lambda: not first.running())
+    expect_equal(SIGSEGV, first.process.returncode, "exit code of the crash")
+    run.services.remove(first)  # its end is as it should be; the journal is read below
+    expect(sum(run.committed().values()) > 0, "nothing was committed before the crash")
+    processed = first.processed()
+    second = run.service("second", **options)
+    run.wait_for_no_lag()
+    second.stop()
+
+    third = run.service("third", handler=handler("late.so"))
+    run.produce("--count", RECORDS, "--size", 100)
+    run.wait_for_no_lag()
+    third.stop()
+
+    run.services.append(first)
+    outcomes = first.journal.read_text() + second.journal.read_text()
+    for outcome in ("retry", "timeout"):
+        expect(f'"outcome":"{outcome}"' in outcomes, f"no attempt ended with {outcome}")
+    attempts = list(map(json.loads, third.journal.read_text().splitlines()))
+    expect(any(attempt["end"] - attempt["start"] > 2e9 for attempt in attempts), "no answer came after the time-out")
+    report = run.judge(Promises(stopped_clean=True, duplicates=processed))
+    expect_equal(2 * RECORDS, report["processed"], "processed records")
+
+
+if __name__ == "__main__":
+    harness.main("plugin", scenario)
