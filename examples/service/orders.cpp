@@ -9,7 +9,6 @@ int main(int argc, char** argv) {
     if (!record.value()) return laneway::Answer::reject("an order must not be empty");
     std::printf("order at %lld: %zu bytes\n", static_cast<long long>(record.offset()),
                 record.value()->size());
-    std::fflush(stdout);
     return laneway::Answer::done();
   });
   return service.run();
