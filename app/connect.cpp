@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "config/retry_topics.h"
 #include "handler/produce_topics.h"
 #include "handler/reach.h"
 #include "kafka/directory.h"
@@ -26,7 +27,7 @@ std::string partitions_text(std::int32_t count) {
 Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
   auto directory = kafka::Directory::open(config.kafka);
   if (!directory) return directory.error();
-  const auto topics = (*directory)->topics(config.topics, config.start_deadline);
+  auto topics = (*directory)->topics(config.topics, config.start_deadline);
   if (!topics) return topics.error();
   for (const auto& topic : *topics)
     out << "topic " << topic.name << ": " << partitions_text(topic.partitions) << '\n';
@@ -38,6 +39,15 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
       (*directory)->readable(*topics, std::min<Duration>(config.start_deadline, seconds(5)));
   if (!readable && !config.topics_by_pattern()) return readable.error();
   if (!readable) out << readable.error().text() << '\n';  // the others are consumed nevertheless
+  for (const auto& source : std::vector(*topics))
+    for (const auto& delay : config.retry.topics) {
+      const auto name = config::retry_topic(source.name, delay);
+      const auto found = (*directory)->find(name, config.start_deadline);
+      if (!found) return found.error();
+      out << "retry topic " << name << ": "
+          << (*found ? partitions_text((**found).partitions) : "not there yet") << '\n';
+      if (*found) topics->push_back(**found);
+    }
   const auto partitions = partitions_of(*topics);
   if (partitions.empty()) {
     out << "no topic matches " << config.topics.front() << " yet\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/retry_topics.h"
 #include "config/units.h"
 #include "lane/memory_plan.h"
 
@@ -59,13 +60,21 @@ std::string commits(const config::Config& config) {
          count(config.consumers, "member", "members") + "\n";
 }
 
+/// The further attempts; empty where there are none.
+std::string later_attempts(const config::Config& config) {
+  std::string text;
+  for (const auto& delay : config.retry.topics)
+    text += (text.empty() ? "" : ", ") + config::retry_topic("{topic}", delay);
+  return text.empty() ? text : "one more in each of " + text + " after its delay, then ";
+}
+
 std::string failures(const config::Config& config) {
   const auto& retry = config.retry;
   std::string text = "  failures: ";
   if (config.dead_letter.enabled())
     text += count(retry.attempts, "attempt", "attempts") + " at a record, with at most " +
-            config::print_duration(retry.max_elapsed) + " between them in all, then it goes to " +
-            config.dead_letter.topic + "\n";
+            config::print_duration(retry.max_elapsed) + " between them in all, then " +
+            later_attempts(config) + "it goes to " + config.dead_letter.topic + "\n";
   else
     text +=
         "a record is retried for ever and its partition commits nothing beyond it; retry.attempts counts "

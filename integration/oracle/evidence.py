@@ -8,6 +8,10 @@ from collections import defaultdict
 from typing import NamedTuple
 
 
+# What completes a record where it was read: done, or acknowledged by the topic where it goes on.
+FINISHED = ("success", "dead_letter", "retry_topic")
+
+
 class Attempt(NamedTuple):
     offset: int
     assignment: tuple
@@ -18,7 +22,7 @@ class Attempt(NamedTuple):
 
     @property
     def succeeded(self):
-        return self.outcome in ("success", "dead_letter")
+        return self.outcome in FINISHED
 
 
 class Commits(NamedTuple):

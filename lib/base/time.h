@@ -1,8 +1,9 @@
 // Time as laneway uses it: the steady clock for every deadline and duration, the system clock only for what
-// people read.
+// people read and for what is compared with the timestamps of records.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace laneway {
 
@@ -15,6 +16,11 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
+
+/// ms since 1970, as Kafka's timestamps.
+inline std::int64_t wall_clock_ms() {
+  return duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 inline double to_seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 

@@ -138,12 +138,21 @@ struct Commit {
   std::uint64_t every = 10000;
 };
 
+/// The delay of a retry topic.
+struct RetryDelay {
+  std::string text;  ///< as it was written: a part of the topic's name
+  Duration duration{};
+};
+
 struct Retry {
   std::uint32_t attempts = 5;  ///< in all; without dead letters there is no limit
   Duration max_elapsed = std::chrono::minutes(5);
   Duration backoff = milliseconds(100);
   Duration max_backoff = seconds(30);
   std::uint32_t max_waiting = 1000;
+  /// Retry topics of every topic, from the shortest delay to the longest; none: there are none.
+  std::vector<RetryDelay> topics;
+  bool create = true;  ///< retry topics that are missing at the start
 };
 
 /// The headers that describe where a dead letter came from and why.

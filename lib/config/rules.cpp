@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "config/checks.h"
+#include "config/retry_topics.h"
 #include "config/schema.h"
 #include "config/schema_produce.h"
 #include "config/text.h"
@@ -23,6 +24,7 @@ class Rules {
     check_produce();
     check_own_keys();
     check_dead_letters();
+    check_retry_topics();
     check_times();
     check_membership();
     check_assignment();
@@ -135,6 +137,50 @@ class Rules {
              "the dead letters of " + topic + " would go to " + name + ", which is consumed itself",
              "another name, such as \"{topic}-dlt\"");
       return;
+    }
+  }
+
+  void check_retry_topics() {
+    if (config_.retry.topics.empty()) return;
+    if (config_.lanes.order != Order::none)
+      refuse({"retry.topics", "lanes.order"},
+             std::string("with lanes.order: ") + (config_.lanes.order == Order::key ? "key" : "partition") +
+                 " retry topics would break the order: later records overtake one that is in a retry topic",
+             "lanes.order: none, or no retry topics: a failed record then waits in its lane");
+    if (!config_.dead_letter.enabled() && !problems_.concern("dead_letter.topic"))
+      refuse({"retry.topics"}, "a record that fails in the last retry topic has nowhere to go",
+             "dead_letter.topic, such as \"{topic}-dlt\"");
+    if (config_.topics_by_pattern())
+      refuse({"retry.topics", "topics"},
+             "topics is a pattern: what it will match, and so the retry topics, are not known at the start",
+             "the topics by their names");
+    const auto reset = client("auto.offset.reset");
+    if (!reset.empty() && reset != "earliest" && reset != "smallest" && reset != "beginning")
+      refuse({"kafka.auto.offset.reset", "retry.topics"},
+             "with retry topics, what was written to one before its first commit would be skipped",
+             "auto.offset.reset: earliest");
+    check_retry_names();
+  }
+
+  void check_retry_names() {
+    if (config_.topics_by_pattern()) return;
+    const auto& topics = config_.topics;
+    for (const auto& topic : topics) {
+      const auto letters = topic_from_template(config_.dead_letter.topic, topic);
+      for (const auto& delay : config_.retry.topics) {
+        const auto name = retry_topic(topic, delay);
+        if (std::find(topics.begin(), topics.end(), name) != topics.end())
+          return refuse({"retry.topics", "topics"},
+                        "the retry topic " + name + " of " + topic + " is one of topics as well",
+                        "another delay, or leave it out of topics");
+        if (name == letters)
+          return refuse({"dead_letter.topic", "retry.topics"},
+                        "the dead letters of " + topic + " would go to its retry topic " + name,
+                        "another name, such as \"{topic}-dlt\"");
+        if (const auto what = check_topic(name); !what.empty())
+          return refuse({"retry.topics", "topics"}, "the retry topic " + name + " cannot be: " + what,
+                        "a shorter name");
+      }
     }
   }
 

@@ -31,6 +31,19 @@ void add_rate(std::vector<Property>& table, const std::string& section, const st
       }));
 }
 
+Result<RetryDelay> retry_delay(const std::string& text) {
+  const auto parsed = parse_duration_within(milliseconds(1), hours(24 * 7))(text);
+  if (!parsed) return parsed.error();
+  return RetryDelay{text, *parsed};
+}
+
+std::string check_delays(const std::vector<RetryDelay>& delays) {
+  for (std::size_t i = 1; i < delays.size(); ++i)
+    if (delays[i].duration <= delays[i - 1].duration)
+      return delays[i].text + " is not longer than " + delays[i - 1].text + " before it";
+  return "";
+}
+
 void add_retry(std::vector<Property>& table) {
   table.push_back(count("retry.attempts", 1, 1'000'000,
                         "attempts at a record in all; then it goes to the dead-letter topic, if there is one",
@@ -45,6 +58,14 @@ void add_retry(std::vector<Property>& table) {
   table.push_back(count("retry.max_waiting", 1, 1'000'000,
                         "records of one partition that wait for a retry; beyond, the lane holds",
                         AT(retry.max_waiting)));
+  table.push_back(list_property(
+      "retry.topics", "a list of rising durations from 1ms to 168h, such as [5s, 1m, 10m]",
+      "delays of further attempts, one each, in topics named <topic>-retry-<delay>; lanes.order: none only",
+      AT(retry.topics), retry_delay, [](const RetryDelay& delay) { return delay.text; }, check_delays));
+  table.push_back(flag("retry.create",
+                       "a retry topic that is missing at the start is created, with the retention of its own "
+                       "topic and the delay",
+                       AT(retry.create)));
 }
 
 void add_dead_letter(std::vector<Property>& table) {

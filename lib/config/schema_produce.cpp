@@ -5,6 +5,7 @@
 #include "config/checks.h"
 #include "config/client_keys.h"
 #include "config/read_file.h"
+#include "config/retry_topics.h"
 
 namespace laneway::config {
 namespace {
@@ -118,11 +119,12 @@ std::string output_topic(const ProduceHandler& produce, const std::string& topic
 
 std::string looping_topic(const Config& config, const ProduceHandler& produce) {
   if (produce.other_cluster() || config.topics_by_pattern()) return {};
-  const auto& read = config.topics;
+  auto read = retry_topics(config);
+  read.insert(read.end(), config.topics.begin(), config.topics.end());
   const auto is_read = [&](const std::string& topic) {
     return std::find(read.begin(), read.end(), topic) != read.end();
   };
-  for (const auto& topic : read)
+  for (const auto& topic : config.topics)
     if (const auto output = output_topic(produce, topic); is_read(output)) return output;
   const auto allowed = std::find_if(produce.topics.begin(), produce.topics.end(), is_read);
   return allowed == produce.topics.end() ? std::string() : *allowed;

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "delivery/dead_letter_names.h"
+#include "delivery/header_values.h"
 
 namespace laneway::delivery {
 namespace {
@@ -19,10 +20,6 @@ std::string big_endian(Integer number) {
 
 /// Of groups; Kafka bounds them by no rule, our configuration by 255.
 constexpr std::size_t max_name_bytes = 255;
-
-void add(Headers& headers, std::string_view name, std::string value) {
-  headers.push_back({std::string(name), std::move(value)});
-}
 
 /// The names that exceptions have elsewhere: something.of.package.
 std::string class_of(DeadLetterReason reason) { return "laneway." + std::string(name(reason)); }

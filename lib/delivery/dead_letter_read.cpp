@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <utility>
 
 #include "delivery/dead_letter.h"
 #include "delivery/dead_letter_names.h"
+#include "delivery/header_values.h"
 
 namespace laneway::delivery {
 namespace {
@@ -42,24 +42,6 @@ Value value_in(const std::array<std::pair<Value, std::string_view>, size>& table
   return table.front().first;
 }
 
-/// The last header of the name, as everywhere in Kafka; nothing when there is none or it is null.
-std::optional<std::string_view> last(const Headers& headers, std::string_view name) {
-  const auto found = std::find_if(headers.rbegin(), headers.rend(),
-                                  [&](const Header& header) { return header.name == name && header.value; });
-  if (found == headers.rend()) return {};
-  return *found->value;
-}
-
-/// A count of decimal digits, from 0 to the largest of the type.
-template <class Integer>
-std::optional<Integer> decimal(std::optional<std::string_view> text) {
-  if (!text) return {};
-  Integer number{};
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || end != text->data() + text->size() || std::cmp_less(number, 0)) return {};
-  return number;
-}
-
 template <class Integer>
 std::optional<Integer> big_endian(std::optional<std::string_view> bytes) {
   if (!bytes || bytes->size() != sizeof(Integer)) return {};
@@ -67,18 +49,6 @@ std::optional<Integer> big_endian(std::optional<std::string_view> bytes) {
   for (const char c : *bytes) bits = bits << 8 | static_cast<unsigned char>(c);
   if (bits > static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) return {};
   return static_cast<Integer>(bits);
-}
-
-/// Topics go into requests: nothing but what Kafka allows as the name of one.
-std::string topic_in(std::optional<std::string_view> text) {
-  constexpr std::size_t longest = 249;
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  if (!text || text->empty() || text->size() > longest || *text == "." || *text == "..") return {};
-  if (!std::all_of(text->begin(), text->end(), allowed)) return {};
-  return std::string(*text);
 }
 
 std::string text_in(const Headers& headers, std::string_view name, std::string_view otherwise = {}) {

@@ -33,6 +33,13 @@ struct Attempt {
   std::uint32_t number;                      ///< from 1
   StopToken stop;                            ///< the attempt's deadline passed, or the drain was cut short
   const FailureHistory* failures = nullptr;  ///< of the attempts before; null: none failed
+
+  /// The topic of the service that the record belongs to: its own, except where a stranger wrote it to a
+  /// retry topic.
+  std::string source_topic() const {
+    return failures != nullptr && failures->stage != nullptr ? failures->stage->source
+                                                             : std::string(record.topic());
+  }
 };
 
 struct Failure {

@@ -40,7 +40,7 @@ bool Shipment::send_one(kafka::Producer& producer) {
     end_task();
     return true;
   }
-  if (topic_.empty()) topic_ = config::output_topic(settings_, std::string(attempt.record.topic()));
+  if (topic_.empty()) topic_ = config::output_topic(settings_, attempt.source_topic());
   std::vector<kafka::Header> headers;
   if (settings_.keep_headers || !settings_.topic_header.empty()) headers = attempt.record.headers();
   Place& place = places_[next_];

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "delivery/failure_rules.h"
+#include "delivery/retry_stages.h"
 #include "kafka/record.h"
 #include "pool/batch.h"
 
@@ -25,6 +26,7 @@ enum class ItemState : std::uint8_t {
 /// Who is to handle a record.
 enum class Route : std::uint8_t {
   work,         ///< The user's handler.
+  retry_topic,  ///< Its attempts here are used up, and the next retry topic has to acknowledge it.
   dead_letter,  ///< It was given up, and the dead-letter topic has to acknowledge it.
 };
 
@@ -36,7 +38,11 @@ struct FailureHistory {
   Duration waited{};  ///< Sum of the delays between its own attempts.
   Route route = Route::work;
   delivery::DeadLetterReason given_up{};  ///< With Route::dead_letter.
-  std::uint32_t dead_letter_attempts = 0;
+  std::uint32_t forward_attempts = 0;     ///< At writing it to the topic of its route.
+  /// Of the topic that it was read from; null: there are no retry topics.
+  const delivery::RetryStage* stage = nullptr;
+  /// Where it was read, when that is a retry topic: `record` is then as it was at its origin.
+  std::int64_t retry_offset = -1;
 };
 
 struct Item {
@@ -48,6 +54,10 @@ struct Item {
   std::unique_ptr<FailureHistory> failures;  ///< null: it has not failed
 
   Route route() const { return failures ? failures->route : Route::work; }
+  /// In the partition that it was read from.
+  std::int64_t offset() const {
+    return failures && failures->retry_offset >= 0 ? failures->retry_offset : record.offset();
+  }
 };
 
 class RecordBatch final : public pool::Batch {

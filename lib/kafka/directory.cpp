@@ -223,8 +223,9 @@ Result<std::optional<TopicInfo>> Directory::find(const std::string& name, Durati
   return std::optional(TopicInfo{name, topic->partition_cnt});
 }
 
-Status Directory::create(const std::string& name, std::int32_t partitions, Duration timeout) {
-  return create_topic(implementation_->handle(), name, partitions, timeout);
+Status Directory::create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
+                         Duration timeout) {
+  return create_topic(implementation_->handle(), name, partitions, retention, timeout);
 }
 
 Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout) {

@@ -35,10 +35,11 @@ class Directory {
   Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& subscription, Duration timeout);
   /// One topic; nothing when it does not exist. Unavailable as above.
   Result<std::optional<TopicInfo>> find(const std::string& name, Duration timeout);
-  /// With the brokers' default replication, and kept for ever: records keep their timestamps, so the usual
-  /// retention would delete what is older at once. One that exists is left as it is. Unavailable where it is
-  /// refused.
-  Status create(const std::string& name, std::int32_t partitions, Duration timeout);
+  /// With the brokers' default replication; records are kept for `retention`, nothing: for ever (the brokers'
+  /// own would delete at once what keeps an old timestamp). One that exists is left as it is. Unavailable
+  /// where it is refused.
+  Status create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
+                Duration timeout);
   std::size_t brokers() const { return brokers_; }
 
   /// Whether the user may read these topics, found by asking for what comes after the end of one partition of

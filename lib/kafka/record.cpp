@@ -96,6 +96,13 @@ void Record::detach() {
   *this = Record(std::move(copy));
 }
 
+std::unique_ptr<RecordData> Record::release_copy() {
+  detach();
+  std::unique_ptr<RecordData> copy(bits_ == 0 ? nullptr : data());
+  bits_ = 0;
+  return copy;
+}
+
 void Record::destroy() noexcept {
   if (copied())
     delete data();

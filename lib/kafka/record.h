@@ -75,6 +75,8 @@ class Record {
 
   /// Copies the record and lets the fetch buffer go; nothing when it is a copy already.
   void detach();
+  /// The record as a copy to be changed; this one is empty then.
+  std::unique_ptr<RecordData> release_copy();
 
  private:
   static constexpr std::uintptr_t copy_bit = 1;

@@ -20,7 +20,7 @@ OutcomeLabel label_of(const handler::Outcome& outcome) {
 
 void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
-  if (task.route() == handler::Route::dead_letter) return context_.dead_letters->handle(std::move(task));
+  if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
   if (context_.downstream == nullptr || context_.downstream->admit(task.size(), SteadyClock::now()))
     return context_.handler->handle(std::move(task));
   withhold(std::move(task));
@@ -59,6 +59,7 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     }
     return;
   }
+  if (batch.route == handler::Route::retry_topic) return stats_.retry_topics.add(finished.done);
   if (finished.done > 0) stats_.outcomes[static_cast<std::size_t>(OutcomeLabel::success)].add(finished.done);
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)
@@ -89,9 +90,11 @@ void Execution::attempted(const handler::Item& item, TimePoint start, TimePoint 
                           const handler::Outcome& outcome) noexcept {
   if (outcome.cause == handler::Cause::withheld) return;
   const char* name = outcome_name(outcome);
-  if (item.route() == handler::Route::dead_letter)
-    name = outcome.verdict == handler::Verdict::done ? "dead_letter" : "dead_letter_failed";
-  context_.journal->write(item.record, epoch_, item.attempt, start, end, name);
+  const bool done = outcome.verdict == handler::Verdict::done;
+  if (item.route() == handler::Route::dead_letter) name = done ? "dead_letter" : "dead_letter_failed";
+  if (item.route() == handler::Route::retry_topic) name = done ? "retry_topic" : "retry_topic_failed";
+  context_.journal->write(
+      {partition_, item.offset(), item.record.key(), epoch_, item.attempt, start, end, name});
 }
 
 void Execution::collect(std::vector<handler::Finished>& into) {

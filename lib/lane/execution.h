@@ -1,7 +1,7 @@
 // The worker's side of a lane: runs the handler on what the pool claims, unless the downstream's breaker lets
-// nothing through, and keeps what finished until the lane collects it. What was given up goes to the
-// dead-letter topic the same way: as work for another handler, so that bounds, order, drain and the ledger
-// hold for it as for all work.
+// nothing through, and keeps what finished until the lane collects it. What goes on to a retry topic or was
+// given up is written there the same way: as work for another handler, so that bounds, order, drain and the
+// ledger hold for it as for all work.
 //
 // Threads: run() and finished() are called by workers (finished() by whoever answers last); collect() and the
 // setters by the lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The loop is
@@ -23,10 +23,15 @@ namespace laneway::lane {
 
 class Execution final : public pool::Work, public handler::TaskSink {
  public:
-  /// `epoch` goes into the journal. `on_finished` must only signal.
-  Execution(const LaneContext& context, std::uint64_t epoch, LaneStats& stats,
-            std::function<void()> on_finished)
-      : context_(context), epoch_(epoch), stats_(stats), on_finished_(std::move(on_finished)) {}
+  /// `partition` and `epoch` go into the journal; the partition outlives this. `on_finished` must only
+  /// signal.
+  Execution(const LaneContext& context, const kafka::TopicPartition& partition, std::uint64_t epoch,
+            LaneStats& stats, std::function<void()> on_finished)
+      : context_(context),
+        partition_(partition),
+        epoch_(epoch),
+        stats_(stats),
+        on_finished_(std::move(on_finished)) {}
 
   /// Before the first claim.
   void set_pool(pool::Pool& pool) { pool_ = &pool; }
@@ -49,6 +54,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void tell_downstream(const handler::Finished& finished);
 
   const LaneContext& context_;
+  const kafka::TopicPartition& partition_;
   const std::uint64_t epoch_;
   LaneStats& stats_;
   const std::function<void()> on_finished_;

@@ -31,11 +31,10 @@ std::int64_t Journal::wall(TimePoint at) const {
   return wall_origin_ + duration_cast<nanoseconds>(at - steady_origin_).count();
 }
 
-void Journal::write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start,
-                    TimePoint end, const char* outcome) {
+void Journal::write(const Line& entry) {
   char key[20] = "null";
-  if (const auto k = record.key())
-    std::snprintf(key, sizeof key, "\"%016llx\"", static_cast<unsigned long long>(key_hash(*k)));
+  if (entry.key)
+    std::snprintf(key, sizeof key, "\"%016llx\"", static_cast<unsigned long long>(key_hash(*entry.key)));
   // Topic names hold only letters, digits, '.', '_' and '-', at most 249 of them.
   char line[640];
   const int size = std::snprintf(
@@ -43,9 +42,9 @@ void Journal::write(const kafka::Record& record, std::uint64_t epoch, std::uint3
       "{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,"
       "\"end\":%lld,"
       "\"outcome\":\"%s\",\"key\":%s}\n",
-      static_cast<int>(record.topic().size()), record.topic().data(), record.partition(),
-      static_cast<long long>(record.offset()), static_cast<unsigned long long>(epoch), attempt,
-      static_cast<long long>(wall(start)), static_cast<long long>(wall(end)), outcome, key);
+      static_cast<int>(entry.partition.topic.size()), entry.partition.topic.data(), entry.partition.partition,
+      static_cast<long long>(entry.offset), static_cast<unsigned long long>(entry.epoch), entry.attempt,
+      static_cast<long long>(wall(entry.start)), static_cast<long long>(wall(entry.end)), entry.outcome, key);
   if (::write(fd_, line, static_cast<std::size_t>(size)) != size)
     telemetry::error("journal not written", {{"file", file_}, {"error", std::strerror(errno)}});
 }

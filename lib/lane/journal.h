@@ -13,12 +13,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "handler/outcome.h"
-#include "kafka/record.h"
+#include "kafka/types.h"
 
 namespace laneway::lane {
 
@@ -29,8 +31,17 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  void write(const kafka::Record& record, std::uint64_t epoch, std::uint32_t attempt, TimePoint start,
-             TimePoint end, const char* outcome);
+  struct Line {
+    const kafka::TopicPartition& partition;  ///< where it was read, as the offset
+    std::int64_t offset;
+    std::optional<std::string_view> key;
+    std::uint64_t epoch;
+    std::uint32_t attempt;
+    TimePoint start;
+    TimePoint end;
+    const char* outcome;
+  };
+  void write(const Line& line);
 
  private:
   Journal(int fd, std::string file);
@@ -42,8 +53,8 @@ class Journal {
   const std::int64_t wall_origin_;
 };
 
-/// As in metrics and journal (there also dead_letter and dead_letter_failed): success, retry,
-/// rejected_record, unavailable, timeout, panic.
+/// As in metrics and journal (there also dead_letter, dead_letter_failed, retry_topic and
+/// retry_topic_failed): success, retry, rejected_record, unavailable, timeout, panic.
 const char* outcome_name(const handler::Outcome& outcome);
 
 /// 64-bit FNV-1a (Fowler, Noll, Vo), never 0.

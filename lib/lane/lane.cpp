@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "handler/retry_record.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -20,12 +21,17 @@ Ledger make_ledger(const kafka::CommittedOffset& start) {
   return Ledger(start.offset);
 }
 
-delivery::FailureRules make_rules(const LaneContext& context) {
+const delivery::RetryStage* stage_of(const LaneContext& context, const std::string& topic) {
+  return context.retry_stages == nullptr ? nullptr : context.retry_stages->find(topic);
+}
+
+/// In a retry topic each record has one attempt.
+delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStage* stage) {
   const auto& retry = context.retry;
   return {{retry.backoff, retry.max_backoff, std::max<Duration>(retry.max_backoff, seconds(60))},
-          retry.attempts,
+          stage != nullptr && stage->delayed() ? 1 : retry.attempts,
           retry.max_elapsed,
-          context.dead_letters != nullptr};
+          context.forward != nullptr};
 }
 
 std::uint32_t run_length(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue, 1, longest_run); }
@@ -41,7 +47,8 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       capacity_(context.lanes.workers + context.lanes.queue),
       run_(run_length(context.lanes.queue)),
       start_offset_(start.offset),
-      rules_(make_rules(context)),
+      stage_(stage_of(context, partition_.topic)),
+      rules_(make_rules(context, stage_)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
@@ -49,7 +56,7 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       rate_(context.lanes.rate),
       next_offset_(start.offset),
       acknowledged_(start),
-      execution_(context, epoch, *stats_, on_ready),
+      execution_(context, partition_, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(
           pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->most_per_task(),
                        context.handler->timeout(), seconds(5), context.handler->asynchronous(),
@@ -80,8 +87,12 @@ bool Lane::work(TimePoint now) {
 Lane::Take Lane::take(TimePoint now) {
   const auto fetched_before = source_->fetched();
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
-  const auto room = context_.lanes.max_incomplete -
-                    std::min<std::uint64_t>(ledger_.window(), context_.lanes.max_incomplete);
+  auto room = context_.lanes.max_incomplete -
+              std::min<std::uint64_t>(ledger_.window(), context_.lanes.max_incomplete);
+  if (delayed())
+    room =
+        std::min<std::uint64_t>(room, context_.retry.max_waiting -
+                                          std::min<std::size_t>(retries_.size(), context_.retry.max_waiting));
   const auto allowed = rate_room(now);
   if (allowed.none()) {
     update_holds(now);
@@ -133,12 +144,13 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
   kafka::Record record;
   std::int64_t offset = 0;
   const auto delivered_before = delivered_;
-  while (batch.items.size() < most) {
+  for (std::uint32_t popped = 0; popped < most;) {
     switch (source_->pop(record, offset)) {
       case kafka::Pop::record:
+        ++popped;
         if (delivered_ < 0 || resumed_at_) on_first_record(offset, now);
         if (offset <= delivered_ || ledger_.would_go_back(offset)) start_over(batch, offset);
-        accept(batch, std::move(record), offset);
+        accept(batch, std::move(record), offset, now);
         if (bytes_ + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes)
           return Take::more;
         break;
@@ -160,7 +172,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
   return Take::more;
 }
 
-void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset) {
+void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
   delivered_ = offset;
   next_offset_ = offset + 1;
   if (ledger_.completed_before(offset)) {
@@ -175,8 +187,19 @@ void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_
   note(offset);
   auto& item = batch.items.emplace_back();
   item.record = std::move(record);
-  batch.bytes += memory_of(item);
   item.sequence = next_sequence_++;
+  if (delayed()) {
+    const auto left = stage_->wait(item.record.timestamp(), wall_clock_ms());
+    handler::restore_origin(item, *stage_, *context_.retry_stages);
+    if (left > Duration::zero()) {
+      on_source_answers();
+      wait(std::move(item), now + left);
+      batch.items.pop_back();
+      batch.consecutive = false;
+      return;
+    }
+  }
+  batch.bytes += memory_of(item);
 }
 
 /// Neighbouring offsets go into the ledger in one piece.

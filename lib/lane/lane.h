@@ -97,7 +97,8 @@ class Lane {
   void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
   bool rate_limits() const { return rate_.limited() || context_.rate != nullptr; }
   TimePoint rate_ready_at(TimePoint now);
-  void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset);
+  void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
+  bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
   void note(std::int64_t offset);
   void flush_noted();
   void on_first_record(std::int64_t offset, TimePoint now);
@@ -116,6 +117,7 @@ class Lane {
   void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
   void fail(handler::Item item, const handler::Outcome& outcome, TimePoint now);
   std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome);
+  handler::Route route_after(delivery::DeadLetterReason given_up) const;
   void wait(handler::Item item, TimePoint due);
   double random();
   bool breaker_holds() const;
@@ -158,6 +160,7 @@ class Lane {
   const std::uint32_t capacity_;  // what the pool takes: workers + queue
   const std::uint32_t run_;       // records popped at a time
   const std::int64_t start_offset_;
+  const delivery::RetryStage* const stage_;  // null: there are no retry topics
   const delivery::FailureRules rules_;
 
   const std::unique_ptr<LaneStats> stats_;

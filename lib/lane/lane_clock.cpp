@@ -72,6 +72,7 @@ void Lane::tick_pause(TimePoint now) {
 void Lane::take_what_is_fetched(TimePoint now) {
   for (;;) {
     if (bytes_ >= context_.memory.lane_bytes || ledger_.window() >= context_.lanes.max_incomplete) return;
+    if (delayed() && retries_.size() >= context_.retry.max_waiting) return;
     if (take(now) == Take::empty) return;
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/config.h"
+#include "delivery/retry_stages.h"
 #include "handler/handler.h"
 #include "lane/downstream.h"
 #include "lane/journal.h"
@@ -16,11 +17,12 @@ struct LaneContext {
   config::Retry retry;
   MemoryPlan memory;
   handler::Handler* handler = nullptr;
-  /// Writes what is given up to the dead-letter topic; null: nothing is given up.
-  handler::Handler* dead_letters = nullptr;
-  Downstream* downstream = nullptr;  ///< null: there is no breaker
-  RateLimiter* rate = nullptr;       ///< of all lanes together; null: none
-  Journal* journal = nullptr;        ///< may be null
+  /// Writes what fails to its retry topic or to the dead-letter topic; null: nothing is given up.
+  handler::Handler* forward = nullptr;
+  const delivery::RetryStages* retry_stages = nullptr;  ///< null: there are no retry topics
+  Downstream* downstream = nullptr;                     ///< null: there is no breaker
+  RateLimiter* rate = nullptr;                          ///< of all lanes together; null: none
+  Journal* journal = nullptr;                           ///< may be null
 };
 
 }  // namespace laneway::lane

@@ -11,8 +11,16 @@ namespace {
 /// Of a reason that waits with its record; a dead letter carries it.
 constexpr std::size_t longest_reason = 1000;
 
-std::int64_t wall_clock_ms() {
-  return duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+/// What became of an attempt, for the log.
+const char* event_of(handler::Route before, const handler::Item& item, bool again) {
+  using handler::Route;
+  if (item.route() == Route::work) return "record failed, will be retried";
+  if (before == Route::dead_letter) return "dead letter not written, will be tried again";
+  if (before == Route::retry_topic)
+    return again ? "record not written to its retry topic, will be tried again"
+                 : "record not taken by its retry topic, goes to the dead-letter topic";
+  return item.route() == Route::retry_topic ? "record failed, goes to its retry topic"
+                                            : "record given up, goes to the dead-letter topic";
 }
 
 }  // namespace
@@ -84,32 +92,34 @@ void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, 
 
 void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint now) {
   if (state_.state() == State::draining || cancelled_) {
-    if (cancelled_) log_abandoned(item.record.offset(), item.attempt);
+    if (cancelled_) log_abandoned(item.offset(), item.attempt);
     return;  // given back: it was not completed, so it will be delivered again
   }
   if (outcome.cause == handler::Cause::withheld) return wait(std::move(item), now);
   if (!item.failures) {
     item.failures = std::make_unique<handler::FailureHistory>();
-    item.failures->first_ms = wall_clock_ms();
+    item.failures->stage = stage_;
   }
-  const bool dead_letter = item.route() == handler::Route::dead_letter;
+  if (item.failures->first_ms == 0) item.failures->first_ms = wall_clock_ms();
+  const auto before = item.route();
   const auto number = item.attempt;
   const auto delay = next_step(item, outcome);
-  report_failure(dead_letter ? "dead letter not written, will be tried again"
-                 : delay     ? "record failed, will be retried"
-                             : "record given up, goes to the dead-letter topic",
-                 item, number, outcome, now);
+  report_failure(event_of(before, item, delay.has_value()), item, number, outcome, now);
   if (delay)
     wait(std::move(item), now + *delay);
   else
     run_alone(std::move(item));
 }
 
-/// The delay before the next attempt; nothing: it was given up, and goes to the dead-letter topic at once.
+/// The delay before the next attempt; nothing: it goes to the topic of its new route at once.
 std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outcome& outcome) {
   auto& failures = *item.failures;
-  if (failures.route == handler::Route::dead_letter)
-    return rules_.delays.delay(++failures.dead_letter_attempts, random(), outcome.after);
+  if (failures.route == handler::Route::retry_topic && outcome.verdict == handler::Verdict::reject) {
+    failures.route = handler::Route::dead_letter;  // the retry topic will never take it
+    return std::nullopt;
+  }
+  if (failures.route != handler::Route::work)
+    return rules_.delays.delay(++failures.forward_attempts, random(), outcome.after);
   failures.reason = outcome.reason.substr(0, longest_reason);
   failures.last_ms = wall_clock_ms();
   if (outcome.verdict == handler::Verdict::unavailable) {
@@ -122,13 +132,19 @@ std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outc
                         ? rules_.after_reject(item.attempt, random())
                         : rules_.after_retry(item.attempt, failures.waited, random(), outcome.after);
   if (step.given_up) {
-    failures.route = handler::Route::dead_letter;
+    failures.route = route_after(*step.given_up);
     failures.given_up = *step.given_up;
     return std::nullopt;
   }
   failures.waited += step.delay;
   ++item.attempt;
   return step.delay;
+}
+
+handler::Route Lane::route_after(delivery::DeadLetterReason given_up) const {
+  const bool later =
+      given_up != delivery::DeadLetterReason::rejected && stage_ != nullptr && !stage_->next.empty();
+  return later ? handler::Route::retry_topic : handler::Route::dead_letter;
 }
 
 void Lane::wait(handler::Item item, TimePoint due) {
@@ -151,7 +167,7 @@ void Lane::report_failure(const char* event, const handler::Item& item, std::uin
   next_failure_report_ = now + seconds(5);
   telemetry::warn(event, {{"topic", partition_.topic},
                           {"partition", partition_.partition},
-                          {"offset", item.record.offset()},
+                          {"offset", item.offset()},
                           {"epoch", epoch_},
                           {"attempt", attempt},
                           {"outcome", outcome_name(outcome)},

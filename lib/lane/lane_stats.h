@@ -33,7 +33,8 @@ class Relaxed {
 struct LaneStats {
   std::array<Relaxed<std::uint64_t>, outcome_labels.size()> outcomes;
   std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
-      dead_letters;  ///< acknowledged, by DeadLetterReason
+      dead_letters;                     ///< acknowledged, by DeadLetterReason
+  Relaxed<std::uint64_t> retry_topics;  ///< acknowledged by the next retry topic
   Relaxed<State> state;
   Relaxed<std::uint64_t> rejections;
   Relaxed<std::uint64_t> holds;

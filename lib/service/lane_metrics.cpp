@@ -124,6 +124,7 @@ std::vector<Family> lane_families(const Lanes& lanes) {
       [](const Lane& l) { return to_seconds(Duration(l.stats().paused_ns.get())); });
   add(metric("abandoned_total"), [](const Lane& l) { return l.stats().abandoned.get(); });
   add(metric("duplicates_suppressed_total"), [](const Lane& l) { return l.stats().suppressed.get(); });
+  add(metric("retry_topics_total"), [](const Lane& l) { return l.stats().retry_topics.get(); });
   add(metric("retries_scheduled"), [](const Lane& l) { return l.stats().waiting_retries.get(); });
   add(metric("fetched_bytes_total"), [](const Lane& l) { return l.stats().fetched_bytes.get(); });
   add(metric("processed_bytes_total"), [](const Lane& l) { return l.stats().processed_bytes.get(); });

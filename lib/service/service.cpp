@@ -6,12 +6,13 @@
 
 #include "base/mutex.h"
 #include "base/signal.h"
-#include "config/checks.h"
-#include "handler/dead_letter_handler.h"
+#include "config/retry_topics.h"
 #include "handler/factory.h"
+#include "handler/forward_handler.h"
 #include "handler/produce_topics.h"
 #include "kafka/directory.h"
 #include "lane/consumer_loop.h"
+#include "service/forward_topics.h"
 #include "service/lane_metrics.h"
 #include "telemetry/log.h"
 
@@ -40,8 +41,7 @@ class Service::Implementation {
   Status prepare();
   Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
   Result<lane::MemoryPlan> wait_for_topics();
-  Status find_dead_letter_topics(kafka::Directory& directory, const std::vector<kafka::TopicInfo>& topics,
-                                 Duration timeout);
+  Result<std::vector<kafka::TopicInfo>> find_all_topics(kafka::Directory& directory, Duration timeout);
   Status make_context(const lane::MemoryPlan& plan);
   Status start_members();
   kafka::ClientSettings member_settings(std::size_t member) const;
@@ -54,8 +54,9 @@ class Service::Implementation {
 
   config::Config config;
   std::unique_ptr<handler::Handler> handler;
-  std::unique_ptr<handler::Handler> dead_letters;
-  std::map<std::string, std::int32_t> dead_letter_partitions;
+  std::unique_ptr<handler::Handler> forward;
+  delivery::RetryStages stages;
+  std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
   std::unique_ptr<lane::Downstream> downstream;
   std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::Journal> journal;
@@ -97,33 +98,23 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   return topics;
 }
 
-/// Those of the topics that are there now; what is missing is created if that is allowed.
-Status Service::Implementation::find_dead_letter_topics(kafka::Directory& directory,
-                                                        const std::vector<kafka::TopicInfo>& topics,
-                                                        Duration timeout) {
-  if (!config.dead_letter.enabled()) return {};
+/// What is consumed: the topics and their retry topics, once all of these and the dead-letter topics are
+/// there.
+Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_all_topics(kafka::Directory& directory,
+                                                                               Duration timeout) {
   const auto deadline = Deadline::in(timeout);
-  for (const auto& topic : topics) {
-    const auto name = config::topic_from_template(config.dead_letter.topic, topic.name);
-    if (std::any_of(topics.begin(), topics.end(), [&](const auto& t) { return t.name == name; }))
-      return Error{ErrorKind::configuration,
-                   "dead_letter.topic: the dead letters of " + topic.name + " would go to " + name +
-                       ", which `topics` matches as well",
-                   "a pattern that leaves them out, or another name"};
-    const auto found = directory.find(name, deadline.left());
-    if (!found) return found.error();
-    if (*found) {
-      dead_letter_partitions[name] = (**found).partitions;
-      continue;
-    }
-    if (!config.dead_letter.create)
-      return Error{ErrorKind::unavailable, "dead-letter topic " + name + " does not exist",
-                   "create it, or set dead_letter.create: true"};
-    if (auto status = directory.create(name, topic.partitions, deadline.left()); !status) return status;
-    telemetry::info("dead-letter topic created", {{"topic", name}, {"partitions", topic.partitions}});
-    dead_letter_partitions[name] = topic.partitions;
-  }
-  return {};
+  auto topics = find_topics(directory, timeout);
+  if (!topics) return topics;
+  auto found = find_forward_topics(config, *topics, directory, deadline.left());
+  if (!found) return found.error();
+  forward_partitions = std::move(found).value();
+  if (config.retry.topics.empty()) return topics;
+  std::vector<kafka::TopicInfo> retry_topics;
+  for (const auto& name : config::retry_topics(config))
+    retry_topics.push_back({name, forward_partitions[name]});
+  if (auto status = directory.readable(retry_topics, deadline.left()); !status) return status.error();
+  topics->insert(topics->end(), retry_topics.begin(), retry_topics.end());
+  return topics;
 }
 
 /// The plan needs the number of partitions, and a service without its topics would only look alive.
@@ -136,10 +127,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   auto next_report = SteadyClock::now();
   for (;;) {
     const auto patience = std::min<Duration>(deadline.left(), seconds(1));
-    auto topics = find_topics(**directory, patience);
-    if (topics)
-      if (auto status = find_dead_letter_topics(**directory, *topics, patience); !status)
-        topics = status.error();
+    auto topics = find_all_topics(**directory, patience);
     if (topics) {
       std::uint64_t partitions = 0;
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
@@ -169,9 +157,9 @@ kafka::ClientSettings Service::Implementation::member_settings(std::size_t membe
 
 Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
   if (config.dead_letter.enabled()) {
-    auto made = handler::DeadLetterHandler::make(config, dead_letter_partitions);
+    auto made = handler::ForwardHandler::make(config, forward_partitions);
     if (!made) return made.error();
-    dead_letters = std::move(made).value();
+    forward = std::move(made).value();
   }
   const auto& rules = config.breaker;
   if (rules.failures > 0)
@@ -179,16 +167,20 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
         handler->downstream(), delivery::BreakerRules{rules.failures, rules.window, rules.probe}, rules.slow);
   if (config.rate.records > 0 || config.rate.bytes > 0)
     rate = std::make_unique<lane::RateLimiter>(config.rate);
-  context = {config.lanes,       config.retry,     plan,       handler.get(),
-             dead_letters.get(), downstream.get(), rate.get(), journal.get()};
+  stages = retry_stages(config);
+  context = {config.lanes, config.retry,     plan,       handler.get(), forward.get(),
+             &stages,      downstream.get(), rate.get(), journal.get()};
   return {};
 }
 
 Status Service::Implementation::start_members() {
   const auto still_draining = std::make_shared<lane::StillDraining>();
+  auto topics = config.topics;
+  const auto retry_topics = config::retry_topics(config);
+  topics.insert(topics.end(), retry_topics.begin(), retry_topics.end());
   for (std::size_t i = 0; i < config.consumers; ++i) {
     auto loop = std::make_shared<lane::ConsumerLoop>(
-        context, lane::LoopSettings{member_settings(i), config.topics, config.commit, still_draining},
+        context, lane::LoopSettings{member_settings(i), topics, config.commit, still_draining},
         [this] { changed.notify(); });
     if (auto status = loop->start(); !status) return status;
     MutexLock lock(mutex);

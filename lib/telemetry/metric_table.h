@@ -70,6 +70,8 @@ inline constexpr MetricInfo metric_table[] = {
     // Failure
     {"dead_letters_total", MetricType::counter, "records", "topic,partition,reason",
      "Records that were given up and that the dead-letter topic has acknowledged."},
+    {"retry_topics_total", MetricType::counter, "records", "topic,partition",
+     "Records that used up their attempts here and that their next retry topic has acknowledged."},
     {"breaker_state", MetricType::gauge, "0, 1 or 2", "downstream",
      "0: closed, calls go through; 1: half open, some ask whether it is back; 2: open, lanes hold."},
     // Memory and throughput

@@ -42,6 +42,16 @@ TEST_CASE("threads grow with members and brokers, and the admin server's can be 
   CHECK(says(app::forecast(config, {.partitions = 1, .brokers = 2}), "at most about 22,"));
 }
 
+TEST_CASE("the way of a record that fails is told, with its retry topics") {
+  auto config = some_config();
+  config.dead_letter.topic = "{topic}-dlt";
+  CHECK_FALSE(says(app::forecast(config, {}), "retry"));
+  config.retry.topics = {{"5s", seconds(5)}, {"1m", seconds(60)}};
+  CHECK(says(app::forecast(config, {}),
+             "then one more in each of {topic}-retry-5s, {topic}-retry-1m after its delay, then it goes to "
+             "{topic}-dlt"));
+}
+
 TEST_CASE("members without a partition are told") {
   auto config = some_config();
   config.consumers = 3;

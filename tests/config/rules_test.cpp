@@ -31,6 +31,72 @@ TEST_CASE("dead letters do not go to a topic that is consumed") {
   CHECK(with("", "dead_letter: { topic: \"{topic}-dlt\" }\n").empty());
 }
 
+namespace {
+const std::string letters = "dead_letter: { topic: \"{topic}-dlt\" }\n";
+std::string retry_topics(const std::string& delays, const std::string& lines = letters,
+                         const std::string& client_lines = "") {
+  return with(client_lines, "retry: { topics: " + delays + " }\n" + lines);
+}
+}  // namespace
+
+TEST_CASE("retry topics are for records without order") {
+  CHECK(retry_topics("[5s, 1m]").empty());
+  CHECK(retry_topics("[5s]", letters + "lanes: { order: none }\n").empty());
+  for (const std::string order : {"key", "partition"})
+    CHECK(retry_topics("[5s]", letters + "lanes: { order: " + order + " }\n") ==
+          "f.yaml:6:18: retry.topics: with lanes.order: " + order +
+              " retry topics would break the order: later records overtake one that is in a retry topic "
+              "(lanes.order: none, or no retry topics: a failed record then waits in its lane)\n");
+  CHECK(with("", letters + "lanes: { order: key }\nretry: { topics: [] }\n").empty());
+}
+
+TEST_CASE("the delays of retry topics rise, and are durations") {
+  CHECK(retry_topics("[5s, 5000ms]") ==
+        "f.yaml:6:18: retry.topics: found a list: 5000ms is not longer than 5s before it "
+        "(expected a list of rising durations from 1ms to 168h, such as [5s, 1m, 10m])\n");
+  CHECK(retry_topics("[1m, 5s]").find("5s is not longer than 1m before it") != std::string::npos);
+  CHECK(retry_topics("[soon]").find("does not start with a number") != std::string::npos);
+  CHECK(retry_topics("[169h]").find("out of range") != std::string::npos);
+}
+
+TEST_CASE("after the last retry topic there is the dead letter") {
+  CHECK(retry_topics("[5s]", "") ==
+        "f.yaml:6:18: retry.topics: a record that fails in the last retry topic has nowhere to go "
+        "(dead_letter.topic, such as \"{topic}-dlt\")\n");
+}
+
+TEST_CASE("retry topics begin at the beginning") {
+  CHECK(retry_topics("[5s]", letters, "  auto.offset.reset: earliest\n").empty());
+  CHECK(retry_topics("[5s]", letters, "  auto.offset.reset: latest\n")
+            .find("what was written to one before its first commit would be skipped") != std::string::npos);
+}
+
+TEST_CASE("a retry topic is no other topic of the service") {
+  const auto of = [](const std::string& topics, const std::string& more) {
+    return errors_of("kafka: { bootstrap.servers: a, group.id: g }\nhandler: log\ntopics: " + topics +
+                     "\nretry: { topics: [5s] }\n" + more);
+  };
+  CHECK(of("[orders, orders-retry-1m]", letters).empty());
+  CHECK(of("[orders, orders-retry-5s]", letters)
+            .find("the retry topic orders-retry-5s of orders is one of topics as well") != std::string::npos);
+  CHECK(of("[orders]", "dead_letter: { topic: \"{topic}-retry-5s\" }\n")
+            .find("the dead letters of orders would go to its retry topic orders-retry-5s") !=
+        std::string::npos);
+  CHECK(of("^orders", letters).find("topics is a pattern") != std::string::npos);
+  CHECK(of("[" + std::string(245, 'a') + "]", letters).find("longer than 249") != std::string::npos);
+}
+
+TEST_CASE("produce does not write to a retry topic") {
+  const auto to = [](const std::string& topic) {
+    return errors_of(
+        "kafka: { bootstrap.servers: a, group.id: g }\ntopics: [orders]\nhandler: { produce: { "
+        "topic: " +
+        topic + " } }\nretry: { topics: [5s] }\n" + letters);
+  };
+  CHECK(to("orders-out").empty());
+  CHECK(to("orders-retry-5s").find("its records would go round for ever") != std::string::npos);
+}
+
 TEST_CASE("every worker can have a record") {
   CHECK(with("", "lanes: { workers: 8, max_incomplete: 7 }\n") ==
         "f.yaml:6:38: lanes.max_incomplete: lanes.max_incomplete is 7, less than lanes.workers, 8, so some "

@@ -41,7 +41,7 @@ class DeadLetterTopic final : public handler::RecordHandler {
 
 struct FailingLane : TestLane {
   FailingLane() {
-    context.dead_letters = &topic;
+    context.forward = &topic;
     context.retry.attempts = 3;
     context.lanes.queue = 64;
   }

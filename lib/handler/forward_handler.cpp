@@ -1,9 +1,11 @@
-#include "handler/dead_letter_handler.h"
+#include "handler/forward_handler.h"
 
 #include <algorithm>
 
 #include "config/checks.h"
 #include "delivery/dead_letter_cut.h"
+#include "delivery/retry_headers.h"
+#include "handler/retry_record.h"
 #include "telemetry/log.h"
 
 namespace laneway::handler {
@@ -19,39 +21,41 @@ constexpr std::size_t usual_record_limit = 1000000;
 /// The client's own limit must not come before the topic's.
 constexpr const char* largest_record = "100000000";
 
-delivery::Headers headers_of(const kafka::Record& record) {
-  delivery::Headers headers;
-  for (const auto& header : record.headers()) {
-    auto& copy = headers.emplace_back();
-    copy.name = header.name;
-    if (header.value) copy.value = std::string(*header.value);
-  }
-  return headers;
-}
-
 std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
   if (!bytes) return std::nullopt;
   return std::string(*bytes);
 }
 
+delivery::RetryOrigin origin_of(const Attempt& attempt) {
+  const auto& record = attempt.record;
+  delivery::RetryOrigin origin;
+  origin.topic = record.topic();
+  origin.partition = record.partition();
+  origin.offset = record.offset();
+  origin.timestamp = record.timestamp();
+  origin.timestamp_type = static_cast<delivery::TimestampType>(record.timestamp_type());
+  origin.attempts = attempt.number;
+  origin.first_failure = attempt.failures->first_ms;
+  origin.reason = attempt.failures->reason;
+  return origin;
+}
+
 }  // namespace
 
 /// One on its way to the brokers, with the task that waits for it. Deletes itself when it is answered.
-class DeadLetterHandler::Letter final : public kafka::DeliverySink {
+class ForwardHandler::Forward final : public kafka::DeliverySink {
  public:
-  Letter(DeadLetterHandler& owner, Task task) : owner_(owner), task_(std::move(task)) {
+  Forward(ForwardHandler& owner, Task task) : owner_(owner), task_(std::move(task)) {
     const Attempt attempt = task_.attempt(0);
     const auto& record = attempt.record;
-    topic_ = config::topic_from_template(owner.settings_.topic, std::string(record.topic()));
-    partition_ = attempt.failures->dead_letter_attempts < attempts_at_own_partition
+    content_ = {copy_of(record.key()), copy_of(record.value()), headers_of(record)};
+    if (task_.route() == Route::retry_topic)
+      to_retry_topic(attempt);
+    else
+      to_dead_letters(attempt);
+    partition_ = attempt.failures->forward_attempts < attempts_at_own_partition
                      ? owner.partition_for(topic_, record.partition())
                      : kafka::any_partition;
-    timestamp_ = std::max<std::int64_t>(record.timestamp(), kafka::now_timestamp);
-    const auto family = owner.settings_.headers == config::DeadLetterHeaders::spring
-                            ? delivery::HeaderFamily::spring
-                            : delivery::HeaderFamily::connect;
-    content_ = {copy_of(record.key()), copy_of(record.value()),
-                delivery::dead_letter_headers(headers_of(record), owner.describe(attempt), family)};
     origin_ = kafka::TopicPartition{std::string(record.topic()), record.partition()}.text() + ":" +
               std::to_string(record.offset());
   }
@@ -69,15 +73,32 @@ class DeadLetterHandler::Letter final : public kafka::DeliverySink {
   void delivered(const kafka::Delivery& delivery) noexcept override {
     using Status = kafka::DeliveryStatus;
     if (delivery.status == Status::acknowledged) return answer(Outcome::done());
+    if (delivery.status == Status::too_large && task_.route() == Route::retry_topic)
+      return answer(Outcome::reject("too large for " + topic_ + ": " + delivery.error));
     if (delivery.status == Status::too_large && cut()) return send();
     if (delivery.status == Status::invalid && timestamp_ != kafka::now_timestamp) {
       timestamp_ = kafka::now_timestamp;
       return send();
     }
-    answer(Outcome::unavailable("dead letter to " + topic_ + " not written: " + delivery.error));
+    answer(Outcome::unavailable("record not written to " + topic_ + ": " + delivery.error));
   }
 
  private:
+  void to_retry_topic(const Attempt& attempt) {
+    topic_ = attempt.failures->stage->next;
+    content_.headers = delivery::retry_headers(std::move(content_.headers), origin_of(attempt));
+  }
+
+  void to_dead_letters(const Attempt& attempt) {
+    topic_ = config::topic_from_template(owner_.settings_.topic, attempt.source_topic());
+    timestamp_ = std::max<std::int64_t>(attempt.record.timestamp(), kafka::now_timestamp);
+    const auto family = owner_.settings_.headers == config::DeadLetterHeaders::spring
+                            ? delivery::HeaderFamily::spring
+                            : delivery::HeaderFamily::connect;
+    content_.headers =
+        delivery::dead_letter_headers(std::move(content_.headers), owner_.dead_letter(attempt), family);
+  }
+
   bool cut() {
     const auto size = delivery::record_bytes(content_.key, content_.value, content_.headers);
     if (size <= delivery::least_record_limit) return false;
@@ -93,7 +114,7 @@ class DeadLetterHandler::Letter final : public kafka::DeliverySink {
     delete this;
   }
 
-  DeadLetterHandler& owner_;
+  ForwardHandler& owner_;
   Task task_;
   std::string topic_;
   std::string origin_;
@@ -102,9 +123,9 @@ class DeadLetterHandler::Letter final : public kafka::DeliverySink {
   delivery::DeadLetterContent content_;
 };
 
-Result<std::unique_ptr<DeadLetterHandler>> DeadLetterHandler::make(
-    const config::Config& config, std::map<std::string, std::int32_t> partitions) {
-  std::unique_ptr<DeadLetterHandler> made(new DeadLetterHandler(config, std::move(partitions)));
+Result<std::unique_ptr<ForwardHandler>> ForwardHandler::make(const config::Config& config,
+                                                             std::map<std::string, std::int32_t> partitions) {
+  std::unique_ptr<ForwardHandler> made(new ForwardHandler(config, std::move(partitions)));
   kafka::ProducerSettings settings;
   settings.client =
       kafka::producer_client(config.kafka, {{"message.max.bytes", {largest_record, "default", false}}});
@@ -115,16 +136,15 @@ Result<std::unique_ptr<DeadLetterHandler>> DeadLetterHandler::make(
   return made;
 }
 
-DeadLetterHandler::DeadLetterHandler(const config::Config& config,
-                                     std::map<std::string, std::int32_t> partitions)
+ForwardHandler::ForwardHandler(const config::Config& config, std::map<std::string, std::int32_t> partitions)
     : settings_(config.dead_letter),
       group_(config.client("group.id")),
       partitions_(std::move(partitions)),
       rate_(static_cast<double>(settings_.max_rate), static_cast<double>(settings_.max_rate) * flood_window) {
 }
 
-void DeadLetterHandler::handle(Task task) noexcept {
-  const auto wait = flood_wait();
+void ForwardHandler::handle(Task task) noexcept {
+  const auto wait = task.route() == Route::dead_letter ? flood_wait() : Duration::zero();
   if (wait > Duration::zero()) {
     telemetry::log_repeating(
         telemetry::Level::error, "dead-letter flood", "dead-letter flood",
@@ -133,11 +153,11 @@ void DeadLetterHandler::handle(Task task) noexcept {
     (void)task.attempt(0);
     return task.answer(0, Outcome::unavailable("more dead letters than dead_letter.max_rate allows", wait));
   }
-  (new Letter(*this, std::move(task)))->send();
+  (new Forward(*this, std::move(task)))->send();
 }
 
 /// How long until another letter may go; zero takes one now.
-Duration DeadLetterHandler::flood_wait() {
+Duration ForwardHandler::flood_wait() {
   const auto now = SteadyClock::now();
   MutexLock lock(mutex_);
   if (rate_.limited() && rate_.available(now) < 1)
@@ -146,7 +166,7 @@ Duration DeadLetterHandler::flood_wait() {
   return Duration::zero();
 }
 
-delivery::DeadLetter DeadLetterHandler::describe(const Attempt& attempt) const {
+delivery::DeadLetter ForwardHandler::dead_letter(const Attempt& attempt) const {
   const auto& record = attempt.record;
   delivery::DeadLetter letter;
   letter.topic = record.topic();
@@ -162,7 +182,7 @@ delivery::DeadLetter DeadLetterHandler::describe(const Attempt& attempt) const {
   return letter;
 }
 
-std::int32_t DeadLetterHandler::partition_for(const std::string& topic, std::int32_t origin) const {
+std::int32_t ForwardHandler::partition_for(const std::string& topic, std::int32_t origin) const {
   const auto found = partitions_.find(topic);
   return found != partitions_.end() && origin < found->second ? origin : kafka::any_partition;
 }

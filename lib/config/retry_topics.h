@@ -1,0 +1,15 @@
+// The names of retry topics: <topic>-retry-<delay>, with the delay as it was written. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+
+namespace laneway::config {
+
+std::string retry_topic(const std::string& topic, const RetryDelay& delay);
+/// Those of all topics that are named; none when there are no delays.
+std::vector<std::string> retry_topics(const Config& config);
+
+}  // namespace laneway::config

@@ -1,0 +1,193 @@
+// Records that go on to a retry topic, and lanes that read one.
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using handler::Outcome;
+using handler::Route;
+
+namespace {
+
+/// Stands for the topics that records go on to: knows what it was given, and answers what it is told.
+class NextTopics final : public handler::RecordHandler {
+ public:
+  struct Taken {
+    Route route;
+    std::int64_t offset;
+    std::uint32_t attempts;
+    std::string to;
+    auto operator<=>(const Taken&) const = default;
+  };
+  std::string name() const override { return "next topics"; }
+  void answer_once(Outcome outcome) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    answers_.push_back(std::move(outcome));
+  }
+  std::vector<Taken> taken() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return taken_;
+  }
+
+ private:
+  Outcome handle_record(const handler::Attempt& attempt) override EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    if (!answers_.empty()) {
+      auto outcome = std::move(answers_.front());
+      answers_.erase(answers_.begin());
+      return outcome;
+    }
+    const auto& failures = *attempt.failures;
+    const auto to = failures.route == Route::retry_topic ? failures.stage->next : "dead letters";
+    taken_.push_back({failures.route, attempt.record.offset(), attempt.number, to});
+    return Outcome::done();
+  }
+
+  mutable Mutex mutex_;
+  std::vector<Taken> taken_ GUARDED_BY(mutex_);
+  std::vector<Outcome> answers_ GUARDED_BY(mutex_);
+};
+using Taken = std::vector<NextTopics::Taken>;
+
+/// The simulated partition is of the topic "orders".
+struct StagedLane : TestLane {
+  explicit StagedLane(const delivery::RetryStages& all) : stages(all) {
+    context.forward = &next;
+    context.retry_stages = &stages;
+    context.retry.attempts = 2;
+    context.lanes.queue = 64;
+  }
+  ~StagedLane() {
+    handler.open();
+    lane.reset();
+  }
+  /// Lets time pass until it holds.
+  template <class Condition>
+  bool in_time(Condition&& condition) {
+    for (int i = 0; i < 200 && !condition(); ++i) {
+      until_outstanding(0);
+      pass(seconds(1));
+    }
+    return condition();
+  }
+
+  delivery::RetryStages stages;
+  NextTopics next;
+};
+
+delivery::RetryStages as_source() {
+  delivery::RetryStages stages;
+  stages.add("orders", {{"orders-retry-5s", seconds(5)}});
+  return stages;
+}
+
+delivery::RetryStages as_retry_topic() {
+  delivery::RetryStages stages;
+  stages.add("source", {{"orders", seconds(5)}, {"last", seconds(60)}});
+  return stages;
+}
+
+}  // namespace
+
+TEST_CASE("what used up its attempts goes to the retry topic, what can never work to the dead letters") {
+  StagedLane test(as_source());
+  test.partition.add_run(0, 3);
+  test.begin();
+  test.handler.answer(0, Outcome::retry("not now"));
+  test.handler.answer(0, Outcome::retry("not now"));
+  test.handler.answer(1, Outcome::reject("never"));
+  test.handler.answer(2);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 3; }));
+  auto taken = test.next.taken();
+  std::sort(taken.begin(), taken.end());
+  CHECK(taken ==
+        Taken{{Route::retry_topic, 0, 2, "orders-retry-5s"}, {Route::dead_letter, 1, 1, "dead letters"}});
+  CHECK(test.lane->stats().retry_topics.get() == 1);
+}
+
+TEST_CASE("nothing beyond a record is committed before its retry topic has acknowledged it") {
+  StagedLane test(as_source());
+  test.context.retry.attempts = 1;
+  test.partition.add_run(0, 2);
+  test.begin();
+  for (int i = 0; i < 5; ++i) test.next.answer_once(Outcome::unavailable("no broker"));
+  test.handler.answer(0, Outcome::retry("not now"));
+  test.handler.answer(1);
+  for (int i = 0; i < 4; ++i) {
+    REQUIRE(test.until_outstanding(0));
+    CHECK(test.commit_offset() <= 0);
+    test.pass(milliseconds(10));
+  }
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 2; }));
+  CHECK(test.next.taken() == Taken{{Route::retry_topic, 0, 1, "orders-retry-5s"}});
+  CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1});
+}
+
+TEST_CASE("what its retry topic will never take goes to the dead letters") {
+  StagedLane test(as_source());
+  test.context.retry.attempts = 1;
+  test.partition.add(0);
+  test.begin();
+  test.next.answer_once(Outcome::reject("too large"));
+  test.handler.answer(0, Outcome::retry("not now"));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.next.taken() == Taken{{Route::dead_letter, 0, 1, "dead letters"}});
+  using delivery::DeadLetterReason;
+  const auto why = static_cast<std::size_t>(DeadLetterReason::attempts_exhausted);
+  CHECK(test.lane->stats().dead_letters[why].get() == 1);
+}
+
+TEST_CASE("a record of a retry topic is not begun before its delay, and has one attempt") {
+  StagedLane test(as_retry_topic());
+  test.partition.add_run(0, 2);
+  test.begin();
+  test.handler.answer(0);
+  test.handler.answer(1, Outcome::retry("not now"));
+  test.work();
+  test.pass(milliseconds(4999));
+  CHECK(test.handler.started().empty());
+  CHECK(test.commit_offset() <= 0);
+  test.pass(milliseconds(1));
+  REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
+  CHECK(test.handler.attempts(1) == std::vector<std::uint32_t>{1});
+  CHECK(test.next.taken() == Taken{{Route::retry_topic, 1, 1, "last"}});
+}
+
+TEST_CASE("an outage keeps a record in its retry topic, and uses no attempt up") {
+  StagedLane test(as_retry_topic());
+  test.partition.add(0);
+  test.begin();
+  for (int i = 0; i < 6; ++i) test.handler.answer(0, Outcome::unavailable("out"));
+  test.handler.answer(0);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.next.taken().empty());
+  CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>(7, 1));
+}
+
+TEST_CASE("what waits in a retry topic is bounded: beyond, its lane holds and pauses, and goes on when due") {
+  StagedLane test(as_retry_topic());
+  test.context.retry.max_waiting = 20;
+  test.partition.add_run(0, 100);
+  test.begin();
+  test.handler.open();
+  test.work();
+  test.pass(milliseconds(50));
+  CHECK(test.lane->stats().waiting_retries.get() == 20);
+  CHECK(test.lane->state() == State::held);
+  test.pass(seconds(2));
+  CHECK(test.lane->state() == State::paused);
+  CHECK(test.lane->stats().waiting_retries.get() == 20);  // also of what had been fetched
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 100; }));
+  CHECK(test.handler.started().size() == 100);
+  CHECK(test.lane->stats().record_bytes.get() == 0);
+}
+
+TEST_CASE("a drain gives back what waits for its time") {
+  StagedLane test(as_retry_topic());
+  test.partition.add_run(0, 10);
+  test.begin();
+  test.work();
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  CHECK(test.until_drained());
+  CHECK(test.commit_offset() <= 0);
+  CHECK(test.handler.started().empty());
+}
