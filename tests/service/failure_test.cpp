@@ -144,3 +144,53 @@ TEST_CASE("a pattern may not match the dead-letter topics of what it matches") {
   CHECK(started.error().kind == ErrorKind::configuration);
   CHECK(started.error().text().find("orders-dlt") != std::string::npos);
 }
+
+TEST_CASE("a record that fails goes on in its retry topics, and its partition without it") {
+  FailingWorld world;
+  REQUIRE(world.cluster->create_topic("orders-retry-300ms", 2));
+  REQUIRE(world.cluster->create_topic("orders-retry-1s", 2));
+  world.config.retry.topics = {{"300ms", milliseconds(300)}, {"1s", seconds(1)}};
+  world.produce(50);
+  Gate gate;
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.record.topic() != "orders" || !attempt.record.headers().empty())
+      return Outcome::reject("not as it was at its origin");
+    if (attempt.record.offset() % 10 != 0) return Outcome::done();
+    if (attempt.number > 2) gate.wait();
+    if (attempt.record.offset() == 0) return Outcome::retry("never");
+    return attempt.number < 4 ? Outcome::retry("not now") : Outcome::done();
+  });
+  // The records are in their first retry topic, and can not yet be done there.
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  CHECK(world.history.distinct_done() == 90);
+  gate.open();
+  CHECK(eventually([&] { return world.history.distinct_done() == 98 && world.dead_letters(*service) == 2; }));
+  CHECK(metric(*service, "retry_topics_total") == 20);
+  stop_cleanly(*service);
+  CHECK(world.history.done_in_all() == 98);
+  std::set<Place> origins;
+  for (const auto& [letter, partition, key, value] : letters_in(world, "orders-dlt", 2)) {
+    origins.insert({letter.partition, letter.offset});
+    CHECK(letter.topic == "orders");
+    CHECK(letter.partition == partition);
+    CHECK(letter.attempts == 4);
+    CHECK(letter.text == "never");
+  }
+  CHECK(origins == std::set<Place>{{0, 0}, {1, 0}});
+}
+
+TEST_CASE("what a stranger writes to a retry topic ends, and in the dead-letter topic of its source") {
+  FailingWorld world;
+  REQUIRE(world.cluster->create_topic("orders-retry-300ms", 2));
+  world.config.retry.topics = {{"300ms", milliseconds(300)}};
+  world.produce(5, "orders-retry-300ms");
+  const auto service = world.started([](const handler::Attempt&) { return Outcome::retry("no"); });
+  CHECK(eventually([&] { return world.dead_letters(*service) == 10; }));
+  CHECK(world.history.done_in_all() == 0);
+  CHECK(world.history.started({0, 4}) == 1);
+  stop_cleanly(*service);
+  for (const auto& [letter, partition, key, value] : letters_in(world, "orders-dlt", 2)) {
+    CHECK(letter.topic == "orders-retry-300ms");
+    CHECK(letter.attempts == 1);
+  }
+}
