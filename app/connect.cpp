@@ -22,6 +22,30 @@ std::string partitions_text(std::int32_t count) {
   return std::to_string(count) + " partition" + (count == 1 ? "" : "s");
 }
 
+struct RetryTopics {
+  std::vector<kafka::TopicInfo> found;
+  std::size_t missing_partitions = 0;  ///< of those that would be created
+};
+
+Result<RetryTopics> ask_for_retry_topics(const config::Config& config,
+                                         const std::vector<kafka::TopicInfo>& sources,
+                                         kafka::Directory& directory, std::ostream& out) {
+  RetryTopics topics;
+  for (const auto& source : sources)
+    for (const auto& delay : config.retry.topics) {
+      const auto name = config::retry_topic(source.name, delay);
+      const auto found = directory.find(name, config.start_deadline);
+      if (!found) return found.error();
+      out << "retry topic " << name << ": "
+          << (*found ? partitions_text((**found).partitions) : "not there yet") << '\n';
+      if (*found)
+        topics.found.push_back(**found);
+      else
+        topics.missing_partitions += static_cast<std::size_t>(source.partitions);
+    }
+  return topics;
+}
+
 }  // namespace
 
 Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
@@ -39,15 +63,9 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
       (*directory)->readable(*topics, std::min<Duration>(config.start_deadline, seconds(5)));
   if (!readable && !config.topics_by_pattern()) return readable.error();
   if (!readable) out << readable.error().text() << '\n';  // the others are consumed nevertheless
-  for (const auto& source : std::vector(*topics))
-    for (const auto& delay : config.retry.topics) {
-      const auto name = config::retry_topic(source.name, delay);
-      const auto found = (*directory)->find(name, config.start_deadline);
-      if (!found) return found.error();
-      out << "retry topic " << name << ": "
-          << (*found ? partitions_text((**found).partitions) : "not there yet") << '\n';
-      if (*found) topics->push_back(**found);
-    }
+  const auto later = ask_for_retry_topics(config, *topics, **directory, out);
+  if (!later) return later.error();
+  topics->insert(topics->end(), later->found.begin(), later->found.end());
   const auto partitions = partitions_of(*topics);
   if (partitions.empty()) {
     out << "no topic matches " << config.topics.front() << " yet\n";
@@ -59,7 +77,9 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
                                    [](const auto& offset) { return offset.offset != kafka::no_offset; });
   out << "group " << config.client("group.id") << ": committed offsets in " << begun << " of "
       << partitions.size() << '\n';
-  return Cluster{.partitions = partitions.size(), .brokers = (*directory)->brokers(), .known = true};
+  return Cluster{.partitions = partitions.size() + later->missing_partitions,
+                 .brokers = (*directory)->brokers(),
+                 .known = true};
 }
 
 Status ask_handler(const config::Config& config, std::ostream& out) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "handler/retry_record.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -87,19 +86,13 @@ bool Lane::work(TimePoint now) {
 Lane::Take Lane::take(TimePoint now) {
   const auto fetched_before = source_->fetched();
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
-  auto room = context_.lanes.max_incomplete -
-              std::min<std::uint64_t>(ledger_.window(), context_.lanes.max_incomplete);
-  if (delayed())
-    room =
-        std::min<std::uint64_t>(room, context_.retry.max_waiting -
-                                          std::min<std::size_t>(retries_.size(), context_.retry.max_waiting));
   const auto allowed = rate_room(now);
   if (allowed.none()) {
     update_holds(now);
     return Take::empty;
   }
   const auto most =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::min(room, allowed.records), 1, run_));
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, run_));
   auto batch = new_batch();
   const Take result = pop_run(*batch, most, allowed.bytes, now);
   flush_noted();
@@ -119,6 +112,13 @@ Lane::Take Lane::take(TimePoint now) {
     source_->wake();
   }
   return result;
+}
+
+/// How many records may be taken.
+std::uint64_t Lane::room() const {
+  const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
+  const auto window = left(context_.lanes.max_incomplete, ledger_.window());
+  return delayed() ? std::min(window, left(context_.retry.max_waiting, retries_.size())) : window;
 }
 
 RateLimiter::Room Lane::rate_room(TimePoint now) {
@@ -188,16 +188,10 @@ void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_
   auto& item = batch.items.emplace_back();
   item.record = std::move(record);
   item.sequence = next_sequence_++;
-  if (delayed()) {
-    const auto left = stage_->wait(item.record.timestamp(), wall_clock_ms());
-    handler::restore_origin(item, *stage_, *context_.retry_stages);
-    if (left > Duration::zero()) {
-      on_source_answers();
-      wait(std::move(item), now + left);
-      batch.items.pop_back();
-      batch.consecutive = false;
-      return;
-    }
+  if (delayed() && put_off(item, now)) {
+    batch.items.pop_back();
+    batch.consecutive = false;
+    return;
   }
   batch.bytes += memory_of(item);
 }

@@ -98,6 +98,7 @@ class Lane {
   bool rate_limits() const { return rate_.limited() || context_.rate != nullptr; }
   TimePoint rate_ready_at(TimePoint now);
   void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
+  std::uint64_t room() const;
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
   void note(std::int64_t offset);
   void flush_noted();
@@ -136,6 +137,7 @@ class Lane {
   void log_abandoned(std::int64_t offset, std::uint32_t attempt);
 
   // lane_clock.cpp
+  bool put_off(handler::Item& item, TimePoint now);
   void tick_pause(TimePoint now);
   TimePoint tick_rate(TimePoint now);
   void take_what_is_fetched(TimePoint now);

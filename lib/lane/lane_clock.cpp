@@ -1,6 +1,7 @@
 // What a lane does because time passes: deadlines, due retries, pauses, a source that has gone quiet, gauges.
 #include <algorithm>
 
+#include "handler/retry_record.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
 
@@ -38,6 +39,17 @@ TimePoint Lane::tick_rate(TimePoint now) {
   if (!state_.has(Hold::rate_limited) && rate_limits() && state_.may_take() && work(now)) return now;
   return state_.has(Hold::rate_limited) ? std::max(rate_ready_at(now), now + milliseconds(1))
                                         : TimePoint::max();
+}
+
+/// A record of a retry topic becomes what it was at its origin. True when it is not due: then it waits
+/// outside any batch, with no attempt used up.
+bool Lane::put_off(handler::Item& item, TimePoint now) {
+  const auto left = stage_->wait(item.record.timestamp(), wall_clock_ms());
+  handler::restore_origin(item, *stage_, *context_.retry_stages);
+  if (left == Duration::zero()) return false;
+  on_source_answers();
+  wait(std::move(item), now + left);
+  return true;
 }
 
 std::uint64_t Lane::work_left() const {

@@ -15,6 +15,7 @@ class Fixture {
     REQUIRE(cluster_.ok());
     REQUIRE((*cluster_)->create_topic("orders", 16).ok());
     REQUIRE((*cluster_)->create_topic("refunds", 1).ok());
+    REQUIRE((*cluster_)->create_topic("orders-retry-5s", 16).ok());
     config.kafka["bootstrap.servers"] = {(*cluster_)->bootstrap(), "", false};
     config.kafka["group.id"] = {"g", "", false};
     config.start_deadline = seconds(30);
@@ -48,6 +49,14 @@ TEST_CASE_METHOD(Fixture, "the partitions of all topics that a pattern matches a
   REQUIRE(cluster.ok());
   CHECK(cluster.value().partitions == 17);
   CHECK(out.str().find("topic refunds: 1 partition\n") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "retry topics are counted, also those that are yet to be made") {
+  config.retry.topics = {{"5s", seconds(5)}, {"1m", seconds(60)}};
+  const auto cluster = ask("orders");
+  REQUIRE(cluster.ok());
+  CHECK(cluster.value().partitions == 48);
+  CHECK(out.str().find("retry topic orders-retry-5s: 16 partitions\n") != std::string::npos);
 }
 
 TEST_CASE_METHOD(Fixture, "a pattern that matches nothing yet leaves the partitions assumed") {

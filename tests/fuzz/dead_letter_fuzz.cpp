@@ -1,6 +1,6 @@
-// Any headers as those of a dead letter: what is read makes sense, survives being written, and fits when cut.
-// A header is a byte that chooses its name (0: one of its own, a length byte and so many bytes), then a
-// length byte (255: null) and the value.
+// Any headers as those of a dead letter or of a retry topic's record: what is read makes sense, survives
+// being written, and fits when cut. A header is a byte that chooses its name (0: one of its own, a length
+// byte and so many bytes), then a length byte (255: null) and the value.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "delivery/dead_letter.h"
 #include "delivery/dead_letter_cut.h"
 #include "delivery/dead_letter_names.h"
+#include "delivery/retry_headers.h"
 
 using namespace laneway;
 using namespace laneway::delivery;
@@ -43,6 +44,12 @@ constexpr std::array names{
     header::group,
     header::spring_key_exception,
     header::timestamp_type,
+    std::string_view("laneway-retry-topic"),
+    std::string_view("laneway-retry-partition"),
+    std::string_view("laneway-retry-offset"),
+    std::string_view("laneway-retry-timestamp"),
+    std::string_view("laneway-retry-attempts"),
+    std::string_view("laneway-retry-first-failure"),
 };
 
 struct Input {
@@ -85,10 +92,19 @@ bool one_line(std::string_view text) {
   return true;
 }
 
+void check_retry_origin(const Headers& headers) {
+  auto read = read_retry_origin(headers);
+  if (!read) return;
+  must(!read->topic.empty() && read->partition >= 0 && read->offset >= 0 && read->attempts <= 1'000'000'000);
+  const auto written = retry_headers(headers, *read);
+  must(read_retry_origin(written) == read && retry_headers(written, *read) == written);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto headers = headers_in({{reinterpret_cast<const char*>(data), size}});
+  check_retry_origin(headers);
   const auto read = read_dead_letter(headers);
   if (!read) return 0;
   must(read->partition >= -1 && read->offset >= -1 && read->timestamp >= -1 && read->first_failure >= -1);

@@ -152,6 +152,20 @@ TEST_CASE("a record of a retry topic is not begun before its delay, and has one 
   CHECK(test.next.taken() == Taken{{Route::retry_topic, 1, 1, "last"}});
 }
 
+TEST_CASE("what is due goes on beside what is not, and completes nothing else") {
+  StagedLane test(as_retry_topic());
+  test.partition.add_run(0, 6);
+  for (const std::size_t due : {0U, 1U, 3U, 5U}) test.partition.log[due].timestamp = 0;
+  test.begin();
+  test.handler.open();
+  REQUIRE(test.until_started({0, 1, 3, 5}));
+  REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
+  test.pass(milliseconds(4999));
+  CHECK(test.commit_offset() == 2);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 6; }));
+  CHECK(test.sorted(test.handler.started()) == offsets(0, 6));
+}
+
 TEST_CASE("an outage keeps a record in its retry topic, and uses no attempt up") {
   StagedLane test(as_retry_topic());
   test.partition.add(0);

@@ -42,6 +42,7 @@ struct Partition {
     std::int64_t offset = 0;
     std::optional<std::string> key;
     std::size_t bytes = 0;
+    std::int64_t timestamp = -1;
   };
 
   void add(std::int64_t offset, std::optional<std::string> key = {}, std::size_t bytes = 0) {
@@ -83,6 +84,7 @@ class SimulatedSource final : public PartitionSource {
     data->topic = "orders";
     data->partition = 3;
     data->offset = entry.offset;
+    data->timestamp = entry.timestamp;
     data->key = entry.key;
     data->value = std::string(entry.bytes, 'x');
     record = kafka::Record(std::move(data));
