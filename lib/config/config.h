@@ -96,6 +96,8 @@ struct ProduceHandler {
   Partition partition = Partition::by_key;
   bool keep_headers = true;
   Timestamp timestamp = Timestamp::keep;
+  /// Records are written, and their offsets committed, in transactions.
+  bool transactional = false;
   /// A record that is not acknowledged so long is unavailable.
   Duration timeout = seconds(30);
   /// The producer's own client keys, beside and before those of `kafka`: another cluster, batching,

@@ -8,6 +8,7 @@
 #include "config/read_file.h"
 #include "config/rules.h"
 #include "config/schema.h"
+#include "config/schema_produce.h"
 #include "config/text.h"
 
 namespace laneway::config {
@@ -143,6 +144,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   const Settings settings = merge(std::move(all), problems);
   Application(config, problems).apply(settings);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
+  set_defaults_of_transactions(config, settings);
   if (read) check_rules(config, settings, {{Layer::file, source.file, {}}, source.own_handler}, problems);
   add_client_defaults(config);
   loaded.errors = problems.sorted();

@@ -8,25 +8,8 @@
 namespace laneway::config {
 namespace {
 
-/// What users may know from the documentation of other versions.
-struct AbsentKey {
-  std::string_view name;
-  std::string_view what_happens;
-};
-
-constexpr AbsentKey absent_keys[] = {
-    {"handler.produce.transactional", "records are written at least once"},
-};
-
 bool below(std::string_view path, std::string_view section) {
   return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
-}
-
-const AbsentKey* find_absent(std::string_view path) {
-  const auto* found = std::find_if(std::begin(absent_keys), std::end(absent_keys), [&](const AbsentKey& key) {
-    return path == key.name || below(path, key.name);
-  });
-  return found == std::end(absent_keys) ? nullptr : found;
 }
 
 Objection unknown(std::string_view path) {
@@ -73,9 +56,6 @@ std::optional<Objection> object_to(std::string_view path) {
   if (below(path, "handler") && is_section(path)) return std::nullopt;
   if (is_section(path))
     return Objection{"this is a group of keys", "name one of them, such as lanes.workers"};
-  if (const auto* absent = find_absent(path))
-    return Objection{"this version of laneway does not have this key; " + std::string(absent->what_happens),
-                     "remove it"};
   return unknown(path);
 }
 

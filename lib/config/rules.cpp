@@ -108,6 +108,26 @@ class Rules {
       refuse({"handler.produce.topic", "handler.produce.topics"},
              quoted(topic) + " is one of topics as well: its records would go round for ever",
              "another topic");
+    if (produce->transactional) check_transactions(*produce);
+  }
+
+  void check_transactions(const ProduceHandler& produce) {
+    const std::string key = "handler.produce.transactional";
+    if (config_.consumers > 1)
+      refuse({"consumers", key}, "with transactional a process has one group member and one transaction",
+             "consumers: 1, and more processes");
+    if (produce.other_cluster())
+      refuse({"handler.produce.kafka", key},
+             "a transaction is of one cluster: offsets and records cannot be committed together",
+             "transactional: false, or write to the cluster that is read");
+    if (config_.dead_letter.enabled())
+      refuse({"dead_letter.topic", key, "dead_letter.headers"},
+             "dead letters are not written in the transaction: a failed one would leave them behind",
+             "no dead_letter, so that a record is retried until it can be written, or transactional: false");
+    if (client("isolation.level") == "read_uncommitted")
+      refuse({"kafka.isolation.level", key},
+             "with transactional, records of transactions that may fail must not be read",
+             "isolation.level: read_committed");
   }
 
   void check_own_keys() {

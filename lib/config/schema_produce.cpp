@@ -106,12 +106,25 @@ void add_produce(std::vector<Property>& table) {
       "handler.produce.timestamp",
       {{"keep", ProduceHandler::Timestamp::keep}, {"now", ProduceHandler::Timestamp::now}},
       "the timestamp of what is written", AT_PRODUCE(timestamp)));
+  table.push_back(flag("handler.produce.transactional",
+                       "exactly once: records are written, and their offsets committed, in transactions of "
+                       "commit.interval",
+                       AT_PRODUCE(transactional)));
   table.push_back(duration("handler.produce.timeout", seconds(1), hours(1),
-                           "a record not acknowledged by then is unavailable", AT_PRODUCE(timeout)));
+                           "a record not acknowledged by then is unavailable; 10s where transactional",
+                           AT_PRODUCE(timeout)));
   table.push_back(client_property());
 }
 
 #undef AT_PRODUCE
+
+void set_defaults_of_transactions(Config& config, const Settings& settings) {
+  auto* produce = std::get_if<ProduceHandler>(&config.handler);
+  if (produce == nullptr || !produce->transactional) return;
+  if (!settings.contains("commit.interval")) config.commit.interval = milliseconds(100);
+  if (!settings.contains("commit.every")) config.commit.every = 100000;
+  if (!settings.contains("handler.produce.timeout")) produce->timeout = seconds(10);
+}
 
 std::string output_topic(const ProduceHandler& produce, const std::string& topic) {
   return topic_from_template(produce.topic, topic);

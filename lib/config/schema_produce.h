@@ -6,10 +6,15 @@
 
 #include "config/config.h"
 #include "config/property.h"
+#include "config/settings.h"
 
 namespace laneway::config {
 
 void add_produce(std::vector<Property>& table);
+
+/// What is not set has other defaults with `transactional`: readers see a record when its transaction ends,
+/// and wait for one that a killed process left open.
+void set_defaults_of_transactions(Config& config, const Settings& settings);
 
 /// Where `produce` would write records that came from `topic` and have no topic header.
 std::string output_topic(const ProduceHandler& produce, const std::string& topic);

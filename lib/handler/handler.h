@@ -23,6 +23,7 @@
 #include "handler/outcome.h"
 #include "handler/record_batch.h"
 #include "kafka/record.h"
+#include "kafka/transaction.h"
 #include "pool/batch.h"
 
 namespace laneway::handler {
@@ -139,6 +140,9 @@ class Handler {
   /// Whether a task holds as many records as wait, up to most_per_task(): for a handler that works on all of
   /// a task at once. Else a task is as many as take a moment.
   virtual bool fills_tasks() const { return false; }
+  /// What the handler writes belongs to this transaction: the offsets of what it was made of must be
+  /// committed in it. Lives as long as the handler. Null: offsets are committed by themselves.
+  virtual kafka::Transaction* transaction() { return nullptr; }
   /// Why the handler cannot go on, ever: the service then stops, to be started anew. From any thread.
   virtual std::optional<Error> fatal() const { return std::nullopt; }
   /// For logs: "http", "log", …

@@ -1,11 +1,27 @@
 #include "handler/produce_handler.h"
 
+#include <algorithm>
+#include <random>
+
 #include "telemetry/log.h"
 
 namespace laneway::handler {
 namespace {
 
 constexpr Duration stop_interval = milliseconds(100);
+constexpr Duration least_transaction_timeout = seconds(10);
+
+/// A name that stays lets a new process put an end to what its predecessor left open; else nobody has it
+/// again.
+std::string transactional_id(const config::Config& config, const config::ProduceHandler& settings) {
+  if (!settings.transactional) return {};
+  std::string id = config.client("group.id") + "-" + config.client("group.instance.id");
+  if (config.client("group.instance.id").empty()) {
+    std::random_device random;
+    for (int i = 0; i < 4; ++i) id += std::to_string(random());
+  }
+  return id;
+}
 
 }  // namespace
 
@@ -13,15 +29,19 @@ Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& conf
   const auto& settings = std::get<config::ProduceHandler>(config.handler);
   auto client = kafka::producer_client(config.kafka, settings.client);
   std::unique_ptr<ProduceHandler> made(new ProduceHandler(settings, client["bootstrap.servers"].value));
-  auto producer = kafka::Producer::create({.client = std::move(client),
-                                           .delivery_timeout = settings.timeout,
-                                           .on_turn = [handler = made.get()] { handler->on_turn(); }});
+  auto producer = kafka::Producer::create(
+      {.client = std::move(client),
+       .delivery_timeout = settings.timeout,
+       .transactional_id = transactional_id(config, settings),
+       .transaction_timeout = std::max<Duration>(settings.timeout, least_transaction_timeout),
+       .on_turn = [handler = made.get()] { handler->on_turn(); }});
   if (!producer) {
     auto error = producer.error();
     error.message = "handler.produce: " + error.message;
     return error;
   }
   made->producer_ = std::move(producer).value();
+  made->transaction_ = made->producer_->transaction();
   return std::unique_ptr<Handler>(std::move(made));
 }
 
@@ -40,6 +60,11 @@ void ProduceHandler::handle(Task task) noexcept {
 }
 
 std::optional<Error> ProduceHandler::fatal() const {
+  if (transaction_ != nullptr) {
+    if (const auto why = transaction_->broken())
+      return Error{ErrorKind::fatal, "handler.produce: transactions cannot go on: " + *why,
+                   "start laneway again; nothing is lost or written twice"};
+  }
   MutexLock lock(mutex_);
   return fatal_;
 }
@@ -66,7 +91,24 @@ void ProduceHandler::take_over() {
 }
 
 void ProduceHandler::send_ready() {
-  while (!ready_.empty() && ready_.front()->send(*producer_)) ready_.pop_front();
+  while (!ready_.empty() && may_send(*ready_.front()) && ready_.front()->send(*producer_)) ready_.pop_front();
+}
+
+bool ProduceHandler::may_send(Shipment& shipment) {
+  if (transaction_ == nullptr || shipment.inside()) return true;
+  if (!transaction_->enter()) return false;
+  shipment.set_inside();
+  return true;
+}
+
+void ProduceHandler::over(Shipment& shipment) {
+  const bool inside = shipment.inside();
+  under_way_.erase(&shipment);
+  if (inside) transaction_->leave();
+}
+
+void ProduceHandler::not_written(const std::string& why) {
+  if (transaction_ != nullptr) transaction_->fail(why);
 }
 
 void ProduceHandler::give_up_stopped() {

@@ -9,6 +9,12 @@
 // record that fails lets those behind it pass, and its next attempt would come after them. Records of other
 // tasks are sent together.
 //
+// Transactional: records are written in the producer's transaction, and the lanes' offsets are committed in
+// it (kafka/transaction.h), so each record is written exactly once for readers of committed records. A task
+// enters the transaction before its first record and leaves with its last answer; while a transaction ends,
+// tasks wait here. A record that is not acknowledged fails the whole transaction, so records need not be sent
+// one at a time to keep an order.
+//
 // A full client queue is back-pressure: tasks wait here, first come first served, and lanes fill up and hold.
 //
 // Threads: handle() passes the task on to the Producer's thread, which does all else. Nothing blocks. When a
@@ -44,6 +50,7 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
   Duration timeout() const override { return settings_.timeout + seconds(5); }
   bool asynchronous() const override { return true; }
   bool fills_tasks() const override { return true; }
+  kafka::Transaction* transaction() override { return transaction_; }
   std::optional<Error> fatal() const override EXCLUDES(mutex_);
   std::string name() const override { return "produce"; }
   std::string downstream() const override { return "Kafka at " + brokers_; }
@@ -56,13 +63,16 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
   void take_over() EXCLUDES(mutex_);
   void send_ready();
   void give_up_stopped();
+  bool may_send(Shipment& shipment);
 
   void ready(Shipment& shipment) override { ready_.push_back(&shipment); }
-  void over(Shipment& shipment) override { under_way_.erase(&shipment); }
+  void over(Shipment& shipment) override;
+  void not_written(const std::string& why) override;
   void broken(const std::string& why) override EXCLUDES(mutex_);
 
   const config::ProduceHandler settings_;
   const std::string brokers_;
+  kafka::Transaction* transaction_ = nullptr;  // the producer's; set before the first task
   std::atomic<bool> ending_{false};
 
   mutable Mutex mutex_;

@@ -20,12 +20,14 @@ Shipment::Shipment(const config::ProduceHandler& settings, Task task, ShipmentOw
       owner_(owner),
       task_(std::move(task)),
       sequential_(task_->sequential()),
-      places_(task_->size()) {
+      one_at_a_time_(sequential_ && !settings.transactional),
+      places_(task_->size()),
+      stop_(task_->attempt(0).stop) {
   for (Place& place : places_) place.shipment = this;
 }
 
 bool Shipment::send(kafka::Producer& producer) {
-  while (!nothing_to_send() && !(sequential_ && on_their_way_ > 0))
+  while (!nothing_to_send() && !(one_at_a_time_ && on_their_way_ > 0))
     if (!send_one(producer)) return false;
   ready_ = false;
   settle();
@@ -93,20 +95,23 @@ const std::string* Shipment::topic_for(const std::vector<kafka::Header>& headers
 
 void Shipment::arrived(Place& place, const kafka::Delivery& delivery) {
   --on_their_way_;
+  if (delivery.status != kafka::DeliveryStatus::acknowledged) owner_.not_written(delivery.error);
   answered(place, outcome_of(delivery));
-  if (sequential_ && !nothing_to_send() && !ready_) {
+  if (one_at_a_time_ && !nothing_to_send() && !ready_) {
     ready_ = true;
     owner_.ready(*this);
   }
   settle();
 }
 
-void Shipment::answered(Place& place, Outcome outcome) {
-  failed_ = failed_ || (sequential_ && outcome.verdict != Verdict::done);
+/// Without an outcome it was not begun.
+void Shipment::answered(Place& place, std::optional<Outcome> outcome) {
+  failed_ = failed_ || !outcome || (sequential_ && outcome->verdict != Verdict::done);
   place.outcome = std::move(outcome);
+  place.answered = true;
 }
 
-Outcome Shipment::outcome_of(const kafka::Delivery& delivery) {
+std::optional<Outcome> Shipment::outcome_of(const kafka::Delivery& delivery) {
   switch (delivery.status) {
     case kafka::DeliveryStatus::acknowledged:
       return Outcome::done();
@@ -119,6 +124,8 @@ Outcome Shipment::outcome_of(const kafka::Delivery& delivery) {
     case kafka::DeliveryStatus::fatal:
       owner_.broken(delivery.error);
       break;
+    case kafka::DeliveryStatus::withdrawn:
+      return std::nullopt;
     case kafka::DeliveryStatus::unreachable:
     case kafka::DeliveryStatus::denied:
       break;
@@ -127,16 +134,20 @@ Outcome Shipment::outcome_of(const kafka::Delivery& delivery) {
 }
 
 void Shipment::give_up_if_stopped() {
-  if (!task_ || !stop_ || !stop_->stop_requested()) return;
+  if (!task_ || !stop_.stop_requested()) return;
+  if (on_their_way_ > 0) owner_.not_written("a record was given up before the brokers acknowledged it");
   end_task();
   settle();
 }
 
-/// Answers what was sent, in order; what was not stays unanswered.
+/// Answers what was sent, in order; what was not, or was withdrawn, stays unanswered.
 void Shipment::end_task() {
   for (std::uint32_t i = 0; i < next_; ++i) {
-    auto& outcome = places_[i].outcome;
-    task_->answer(i, outcome ? std::move(*outcome) : not_acknowledged());
+    Place& place = places_[i];
+    if (place.outcome)
+      task_->answer(i, std::move(*place.outcome));
+    else if (!place.answered)
+      task_->answer(i, not_acknowledged());
   }
   task_.reset();
 }

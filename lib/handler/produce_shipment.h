@@ -27,12 +27,17 @@ class ShipmentOwner {
   virtual void over(Shipment& shipment) = 0;
   /// The producer cannot go on.
   virtual void broken(const std::string& why) = 0;
+  /// A record that was sent, or may have been, is not known to be written.
+  virtual void not_written(const std::string& why) = 0;
 };
 
 class Shipment {
  public:
   Shipment(const config::ProduceHandler& settings, Task task, ShipmentOwner& owner);
 
+  /// It has entered the transaction.
+  bool inside() const { return inside_; }
+  void set_inside() { inside_ = true; }
   /// Sends what may be sent now, once for each ready(); false when the producer is full: then again later.
   bool send(kafka::Producer& producer);
   /// Ends the task if its stop was requested. May be the end of this object.
@@ -44,6 +49,7 @@ class Shipment {
     void delivered(const kafka::Delivery& delivery) noexcept override { shipment->arrived(*this, delivery); }
 
     Shipment* shipment = nullptr;
+    bool answered = false;
     std::optional<Outcome> outcome;
   };
 
@@ -52,8 +58,8 @@ class Shipment {
                             const std::vector<kafka::Header>& headers, kafka::Producer& producer);
   const std::string* topic_for(const std::vector<kafka::Header>& headers, std::string& refusal) const;
   void arrived(Place& place, const kafka::Delivery& delivery);
-  void answered(Place& place, Outcome outcome);
-  Outcome outcome_of(const kafka::Delivery& delivery);
+  void answered(Place& place, std::optional<Outcome> outcome);
+  std::optional<Outcome> outcome_of(const kafka::Delivery& delivery);
   bool nothing_to_send() const { return !task_ || failed_ || next_ == places_.size(); }
   void end_task();
   void settle();
@@ -62,13 +68,15 @@ class Shipment {
   ShipmentOwner& owner_;
   std::optional<Task> task_;
   const bool sequential_;
+  const bool one_at_a_time_;
   std::string topic_;  ///< where no header names one
   std::vector<Place> places_;
   std::uint32_t next_ = 0;  ///< to be sent
   std::uint32_t on_their_way_ = 0;
-  bool ready_ = true;              ///< send() will be called
-  bool failed_ = false;            ///< sequential: the rest is not sent
-  std::optional<StopToken> stop_;  ///< of the attempt begun last; valid while there is a task
+  bool ready_ = true;    ///< send() will be called
+  bool failed_ = false;  ///< the rest is not sent
+  bool inside_ = false;
+  StopToken stop_;  ///< of the attempt begun last; valid while there is a task
 };
 
 }  // namespace laneway::handler

@@ -24,6 +24,7 @@ std::vector<std::string> names_of_outputs(const config::ProduceHandler& produce,
 kafka::ClientSettings connection(const config::Config& config, const config::ProduceHandler& produce) {
   auto settings = kafka::producer_client(config.kafka, produce.client);
   std::erase_if(settings, [](const auto& item) { return config::find_client_key(item.first) == nullptr; });
+  settings["group.id"] = config.kafka.at("group.id");  // a client without a group cannot be listened to
   return settings;
 }
 

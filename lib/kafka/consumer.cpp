@@ -3,7 +3,6 @@
 #include <librdkafka/rdkafka.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -263,16 +262,15 @@ void Consumer::request_committed(std::uint64_t request, std::vector<TopicPartiti
   implementation_->inquiries->ask_committed(request, std::move(partitions), timeout);
 }
 
+GroupMember Consumer::group_member() const {
+  return {rd_kafka_consumer_group_metadata(implementation_->handle.get()),
+          [](rd_kafka_consumer_group_metadata_t* member) {
+            if (member != nullptr) rd_kafka_consumer_group_metadata_destroy(member);
+          }};
+}
+
 Status Consumer::commit(const std::vector<CommittedOffset>& offsets) {
-  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
-  for (const auto& o : offsets) {
-    auto* e = rd_kafka_topic_partition_list_add(list.get(), o.partition.topic.c_str(), o.partition.partition);
-    e->offset = o.offset;
-    if (o.metadata.empty()) continue;
-    e->metadata = std::malloc(o.metadata.size());  // the list frees it
-    std::memcpy(e->metadata, o.metadata.data(), o.metadata.size());
-    e->metadata_size = o.metadata.size();
-  }
+  const ListPtr list = to_list(offsets);
   const auto code = rd_kafka_commit_queue(implementation_->handle.get(), list.get(),
                                           implementation_->commits.get(), nullptr, nullptr);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");

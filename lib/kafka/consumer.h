@@ -116,6 +116,8 @@ class Consumer {
 
   /// Asks for committed offsets and metadata; answers with the event Committed.
   void request_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout);
+  /// This member as it is now, for offsets that somebody else commits for it.
+  GroupMember group_member() const;
   /// Commits; answers with the event CommitResult.
   Status commit(const std::vector<CommittedOffset>& offsets);
 

@@ -3,6 +3,8 @@
 #include <syslog.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 
 #include "telemetry/log.h"
@@ -57,6 +59,19 @@ ListPtr to_list(const std::vector<TopicPartition>& partitions) {
   ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
   for (const auto& p : partitions)
     rd_kafka_topic_partition_list_add(list.get(), p.topic.c_str(), p.partition);
+  return list;
+}
+
+ListPtr to_list(const std::vector<CommittedOffset>& offsets) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+  for (const auto& o : offsets) {
+    auto* e = rd_kafka_topic_partition_list_add(list.get(), o.partition.topic.c_str(), o.partition.partition);
+    e->offset = o.offset;
+    if (o.metadata.empty()) continue;
+    e->metadata = std::malloc(o.metadata.size());  // the list frees it
+    std::memcpy(e->metadata, o.metadata.data(), o.metadata.size());
+    e->metadata_size = o.metadata.size();
+  }
   return list;
 }
 

@@ -53,6 +53,8 @@ void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value);
 Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf);
 
 ListPtr to_list(const std::vector<TopicPartition>& partitions);
+/// With their metadata.
+ListPtr to_list(const std::vector<CommittedOffset>& offsets);
 std::vector<TopicPartition> from_list(const rd_kafka_topic_partition_list_t& list);
 /// Offsets and metadata of an answer to a request for committed offsets.
 std::vector<CommittedOffset> committed_offsets(const rd_kafka_topic_partition_list_t& list);

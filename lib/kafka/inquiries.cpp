@@ -12,6 +12,13 @@ namespace {
 
 constexpr Duration slice = milliseconds(500);
 
+/// Also that of a single partition: the offset of one whose transaction is under way is not known yet, and
+/// must not be taken for none.
+rd_kafka_resp_err_t error_of(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list) {
+  for (int i = 0; code == RD_KAFKA_RESP_ERR_NO_ERROR && i < list.cnt; ++i) code = list.elems[i].err;
+  return code;
+}
+
 }  // namespace
 
 Inquiries::Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer)
@@ -84,7 +91,7 @@ Committed Inquiries::answer(const Question& question) {
   Committed committed;
   committed.request = question.request;
   for (;;) {
-    const auto code = rd_kafka_committed(handle_, list.get(), to_ms(slice));
+    const auto code = error_of(rd_kafka_committed(handle_, list.get(), to_ms(slice)), *list);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
       committed.offsets = committed_offsets(*list);
       return committed;

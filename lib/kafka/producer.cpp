@@ -73,6 +73,10 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings) {
   set_own(conf, "acks", "all");
   set_own(conf, "delivery.timeout.ms", std::to_string(to_ms(settings.delivery_timeout)));
   set_default(settings.client, conf, "partitioner", "murmur2_random");
+  if (!settings.transactional_id.empty()) {
+    set_own(conf, "transactional.id", settings.transactional_id);
+    set_own(conf, "transaction.timeout.ms", std::to_string(to_ms(settings.transaction_timeout)));
+  }
   rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
   return make_handle(RD_KAFKA_PRODUCER, std::move(made).value());
 }
@@ -90,16 +94,19 @@ ClientSettings producer_client(const ClientSettings& consumer, const ClientSetti
 
 class Producer::Implementation {
  public:
-  Implementation(HandlePtr client, std::function<void()> on_turn)
+  Implementation(HandlePtr client, bool transactional, std::function<void()> on_turn)
       : handle_(std::move(client)),
         queue_(rd_kafka_queue_get_main(handle_.get())),
         on_turn_(std::move(on_turn)),
+        transaction_(transactional ? std::make_unique<Transaction>(handle_.get(), [this] { wake(); })
+                                   : nullptr),
         thread_([this] { run(); }) {}
   ~Implementation() { end(); }
 
   SendResult send(const Outgoing& record, DeliverySink* sink);
   void wake() { rd_kafka_queue_yield(queue_.get()); }
   rd_kafka_t* handle() { return handle_.get(); }
+  Transaction* transaction() { return transaction_.get(); }
 
   std::atomic<std::uint64_t> acknowledged{0};
   std::atomic<std::uint64_t> failed{0};
@@ -108,11 +115,13 @@ class Producer::Implementation {
   void run();
   void serve(rd_kafka_event_t* event);
   void serve_deliveries(rd_kafka_event_t* event);
+  Delivery failure_of(const rd_kafka_message_t& message, bool alone) const;
   void end();
 
   HandlePtr handle_;
   QueuePtr queue_;
   const std::function<void()> on_turn_;
+  const std::unique_ptr<Transaction> transaction_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // the last: it uses all of the above
 };
@@ -128,6 +137,8 @@ SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* 
   }
   const auto code = rd_kafka_error_code(error.get());
   if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return {Sent::full, {}};
+  if (transaction_ && code == RD_KAFKA_RESP_ERR__STATE)
+    return {Sent::refused, {DeliveryStatus::withdrawn, rd_kafka_error_string(error.get())}};
   return {Sent::refused, failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition)};
 }
 
@@ -157,13 +168,21 @@ void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
     if (good)
       sink->delivered({DeliveryStatus::acknowledged, {}, message->partition, message->offset});
     else
-      // rd_kafka_message_errstr() would be the payload: it is for consumed messages only.
-      sink->delivered(
-          failed_delivery(message->err, rd_kafka_err2str(message->err), alone, message->partition));
+      sink->delivered(failure_of(*message, alone));
   }
 }
 
+Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message, bool alone) const {
+  // rd_kafka_message_errstr() would be the payload: it is for consumed messages only.
+  auto delivery = failed_delivery(message.err, rd_kafka_err2str(message.err), alone, message.partition);
+  const bool purged =
+      message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE || message.err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+  if (transaction_ && purged) delivery.status = DeliveryStatus::withdrawn;
+  return delivery;
+}
+
 void Producer::Implementation::end() {
+  if (transaction_) transaction_->end();
   rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
   const auto deadline = Deadline::in(end_patience);
   if (rd_kafka_flush(handle_.get(), to_ms(deadline.left())) != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -180,8 +199,8 @@ Producer::~Producer() = default;
 Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
   auto handle = make_producer(settings);
   if (!handle) return handle.error();
-  return std::unique_ptr<Producer>(
-      new Producer(std::make_unique<Implementation>(std::move(handle).value(), std::move(settings.on_turn))));
+  return std::unique_ptr<Producer>(new Producer(std::make_unique<Implementation>(
+      std::move(handle).value(), !settings.transactional_id.empty(), std::move(settings.on_turn))));
 }
 
 SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
@@ -194,6 +213,7 @@ bool Producer::flush(Deadline deadline) {
   return rd_kafka_flush(implementation_->handle(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
+Transaction* Producer::transaction() { return implementation_->transaction(); }
 std::uint64_t Producer::acknowledged() const { return implementation_->acknowledged.load(); }
 std::uint64_t Producer::failed() const { return implementation_->failed.load(); }
 

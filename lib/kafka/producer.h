@@ -7,6 +7,8 @@
 // partition are written in the order of their send(); one that fails lets the later ones pass, so whoever
 // needs an order of records that may fail sends the next after the answer to the one before.
 //
+// With a transactional_id nothing is sent but inside its transaction; else send() answers withdrawn.
+//
 // Ownership: owns a client handle and the thread that reads its answers, which it joins. Sinks belong to the
 // caller and live until they are answered. Destroying the Producer gives up what is unanswered: every sink is
 // called before the destructor returns (patience: 10 s).
@@ -26,6 +28,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "kafka/record.h"
+#include "kafka/transaction.h"
 #include "kafka/types.h"
 
 namespace laneway::kafka {
@@ -53,6 +56,7 @@ enum class DeliveryStatus : std::uint8_t {
   unknown_topic,  ///< There is no such topic or partition.
   denied,         ///< The user lacks a right; the error says which.
   fatal,          ///< The client cannot go on: make a new one.
+  withdrawn,      ///< It was not written because its transaction had failed, or was aborted.
 };
 
 /// What became of a record.
@@ -83,6 +87,10 @@ struct ProducerSettings {
   ClientSettings client;  ///< as producer_client() makes it
   /// A record that is not acknowledged so long after send() is unreachable.
   Duration delivery_timeout = seconds(30);
+  /// Everything is written in transactions (kafka/transaction.h) of this name; empty: without any.
+  std::string transactional_id{};
+  /// The brokers abort a transaction that is open for longer; at least the delivery time-out.
+  Duration transaction_timeout = seconds(10);
   /// Called whenever answers have come, after wake(), and every 100 ms. May be empty.
   std::function<void()> on_turn{};
 };
@@ -105,6 +113,8 @@ class Producer {
   bool flush(Deadline deadline);
   std::uint64_t acknowledged() const;
   std::uint64_t failed() const;
+  /// Null without a transactional_id. Lives as long as the Producer.
+  Transaction* transaction();
 
  private:
   class Implementation;

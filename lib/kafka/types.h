@@ -4,9 +4,13 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "config/config.h"
+
+struct rd_kafka_s;
+struct rd_kafka_consumer_group_metadata_s;
 
 namespace laneway::kafka {
 
@@ -28,6 +32,9 @@ struct CommittedOffset {
   std::int64_t offset = no_offset;
   std::string metadata;
 };
+
+/// A member of a group at a moment: offsets that come with it are refused once it is not a member any more.
+using GroupMember = std::shared_ptr<const rd_kafka_consumer_group_metadata_s>;
 
 /// librdkafka keys as the user gave them.
 using ClientSettings = std::map<std::string, config::ClientSetting>;

@@ -8,7 +8,6 @@ namespace laneway::lane {
 namespace {
 
 constexpr Duration close_patience = milliseconds(1000);
-constexpr Duration commit_timeout = seconds(10);
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
 constexpr Duration leave_patience = milliseconds(1500);
 
@@ -29,6 +28,7 @@ Status ConsumerLoop::start() {
       kafka::Consumer::create(settings_.client, context_.memory.fetch, [this] { signal_.notify(); });
   if (!consumer) return consumer.error();
   consumer_ = std::move(consumer).value();
+  commits_ = make_commit_path(*consumer_, context_.handler->transaction(), [this] { signal_.notify(); });
   if (auto status = consumer_->subscribe(settings_.topics); !status) return status;
   stats_.last_turn_ns.set(SteadyClock::now().time_since_epoch().count());
   settings_.still_draining->add();
@@ -90,6 +90,7 @@ void ConsumerLoop::run() {
     }
     turn();
   }
+  commits_.reset();  // the next member may commit
   ended_.store(true, std::memory_order_release);
   on_ended_();
 }
@@ -100,6 +101,8 @@ void ConsumerLoop::turn() {
   while (auto event = consumer_->poll()) serve(*event);
   work_lanes();
   if (now_ >= next_tick_) tick_lanes();
+  advance_commit();
+  start_over_if_failed();
   advance_handovers();
   commit_if_due();
   bury();
@@ -147,7 +150,7 @@ void ConsumerLoop::serve(kafka::Event& event) {
   if (auto* assigned = std::get_if<kafka::Assigned>(&event)) return on_assigned(*assigned);
   if (auto* revoked = std::get_if<kafka::Revoked>(&event)) return on_revoked(*revoked);
   if (auto* committed = std::get_if<kafka::Committed>(&event)) return on_committed(*committed);
-  if (auto* result = std::get_if<kafka::CommitResult>(&event)) return on_commit_result(*result);
+  if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->on_answer(*result);
   if (auto* fetched = std::get_if<kafka::FetchedBytes>(&event)) {
     for (const auto& [partition, bytes] : fetched->bytes)
       if (auto* entry = find(partition)) entry->lane->stats().fetched_bytes.set(bytes);
@@ -173,60 +176,6 @@ void ConsumerLoop::fail(Error why) {
     if (!fatal_) fatal_ = std::move(why);
   }
   if (stops_.load() == 0) stop();
-}
-
-void ConsumerLoop::commit_if_due() {
-  if (commit_sent_) {
-    if (now_ < *commit_sent_ + commit_timeout) return;
-    telemetry::warn("commit failed", {{"error", "no answer"}});
-    stats_.commits_failed.add(1);
-    commit_sent_.reset();
-    committing_.clear();
-  }
-  // A commit during a rebalance can cost the assignment (librdkafka before 2.10).
-  if (!handovers_.empty() || !arriving_.empty() || stopping_ || consumer_->joining()) return;
-  if (now_ < next_commit_ && completed_ < settings_.commit.every) return;
-  completed_ = 0;
-  next_commit_ = now_ + settings_.commit.interval;
-  std::vector<Entry*> lanes;
-  for (const auto& entry : entries_) lanes.push_back(entry.get());
-  (void)commit(lanes);
-}
-
-/// False when there was nothing to commit or it could not be asked for.
-bool ConsumerLoop::commit(const std::vector<Entry*>& lanes) {
-  std::vector<kafka::CommittedOffset> offsets;
-  committing_.clear();
-  for (auto* entry : lanes) {
-    auto candidate = entry->lane->commit_candidate();
-    if (!candidate) continue;
-    offsets.push_back(*candidate);
-    committing_.emplace_back(entry, std::move(*candidate));
-  }
-  if (offsets.empty()) return false;
-  if (auto status = consumer_->commit(offsets); !status) {
-    telemetry::warn("commit failed", {{"error", status.error().text()}});
-    stats_.commits_failed.add(1);
-    committing_.clear();
-    return false;
-  }
-  commit_sent_ = now_;
-  return true;
-}
-
-void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
-  if (!commit_sent_) return;
-  stats_.commit_latency.record(now_ - *commit_sent_);
-  commit_sent_.reset();
-  for (const auto& [entry, offset] : committing_)
-    if (std::find(result.committed.begin(), result.committed.end(), offset.partition) !=
-        result.committed.end())
-      entry->lane->committed(offset);
-  committing_.clear();
-  (result.error.empty() ? stats_.commits_acknowledged : stats_.commits_failed).add(1);
-  if (!result.error.empty())
-    telemetry::log_repeating(telemetry::Level::warn, "commit failed", "commit failed",
-                             {{"error", result.error}});
 }
 
 void ConsumerLoop::begin_stop() {

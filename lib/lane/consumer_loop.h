@@ -9,6 +9,9 @@
 // revoked ones drain, commit, and are given back. Stopping is a revocation of everything, then leaving the
 // group together with the process's other members.
 //
+// Commits go by a CommitPath (commit_path.h). Where it is exact and fails, all lanes start over from what was
+// committed last, offset and completion map; that is known here, so nobody is asked.
+//
 // Denied access: a group that may not be joined ends a member that never had partitions (unavailable). Later
 // the brokers may have taken rights away that they give back: then the member goes on, says what is missing,
 // commits nothing that is refused and loses nothing; what was not committed when the group's session ended
@@ -27,6 +30,7 @@
 #include "base/result.h"
 #include "base/signal.h"
 #include "kafka/consumer.h"
+#include "lane/commit_path.h"
 #include "lane/lane.h"
 
 namespace laneway::lane {
@@ -103,6 +107,12 @@ class ConsumerLoop {
     TimePoint begun;
     TimePoint deadline;
     enum class Step : std::uint8_t { draining, cancelled, committing } step = Step::draining;
+    bool given_up = false;  // what its lanes finished must not be committed
+  };
+  /// Of the commit under way: which lane, by its epoch, and what.
+  struct Commitment {
+    std::uint64_t epoch;
+    kafka::CommittedOffset offset;
   };
 
   void run();
@@ -113,16 +123,26 @@ class ConsumerLoop {
   std::pair<Entry*, std::unique_ptr<PartitionSource>> add_lane(const kafka::CommittedOffset& start);
   void on_revoked(const kafka::Revoked& revoked);
   void on_commit_result(const kafka::CommitResult& result);
+  static bool all_committed(const std::vector<Entry*>& lanes);
   void begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all,
                       bool answer);
   void advance_handovers();
   bool advance(Handover& handover);
+  bool drained(Handover& handover);
   void finish(Handover& handover);
-  void end_lane(Entry& entry);
+  void end_lane(Entry& entry, Lane::Ending ending = Lane::Ending::given_up);
   void work_lanes();
   void tick_lanes();
+  // consumer_loop_commit.cpp
   void commit_if_due();
-  bool commit(const std::vector<Entry*>& lanes);
+  bool may_commit() const;
+  bool begin_commit(const std::vector<Entry*>& lanes);
+  bool send_commit(const std::vector<Entry*>& lanes);
+  void advance_commit();
+  bool commit_under_way() const { return preparing_ || commits_->under_way(); }
+  std::vector<Entry*> all_lanes() const;
+  void on_commit_failed(const std::string& why);
+  void start_over_if_failed();
   void bury();
   void advance_stop();
   void begin_stop();
@@ -139,14 +159,16 @@ class ConsumerLoop {
 
   // The loop's own
   std::unique_ptr<kafka::Consumer> consumer_;
+  std::unique_ptr<CommitPath> commits_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<Entry>> zombies_;  // revoked, with handlers still at work
   std::vector<Entry*> ready_;
   std::vector<Handover> handovers_;
   std::vector<kafka::TopicPartition> arriving_;
   std::uint64_t arrival_ = 0;
-  std::vector<std::pair<Entry*, kafka::CommittedOffset>> committing_;
-  std::optional<TimePoint> commit_sent_;
+  std::vector<Commitment> committing_;
+  bool preparing_ = false;  // a commit has been asked for, and lanes have not yet
+  TimePoint commit_begun_;
   TimePoint next_commit_;
   std::uint64_t completed_ = 0;
   TimePoint now_;

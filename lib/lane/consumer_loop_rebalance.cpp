@@ -31,7 +31,12 @@ void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
 void ConsumerLoop::on_committed(const kafka::Committed& committed) {
   if (committed.request != arrival_ || arriving_.empty()) return;
   std::vector<kafka::CommittedOffset> from = committed.offsets;
-  if (!committed.error.empty() || from.size() != arriving_.size()) {
+  const bool known = committed.error.empty() && from.size() == arriving_.size();
+  if (!known && commits_->exact()) {
+    telemetry::warn("committed offsets not read, asking again", {{"error", committed.error}});
+    return consumer_->request_committed(++arrival_, arriving_, committed_patience);
+  }
+  if (!known) {
     telemetry::warn("committed offsets not read, finished records may run again",
                     {{"error", committed.error}});
     from.clear();
@@ -114,50 +119,53 @@ void ConsumerLoop::advance_handovers() {
   }
 }
 
+/// Its lanes have nothing at work any more, or have had their time.
+bool ConsumerLoop::drained(Handover& handover) {
+  const bool hurry = stops_.load() > 1;
+  for (auto* entry : handover.lanes) {
+    entry->lane->work(now_);
+    completed_ += entry->lane->take_completed();
+  }
+  const bool drained =
+      std::all_of(handover.lanes.begin(), handover.lanes.end(), [](Entry* e) { return e->lane->drained(); });
+  if (!drained && handover.step == Handover::Step::draining && (hurry || now_ >= handover.deadline)) {
+    for (auto* entry : handover.lanes) entry->lane->cancel();
+    handover.step = Handover::Step::cancelled;
+    handover.deadline = now_ + cancel_grace;
+    return false;
+  }
+  return drained || (handover.step == Handover::Step::cancelled && now_ >= handover.deadline);
+}
+
 /// True when its lanes can end.
 bool ConsumerLoop::advance(Handover& handover) {
-  const bool hurry = stops_.load() > 1;
-  if (handover.step != Handover::Step::committing) {
-    for (auto* entry : handover.lanes) {
-      entry->lane->work(now_);
-      completed_ += entry->lane->take_completed();
-    }
-    const bool drained = std::all_of(handover.lanes.begin(), handover.lanes.end(),
-                                     [](Entry* e) { return e->lane->drained(); });
-    if (!drained && handover.step == Handover::Step::draining && (hurry || now_ >= handover.deadline)) {
-      for (auto* entry : handover.lanes) entry->lane->cancel();
-      handover.step = Handover::Step::cancelled;
-      handover.deadline = now_ + cancel_grace;
-      return false;
-    }
-    if (!drained && now_ < handover.deadline) return false;
-    if (!drained && handover.step == Handover::Step::draining) return false;
-    // One commit at a time, and none while the group is being joined.
-    if (commit_sent_ && now_ < *commit_sent_ + commit_patience) return false;
-    if (!handover.lanes.empty() && consumer_->joining() && now_ < handover.deadline + commit_patience)
-      return false;
-    stats_.drain.record(now_ - handover.begun);
-    handover.step = Handover::Step::committing;
-    handover.deadline = now_ + commit_patience;
-    committing_.clear();
-    commit_sent_.reset();
-    if (consumer_->assignment_lost() || fatal()) return true;
-    return !commit(handover.lanes);
-  }
-  return !commit_sent_ || now_ >= handover.deadline;
+  if (handover.given_up) return true;
+  if (handover.step == Handover::Step::committing) return !commit_under_way() || now_ >= handover.deadline;
+  if (!drained(handover)) return false;
+  // One commit at a time, and none while the group is being joined.
+  if (commit_under_way() && now_ < commit_begun_ + commit_patience) return false;
+  if (!handover.lanes.empty() && consumer_->joining() && now_ < handover.deadline + commit_patience)
+    return false;
+  stats_.drain.record(now_ - handover.begun);
+  handover.step = Handover::Step::committing;
+  handover.deadline = now_ + commit_patience;
+  if (consumer_->assignment_lost() || fatal()) return true;
+  if (preparing_ || !commits_->forget()) return true;
+  return !begin_commit(handover.lanes);
 }
 
 void ConsumerLoop::finish(Handover& handover) {
-  committing_.clear();
-  commit_sent_.reset();
+  if (commits_->exact() && !handover.given_up && !all_committed(handover.lanes))
+    commits_->fail("partitions were given up before what was done of them was committed");
+  (void)commits_->forget();
   for (auto* entry : handover.lanes) end_lane(*entry);
   if (!handover.answer) return;
   if (auto status = consumer_->unassign(handover.partitions, handover.all); !status)
     telemetry::warn("giving partitions back failed", {{"error", status.error().text()}});
 }
 
-void ConsumerLoop::end_lane(Entry& entry) {
-  const auto abandoned = entry.lane->revoke(now_);
+void ConsumerLoop::end_lane(Entry& entry, Lane::Ending ending) {
+  const auto abandoned = entry.lane->revoke(now_, ending);
   if (stops_.load() > 0) abandoned_.add(abandoned);
   telemetry::info("lane revoked", {{"topic", entry.lane->partition().topic},
                                    {"partition", entry.lane->partition().partition},

@@ -173,6 +173,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
 }
 
 void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
+  if (first_ < 0) first_ = offset;
   delivered_ = offset;
   next_offset_ = offset + 1;
   if (ledger_.completed_before(offset)) {
@@ -247,6 +248,7 @@ void Lane::start_over(handler::RecordBatch& batch, std::int64_t offset) {
   let_go(retries_.clear(&handler::Item::sequence));
   give_back_pending();
   acknowledged_ = {partition_, kafka::no_offset, {}};
+  first_ = -1;
 }
 
 void Lane::apply_order(handler::RecordBatch& batch) {
@@ -350,6 +352,7 @@ std::string Lane::hold_reasons() const {
   add(Hold::retries_full, "retry.max_waiting reached");
   add(Hold::breaker_open, "breaker open");
   add(Hold::rate_limited, "rate limit");
+  add(Hold::map_full, "completion map too long for a transaction");
   return text;
 }
 

@@ -58,9 +58,16 @@ class Lane {
   TimePoint tick(TimePoint now);
 
   /// An offset or a map that should be committed, if it differs from what was acknowledged or is `final`.
-  std::optional<kafka::CommittedOffset> commit_candidate();
+  /// The map has at most `max_map` bytes.
+  std::optional<kafka::CommittedOffset> commit_candidate(std::size_t max_map = default_map_bytes);
   /// The broker acknowledged this candidate.
   void committed(const kafka::CommittedOffset& offset);
+  /// Records were taken.
+  bool begun() const { return delivered_ >= 0; }
+  /// Where a lane must begin that does again what is not committed, with the map of what is.
+  kafka::CommittedOffset starting_point() const;
+  /// Takes no new records while the completion map is too long to be committed whole.
+  void hold_for_map(bool too_long, TimePoint now);
   /// Records completed since the last call.
   std::uint64_t take_completed() { return std::exchange(completed_since_, 0); }
 
@@ -71,9 +78,11 @@ class Lane {
   bool drained() const { return drained_; }
   /// Requests the stop of what is at work.
   void cancel();
-  /// Ends the lane: the source is let go, later completions are dropped, and what is still at work is logged
-  /// as abandoned. Returns the number of abandoned records.
-  std::uint64_t revoke(TimePoint now);
+  /// What becomes of records at work: somebody else's from now on, or done again by this member.
+  enum class Ending : std::uint8_t { given_up, starts_over };
+  /// Ends the lane: the source is let go, later completions are dropped, and what is still at work and given
+  /// up is logged as abandoned. Returns the number of abandoned records.
+  std::uint64_t revoke(TimePoint now, Ending ending = Ending::given_up);
   /// False if handlers are still at work at the deadline.
   bool close_pool(Deadline deadline) { return pool_->join(deadline); }
 
@@ -183,6 +192,7 @@ class Lane {
   std::uint32_t noted_ = 0;
   Sequence next_sequence_ = 0;
 
+  std::int64_t first_ = -1;      // the first offset popped
   std::int64_t delivered_ = -1;  // the last offset popped
   std::int64_t next_offset_;     // where fetching goes on; -1 unknown
   std::uint64_t bytes_ = 0;      // of records taken and not finished

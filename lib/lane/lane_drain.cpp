@@ -6,14 +6,14 @@
 
 namespace laneway::lane {
 
-std::optional<kafka::CommittedOffset> Lane::commit_candidate() {
+std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map) {
   const auto offset = ledger_.committable();
   if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
   const auto version = ledger_.map_version();
   if (offset == acknowledged_.offset && version == committed_map_version_) return std::nullopt;
   sent_map_version_ = version;
   sent_life_ = ledger_life_;
-  return kafka::CommittedOffset{partition_, offset, ledger_.completion_map()};
+  return kafka::CommittedOffset{partition_, offset, ledger_.completion_map(max_map)};
 }
 
 void Lane::committed(const kafka::CommittedOffset& offset) {
@@ -21,6 +21,15 @@ void Lane::committed(const kafka::CommittedOffset& offset) {
   acknowledged_ = offset;
   committed_map_version_ = sent_map_version_;
   stats_->committed_offset.set(offset.offset);
+}
+
+kafka::CommittedOffset Lane::starting_point() const {
+  if (acknowledged_.offset != kafka::no_offset) return acknowledged_;
+  return {partition_, first_, {}};
+}
+
+void Lane::hold_for_map(bool too_long, TimePoint now) {
+  if (state_.set(Hold::map_full, too_long, now)) stats_->state.set(state_.state());
 }
 
 /// Whether everything that has been taken can be finished in time, by the measured service time.
@@ -79,7 +88,7 @@ void Lane::cancel() {
   pool_->cancel();
 }
 
-std::uint64_t Lane::revoke(TimePoint now) {
+std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   if (state_.state() == State::revoked) return 0;
   collect(now);
   const bool lost = state_.state() != State::draining;
@@ -94,7 +103,8 @@ std::uint64_t Lane::revoke(TimePoint now) {
   stats_->state.set(State::revoked);
   source_.reset();
   pool_->close();
-  for (const auto& range : pool_->in_flight()) abandon(range);
+  if (ending == Ending::given_up)
+    for (const auto& range : pool_->in_flight()) abandon(range);
   stats_->abandoned.add(abandoned_);
   return abandoned_;
 }

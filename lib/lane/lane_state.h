@@ -27,6 +27,7 @@ enum class Hold : std::uint8_t {
   retries_full = 8,   ///< retry.max_waiting records wait for their next attempt.
   breaker_open = 16,  ///< The downstream is out, and records wait that will ask for it.
   rate_limited = 32,  ///< lanes.rate or handler.rate: the next record's time has not come.
+  map_full = 64,      ///< The completion map does not fit into a commit that needs all of it.
 };
 
 class LaneState {

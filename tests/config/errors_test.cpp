@@ -276,13 +276,6 @@ TEST_CASE("client keys that laneway owns or that run code are refused with the r
         "processed (instead: commit.interval and commit.every)\n");
 }
 
-TEST_CASE("a key of another version is refused by name, with what happens without it") {
-  CHECK(
-      with_handler("{ produce: { topic: out, transactional: true } }")
-          .find("handler.produce.transactional: this version of laneway does not have this key; records are "
-                "written at least once (remove it)\n") != std::string::npos);
-}
-
 TEST_CASE("what is needed and missing is named") {
   CHECK(
       errors_of("consumers: 1\n") ==

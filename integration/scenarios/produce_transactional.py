@@ -1,0 +1,89 @@
+"""Exactly once from topic to topic: each record that was read is in the output once, for a reader of committed records.
+usage: produce_transactional.py none|key
+
+Some records cannot be written at first, so that what comes after them completes before them and only the completion map
+tells. A static member is killed under load and started again, a second member joins, is killed as well, and the others take
+its partitions over; at the end comes one that can write every record. With order: key each key's records are in order.
+"""
+import json
+import sys
+
+import harness
+from harness import expect, expect_equal, wait_until
+
+MODE = sys.argv[1] if len(sys.argv) > 1 else "none"
+PARTITIONS, KEYS = 4, 200
+SMALL, LARGE = 60000, 60  # records; the large ones must wait for the last service
+
+
+def options(limit, instance=None):
+    client = {"message.max.bytes": limit} if limit else {}
+    kafka = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "500"}
+    if instance:
+        kafka["group.instance.id"] = instance
+    return {"kafka": kafka, "handler": {"simulate": None, "produce": {"topic": "{topic}-out", "transactional": True,
+                                                                      "kafka": client}},
+            "lanes": {"order": "key" if MODE == "key" else "none", "queue": 2000, "workers": 16, "drain": "5s",
+                      "max_incomplete": 100000},
+            "retry": {"max_backoff": "1s"}, "commit": {"interval": "100ms"}}
+
+
+def scenario(run):
+    run.create(PARTITIONS)
+    run.create(PARTITIONS + 3, topic=run.topic + "-out")
+    restricted = options(limit=50000, instance="a")
+    run.produce_meanwhile("--count", LARGE, "--rate", 6, "--size", 60000, "--keys", KEYS, "--header", "large")
+    run.produce_meanwhile("--count", SMALL, "--rate", 6000, "--keys", KEYS, "--header", "number")
+    first = run.service("first", **restricted)
+    run.wait_for_progress(first, SMALL // 6)
+    first.kill()
+    again = run.service("again", **restricted)
+    run.wait_for_progress(again, SMALL // 6)
+    second = run.service("second", **options(limit=50000))
+    wait_until("the second has partitions", lambda: second.events("lane assigned"))
+    run.wait_for_progress(second, SMALL // 20)
+    second.kill()
+    run.finish_writing()
+    third = run.service("third", **options(limit=50000))
+    wait_until("the third has partitions", lambda: third.events("lane assigned"))
+    third.stop()
+    check_holding(run)
+    again.stop()
+    last = run.service("last", **options(limit=None, instance="a"))
+    run.wait_for_no_lag()
+    last.stop()
+    compare(run)
+
+
+def check_holding(run):
+    """The prefix ends at the first large record of each partition, so all that is finished is in the maps."""
+    lag = sum(end - max(0, run.committed().get(key, 0)) for key, (low, end) in run.watermarks().items())
+    expect(lag >= LARGE, f"records that cannot be written were committed: lag {lag}")
+
+
+def records_of(run, topic):
+    """Its committed records by key, in order of offset, as (headers, value)."""
+    keys = {}
+    for record in map(json.loads, run.tool("read", topic)):
+        if "value" in record:
+            keys.setdefault(record["key"], []).append((json.dumps(record["headers"]), record["value"]))
+    return keys
+
+
+def compare(run):
+    before, after = records_of(run, run.topic), records_of(run, run.topic + "-out")
+    expect_equal(SMALL + LARGE, sum(map(len, before.values())), "records that were read")
+    expect_equal(KEYS, len(before), "keys that were read")
+    written = sum(map(len, after.values()))
+    distinct = sum(len(set(records)) for records in after.values())
+    expect_equal((SMALL + LARGE, SMALL + LARGE), (written, distinct), "records written, and distinct ones of them")
+    expect_equal({key: sorted(records) for key, records in before.items()},
+                 {key: sorted(records) for key, records in after.items()}, "records of each key")
+    if MODE == "key":
+        expect_equal(before, after, "order of the records of each key")
+    aborted = sum(len(service.events("transaction aborted, its records are done again")) for service in run.services)
+    print(f"{written} records, each once; {aborted} transactions done again")
+
+
+if __name__ == "__main__":
+    harness.main(f"produce-transactional-{MODE}", scenario)

@@ -1,0 +1,259 @@
+#include "kafka/transaction.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+
+#include "kafka/handle.h"
+#include "telemetry/log.h"
+
+namespace laneway::kafka {
+namespace {
+
+constexpr int slice_ms = 3000;
+constexpr Duration pause_between = milliseconds(100);
+constexpr int last_abort_ms = 1000;
+
+}  // namespace
+
+Transaction::Transaction(rd_kafka_s* handle, std::function<void()> on_open)
+    : handle_(handle), on_open_(std::move(on_open)), thread_([this] { run(); }) {}
+
+Transaction::~Transaction() { end(); }
+
+void Transaction::end() {
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Transaction::enter() {
+  MutexLock lock(mutex_);
+  if (state_ != State::open || !failure_.empty()) return false;
+  ++inside_;
+  written_ = true;
+  return true;
+}
+
+void Transaction::leave() {
+  MutexLock lock(mutex_);
+  --inside_;
+  if (inside_ > 0 || state_ != State::sealing) return;
+  state_ = State::sealed;
+  changed();
+}
+
+void Transaction::fail(const std::string& why) {
+  MutexLock lock(mutex_);
+  // Before and after them nothing of this transaction is on its way.
+  if (state_ == State::opening || state_ == State::aborting || state_ == State::broken) return;
+  if (!failure_.empty()) return;
+  failure_ = why.empty() ? "unknown" : why;
+  changed();
+}
+
+void Transaction::watch(std::function<void()> on_change) {
+  MutexLock lock(mutex_);
+  on_change_ = std::move(on_change);
+}
+
+void Transaction::changed() {
+  if (on_change_) on_change_();
+}
+
+Transaction::State Transaction::state() const {
+  MutexLock lock(mutex_);
+  return state_;
+}
+
+std::optional<std::string> Transaction::failure() const {
+  MutexLock lock(mutex_);
+  if (failure_.empty()) return std::nullopt;
+  return failure_;
+}
+
+std::optional<std::string> Transaction::broken() const {
+  MutexLock lock(mutex_);
+  if (state_ != State::broken) return std::nullopt;
+  return broken_;
+}
+
+void Transaction::seal() {
+  MutexLock lock(mutex_);
+  if (state_ != State::open) return;
+  state_ = inside_ == 0 ? State::sealed : State::sealing;
+  flushed_ = false;
+  work_.notify_all();
+}
+
+void Transaction::reopen() {
+  {
+    MutexLock lock(mutex_);
+    if (state_ != State::sealed) return;
+    state_ = State::open;
+  }
+  on_open_();
+}
+
+void Transaction::commit(std::vector<CommittedOffset> offsets, GroupMember member) {
+  MutexLock lock(mutex_);
+  if (state_ != State::sealed) return;
+  offsets_ = std::move(offsets);
+  member_ = std::move(member);
+  state_ = State::committing;
+  work_.notify_all();
+}
+
+std::optional<CommitResult> Transaction::result() {
+  MutexLock lock(mutex_);
+  return std::exchange(result_, std::nullopt);
+}
+
+void Transaction::abort() {
+  MutexLock lock(mutex_);
+  failure_.clear();
+  if (state_ != State::open && state_ != State::sealing && state_ != State::sealed) return;
+  state_ = State::aborting;
+  work_.notify_all();
+}
+
+bool Transaction::stopping() const {
+  MutexLock lock(mutex_);
+  return stop_;
+}
+
+/// Makes a call until it is answered for good. A stop leaves it unanswered: then with what it said last.
+template <class Call>
+std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call call) {
+  for (;;) {
+    const ErrorPtr error(call(slice_ms));
+    if (!error) return std::nullopt;
+    const bool fatal = rd_kafka_error_is_fatal(error.get()) != 0;
+    std::string text = std::string(what) + ": " + rd_kafka_error_string(error.get());
+    if (fatal || rd_kafka_error_is_retriable(error.get()) == 0 || stopping())
+      return Trouble{fatal, std::move(text)};
+    telemetry::log_repeating(telemetry::Level::warn, what, "transaction waits for brokers",
+                             {{"error", text}});
+    MutexLock lock(mutex_);
+    const auto until = SteadyClock::now() + pause_between;
+    while (!stop_ && SteadyClock::now() < until) work_.wait_until(mutex_, until);
+  }
+}
+
+void Transaction::break_off(const std::string& why) {
+  telemetry::error("transactions ended", {{"error", why}});
+  MutexLock lock(mutex_);
+  state_ = State::broken;
+  broken_ = why;
+  changed();
+}
+
+/// Aborts what a predecessor of the same transactional.id left open.
+bool Transaction::open_first() {
+  const auto trouble =
+      insist("opening transactions", [this](int ms) { return rd_kafka_init_transactions(handle_, ms); });
+  if (trouble && !stopping()) break_off(trouble->text);
+  return !trouble;
+}
+
+void Transaction::begin() {
+  if (const ErrorPtr error(rd_kafka_begin_transaction(handle_)); error)
+    return break_off(rd_kafka_error_string(error.get()));
+  {
+    MutexLock lock(mutex_);
+    state_ = State::open;
+    failure_.clear();
+    written_ = false;
+    changed();
+  }
+  on_open_();
+}
+
+Transaction::Job Transaction::next_job() {
+  MutexLock lock(mutex_);
+  for (;;) {
+    // What has begun ends first: a commit under way at a stop is brought to its end if the brokers answer.
+    if (state_ == State::committing) return Job::commit;
+    if (state_ == State::aborting) return Job::abort;
+    if (stop_) return Job::stop;
+    if (state_ == State::sealing && !flushed_) {
+      flushed_ = true;
+      return Job::flush;
+    }
+    work_.wait(mutex_);
+  }
+}
+
+void Transaction::run() {
+  if (!open_first()) return;
+  begin();
+  for (;;) {
+    switch (next_job()) {
+      case Job::flush:
+        (void)rd_kafka_flush(handle_, slice_ms);  // what lingers is sent now; leave() tells when it is done
+        break;
+      case Job::commit:
+        do_commit();
+        break;
+      case Job::abort:
+        do_abort();
+        break;
+      case Job::stop:
+        return abort_at_end();
+    }
+    if (stopping() && state() == State::committing) return;
+    if (stopping() && state() == State::aborting) return;
+  }
+}
+
+void Transaction::do_commit() {
+  std::vector<CommittedOffset> offsets;
+  GroupMember member;
+  {
+    MutexLock lock(mutex_);
+    offsets.swap(offsets_);
+    member.swap(member_);
+  }
+  const ListPtr list = to_list(offsets);
+  auto trouble = insist("sending offsets", [&](int ms) {
+    return rd_kafka_send_offsets_to_transaction(handle_, list.get(), member.get(), ms);
+  });
+  if (!trouble)
+    trouble = insist("committing", [this](int ms) { return rd_kafka_commit_transaction(handle_, ms); });
+  if (trouble && trouble->fatal) break_off(trouble->text);
+  {
+    MutexLock lock(mutex_);
+    auto& result = result_.emplace();
+    for (const auto& offset : offsets)
+      (trouble ? result.failed : result.committed).push_back(offset.partition);
+    if (trouble) result.error = trouble->text;
+    if (trouble && state_ != State::broken) {
+      failure_ = trouble->text;
+      state_ = State::sealed;
+    } else if (!trouble) {
+      state_ = State::opening;
+    }
+    changed();
+  }
+  if (!trouble) begin();
+}
+
+void Transaction::do_abort() {
+  const auto trouble = insist("aborting", [this](int ms) { return rd_kafka_abort_transaction(handle_, ms); });
+  if (trouble && !stopping()) return break_off(trouble->text);
+  if (!trouble) begin();
+}
+
+/// Readers of committed records wait for an open transaction; this saves them the time-out.
+void Transaction::abort_at_end() {
+  {
+    MutexLock lock(mutex_);
+    if (!written_ || state_ == State::broken) return;
+  }
+  const ErrorPtr ignored(rd_kafka_abort_transaction(handle_, last_abort_ms));
+}
+
+}  // namespace laneway::kafka

@@ -1,0 +1,132 @@
+// What is finished is committed; where a commit fails that must not, the lanes start over.
+#include <algorithm>
+
+#include "lane/consumer_loop.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+/// What was written must not wait for long: brokers abort a transaction that is open for too long.
+constexpr Duration longest_wait = seconds(3);
+
+}  // namespace
+
+void ConsumerLoop::commit_if_due() {
+  if (commit_under_way() || !may_commit()) return;
+  if (now_ < next_commit_ && completed_ < settings_.commit.every) return;
+  (void)begin_commit(all_lanes());
+}
+
+/// A commit during a rebalance can cost the assignment (librdkafka before 2.10). In a transaction it cannot,
+/// but it fails if the group has a new generation meanwhile.
+bool ConsumerLoop::may_commit() const {
+  if (commits_->exact()) return !consumer_->joining() || now_ >= next_commit_ + longest_wait;
+  return handovers_.empty() && arriving_.empty() && !stopping_ && !consumer_->joining();
+}
+
+std::vector<ConsumerLoop::Entry*> ConsumerLoop::all_lanes() const {
+  std::vector<Entry*> lanes;
+  for (const auto& entry : entries_) lanes.push_back(entry.get());
+  return lanes;
+}
+
+/// False when there was nothing to commit or it could not be asked for.
+bool ConsumerLoop::begin_commit(const std::vector<Entry*>& lanes) {
+  completed_ = 0;
+  next_commit_ = now_ + settings_.commit.interval;
+  commit_begun_ = now_;
+  preparing_ = !commits_->prepared();
+  return preparing_ || send_commit(commits_->exact() ? all_lanes() : lanes);
+}
+
+void ConsumerLoop::advance_commit() {
+  if (preparing_ && commits_->prepared()) {
+    preparing_ = false;
+    (void)send_commit(all_lanes());
+  }
+  if (const auto result = commits_->result(now_)) on_commit_result(*result);
+}
+
+bool ConsumerLoop::send_commit(const std::vector<Entry*>& lanes) {
+  std::vector<kafka::CommittedOffset> offsets;
+  bool whole = true;
+  committing_.clear();
+  for (auto* entry : lanes) {
+    auto& lane = *entry->lane;
+    if (commits_->exact()) lane.work(now_);  // all that was answered is in the ledgers
+    auto candidate = lane.commit_candidate(commits_->exact() ? max_map_bytes : default_map_bytes);
+    const bool fits = !candidate || candidate->metadata.size() <= default_map_bytes;
+    lane.hold_for_map(!fits, now_);
+    whole = whole && fits;
+    if (!candidate) continue;
+    committing_.push_back({lane.epoch(), *candidate});
+    offsets.push_back(std::move(*candidate));
+  }
+  if (offsets.empty() || !whole) {
+    commits_->put_off();
+    return false;
+  }
+  const auto status = commits_->commit(std::move(offsets), now_);
+  if (!status) on_commit_failed(status.error().text());
+  return status.ok();
+}
+
+void ConsumerLoop::on_commit_failed(const std::string& why) {
+  telemetry::log_repeating(telemetry::Level::warn, "commit failed", "commit failed", {{"error", why}});
+  stats_.commits_failed.add(1);
+  committing_.clear();
+}
+
+void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
+  stats_.commit_latency.record(now_ - commit_begun_);
+  for (const auto& [epoch, offset] : committing_) {
+    const auto& done = result.committed;
+    if (std::find(done.begin(), done.end(), offset.partition) == done.end()) continue;
+    if (auto* entry = find(offset.partition); entry != nullptr && entry->lane->epoch() == epoch)
+      entry->lane->committed(offset);
+  }
+  if (!result.error.empty()) return on_commit_failed(result.error);
+  committing_.clear();
+  stats_.commits_acknowledged.add(1);
+}
+
+/// Nothing of these lanes is left to be committed.
+bool ConsumerLoop::all_committed(const std::vector<Entry*>& lanes) {
+  return std::all_of(lanes.begin(), lanes.end(), [](Entry* entry) {
+    return entry->lane->drained() && !entry->lane->commit_candidate(default_map_bytes);
+  });
+}
+
+void ConsumerLoop::start_over_if_failed() {
+  const auto why = commits_->failure();
+  if (!why) return;
+  telemetry::log_repeating(telemetry::Level::warn, "transaction failed",
+                           "transaction aborted, its records are done again", {{"error", *why}});
+  preparing_ = false;
+  committing_.clear();
+  for (auto& handover : handovers_) {
+    for (auto* entry : handover.lanes) entry->lane->cancel();
+    handover.given_up = true;
+  }
+  std::vector<Entry*> lanes;
+  for (auto* entry : all_lanes())
+    if (!entry->leaving && entry->lane->begun()) lanes.push_back(entry);
+  std::vector<kafka::CommittedOffset> from;
+  for (auto* entry : lanes) {
+    from.push_back(entry->lane->starting_point());
+    end_lane(*entry, Lane::Ending::starts_over);
+  }
+  commits_->start_over();  // after the handlers were told to stop: none of them writes into the next one
+  for (const auto& start : from) {
+    auto [entry, source] = add_lane(start);
+    source->seek(start.offset);
+    entry->lane->start(std::move(source), now_);
+    entry->ready = true;
+    ready_.push_back(entry);
+  }
+  next_tick_ = now_;
+  publish_lanes();
+}
+
+}  // namespace laneway::lane
