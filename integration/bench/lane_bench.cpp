@@ -6,7 +6,9 @@
 //   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
 //   produced; what is done in `--seconds`, then on until `--records` are done; memory is sampled. idle: every
 //   partition of a topic without records; processor time and memory over `--seconds`.
-//   http: each record is posted to `--url`, `--workers` requests a partition at a time; what is done in
+//   produce: each record is written to the topic `--to`, at least once or `--transactional`, until
+//   `--records`. http: each record is posted to `--url`, `--workers` requests a partition at a time; what is
+//   done in
 //   `--seconds`.
 //
 // Measuring starts with the first records done, so joining the group is not part of it. The service has its
@@ -49,6 +51,8 @@ struct Options {
   double seconds = 10;
   std::string library;
   bool healthy = false;
+  std::string to;
+  bool transactional = false;
   std::string url;
   std::uint32_t workers = 8;
 };
@@ -73,6 +77,18 @@ config::Config posting(const Options& options) {
   handler.connections = 4096;
   config.handler = handler;
   config.lanes.workers = options.workers;
+  return config;
+}
+
+/// As config/produce.yaml, and with the defaults of the loader for transactions.
+config::Config writing(const Options& options) {
+  auto config = configuration(options, Duration::zero());
+  config::ProduceHandler handler;
+  handler.topic = options.to;
+  handler.transactional = options.transactional;
+  config.handler = handler;
+  config.lanes.queue = 4096;
+  if (options.transactional) config.commit = {milliseconds(100), 100000};
   return config;
 }
 
@@ -242,6 +258,8 @@ void add_verbs(CLI::App& app, const Options& options) {
     config.handler = handler;
     run(config, [&](auto& service) { return until_done(service, options); });
   });
+  verb("produce", "each record is written to another topic",
+       [&options] { run(writing(options), [&](auto& service) { return until_done(service, options); }); });
   verb("http", "each record is posted", [&options] {
     raise_open_files();
     run(posting(options), [&](auto& service) {
@@ -266,10 +284,13 @@ int main(int argc, char** argv) {
   app.add_option("--bootstrap", options.bootstrap, "host:port,…")->required();
   app.add_option("--topic", options.topic)->required();
   app.add_option("--group", options.group, "a new one")->required();
-  app.add_option("--records", options.records, "noop, key, plugin, overload: until so many are done");
+  app.add_option("--records", options.records,
+                 "noop, key, plugin, produce, overload: until so many are done");
   app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
   app.add_option("--partitions", options.partitions, "idle: of the topic");
   app.add_option("--library", options.library, "plugin: its file");
+  app.add_option("--to", options.to, "produce: a topic");
+  app.add_flag("--transactional", options.transactional, "produce: exactly once");
   app.add_option("--url", options.url, "http: where to");
   app.add_option("--workers", options.workers, "http: of each partition");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");

@@ -1,6 +1,5 @@
 #include "handler/produce_handler.h"
 
-#include <algorithm>
 #include <random>
 
 #include "telemetry/log.h"
@@ -9,7 +8,6 @@ namespace laneway::handler {
 namespace {
 
 constexpr Duration stop_interval = milliseconds(100);
-constexpr Duration least_transaction_timeout = seconds(10);
 
 /// A name that stays lets a new process put an end to what its predecessor left open; else nobody has it
 /// again.
@@ -29,12 +27,10 @@ Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& conf
   const auto& settings = std::get<config::ProduceHandler>(config.handler);
   auto client = kafka::producer_client(config.kafka, settings.client);
   std::unique_ptr<ProduceHandler> made(new ProduceHandler(settings, client["bootstrap.servers"].value));
-  auto producer = kafka::Producer::create(
-      {.client = std::move(client),
-       .delivery_timeout = settings.timeout,
-       .transactional_id = transactional_id(config, settings),
-       .transaction_timeout = std::max<Duration>(settings.timeout, least_transaction_timeout),
-       .on_turn = [handler = made.get()] { handler->on_turn(); }});
+  auto producer = kafka::Producer::create({.client = std::move(client),
+                                           .delivery_timeout = settings.timeout,
+                                           .transactional_id = transactional_id(config, settings),
+                                           .on_turn = [handler = made.get()] { handler->on_turn(); }});
   if (!producer) {
     auto error = producer.error();
     error.message = "handler.produce: " + error.message;

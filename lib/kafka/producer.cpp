@@ -2,6 +2,7 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <thread>
@@ -75,7 +76,8 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings) {
   set_default(settings.client, conf, "partitioner", "murmur2_random");
   if (!settings.transactional_id.empty()) {
     set_own(conf, "transactional.id", settings.transactional_id);
-    set_own(conf, "transaction.timeout.ms", std::to_string(to_ms(settings.transaction_timeout)));
+    const auto open_for = std::max(settings.transaction_timeout, settings.delivery_timeout);
+    set_own(conf, "transaction.timeout.ms", std::to_string(to_ms(open_for)));
   }
   rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
   return make_handle(RD_KAFKA_PRODUCER, std::move(made).value());

@@ -89,7 +89,7 @@ struct ProducerSettings {
   Duration delivery_timeout = seconds(30);
   /// Everything is written in transactions (kafka/transaction.h) of this name; empty: without any.
   std::string transactional_id{};
-  /// The brokers abort a transaction that is open for longer; at least the delivery time-out.
+  /// The brokers abort a transaction that is open for longer than this or the delivery time-out.
   Duration transaction_timeout = seconds(10);
   /// Called whenever answers have come, after wake(), and every 100 ms. May be empty.
   std::function<void()> on_turn{};

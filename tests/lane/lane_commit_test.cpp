@@ -195,3 +195,41 @@ TEST_CASE("the end of a partition commits nothing while a record before it is at
   REQUIRE(test.until_outstanding(0));
   CHECK(test.commit() == 5);
 }
+
+TEST_CASE("a lane starts over from what was acknowledged last, with its map, or from its first record") {
+  TestLane test;
+  test.partition.add_run(5, 9);
+  test.begin(kafka::no_offset);
+  CHECK_FALSE(test.lane->begun());
+  test.work();
+  CHECK(test.lane->begun());
+  CHECK(test.lane->starting_point().offset == 5);
+  test.handler.answer(7);
+  REQUIRE(test.until_outstanding(3));
+  const auto sent = test.lane->commit_candidate();
+  REQUIRE(sent);
+  CHECK(test.lane->starting_point().metadata.empty());
+  test.lane->committed(*sent);
+  CHECK(test.lane->starting_point().offset == 5);
+  CHECK(map_of(test.lane->starting_point()).front() == OffsetRun{7, 8});
+  test.handler.answer_done({5, 6});
+  REQUIRE(test.until_outstanding(1));
+  test.commit();
+  CHECK(test.lane->starting_point().offset == 8);
+}
+
+TEST_CASE("a lane whose map is too long takes nothing new, and what it has goes on") {
+  TestLane test;
+  test.partition.add_run(0, 4);
+  test.begin();
+  test.work();
+  test.lane->hold_for_map(true, test.now);
+  CHECK(test.lane->state() == State::held);
+  test.partition.add_run(4, 8);
+  test.handler.answer_done({0, 1, 2, 3});
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.handler.started().size() == 4);
+  test.lane->hold_for_map(false, test.now);
+  test.handler.answer_done({4, 5, 6, 7});
+  CHECK(test.until([&] { return test.handler.started().size() == 8; }));
+}

@@ -1,0 +1,172 @@
+// Transactions against an embedded cluster. It answers all their requests, but hides nothing from readers and
+// keeps no offsets of them: what is committed in the end is for the scenarios on a real Kafka.
+#include "kafka/transaction.h"
+
+#include <atomic>
+#include <thread>
+
+#include "base/mutex.h"
+#include "catch.h"
+#include "kafka/embedded_cluster.h"
+#include "kafka/producer.h"
+
+using namespace laneway;
+using namespace laneway::kafka;
+
+namespace {
+
+constexpr Duration patience = seconds(60);
+const std::string output = "orders-out";
+using State = Transaction::State;
+using Request = EmbeddedCluster::Request;
+
+template <class Condition>
+bool eventually(Condition&& condition) {
+  const auto deadline = Deadline::in(patience);
+  while (!condition()) {
+    if (deadline.passed()) return false;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return true;
+}
+
+class Answers final : public DeliverySink {
+ public:
+  void delivered(const Delivery& delivery) noexcept override {
+    (delivery.status == DeliveryStatus::acknowledged ? good : bad).fetch_add(1);
+    last.store(delivery.status);
+  }
+  std::atomic<int> good{0};
+  std::atomic<int> bad{0};
+  std::atomic<DeliveryStatus> last{DeliveryStatus::acknowledged};
+};
+
+struct World {
+  World() {
+    auto started = EmbeddedCluster::start(1);
+    REQUIRE(started);
+    cluster = std::move(started).value();
+    REQUIRE(cluster->create_topic("orders", 1));
+    REQUIRE(cluster->create_topic(output, 1));
+    client = {{"bootstrap.servers", {cluster->bootstrap(), "", false}}, {"group.id", {"g", "", false}}};
+    auto made = Producer::create({.client = producer_client(client), .transactional_id = "g-1"});
+    REQUIRE(made);
+    producer = std::move(made).value();
+    auto joined = Consumer::create(client, {}, [] {});
+    REQUIRE(joined);
+    consumer = std::move(joined).value();
+    REQUIRE(eventually([&] { return transaction().state() == State::open; }));
+  }
+
+  Transaction& transaction() { return *producer->transaction(); }
+  SendResult send() { return producer->send({.topic = output, .partition = 0, .value = "v"}, &answers); }
+  void write() {
+    REQUIRE(transaction().enter());
+    REQUIRE(send().sent == Sent::accepted);
+    REQUIRE(eventually([&] { return answers.good + answers.bad > 0; }));
+    transaction().leave();
+  }
+  void commit(std::int64_t offset) {
+    transaction().commit({{{"orders", 0}, offset, "laneway1:map"}}, consumer->group_member());
+  }
+  std::optional<CommitResult> result() {
+    std::optional<CommitResult> answer;
+    CHECK(eventually([&] { return (answer = transaction().result()).has_value(); }));
+    return answer;
+  }
+
+  std::unique_ptr<EmbeddedCluster> cluster;
+  ClientSettings client;
+  Answers answers;
+  std::unique_ptr<Consumer> consumer;
+  std::unique_ptr<Producer> producer;
+};
+
+}  // namespace
+
+TEST_CASE("a transaction is committed with its offsets, and the next one begins") {
+  World world;
+  std::atomic<int> changes{0};
+  world.transaction().watch([&] { ++changes; });
+  for (int round = 1; round <= 2; ++round) {
+    world.write();
+    world.transaction().seal();
+    CHECK(world.transaction().state() == State::sealed);
+    world.commit(round);
+    const auto result = world.result();
+    REQUIRE(result);
+    CHECK(result->error.empty());
+    CHECK(result->committed == std::vector<TopicPartition>{{"orders", 0}});
+    CHECK(eventually([&] { return world.transaction().state() == State::open; }));
+    CHECK(changes >= round);
+  }
+  CHECK(world.answers.good == 2);
+  world.transaction().watch({});
+}
+
+TEST_CASE("a sealed transaction lets nobody in, and is sealed only when all have left") {
+  World world;
+  REQUIRE(world.transaction().enter());
+  REQUIRE(world.transaction().enter());
+  world.transaction().seal();
+  CHECK(world.transaction().state() == State::sealing);
+  CHECK_FALSE(world.transaction().enter());
+  world.transaction().leave();
+  CHECK(world.transaction().state() == State::sealing);
+  CHECK(world.send().sent == Sent::accepted);  // whoever is inside may go on
+  REQUIRE(eventually([&] { return world.answers.good == 1; }));
+  world.transaction().leave();
+  CHECK(world.transaction().state() == State::sealed);
+  CHECK_FALSE(world.transaction().enter());
+  world.transaction().reopen();
+  CHECK(world.transaction().enter());
+  world.transaction().leave();
+}
+
+TEST_CASE("a transaction that failed lets nobody in until it is aborted") {
+  World world;
+  world.write();
+  world.transaction().fail("the disk is full");
+  world.transaction().fail("something later");
+  CHECK(world.transaction().failure() == std::optional<std::string>("the disk is full"));
+  CHECK_FALSE(world.transaction().enter());
+  world.transaction().abort();
+  REQUIRE(eventually([&] { return world.transaction().state() == State::open; }));
+  CHECK_FALSE(world.transaction().failure());
+  world.answers.good = 0;
+  world.write();
+  CHECK(world.answers.good == 1);
+}
+
+TEST_CASE("brokers that refuse a record spoil its transaction, and the commit says so") {
+  World world;
+  world.cluster->fail_next(Request::produce, 1, EmbeddedCluster::Failure::denied);
+  world.write();
+  CHECK(world.answers.last == DeliveryStatus::denied);
+  // What comes after it in the same transaction is not written.
+  REQUIRE(world.transaction().enter());
+  const auto refused = world.send();
+  CHECK(refused.sent == Sent::refused);
+  CHECK(refused.refusal.status == DeliveryStatus::withdrawn);
+  world.transaction().leave();
+  world.transaction().seal();
+  world.commit(1);
+  const auto result = world.result();
+  REQUIRE(result);
+  CHECK(result->committed.empty());
+  CHECK_FALSE(result->error.empty());
+  CHECK(world.transaction().failure());
+  world.transaction().abort();
+  CHECK(eventually([&] { return world.transaction().state() == State::open; }));
+}
+
+TEST_CASE("a producer ends with its transaction open, sealed or failed") {
+  for (int how = 0; how < 3; ++how) {
+    World world;
+    world.write();
+    if (how == 1) world.transaction().seal();
+    if (how == 2) world.transaction().fail("why not");
+    world.producer.reset();
+    CHECK(world.answers.good == 1);
+  }
+}

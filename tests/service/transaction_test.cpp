@@ -1,0 +1,148 @@
+// The transactional produce handler in a service, on an embedded cluster: nothing is lost when transactions
+// fail. That nothing is there twice, for readers of committed records, is for the scenarios on a real Kafka.
+#include <algorithm>
+#include <map>
+
+#include "catch.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using Cluster = kafka::EmbeddedCluster;
+
+namespace {
+
+constexpr int partitions = 3;
+
+struct Copying : World {
+  Copying() : World(partitions) {
+    REQUIRE(cluster->create_topic("orders-out", partitions));
+    config::ProduceHandler handler;
+    handler.topic = "{topic}-out";
+    handler.partition = config::ProduceHandler::Partition::keep;
+    handler.transactional = true;
+    config.handler = handler;
+    config.breaker.probe = milliseconds(100);
+  }
+
+  std::unique_ptr<Service> copy() {
+    auto made = std::make_unique<Service>(config);
+    REQUIRE(made->start());
+    return made;
+  }
+
+  /// Numbered ones to every partition.
+  void write(int count) {
+    auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka)});
+    REQUIRE(producer);
+    for (int i = 0; i < count; ++i, ++number_)
+      for (std::int32_t p = 0; p < partitions; ++p) {
+        const auto value = std::to_string(number_);
+        const kafka::Outgoing record{.topic = "orders", .partition = p, .value = value};
+        REQUIRE((*producer)->send(record, nullptr).sent == kafka::Sent::accepted);
+      }
+    REQUIRE((*producer)->flush(Deadline::in(patience)));
+    REQUIRE((*producer)->failed() == 0);
+  }
+
+  bool all_committed(const Service& service) const {
+    const auto lanes = service.snapshot();
+    return lanes.size() == partitions && std::all_of(lanes.begin(), lanes.end(), [&](const LaneView& lane) {
+             return lane.committed == number_;
+           });
+  }
+
+  /// How often each value is in a partition of the output.
+  std::map<std::string, int> copies(std::int32_t partition) {
+    auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
+    REQUIRE(consumer);
+    auto queue = (*consumer)->open_queue({"orders-out", partition}, [] {});
+    REQUIRE((*consumer)->assign({{{"orders-out", partition}, 0, {}}}));
+    std::map<std::string, int> found;
+    REQUIRE(eventually([&] {
+      kafka::Record record;
+      std::int64_t offset = 0;
+      auto pop = queue->pop(record, offset);
+      for (; pop == kafka::Pop::record; pop = queue->pop(record, offset))
+        ++found[std::string(*record.value())];
+      return pop == kafka::Pop::end_of_partition;
+    }));
+    queue.reset();
+    REQUIRE((*consumer)->unassign({}, true));
+    (*consumer)->destroy();
+    return found;
+  }
+
+  bool nothing_missing() {
+    for (std::int32_t p = 0; p < partitions; ++p)
+      if (copies(p).size() != static_cast<std::size_t>(number_)) return false;
+    return true;
+  }
+  bool nothing_twice() {
+    for (std::int32_t p = 0; p < partitions; ++p)
+      for (const auto& [value, times] : copies(p))
+        if (times != 1) return false;
+    return true;
+  }
+
+ private:
+  int number_ = 0;
+};
+
+std::uint64_t youngest(const Service& service) {
+  std::uint64_t epoch = 0;
+  for (const auto& lane : service.snapshot()) epoch = std::max(epoch, lane.epoch);
+  return epoch;
+}
+
+}  // namespace
+
+TEST_CASE("records are copied in transactions, each once, and the last one ends with the service") {
+  Copying world;
+  world.write(200);
+  const auto service = world.copy();
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  world.write(100);
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  CHECK(metric(*service, "commits_total", "failed") == 0);
+  stop_cleanly(*service);
+  CHECK(world.nothing_missing());
+  CHECK(world.nothing_twice());
+}
+
+TEST_CASE("records that brokers refuse fail their transaction, and all of it is done again") {
+  Copying world;
+  world.write(300);
+  world.config.lanes.rate = {100, 0, milliseconds(500)};  // so that some are committed before the failure
+  const auto service = world.copy();
+  CHECK(eventually([&] { return metric(*service, "lane_committed_offset") > 0; }));
+  const auto epoch = youngest(*service);
+  world.cluster->fail_next(Cluster::Request::produce, 1, Cluster::Failure::denied);
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  CHECK(youngest(*service) > epoch);  // the lanes started over
+  stop_cleanly(*service);
+  CHECK(world.nothing_missing());
+}
+
+TEST_CASE("a lane without a committed offset starts over from its first record") {
+  Copying world;
+  world.write(100);
+  world.cluster->fail_next(Cluster::Request::produce, 2, Cluster::Failure::denied);
+  const auto service = world.copy();
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  stop_cleanly(*service);
+  CHECK(world.nothing_missing());
+}
+
+TEST_CASE("lost partitions fail the transaction, and nothing is lost") {
+  Copying world;
+  const auto service = world.copy();
+  world.write(100);
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::unknown_member);
+  for (int i = 0; i < 10; ++i) world.write(20);
+  CHECK(eventually([&] { return metric(*service, "rebalances_total", "lost") > 0; }));
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  stop_cleanly(*service);
+  CHECK(world.nothing_missing());
+}
