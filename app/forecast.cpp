@@ -40,8 +40,11 @@ std::string memory(const config::Config& config, const Cluster& cluster) {
 /// and the group's coordinator. Beside them main, signals, watchdog and the admin server's nine.
 std::string threads(const config::Config& config, const Cluster& cluster) {
   const std::uint64_t member = 3 + cluster.brokers + named_brokers(config) + 1;
-  const std::uint64_t workers = cluster.partitions * config.lanes.workers;
   const std::uint64_t own = 3 + (config.admin.enabled ? 9 : 0);
+  if (std::holds_alternative<config::HttpHandler>(config.handler))
+    return "  threads: at most about " + std::to_string(config.consumers * member + own + 1) +
+           ", of which 1 sends all requests\n";
+  const std::uint64_t workers = cluster.partitions * config.lanes.workers;
   return "  threads: at most about " + std::to_string(config.consumers * member + workers + own) +
          ", of which " + std::to_string(workers) + " workers (" + std::to_string(config.lanes.workers) +
          " a partition; idle ones end), when this process has all partitions\n";
@@ -52,6 +55,20 @@ std::string records(const config::Config& config) {
   return "  each partition: at most " + count(lanes.workers, "record", "records") + " at work and " +
          std::to_string(lanes.queue) + " waiting; then its lane holds, and after " +
          config::print_duration(lanes.pause_after) + " pauses fetching\n";
+}
+
+/// A batch is filled by the records that are at work, of all partitions.
+std::string requests(const config::Config& config) {
+  const auto* http = std::get_if<config::HttpHandler>(&config.handler);
+  if (http == nullptr) return "";
+  std::string text = "  requests: at most " + std::to_string(http->connections) + " at a time";
+  if (http->batch.records == 0) return text + ", one a record\n";
+  const bool one_each = config.lanes.order == config::Order::partition;
+  return text + ", of up to " + count(http->batch.records, "record", "records") +
+         " each, of which a partition has " +
+         (one_each ? "1 (lanes.order: partition)"
+                   : "up to " + std::to_string(config.lanes.workers) + " (lanes.workers)") +
+         "\n";
 }
 
 std::string commits(const config::Config& config) {
@@ -98,7 +115,7 @@ std::string drains(const config::Config& config) {
 
 std::string forecast(const config::Config& config, const Cluster& cluster) {
   std::string text = basis(cluster) + memory(config, cluster) + threads(config, cluster) + records(config) +
-                     commits(config) + failures(config) + drains(config);
+                     requests(config) + commits(config) + failures(config) + drains(config);
   if (config.consumers > cluster.partitions)
     text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
             std::to_string(config.consumers) + " would have no partition\n";

@@ -135,6 +135,12 @@ struct Lanes {
   Rate rate;  ///< of one partition
 };
 
+enum class LedgerPolicy : std::uint8_t { hold, dead_letter };
+/// What holds back the commits of a partition: its oldest record that is not done.
+struct Ledger {
+  Duration max_age = std::chrono::minutes(10);  ///< 0: no limit
+  LedgerPolicy policy = LedgerPolicy::hold;
+};
 struct Commit {
   Duration interval = seconds(1);
   std::uint64_t every = 10000;
@@ -154,7 +160,8 @@ struct Retry {
   std::uint32_t max_waiting = 1000;
   /// Retry topics of every topic, from the shortest delay to the longest; none: there are none.
   std::vector<RetryDelay> topics;
-  bool create = true;  ///< retry topics that are missing at the start
+  bool create = true;             ///< retry topics that are missing at the start
+  std::uint32_t max_crashes = 3;  ///< 0: they are not counted
 };
 
 /// The headers that describe where a dead letter came from and why.
@@ -208,6 +215,7 @@ struct Config {
   bool allow_insecure = false;
   Lanes lanes;
   Commit commit;
+  Ledger ledger;
   Rate rate;  ///< of the process
   Retry retry;
   DeadLetter dead_letter;

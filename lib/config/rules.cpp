@@ -149,6 +149,9 @@ class Rules {
   }
 
   void check_dead_letters() {
+    if (config_.ledger.policy == LedgerPolicy::dead_letter && !config_.dead_letter.enabled())
+      refuse({"ledger.policy"}, "there is no dead-letter topic to which records could go",
+             "dead_letter.topic");
     if (!config_.dead_letter.enabled() || config_.topics_by_pattern()) return;
     for (const std::string& topic : config_.topics) {
       const auto name = topic_from_template(config_.dead_letter.topic, topic);

@@ -66,6 +66,23 @@ void add_retry(std::vector<Property>& table) {
                        "a retry topic that is missing at the start is created, with the retention of its own "
                        "topic and the delay",
                        AT(retry.create)));
+  table.push_back(
+      count("retry.max_crashes", 0, 1000,
+            "ends of the process with a record at work, alone in all but the first; then it goes to the "
+            "dead-letter topic; 0: they are not counted",
+            AT(retry.max_crashes)));
+}
+
+void add_ledger(std::vector<Property>& table) {
+  table.push_back(
+      duration("ledger.max_age", Duration::zero(), hours(24 * 7),
+               "the oldest record that is not done may hold back the commits for so long; 0ms: for ever",
+               AT(ledger.max_age)));
+  table.push_back(choice<LedgerPolicy>(
+      "ledger.policy", {{"hold", LedgerPolicy::hold}, {"dead_letter", LedgerPolicy::dead_letter}},
+      "beyond max_age, or with lanes.max_incomplete reached: hold and say so, or give up a record that "
+      "failed",
+      AT(ledger.policy)));
 }
 
 void add_dead_letter(std::vector<Property>& table) {
@@ -105,6 +122,7 @@ void add_breaker(std::vector<Property>& table) {
 void add_failure_properties(std::vector<Property>& table) {
   add_rate(table, "rate", "of this process", AT(rate));
   add_retry(table);
+  add_ledger(table);
   add_dead_letter(table);
   add_breaker(table);
 }

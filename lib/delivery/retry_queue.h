@@ -41,6 +41,25 @@ class RetryQueue {
 
   std::size_t size() const { return heap_.size(); }
 
+  /// One that `chosen` picks, due or not, taken out; nothing when it picks none. O(n).
+  template <class Chosen>
+  std::optional<T> take(Chosen chosen) {
+    const auto found =
+        std::find_if(heap_.begin(), heap_.end(), [&](const Entry& entry) { return chosen(entry.value); });
+    if (found == heap_.end()) return {};
+    std::optional<T> value(std::move(found->value));
+    if (found != heap_.end() - 1) *found = std::move(heap_.back());
+    heap_.pop_back();
+    std::make_heap(heap_.begin(), heap_.end(), later);
+    return value;
+  }
+
+  /// Looks at all of them, in no order.
+  template <class Look>
+  void each(Look look) const {
+    for (const Entry& entry : heap_) look(entry.value);
+  }
+
   /// Yields everything, due or not, in rising order of `rank` of a T: a function or a member
   /// (&Item::sequence).
   template <class Rank>

@@ -124,6 +124,7 @@ void ConsumerLoop::work_lanes() {
   for (auto* entry : ready_) {
     entry->ready = entry->lane->work(now_);
     completed_ += entry->lane->take_completed();
+    wants_commit(*entry);
     if (entry->ready) ready_[kept++] = entry;
     if (!entry->ready && entry->next_tick > now_ + milliseconds(50)) {
       entry->next_tick = now_ + milliseconds(50);
@@ -139,6 +140,7 @@ void ConsumerLoop::tick_lanes() {
     if (now_ >= entry->next_tick) {
       entry->next_tick = entry->lane->tick(now_);
       completed_ += entry->lane->take_completed();
+      wants_commit(*entry);
     }
     next_tick_ = std::min(next_tick_, entry->next_tick);
   }

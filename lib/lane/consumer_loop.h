@@ -122,6 +122,7 @@ class ConsumerLoop {
   void on_committed(const kafka::Committed& committed);
   std::pair<Entry*, std::unique_ptr<PartitionSource>> add_lane(const kafka::CommittedOffset& start);
   void on_revoked(const kafka::Revoked& revoked);
+  void wants_commit(const Entry& entry) { commit_wanted_ = commit_wanted_ || entry.lane->wants_commit(); }
   void on_commit_result(const kafka::CommitResult& result);
   static bool all_committed(const std::vector<Entry*>& lanes);
   void begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all,
@@ -170,6 +171,8 @@ class ConsumerLoop {
   bool preparing_ = false;  // a commit has been asked for, and lanes have not yet
   TimePoint commit_begun_;
   TimePoint next_commit_;
+  bool commit_wanted_ = false;   // a lane does not want to wait until commits are due
+  bool commit_refused_ = false;  // the last one: then it waits all the same
   std::uint64_t completed_ = 0;
   TimePoint now_;
   TimePoint next_tick_;

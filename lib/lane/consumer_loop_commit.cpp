@@ -14,7 +14,8 @@ constexpr Duration longest_wait = seconds(3);
 
 void ConsumerLoop::commit_if_due() {
   if (commit_under_way() || !may_commit()) return;
-  if (now_ < next_commit_ && completed_ < settings_.commit.every) return;
+  const bool wanted = commit_wanted_ && !commit_refused_;
+  if (now_ < next_commit_ && completed_ < settings_.commit.every && !wanted) return;
   (void)begin_commit(all_lanes());
 }
 
@@ -34,6 +35,7 @@ std::vector<ConsumerLoop::Entry*> ConsumerLoop::all_lanes() const {
 /// False when there was nothing to commit or it could not be asked for.
 bool ConsumerLoop::begin_commit(const std::vector<Entry*>& lanes) {
   completed_ = 0;
+  commit_wanted_ = false;
   next_commit_ = now_ + settings_.commit.interval;
   commit_begun_ = now_;
   preparing_ = !commits_->prepared();
@@ -83,9 +85,14 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
   for (const auto& [epoch, offset] : committing_) {
     const auto& done = result.committed;
     if (std::find(done.begin(), done.end(), offset.partition) == done.end()) continue;
-    if (auto* entry = find(offset.partition); entry != nullptr && entry->lane->epoch() == epoch)
-      entry->lane->committed(offset);
+    auto* entry = find(offset.partition);
+    if (entry == nullptr || entry->lane->epoch() != epoch) continue;
+    if (entry->lane->committed(offset) && !entry->ready) {
+      entry->ready = true;
+      ready_.push_back(entry);
+    }
   }
+  commit_refused_ = !result.error.empty();
   if (!result.error.empty()) return on_commit_failed(result.error);
   committing_.clear();
   stats_.commits_acknowledged.add(1);
@@ -93,9 +100,8 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
 
 /// Nothing of these lanes is left to be committed.
 bool ConsumerLoop::all_committed(const std::vector<Entry*>& lanes) {
-  return std::all_of(lanes.begin(), lanes.end(), [](Entry* entry) {
-    return entry->lane->drained() && !entry->lane->commit_candidate(default_map_bytes);
-  });
+  return std::all_of(lanes.begin(), lanes.end(),
+                     [](Entry* entry) { return entry->lane->drained() && !entry->lane->has_uncommitted(); });
 }
 
 void ConsumerLoop::start_over_if_failed() {

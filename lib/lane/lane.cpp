@@ -9,9 +9,16 @@ namespace {
 
 constexpr std::uint32_t longest_run = 256;
 
+LifeMarker life_before(const kafka::CommittedOffset& start) {
+  std::string_view metadata = start.metadata;
+  return take_marker(metadata);
+}
+
 Ledger make_ledger(const kafka::CommittedOffset& start) {
   if (start.offset == kafka::no_offset) return Ledger();
-  auto decoded = decode(start.metadata, start.offset);
+  std::string_view map = start.metadata;
+  (void)take_marker(map);
+  auto decoded = decode(map, start.offset);
   if (decoded.map) return Ledger(std::move(*decoded.map));
   telemetry::warn("completion map ignored", {{"topic", start.partition.topic},
                                              {"partition", start.partition.partition},
@@ -51,10 +58,13 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
+      watch_(life_before(start), context.retry.max_crashes),
       random_(static_cast<std::uint32_t>(epoch * 7919 + 17)),
       rate_(context.lanes.rate),
       next_offset_(start.offset),
       acknowledged_(start),
+      wanted_marker_(watch_.version()),
+      gated_(watch_.begins_unclean() || (watch_.watches() && start.offset == kafka::no_offset)),
       execution_(context, partition_, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(
           pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->most_per_task(),
@@ -69,6 +79,7 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
 
 void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   source_ = std::move(source);
+  if (watch_.careful()) begin_carefully();
   state_.start(now);
   stats_->state.set(state_.state());
 }
@@ -91,8 +102,8 @@ Lane::Take Lane::take(TimePoint now) {
     update_holds(now);
     return Take::empty;
   }
-  const auto most =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, run_));
+  const auto most = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, run_limit()));
   auto batch = new_batch();
   const Take result = pop_run(*batch, most, allowed.bytes, now);
   flush_noted();
@@ -161,6 +172,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
         flush_noted();
         ledger_.reached(offset);
         next_offset_ = std::max(next_offset_, offset);
+        asked_since_.reset();
         on_source_answers();
         break;
       case kafka::Pop::error:
@@ -176,6 +188,7 @@ void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_
   if (first_ < 0) first_ = offset;
   delivered_ = offset;
   next_offset_ = offset + 1;
+  asked_since_.reset();
   if (ledger_.completed_before(offset)) {
     flush_noted();
     const Sequence sequence = ledger_.append(offset);
@@ -249,6 +262,7 @@ void Lane::start_over(handler::RecordBatch& batch, std::int64_t offset) {
   give_back_pending();
   acknowledged_ = {partition_, kafka::no_offset, {}};
   first_ = -1;
+  if (watch_.careful()) relax("the offsets went back");
 }
 
 void Lane::apply_order(handler::RecordBatch& batch) {
@@ -306,6 +320,7 @@ bool Lane::breaker_holds() const {
 void Lane::submit(TimePoint now) {
   while (!pending_.empty()) {
     auto& next = pending_.front();
+    if (gated_ && !may_begin(next, now)) break;
     const auto submitted = pool_->try_submit(*next.batch, next.begin);
     next.begin += submitted.taken;
     if (submitted.admission == pool::Admission::accepted) {
@@ -335,7 +350,7 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::breaker_open, breaker_holds(), now);
   state_.set(Hold::rate_limited, rate_room(now).none(), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
-                       state_.has(Hold::memory_full) || keys_.waiting() > 0);
+                       state_.has(Hold::memory_full) || keys_.waiting() > 0 || watch_.careful());
   if (state_.state() != was) stats_->state.set(state_.state());
 }
 
@@ -346,7 +361,7 @@ std::string Lane::hold_reasons() const {
     if (!text.empty()) text += ", ";
     text += name;
   };
-  add(Hold::pool_full, "pool full");
+  add(Hold::pool_full, watch_.careful() ? "one record at a time" : "pool full");
   add(Hold::window_full, "max_incomplete reached");
   add(Hold::memory_full, "share of lanes.memory taken");
   add(Hold::retries_full, "retry.max_waiting reached");

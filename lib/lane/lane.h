@@ -27,6 +27,7 @@
 #include "delivery/retry_queue.h"
 #include "handler/handler.h"
 #include "kafka/types.h"
+#include "lane/crash_watch.h"
 #include "lane/execution.h"
 #include "lane/key_order.h"
 #include "lane/lane_context.h"
@@ -60,8 +61,12 @@ class Lane {
   /// An offset or a map that should be committed, if it differs from what was acknowledged or is `final`.
   /// The map has at most `max_map` bytes.
   std::optional<kafka::CommittedOffset> commit_candidate(std::size_t max_map = default_map_bytes);
-  /// The broker acknowledged this candidate.
-  void committed(const kafka::CommittedOffset& offset);
+  /// The broker acknowledged this candidate. True when there is work that waited for it.
+  bool committed(const kafka::CommittedOffset& offset);
+  /// Completions that no acknowledged commit holds.
+  bool has_uncommitted() const;
+  /// What the next commit says is wanted at once (crash_watch.h), not only when commits are due.
+  bool wants_commit() const;
   /// Records were taken.
   bool begun() const { return delivered_ >= 0; }
   /// Where a lane must begin that does again what is not committed, with the map of what is.
@@ -126,7 +131,9 @@ class Lane {
   void apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end);
   void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
   void fail(handler::Item item, const handler::Outcome& outcome, TimePoint now);
-  std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome);
+  void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
+  static void give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why);
+  std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, TimePoint now);
   handler::Route route_after(delivery::DeadLetterReason given_up) const;
   void wait(handler::Item item, TimePoint due);
   double random();
@@ -137,6 +144,16 @@ class Lane {
   void submit_due_retries(TimePoint now);
   void report_failure(const char* event, const handler::Item& item, std::uint32_t attempt,
                       const handler::Outcome& outcome, TimePoint now);
+
+  // lane_crash.cpp
+  bool may_begin(const Pending& next, TimePoint now);
+  bool may_begin_carefully(handler::RecordBatch& batch, std::uint32_t index, TimePoint now);
+  void condemn(handler::RecordBatch& batch, handler::Item& item, TimePoint now);
+  void survived();
+  void begin_carefully() const;
+  void tick_careful(TimePoint now);
+  void relax(const char* why);
+  std::uint32_t run_limit() const { return watch_.careful() ? 1 : run_; }
 
   // lane_drain.cpp
   bool fits(TimePoint now, TimePoint deadline) const;
@@ -152,10 +169,17 @@ class Lane {
   void take_what_is_fetched(TimePoint now);
   void resume(TimePoint now);
   void tick_starving(TimePoint now);
+  void tick_unanswered(TimePoint now);
   void tick_source_error(TimePoint now);
   void on_source_error(TimePoint now);
   void on_source_answers();
   void publish(TimePoint now);
+
+  // lane_oldest.cpp
+  void tick_oldest(TimePoint now);
+  std::optional<delivery::DeadLetterReason> outlived(TimePoint now) const;
+  void report_oldest(const Ledger::Position& oldest, TimePoint now);
+  void give_up_oldest(Sequence oldest, delivery::DeadLetterReason why);
   std::uint64_t work_left() const;
 
   static std::uint64_t memory_of(const handler::Item& item) { return item.record.size() + record_overhead; }
@@ -178,6 +202,7 @@ class Lane {
   std::unique_ptr<PartitionSource> source_;
   LaneState state_;
   Ledger ledger_;
+  CrashWatch watch_;
   KeyOrder<handler::Item> keys_;
   delivery::RetryQueue<handler::Item> retries_;
   std::minstd_rand random_;
@@ -202,18 +227,27 @@ class Lane {
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;
   std::uint64_t sent_life_ = 0;
+  std::uint64_t committed_marker_ = 0;  // versions of the watch's marker
+  std::uint64_t sent_marker_ = 0;
+  std::uint64_t wanted_marker_;           // nothing begins before it is committed, if gated
+  bool gated_;                            // submit() asks may_begin()
+  std::optional<TimePoint> gated_since_;  // what is next has waited for its commit
+  std::optional<TimePoint> alone_since_;  // the suspect's attempt
 
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);
   bool was_full_ = false;               // the prefetch buffer was full since the last wake
   std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
   Duration stall_limit_ = seconds(30);
+  std::optional<TimePoint> asked_since_;  // neither a record nor the end has come since a resume
+  Duration answer_limit_ = seconds(10);
   std::string source_error_;  // nothing has come since
   TimePoint next_source_report_{};
   TimePoint next_failure_report_{};
   std::uint64_t failures_unreported_ = 0;
   Sequence oldest_seen_ = 0;
   TimePoint oldest_since_{};
+  bool oldest_reported_ = false;
   bool cancelled_ = false;
   bool drained_ = false;
   std::uint64_t abandoned_ = 0;

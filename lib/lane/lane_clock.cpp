@@ -21,10 +21,13 @@ TimePoint Lane::tick(TimePoint now) {
   pool_->expire(now);
   pool_->kick();
   submit_due_retries(now);
+  tick_careful(now);
   submit(now);
   tick_pause(now);
   tick_starving(now);
+  tick_unanswered(now);
   tick_source_error(now);
+  tick_oldest(now);
   publish(now);
   TimePoint next = now + (batches_.empty() && !dry_since_ ? idle_tick : busy_tick);
   if (const auto due = retries_.next_due())
@@ -94,6 +97,7 @@ void Lane::resume(TimePoint now) {
   state_.resume(now);
   stats_->state.set(state_.state());
   resumed_at_ = now;
+  asked_since_ = now;
   log_state("lane resumed");
 }
 
@@ -118,6 +122,24 @@ void Lane::tick_starving(TimePoint now) {
   source_->seek(next_offset_);
   dry_since_ = now;
   stall_limit_ *= 2;
+}
+
+/// A client that resumes in the middle of a rebalance may forget to fetch; then the log's end is not heard of
+/// either, but a seek is always answered: by a record or by the end.
+void Lane::tick_unanswered(TimePoint now) {
+  if (!asked_since_) {
+    answer_limit_ = seconds(10);
+    return;
+  }
+  if (!state_.may_take() || next_offset_ < 0 || !source_error_.empty() || now < *asked_since_ + answer_limit_)
+    return;
+  telemetry::warn("partition silent, seeking", {{"topic", partition_.topic},
+                                                {"partition", partition_.partition},
+                                                {"offset", next_offset_},
+                                                {"silent_ms", now - *asked_since_}});
+  source_->seek(next_offset_);
+  asked_since_ = now;
+  answer_limit_ = std::min<Duration>(answer_limit_ * 2, std::chrono::minutes(5));
 }
 
 void Lane::on_source_error(TimePoint now) {
@@ -154,15 +176,6 @@ void Lane::publish(TimePoint now) {
   stats_->window.set(ledger_.window());
   stats_->waiting_retries.set(retries_.size());
   stats_->record_bytes.set(bytes_);
-  const auto oldest = ledger_.oldest_incomplete();
-  if (!oldest) {
-    stats_->oldest_since_ns.set(0);
-    oldest_since_ = {};
-  } else {
-    if (oldest->sequence != oldest_seen_ || oldest_since_ == TimePoint{}) oldest_since_ = now;
-    oldest_seen_ = oldest->sequence;
-    stats_->oldest_since_ns.set(oldest_since_.time_since_epoch().count());
-  }
   if (!source_) return;
   const auto high = source_->high_watermark();
   const auto base = ledger_.committable();

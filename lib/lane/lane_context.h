@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "delivery/retry_stages.h"
 #include "handler/handler.h"
+#include "lane/crash_watch.h"
 #include "lane/downstream.h"
 #include "lane/journal.h"
 #include "lane/memory_plan.h"
@@ -15,6 +16,7 @@ namespace laneway::lane {
 struct LaneContext {
   config::Lanes lanes;
   config::Retry retry;
+  config::Ledger ledger;
   MemoryPlan memory;
   handler::Handler* handler = nullptr;
   /// Writes what fails to its retry topic or to the dead-letter topic; null: nothing is given up.
@@ -23,6 +25,7 @@ struct LaneContext {
   Downstream* downstream = nullptr;                     ///< null: there is no breaker
   RateLimiter* rate = nullptr;                          ///< of all lanes together; null: none
   Journal* journal = nullptr;                           ///< may be null
+  CarefulTurn* careful_turn = nullptr;  ///< of all lanes of the process; null: a lane of its own
 };
 
 }  // namespace laneway::lane

@@ -9,23 +9,41 @@ namespace laneway::lane {
 std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map) {
   const auto offset = ledger_.committable();
   if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
+  if (state_.state() == State::draining)
+    watch_.end_cleanly();
+  else if (offset > acknowledged_.offset)
+    watch_.progressed();
   const auto version = ledger_.map_version();
-  if (offset == acknowledged_.offset && version == committed_map_version_) return std::nullopt;
+  if (offset == acknowledged_.offset && version == committed_map_version_ &&
+      watch_.version() == committed_marker_)
+    return std::nullopt;
   sent_map_version_ = version;
+  sent_marker_ = watch_.version();
   sent_life_ = ledger_life_;
-  return kafka::CommittedOffset{partition_, offset, ledger_.completion_map(max_map)};
+  const auto marker = encode(watch_.marker());
+  return kafka::CommittedOffset{partition_, offset, marker + ledger_.completion_map(max_map - marker.size())};
 }
 
-void Lane::committed(const kafka::CommittedOffset& offset) {
-  if (sent_life_ != ledger_life_ || offset.offset < acknowledged_.offset) return;
+bool Lane::committed(const kafka::CommittedOffset& offset) {
+  if (sent_life_ != ledger_life_ || offset.offset < acknowledged_.offset) return false;
   acknowledged_ = offset;
   committed_map_version_ = sent_map_version_;
+  committed_marker_ = sent_marker_;
   stats_->committed_offset.set(offset.offset);
+  return gated_;
 }
 
 kafka::CommittedOffset Lane::starting_point() const {
-  if (acknowledged_.offset != kafka::no_offset) return acknowledged_;
-  return {partition_, first_, {}};
+  if (acknowledged_.offset == kafka::no_offset) return {partition_, first_, {}};
+  std::string_view map = acknowledged_.metadata;
+  (void)take_marker(map);
+  // To start over is not to die.
+  return {partition_, acknowledged_.offset, encode(watch_.left_behind()) + std::string(map)};
+}
+
+bool Lane::has_uncommitted() const {
+  const auto offset = ledger_.committable();
+  return offset >= 0 && (offset > acknowledged_.offset || ledger_.map_version() != committed_map_version_);
 }
 
 void Lane::hold_for_map(bool too_long, TimePoint now) {
@@ -57,7 +75,7 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   stats_->state.set(State::draining);
   log_state("lane draining");
   let_go(retries_.clear(&handler::Item::sequence));  // not waited for: a drain is everybody's time
-  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish;
+  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gated_;
   if (!finish || !fits(now, deadline)) {
     give_back_pending();
     let_go(keys_.clear());
@@ -102,6 +120,7 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   state_.revoke(now);
   stats_->state.set(State::revoked);
   source_.reset();
+  if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
   pool_->close();
   if (ending == Ending::given_up)
     for (const auto& range : pool_->in_flight()) abandon(range);

@@ -33,6 +33,7 @@ void Lane::collect(TimePoint now) {
 void Lane::apply(handler::Finished& finished, TimePoint now) {
   const auto& range = finished.claim.range;
   auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
+  if (alone_since_ && batch.route == handler::Route::work) survived();
   if (current(batch)) {
     const bool all_done = finished.done == range.count();
     if (all_done && (!ordered_ || batch.sequential))
@@ -96,14 +97,10 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
     return;  // given back: it was not completed, so it will be delivered again
   }
   if (outcome.cause == handler::Cause::withheld) return wait(std::move(item), now);
-  if (!item.failures) {
-    item.failures = std::make_unique<handler::FailureHistory>();
-    item.failures->stage = stage_;
-  }
-  if (item.failures->first_ms == 0) item.failures->first_ms = wall_clock_ms();
   const auto before = item.route();
+  if (before == handler::Route::work) note_failure(item, outcome);
   const auto number = item.attempt;
-  const auto delay = next_step(item, outcome);
+  const auto delay = next_step(item, outcome, now);
   report_failure(event_of(before, item, delay.has_value()), item, number, outcome, now);
   if (delay)
     wait(std::move(item), now + *delay);
@@ -111,8 +108,25 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
     run_alone(std::move(item));
 }
 
+void Lane::note_failure(handler::Item& item, const handler::Outcome& outcome) const {
+  if (!item.failures) {
+    item.failures = std::make_unique<handler::FailureHistory>();
+    item.failures->stage = stage_;
+  }
+  auto& failures = *item.failures;
+  failures.last_ms = wall_clock_ms();
+  if (failures.first_ms == 0) failures.first_ms = failures.last_ms;
+  failures.reason = outcome.reason.substr(0, longest_reason);
+  failures.unavailable = outcome.verdict == handler::Verdict::unavailable;
+}
+
+void Lane::give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why) {
+  item.failures->route = route;
+  item.failures->given_up = why;
+}
+
 /// The delay before the next attempt; nothing: it goes to the topic of its new route at once.
-std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outcome& outcome) {
+std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outcome& outcome, TimePoint now) {
   auto& failures = *item.failures;
   if (failures.route == handler::Route::retry_topic && outcome.verdict == handler::Verdict::reject) {
     failures.route = handler::Route::dead_letter;  // the retry topic will never take it
@@ -120,20 +134,24 @@ std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outc
   }
   if (failures.route != handler::Route::work)
     return rules_.delays.delay(++failures.forward_attempts, random(), outcome.after);
-  failures.reason = outcome.reason.substr(0, longest_reason);
-  failures.last_ms = wall_clock_ms();
   if (outcome.verdict == handler::Verdict::unavailable) {
     // Then the breaker says when, and a delay would only outlast the outage.
     if (context_.downstream != nullptr && !context_.downstream->closed()) return Duration::zero();
     unavailable_streak_ = std::min<std::uint32_t>(unavailable_streak_ + 1, 64);
     return rules_.delays.delay(unavailable_streak_, random(), outcome.after);
   }
+  if (context_.ledger.policy == config::LedgerPolicy::dead_letter && rules_.dead_letters &&
+      item.sequence == oldest_seen_) {
+    if (const auto why = outlived(now)) {
+      give_up(item, handler::Route::dead_letter, *why);
+      return std::nullopt;
+    }
+  }
   const auto step = outcome.verdict == handler::Verdict::reject
                         ? rules_.after_reject(item.attempt, random())
                         : rules_.after_retry(item.attempt, failures.waited, random(), outcome.after);
   if (step.given_up) {
-    failures.route = route_after(*step.given_up);
-    failures.given_up = *step.given_up;
+    give_up(item, route_after(*step.given_up), *step.given_up);
     return std::nullopt;
   }
   failures.waited += step.delay;
@@ -178,7 +196,7 @@ void Lane::report_failure(const char* event, const handler::Item& item, std::uin
 
 void Lane::release_key(std::uint64_t key) {
   std::vector<handler::Item> next;
-  const auto taken = keys_.release(key, next, std::max<std::uint32_t>(run_, 1));
+  const auto taken = keys_.release(key, next, run_limit());
   if (taken == 0) return;
   let_go(next);
   run_again(std::move(next), true);

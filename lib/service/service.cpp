@@ -60,6 +60,7 @@ class Service::Implementation {
   std::unique_ptr<lane::Downstream> downstream;
   std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::Journal> journal;
+  lane::CarefulTurn careful_turn;
   lane::LaneContext context;
   Signal changed;  // a stop, or a member that ended
   std::atomic<int> stops{0};
@@ -168,8 +169,8 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
   if (config.rate.records > 0 || config.rate.bytes > 0)
     rate = std::make_unique<lane::RateLimiter>(config.rate);
   stages = retry_stages(config);
-  context = {config.lanes, config.retry,     plan,       handler.get(), forward.get(),
-             &stages,      downstream.get(), rate.get(), journal.get()};
+  context = {config.lanes, config.retry,     config.ledger, plan,          handler.get(), forward.get(),
+             &stages,      downstream.get(), rate.get(),    journal.get(), &careful_turn};
   return {};
 }
 

@@ -1,4 +1,5 @@
 // Records that fail: attempts, dead letters, the breaker.
+#include "lane/dead_letter_topic.h"
 #include "lane/support.h"
 
 using namespace laneway;
@@ -7,37 +8,6 @@ using delivery::DeadLetterReason;
 using handler::Outcome;
 
 namespace {
-
-/// Stands for the dead-letter topic: knows what it was given, answers what it is told.
-class DeadLetterTopic final : public handler::RecordHandler {
- public:
-  std::string name() const override { return "dead letters"; }
-  void fail(int times) { failures_ = times; }
-  std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters() const EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    return letters_;
-  }
-  Offsets offsets() const {
-    Offsets all;
-    for (const auto& [offset, history] : letters()) all.push_back(offset);
-    return all;
-  }
-
- private:
-  Outcome handle_record(const handler::Attempt& attempt) override EXCLUDES(mutex_) {
-    if (failures_ > 0) {
-      --failures_;
-      return Outcome::unavailable("no broker");
-    }
-    MutexLock lock(mutex_);
-    letters_.emplace_back(attempt.record.offset(), *attempt.failures);
-    return Outcome::done();
-  }
-
-  mutable Mutex mutex_;
-  std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters_ GUARDED_BY(mutex_);
-  std::atomic<int> failures_{0};
-};
 
 struct FailingLane : TestLane {
   FailingLane() {
@@ -190,5 +160,81 @@ TEST_CASE("a drain does not wait for an open breaker: what it withholds is given
   test.handler.answer_done(offsets(4, 20));
   test.lane->begin_drain(test.now, test.now + seconds(20));
   CHECK(test.until_drained());
+  CHECK(test.commit_offset() <= 0);
+}
+
+namespace {
+
+/// Record 0 waits long for its retry, the others are done.
+struct StuckLane : FailingLane {
+  explicit StuckLane(config::LedgerPolicy policy,
+                     Outcome failure = Outcome::retry("stuck", std::chrono::hours(2))) {
+    context.ledger = {std::chrono::minutes(10), policy};
+    context.retry.max_backoff = std::chrono::hours(3);
+    context.retry.max_elapsed = std::chrono::hours(3);
+    context.lanes.max_incomplete = 8;
+    handler.answer(0, std::move(failure));
+    handler.answer_done(offsets(1, 100));
+  }
+  void fill(std::int64_t records) {
+    partition.add_run(0, records);
+    begin();
+    REQUIRE(until_outstanding(0));
+    pass(milliseconds(1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a record that holds back the commits for too long is said once, and held") {
+  CapturedLog log;
+  StuckLane test(config::LedgerPolicy::hold);
+  test.fill(3);
+  for (int i = 0; i < 20; ++i) test.pass(std::chrono::minutes(1));
+  CHECK(log.lines({"a record holds back the commits", "offset=0", "records_behind=2", "attempt=2",
+                   "error=stuck", "policy=hold"}) == 1);
+  CHECK(test.commit_offset() <= 0);
+  CHECK(test.topic.letters().empty());
+}
+
+TEST_CASE("by policy a record that is too old goes to the dead-letter topic, and the commits go on") {
+  StuckLane test(config::LedgerPolicy::dead_letter);
+  test.fill(3);
+  test.pass(std::chrono::minutes(9));
+  CHECK(test.topic.letters().empty());
+  test.pass(std::chrono::minutes(1));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 3; }));
+  REQUIRE(test.topic.letters().size() == 1);
+  CHECK(test.topic.letters().front().first == 0);
+  CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
+}
+
+TEST_CASE("a record that is at work when it is too old is given up when its attempt fails") {
+  FailingLane test;
+  test.context.ledger = {std::chrono::minutes(10), config::LedgerPolicy::dead_letter};
+  test.partition.add(0);
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  test.pass(milliseconds(1));
+  test.pass(std::chrono::minutes(11));
+  CHECK(test.topic.letters().empty());
+  test.handler.answer(0, Outcome::retry("too late"));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
+}
+
+TEST_CASE("by policy a full window gives up the record that holds it back") {
+  StuckLane test(config::LedgerPolicy::dead_letter);
+  test.fill(20);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+  CHECK(test.dead_letters(DeadLetterReason::window_full) == 1);
+}
+
+TEST_CASE("what waits for a downstream that is out is never too old") {
+  StuckLane test(config::LedgerPolicy::dead_letter, Outcome::unavailable("out", std::chrono::hours(2)));
+  test.fill(20);
+  for (int i = 0; i < 20; ++i) test.pass(std::chrono::minutes(1));
+  CHECK(test.topic.letters().empty());
   CHECK(test.commit_offset() <= 0);
 }

@@ -192,6 +192,7 @@ class TestLane {
     context.memory.lane_bytes = 1 << 20;
     context.memory.fetch.queued_min_messages = 1000;
     context.retry.backoff = milliseconds(100);
+    context.retry.max_crashes = 0;
     context.handler = &handler;
   }
   ~TestLane() {

@@ -1,0 +1,72 @@
+// The oldest record that is not done: it holds back the commits, and its window grows. What is done about it
+// is ledger.policy.
+#include "lane/lane.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+void Lane::tick_oldest(TimePoint now) {
+  const auto oldest = ledger_.oldest_incomplete();
+  if (!oldest) {
+    stats_->oldest_since_ns.set(0);
+    oldest_since_ = {};
+    return;
+  }
+  if (oldest->sequence != oldest_seen_ || oldest_since_ == TimePoint{}) {
+    oldest_since_ = now;
+    oldest_reported_ = false;
+  }
+  oldest_seen_ = oldest->sequence;
+  stats_->oldest_since_ns.set(oldest_since_.time_since_epoch().count());
+  const auto why = outlived(now);
+  if (!why) return;
+  if (!oldest_reported_) report_oldest(*oldest, now);
+  oldest_reported_ = true;
+  give_up_oldest(oldest->sequence, *why);
+}
+
+/// Whether the oldest record has held back the others for too long.
+std::optional<delivery::DeadLetterReason> Lane::outlived(TimePoint now) const {
+  const auto limit = context_.ledger.max_age;
+  if (delayed() || oldest_since_ == TimePoint{}) return {};  // in a retry topic records are meant to wait
+  if (limit > Duration::zero() && now - oldest_since_ >= limit) return delivery::DeadLetterReason::too_old;
+  if (state_.has(Hold::window_full)) return delivery::DeadLetterReason::window_full;
+  return {};
+}
+
+void Lane::report_oldest(const Ledger::Position& oldest, TimePoint now) {
+  std::uint32_t attempt = 0;
+  std::string error = "it is at work, or waits behind one that is";
+  retries_.each([&](const handler::Item& item) {
+    if (item.sequence != oldest.sequence) return;
+    attempt = item.attempt;
+    error = item.failures ? item.failures->reason : std::string();
+  });
+  telemetry::warn(
+      "a record holds back the commits",
+      {{"topic", partition_.topic},
+       {"partition", partition_.partition},
+       {"offset", oldest.offset},
+       {"epoch", epoch_},
+       {"age_ms", now - oldest_since_},
+       {"records_behind", ledger_.window() - 1},
+       {"attempt", attempt},
+       {"error", error},
+       {"policy", context_.ledger.policy == config::LedgerPolicy::hold ? "hold" : "dead_letter"}});
+}
+
+/// If it waits for a retry; while it is at work, its next failure is its last. An outage is not the record's
+/// fault.
+void Lane::give_up_oldest(Sequence oldest, delivery::DeadLetterReason why) {
+  if (context_.ledger.policy != config::LedgerPolicy::dead_letter || context_.forward == nullptr) return;
+  auto item = retries_.take([&](const handler::Item& waiting) {
+    return waiting.sequence == oldest && waiting.failures && !waiting.failures->unavailable &&
+           waiting.route() == handler::Route::work;
+  });
+  if (!item) return;
+  bytes_ -= std::min(bytes_, memory_of(*item));
+  give_up(*item, handler::Route::dead_letter, why);
+  run_alone(std::move(*item));
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,46 @@
+// A dead-letter topic for the lane's tests.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "handler/handler.h"
+#include "lane/support.h"
+
+namespace laneway::lane {
+
+/// Stands for the dead-letter topic: knows what it was given, answers what it is told.
+class DeadLetterTopic final : public handler::RecordHandler {
+ public:
+  std::string name() const override { return "dead letters"; }
+  void fail(int times) { failures_ = times; }
+  std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return letters_;
+  }
+  Offsets offsets() const {
+    Offsets all;
+    for (const auto& [offset, history] : letters()) all.push_back(offset);
+    return all;
+  }
+
+ private:
+  handler::Outcome handle_record(const handler::Attempt& attempt) override EXCLUDES(mutex_) {
+    if (failures_ > 0) {
+      --failures_;
+      return handler::Outcome::unavailable("no broker");
+    }
+    MutexLock lock(mutex_);
+    letters_.emplace_back(attempt.record.offset(), *attempt.failures);
+    return handler::Outcome::done();
+  }
+
+  mutable Mutex mutex_;
+  std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters_ GUARDED_BY(mutex_);
+  std::atomic<int> failures_{0};
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,227 @@
+// Processes that die: what a lane writes down before it begins, and which record is recognised as the cause.
+#include <rapidcheck.h>
+
+#include "lane/dead_letter_topic.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+struct WatchedLane : TestLane {
+  WatchedLane() {
+    context.retry.max_crashes = 3;
+    context.forward = &topic;
+  }
+  ~WatchedLane() {
+    handler.open();
+    lane.reset();
+  }
+  /// The marker and offset of the commit that is made now; the broker acknowledges it.
+  LifeMarker commit_marker() {
+    const auto candidate = lane->commit_candidate();
+    if (!candidate) return {};
+    lane->committed(*candidate);
+    std::string_view metadata = candidate->metadata;
+    return take_marker(metadata);
+  }
+  /// Commits as often as the lane wants it.
+  void serve_commits() {
+    for (work(); lane->wants_commit(); work()) (void)commit_marker();
+  }
+
+  DeadLetterTopic topic;
+};
+
+}  // namespace
+
+TEST_CASE("a lane says at once that a life has begun, and at its end that it ended") {
+  WatchedLane test;
+  test.partition.add_run(0, 2);
+  test.begin();
+  test.work();
+  CHECK(test.lane->wants_commit());
+  REQUIRE(test.until_started({0, 1}));  // not waited for: the last life ended cleanly
+  CHECK(test.commit_marker() == LifeMarker{1, {}, 0});
+  CHECK_FALSE(test.lane->wants_commit());
+  CHECK_FALSE(test.lane->commit_candidate());
+  test.handler.open();
+  REQUIRE(test.until_outstanding(0));
+  test.lane->begin_drain(test.now, test.now + seconds(1));
+  REQUIRE(test.until_drained());
+  CHECK_FALSE(test.lane->wants_commit());
+  const auto last = test.lane->commit_candidate();
+  REQUIRE(last);
+  CHECK(last->offset == 2);
+  CHECK(last->metadata.empty());
+}
+
+TEST_CASE("an idle lane that ends leaves no trace of its life") {
+  WatchedLane test;
+  test.begin(5);
+  CHECK(test.commit_marker().lives == 1);
+  test.lane->begin_drain(test.now, test.now + seconds(1));
+  const auto last = test.lane->commit_candidate();
+  REQUIRE(last);
+  CHECK(last->offset == 5);
+  CHECK(last->metadata.empty());
+}
+
+TEST_CASE(
+    "after an unclean end, and where nothing was ever committed, nothing begins before it is written down") {
+  const bool first_ever = GENERATE(false, true);
+  WatchedLane test;
+  test.partition.add_run(0, 2);
+  test.begin(first_ever ? kafka::no_offset : 0, first_ever ? "" : "lives=1 ");
+  test.work();
+  test.pass(milliseconds(100));
+  CHECK(test.handler.started().empty());
+  REQUIRE(test.lane->wants_commit());
+  CHECK(test.commit_marker().lives == (first_ever ? 1U : 2U));
+  REQUIRE(test.until_started({0, 1}));
+}
+
+TEST_CASE("where commits are refused, records begin all the same after a while") {
+  WatchedLane test;
+  test.partition.add_run(0, 1);
+  test.begin(0, GENERATE("lives=1 ", "lives=2 "));
+  test.work();
+  CHECK(test.handler.started().empty());
+  test.pass(seconds(3));
+  REQUIRE(test.until_started({0}));
+}
+
+TEST_CASE("a careful lane has one record at work, and its offset was committed before") {
+  WatchedLane test;
+  test.partition.add_run(0, 3);
+  test.partition.high_watermark = 4;  // more is to come
+  test.begin(0, "lives=2 ");
+  for (std::int64_t offset = 0; offset < 3; ++offset) {
+    test.work();
+    CHECK(test.handler.started() == offsets(0, offset));
+    REQUIRE(test.lane->wants_commit());
+    CHECK(test.commit_marker() == LifeMarker{3, offset, 0});
+    REQUIRE(test.until_started(offsets(0, offset + 1)));
+    test.pass(seconds(1));
+    CHECK_FALSE(test.lane->wants_commit());
+    CHECK(test.handler.started() == offsets(0, offset + 1));
+    test.handler.answer(offset);
+    REQUIRE(test.until_outstanding(0));
+  }
+  CHECK(test.commit() == 3);
+}
+
+TEST_CASE("a lane stops being careful when nothing is left, and when a handler hangs") {
+  const bool hangs = GENERATE(false, true);
+  WatchedLane test;
+  test.partition.add_run(0, 1);
+  test.partition.high_watermark = 1;
+  test.begin(0, "lives=2 ");
+  test.serve_commits();
+  REQUIRE(test.until_started({0}));
+  if (hangs) {
+    test.handler.ignore_stops();
+    test.pass(test.handler.job_timeout + seconds(10));
+  } else {
+    test.handler.answer(0);
+    REQUIRE(test.until_outstanding(0));
+    test.pass(milliseconds(100));
+  }
+  CHECK(test.commit_marker() == LifeMarker{1, {}, 0});
+  test.partition.add_run(1, 4);
+  REQUIRE(test.until_started({0, 1, 2, 3}));
+}
+
+TEST_CASE("a record that was alone at work in too many deaths goes to the dead letters without an attempt") {
+  WatchedLane test;
+  test.handler.open();
+  test.partition.add_run(0, 4);
+  test.begin(0, "lives=4 suspect=2 deaths=1 ");
+  REQUIRE(test.until([&] {
+    test.serve_commits();
+    return test.commit_offset() == 4;
+  }));
+  CHECK(test.handler.started() == Offsets{0, 1, 3});
+  const auto letters = test.topic.letters();
+  REQUIRE(letters.size() == 1);
+  CHECK(letters.front().first == 2);
+  CHECK(letters.front().second.given_up == delivery::DeadLetterReason::crashed);
+  CHECK(letters.front().second.reason.find("ended 3 times") != std::string::npos);
+}
+
+TEST_CASE("without a dead-letter topic it is tried again") {
+  WatchedLane test;
+  test.context.forward = nullptr;
+  test.partition.add_run(2, 3);
+  test.begin(2, "lives=4 suspect=2 deaths=1 ");
+  test.serve_commits();
+  REQUIRE(test.until_started({2}));
+}
+
+TEST_CASE("a careful lane that drains gives back what it has not begun, and what it knew") {
+  WatchedLane test;
+  test.partition.add_run(0, 3);
+  test.begin(0, "lives=2 ");
+  test.work();
+  test.lane->begin_drain(test.now, test.now + seconds(1));
+  REQUIRE(test.until_drained());
+  const auto last = test.lane->commit_candidate();
+  REQUIRE(last);
+  CHECK(last->metadata == "lives=2 ");
+  CHECK(test.handler.started().empty());
+}
+
+TEST_CASE("of two careful lanes one has a record at work") {
+  CarefulTurn turn;
+  WatchedLane one;
+  WatchedLane other;
+  for (auto* test : {&one, &other}) {
+    test->context.careful_turn = &turn;
+    test->partition.add_run(0, 2);
+    test->begin(0, "lives=2 ");
+    test->serve_commits();
+  }
+  REQUIRE(one.until_started({0}));
+  CHECK(other.handler.started().empty());
+  other.pass(milliseconds(50));
+  CHECK_FALSE(other.lane->wants_commit());
+  (void)one.lane->revoke(one.now);  // with the partition goes the turn
+  other.pass(milliseconds(50));
+  other.serve_commits();
+  REQUIRE(other.until_started({0}));
+}
+
+TEST_CASE("a record that kills ends the process a few times and no more, wherever it stands") {
+  REQUIRE(rc::check("crash loops end", [] {
+    const auto records = *rc::gen::inRange<std::int64_t>(1, 40);
+    const auto killer = *rc::gen::inRange<std::int64_t>(0, records);
+    const auto order = *rc::gen::element(config::Order::none, config::Order::partition);
+    kafka::CommittedOffset committed{{"orders", 3}, 0, {}};
+    Offsets dead;
+    int deaths = 0;
+    for (bool died = true; died;) {
+      WatchedLane life;
+      life.context.lanes.order = order;
+      life.partition.add_run(committed.offset, records);
+      for (auto offset = committed.offset; offset < records; ++offset)
+        if (offset != killer) life.handler.answer(offset);
+      life.begin(committed.offset, committed.metadata);
+      died = false;
+      const auto begun_at = committed.offset;
+      const bool over = life.until([&] {
+        const auto started = life.handler.started();
+        died = std::find(started.begin(), started.end(), killer) != started.end();
+        // The broker hears of a commit, but for the one that a death cuts off.
+        const auto candidate = died ? std::nullopt : life.lane->commit_candidate();
+        if (candidate) committed = *candidate, (void)life.lane->committed(*candidate);
+        return died || committed.offset == records;
+      });
+      RC_ASSERT(over);
+      if (died && committed.offset == begun_at) ++deaths;  // a death with progress is no loop
+      RC_ASSERT(deaths <= 4);
+      for (const auto offset : life.topic.offsets()) dead.push_back(offset);
+    }
+    RC_ASSERT(dead == Offsets{killer});
+  }));
+}
