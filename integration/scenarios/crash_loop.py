@@ -7,7 +7,7 @@ import harness
 import plugin
 from harness import Promises, expect, expect_equal, wait_until
 
-PARTITIONS, RECORDS, POISON = 4, 4000, (1, 300)
+PARTITIONS, RECORDS, POISON = 4, 1600, (1, 300)
 MAX_CRASHES = 3
 
 

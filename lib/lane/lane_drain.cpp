@@ -75,7 +75,8 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   stats_->state.set(State::draining);
   log_state("lane draining");
   let_go(retries_.clear(&handler::Item::sequence));  // not waited for: a drain is everybody's time
-  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gated_;
+  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !watch_.careful();
+  gated_ = watch_.careful();
   if (!finish || !fits(now, deadline)) {
     give_back_pending();
     let_go(keys_.clear());

@@ -82,6 +82,18 @@ TEST_CASE(
   REQUIRE(test.until_started({0, 1}));
 }
 
+TEST_CASE("a lane that drains before its first commit finishes what it has") {
+  WatchedLane test;
+  test.handler.open();
+  test.partition.add_run(0, 2);
+  test.begin(kafka::no_offset);
+  test.work();
+  REQUIRE(test.handler.started().empty());
+  test.lane->begin_drain(test.now, test.now + seconds(10));
+  REQUIRE(test.until_drained());
+  CHECK(test.commit() == 2);
+}
+
 TEST_CASE("where commits are refused, records begin all the same after a while") {
   WatchedLane test;
   test.partition.add_run(0, 1);
