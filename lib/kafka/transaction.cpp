@@ -12,6 +12,7 @@ namespace {
 
 constexpr int slice_ms = 3000;
 constexpr Duration pause_between = milliseconds(100);
+constexpr Duration longest_pause = seconds(5);
 constexpr int last_abort_ms = 1000;
 
 }  // namespace
@@ -238,13 +239,25 @@ void Transaction::do_commit() {
     }
     changed();
   }
-  if (!trouble) begin();
+  if (trouble) return;
+  aborts_ = 0;
+  begin();
 }
 
 void Transaction::do_abort() {
   const auto trouble = insist("aborting", [this](int ms) { return rd_kafka_abort_transaction(handle_, ms); });
   if (trouble && !stopping()) return break_off(trouble->text);
-  if (!trouble) begin();
+  if (trouble) return;
+  back_off();
+  begin();
+}
+
+void Transaction::back_off() {
+  const auto pause = std::min<Duration>(pause_between * (1 << std::min(aborts_, 10)), longest_pause);
+  ++aborts_;
+  const auto until = SteadyClock::now() + pause;
+  MutexLock lock(mutex_);
+  while (!stop_ && SteadyClock::now() < until) work_.wait_until(mutex_, until);
 }
 
 /// Readers of committed records wait for an open transaction; this saves them the time-out.

@@ -10,7 +10,8 @@
 // has been answered. seal() lets no more in; sealed is reached when all have left. So what is complete at
 // that moment and what the transaction holds are the same, and commit() is given the offsets of just that.
 // A record that was not written makes the transaction fail: then only abort() is left, and whatever was done
-// since the last commit must be done again.
+// since the last commit must be done again. The next one begins after a pause that doubles with each abort in
+// a row (from 100 ms to 5 s): brokers that refuse a record will refuse it again.
 //
 // Ownership: made and owned by a Producer. Threads: any; it has a thread of its own for the client's calls,
 // which block (each up to 3 s, again until they are answered: a commit whose outcome is unknown is neither
@@ -82,6 +83,7 @@ class Transaction {
   Job next_job() EXCLUDES(mutex_);
   void do_commit() EXCLUDES(mutex_);
   void do_abort() EXCLUDES(mutex_);
+  void back_off() EXCLUDES(mutex_);
   void abort_at_end() EXCLUDES(mutex_);
   void begin() EXCLUDES(mutex_);
   void break_off(const std::string& why) EXCLUDES(mutex_);
@@ -91,6 +93,7 @@ class Transaction {
   void changed() REQUIRES(mutex_);
 
   rd_kafka_s* const handle_;
+  int aborts_ = 0;  // since the last commit; the thread's own
   const std::function<void()> on_open_;
   mutable Mutex mutex_;
   Condition work_;

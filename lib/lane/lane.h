@@ -163,6 +163,7 @@ class Lane {
   void log_abandoned(std::int64_t offset, std::uint32_t attempt);
 
   // lane_clock.cpp
+  void report_stuck(const pool::Range& job) const;
   bool put_off(handler::Item& item, TimePoint now);
   void tick_pause(TimePoint now);
   TimePoint tick_rate(TimePoint now);

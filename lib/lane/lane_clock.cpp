@@ -18,7 +18,7 @@ constexpr Duration dry_limit = milliseconds(20);
 TimePoint Lane::tick(TimePoint now) {
   if (state_.state() == State::revoked) return now + idle_tick;
   collect(now);
-  pool_->expire(now);
+  for (const auto& job : pool_->expire(now)) report_stuck(job);
   pool_->kick();
   submit_due_retries(now);
   tick_careful(now);
@@ -34,6 +34,19 @@ TimePoint Lane::tick(TimePoint now) {
     next = std::min(next, std::max(*due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1)))));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
   return std::min(next, tick_rate(now));
+}
+
+/// Its record is the worker's: only its number may be read.
+void Lane::report_stuck(const pool::Range& job) const {
+  const auto& batch = static_cast<const handler::RecordBatch&>(*job.batch);
+  if (!current(batch)) return;
+  telemetry::warn("handler stuck",
+                  {{"topic", partition_.topic},
+                   {"partition", partition_.partition},
+                   {"offset", ledger_.offset_of(batch.items[job.begin].sequence)},
+                   {"epoch", epoch_},
+                   {"handler", context_.handler->name()},
+                   {"hint", "it ignores that its time is over; another worker takes over meanwhile"}});
 }
 
 /// What a rate limit held goes on when its time has come; nobody else would signal it.

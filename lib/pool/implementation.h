@@ -1,6 +1,7 @@
 // The inside of the pool; only pool.cpp includes it. See pool.h for what it promises.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <thread>
@@ -18,16 +19,16 @@ class Pool::Implementation {
       : limits(given),
         work_(work),
         on_room_(std::move(on_room)),
-        places_(given.workers),
-        workers_(given.workers) {
-    for (Place& place : places_) free_.push_back(&place);
+        places_(given.workers + most_replaced(given)),
+        workers_(places_.size()) {
+    for (Place& place : places_) (free_.size() < given.workers ? free_ : spare_).push_back(&place);
     for (Worker& worker : workers_) unstarted_.push_back(&worker);
   }
 
   Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
   void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
   void finish(const Claim& claim) EXCLUDES(mutex_);
-  void expire(TimePoint now) EXCLUDES(mutex_);
+  std::vector<Range> expire(TimePoint now) EXCLUDES(mutex_);
   void kick() EXCLUDES(mutex_);
   std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
   void cancel();
@@ -55,6 +56,10 @@ class Pool::Implementation {
     bool woken = false;  // woken or started by another, and not arrived yet
   };
 
+  static std::uint32_t most_replaced(const Limits& limits) {
+    return std::min<std::uint32_t>(limits.workers, 64);
+  }
+
   struct Entry {
     Range range;
     TimePoint submitted;
@@ -77,6 +82,8 @@ class Pool::Implementation {
 
   std::uint32_t room_for(std::uint32_t jobs, bool sequential) const REQUIRES(mutex_);
   bool take_notification() REQUIRES(mutex_);
+  void replace(Place& place) REQUIRES(mutex_);
+  void give_back(Place& place) REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && !free_.empty(); }
   bool ended() const REQUIRES(mutex_) {
     return ending_ && threads_ == 0 && outstanding_ == 0 && signalling_ == 0;
@@ -90,6 +97,9 @@ class Pool::Implementation {
   Condition ended_;
   std::vector<Place> places_;  // elements: see Place; the vector never changes
   std::vector<Place*> free_ GUARDED_BY(mutex_);
+  std::vector<Place*> spare_ GUARDED_BY(mutex_);  // for those of stuck jobs
+  std::uint32_t stuck_ GUARDED_BY(mutex_) = 0;
+  std::uint32_t replaced_ GUARDED_BY(mutex_) = 0;
   std::deque<Entry> queue_ GUARDED_BY(mutex_);
   std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
   std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;

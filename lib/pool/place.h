@@ -21,6 +21,8 @@ struct Place : Slot {
   std::uint64_t seen_ticket = 0;
   TimePoint seen_since;
   bool expired = false;
+  bool stuck = false;     ///< its job ignores its stop
+  bool replaced = false;  ///< so another slot is used until it is finished
 
   /// True once for each ticket that is found to have been at work for longer than `limit`.
   bool expires(TimePoint now, Duration limit) {
@@ -33,6 +35,18 @@ struct Place : Slot {
     if (expired || now - seen_since <= limit) return false;
     expired = true;
     return true;
+  }
+
+  /// True once for a claim whose job has ignored its stop for longer than `grace`. After expires().
+  bool gets_stuck(TimePoint now, Duration limit, Duration grace) {
+    if (stuck || !expired || now - seen_since <= limit + grace) return false;
+    stuck = true;
+    return true;
+  }
+  /// The job that is at work.
+  Range job() const {
+    const auto index = range.begin + static_cast<std::uint32_t>(seen_ticket - first_ticket);
+    return {range.batch, index, index + 1};
   }
 };
 

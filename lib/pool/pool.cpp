@@ -11,7 +11,7 @@ namespace laneway::pool {
 // Admission
 
 std::uint32_t Pool::Implementation::room_for(std::uint32_t jobs, bool sequential) const {
-  const std::uint64_t limit = std::uint64_t{limits.workers} + limits.queue;
+  const std::uint64_t limit = std::uint64_t{limits.workers} + replaced_ + limits.queue;
   const std::uint64_t room = limit > outstanding_ ? limit - outstanding_ : 0;
   if (jobs <= room) return jobs;
   if (sequential) return outstanding_ == 0 ? jobs : 0;
@@ -147,8 +147,7 @@ void Pool::Implementation::finish(const Claim& claim) {
     assert(place.in_use && place.first_ticket == claim.first_ticket);
     service_time_.record(took, jobs);
     outstanding_ -= jobs;
-    place.in_use = false;
-    free_.push_back(&place);
+    give_back(place);
     // Work may have waited for a slot, not for a thread.
     if (limits.asynchronous)
       next = begin_to_pass_on(now);
@@ -216,7 +215,7 @@ void Pool::Implementation::wake_all() {
 }
 
 bool Pool::Implementation::start_worker() {
-  if (unstarted_.empty() || start_failed_) return false;
+  if (threads_ >= limits.workers + replaced_ || start_failed_) return false;
   Worker& worker = *unstarted_.back();
   // A thread that was there before has ended but for its return: it gave the lock back.
   if (worker.thread.joinable()) worker.thread.join();
@@ -272,13 +271,49 @@ void Pool::Implementation::leave(Worker& self) {
 
 // The producer's tick, and the end
 
-void Pool::Implementation::expire(TimePoint now) {
-  MutexLock lock(mutex_);
-  for (Place& place : places_) {
-    if (!place.in_use || !place.expires(now, limits.job_deadline)) continue;
-    place.stop.stop_up_to(place.seen_ticket);
-    ++expired_;
+std::vector<Range> Pool::Implementation::expire(TimePoint now) {
+  std::vector<Range> stuck;
+  Worker* wake = nullptr;
+  std::optional<Claim> claim;
+  {
+    MutexLock lock(mutex_);
+    for (Place& place : places_) {
+      if (!place.in_use) continue;
+      if (place.expires(now, limits.job_deadline)) {
+        place.stop.stop_up_to(place.seen_ticket);
+        ++expired_;
+      }
+      if (!place.gets_stuck(now, limits.job_deadline, limits.stuck_after)) continue;
+      stuck.push_back(place.job());
+      replace(place);
+    }
+    if (stuck.empty()) return stuck;
+    if (limits.asynchronous)
+      claim = begin_to_pass_on(now);
+    else
+      wake = wake_if_wanted();
   }
+  if (wake != nullptr) wake->wake.notify_one();
+  if (claim) pass_on(*claim);
+  return stuck;
+}
+
+void Pool::Implementation::replace(Place& place) {
+  ++stuck_;
+  if (spare_.empty()) return;
+  place.replaced = true;
+  ++replaced_;
+  free_.push_back(spare_.back());
+  spare_.pop_back();
+}
+
+void Pool::Implementation::give_back(Place& place) {
+  place.in_use = false;
+  stuck_ -= place.stuck;
+  replaced_ -= place.replaced;
+  (place.replaced ? spare_ : free_).push_back(&place);
+  place.stuck = false;
+  place.replaced = false;
 }
 
 void Pool::Implementation::kick() {
@@ -331,6 +366,7 @@ Snapshot Pool::Implementation::snapshot() const {
   result.active = awake_ - searching_;
   result.service_time = service_time_.average();
   result.expired = expired_;
+  result.stuck = stuck_;
   result.start_failures = start_failures_;
   return result;
 }
@@ -350,7 +386,7 @@ Submitted Pool::try_submit(Batch& batch, std::uint32_t begin) {
 }
 void Pool::notify_at(std::uint32_t outstanding) { implementation_->notify_at(outstanding); }
 void Pool::finish(const Claim& claim) { implementation_->finish(claim); }
-void Pool::expire(TimePoint now) { implementation_->expire(now); }
+std::vector<Range> Pool::expire(TimePoint now) { return implementation_->expire(now); }
 void Pool::kick() { implementation_->kick(); }
 void Pool::close() { implementation_->close(); }
 std::vector<Range> Pool::withdraw(std::uint32_t keep) { return implementation_->withdraw(keep); }

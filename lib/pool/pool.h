@@ -42,6 +42,9 @@ struct Limits {
   std::uint32_t most_per_claim = 256;
   /// A job at work for longer has its stop requested (at the granularity of the expire() calls).
   Duration job_deadline = seconds(30);
+  /// A job that is still at work so long after its stop was requested is stuck: until it returns, a slot and
+  /// a thread are added in its place; for at most `workers` or 64 of them at a time.
+  Duration stuck_after = seconds(10);
   /// A worker without work for so long ends its thread.
   Duration idle = seconds(5);
   /// Work::run never blocks: it is called inside try_submit() and finish(), one call at a time.
@@ -69,6 +72,7 @@ struct Snapshot {
   std::uint32_t active = 0;          ///< threads at work
   Duration service_time{};           ///< measured average of one job; zero before the first
   std::uint64_t expired = 0;         ///< jobs whose deadline passed
+  std::uint32_t stuck = 0;           ///< claims at work with a stuck job
   std::uint64_t start_failures = 0;  ///< threads that the system refused
 };
 
@@ -95,8 +99,9 @@ class Pool {
   void finish(const Claim& claim);
 
   /// From the producer's tick: requests the stop of jobs past their deadline. A job's time runs from the call
-  /// that first saw it at work; for the first job of a claim from the claim's start.
-  void expire(TimePoint now);
+  /// that first saw it at work; for the first job of a claim from the claim's start. Returns jobs that are
+  /// found to be stuck, each once.
+  std::vector<Range> expire(TimePoint now);
   /// From the producer's tick: if queued work has not moved since the last call though a slot is free,
   /// forgets the service time (it must be wrong) and wakes a worker. Allows threads to be started again after
   /// a failure.

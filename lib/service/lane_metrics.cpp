@@ -103,6 +103,7 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   add(metric("pool_queue_capacity"), [](const Lane& l) { return l.pool().limits().queue; });
   add(metric("pool_workers"), [](const Lane& l) { return l.pool().snapshot().threads; });
   add(metric("pool_workers_active"), [](const Lane& l) { return l.pool().snapshot().active; });
+  add(metric("pool_stuck"), [](const Lane& l) { return l.pool().snapshot().stuck; });
   families.push_back(
       histogram_per_lane(metric("pool_duration_seconds"), lanes,
                          [](const Lane& l) -> const Histogram& { return l.pool().duration(); }));

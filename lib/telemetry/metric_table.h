@@ -30,6 +30,8 @@ inline constexpr MetricInfo metric_table[] = {
     {"pool_workers", MetricType::gauge, "threads", "topic,partition",
      "Worker threads that exist; idle ones end."},
     {"pool_workers_active", MetricType::gauge, "threads", "topic,partition", "Worker threads at work."},
+    {"pool_stuck", MetricType::gauge, "attempts", "topic,partition",
+     "Attempts that go on though their time is long over; workers are added in their place."},
     {"pool_duration_seconds", MetricType::histogram, "seconds", "topic,partition",
      "Time from the start of an attempt to its answer."},
     {"pool_queue_wait_seconds", MetricType::histogram, "seconds", "topic,partition",

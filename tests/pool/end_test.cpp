@@ -145,6 +145,63 @@ TEST_CASE("an old stop does not reach the next job of the same slot") {
   CHECK(stopped == std::vector<bool>{true, false});
 }
 
+TEST_CASE("a job that ignores its stop is stuck: another worker takes over until it returns") {
+  Gate gate;
+  std::atomic<int> begun{0};
+  TestPool pool(with_deadline(seconds(1000)), [&](const Claim&) {
+    if (begun++ == 0) gate.pass();
+  });
+  Jobs stubborn(1);
+  Jobs next(1);
+  REQUIRE(pool->try_submit(stubborn).taken == 1);
+  REQUIRE(gate.holds(1));
+  REQUIRE(pool->try_submit(next).taken == 1);
+  const auto now = SteadyClock::now();
+  CHECK(pool->expire(now + seconds(1001)).empty());
+  CHECK(pool->expire(now + seconds(1005)).empty());
+  CHECK(pool->snapshot().stuck == 0);
+  CHECK(begun == 1);
+  const auto stuck = pool->expire(now + seconds(1011));
+  REQUIRE(stuck.size() == 1);
+  CHECK(stuck.front().batch == &stubborn);
+  CHECK(stuck.front().count() == 1);
+  REQUIRE(eventually([&] { return begun == 2 && pool->snapshot().in_flight == 1; }));
+  CHECK(pool->expire(now + seconds(1012)).empty());
+  CHECK(pool->snapshot().stuck == 1);
+
+  gate.open();
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  CHECK(pool->snapshot().stuck == 0);
+  REQUIRE(pool->join(Deadline::in(patience)));
+}
+
+TEST_CASE("when those that were stuck have returned, as many are at work as before") {
+  Gate first;
+  Gate second;
+  std::atomic<bool> all_stuck{true};
+  TestPool pool(with_deadline(seconds(1000)), [&](const Claim&) { (all_stuck ? first : second).pass(); });
+  const auto workers = pool->limits().workers;
+  std::vector<std::unique_ptr<Jobs>> jobs;
+  const auto submit = [&] {
+    jobs.push_back(std::make_unique<Jobs>(1));
+    REQUIRE(pool->try_submit(*jobs.back()).taken == 1);
+  };
+  for (std::uint32_t i = 0; i < workers; ++i) submit();
+  REQUIRE(first.holds(static_cast<int>(workers)));
+  const auto now = SteadyClock::now();
+  (void)pool->expire(now + seconds(1001));
+  CHECK(pool->expire(now + seconds(1011)).size() == workers);
+  all_stuck = false;
+  first.open();
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  for (std::uint32_t i = 0; i < workers + 3; ++i) submit();
+  REQUIRE(second.holds(static_cast<int>(workers)));
+  CHECK(pool->snapshot().in_flight == workers);
+  CHECK(pool->snapshot().queued == 3);
+  second.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+}
+
 TEST_CASE("a finished job does not expire") {
   TestPool pool(with_deadline(seconds(1000)), run_jobs);
   Jobs job(1);
