@@ -86,6 +86,7 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
 
 bool Lane::work(TimePoint now) {
   if (state_.state() == State::revoked) return false;
+  not_empty_ = true;  // the source may have signalled
   collect(now);
   submit(now);
   bool more = false;
@@ -167,12 +168,12 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
         break;
       case kafka::Pop::empty:
         if (!dry_since_ || delivered_ != delivered_before) dry_since_ = now;
+        not_empty_ = false;
         return Take::empty;
       case kafka::Pop::end_of_partition:
         flush_noted();
         ledger_.reached(offset);
         next_offset_ = std::max(next_offset_, offset);
-        asked_since_.reset();
         on_source_answers();
         break;
       case kafka::Pop::error:
@@ -188,7 +189,6 @@ void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_
   if (first_ < 0) first_ = offset;
   delivered_ = offset;
   next_offset_ = offset + 1;
-  asked_since_.reset();
   if (ledger_.completed_before(offset)) {
     flush_noted();
     const Sequence sequence = ledger_.append(offset);

@@ -109,7 +109,6 @@ class Lane {
   Take pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
   RateLimiter::Room rate_room(TimePoint now);
   void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
-  bool rate_limits() const { return rate_.limited() || context_.rate != nullptr; }
   TimePoint rate_ready_at(TimePoint now);
   void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
   std::uint64_t room() const;
@@ -166,11 +165,10 @@ class Lane {
   void report_stuck(const pool::Range& job) const;
   bool put_off(handler::Item& item, TimePoint now);
   void tick_pause(TimePoint now);
-  TimePoint tick_rate(TimePoint now);
+  TimePoint tick_take(TimePoint now);
   void take_what_is_fetched(TimePoint now);
   void resume(TimePoint now);
   void tick_starving(TimePoint now);
-  void tick_unanswered(TimePoint now);
   void tick_source_error(TimePoint now);
   void on_source_error(TimePoint now);
   void on_source_answers();
@@ -238,10 +236,9 @@ class Lane {
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);
   bool was_full_ = false;               // the prefetch buffer was full since the last wake
+  bool not_empty_ = true;               // the last pop found something, or was long ago
   std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
   Duration stall_limit_ = seconds(30);
-  std::optional<TimePoint> asked_since_;  // neither a record nor the end has come since a resume
-  Duration answer_limit_ = seconds(10);
   std::string source_error_;  // nothing has come since
   TimePoint next_source_report_{};
   TimePoint next_failure_report_{};

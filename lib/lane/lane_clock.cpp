@@ -25,7 +25,6 @@ TimePoint Lane::tick(TimePoint now) {
   submit(now);
   tick_pause(now);
   tick_starving(now);
-  tick_unanswered(now);
   tick_source_error(now);
   tick_oldest(now);
   publish(now);
@@ -33,7 +32,7 @@ TimePoint Lane::tick(TimePoint now) {
   if (const auto due = retries_.next_due())
     next = std::min(next, std::max(*due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1)))));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
-  return std::min(next, tick_rate(now));
+  return std::min(next, tick_take(now));
 }
 
 /// Its record is the worker's: only its number may be read.
@@ -49,10 +48,11 @@ void Lane::report_stuck(const pool::Range& job) const {
                    {"hint", "it ignores that its time is over; another worker takes over meanwhile"}});
 }
 
-/// What a rate limit held goes on when its time has come; nobody else would signal it.
-TimePoint Lane::tick_rate(TimePoint now) {
+/// A hold that ended by the clock, or by another lane, has left records in the buffer that nobody signals:
+/// the client does so only when a buffer was empty.
+TimePoint Lane::tick_take(TimePoint now) {
   if (state_.has(Hold::rate_limited)) update_holds(now);
-  if (!state_.has(Hold::rate_limited) && rate_limits() && state_.may_take() && work(now)) return now;
+  if (not_empty_ && state_.may_take() && work(now)) return now;
   return state_.has(Hold::rate_limited) ? std::max(rate_ready_at(now), now + milliseconds(1))
                                         : TimePoint::max();
 }
@@ -110,7 +110,6 @@ void Lane::resume(TimePoint now) {
   state_.resume(now);
   stats_->state.set(state_.state());
   resumed_at_ = now;
-  asked_since_ = now;
   log_state("lane resumed");
 }
 
@@ -135,24 +134,6 @@ void Lane::tick_starving(TimePoint now) {
   source_->seek(next_offset_);
   dry_since_ = now;
   stall_limit_ *= 2;
-}
-
-/// A client that resumes in the middle of a rebalance may forget to fetch; then the log's end is not heard of
-/// either, but a seek is always answered: by a record or by the end.
-void Lane::tick_unanswered(TimePoint now) {
-  if (!asked_since_) {
-    answer_limit_ = seconds(10);
-    return;
-  }
-  if (!state_.may_take() || next_offset_ < 0 || !source_error_.empty() || now < *asked_since_ + answer_limit_)
-    return;
-  telemetry::warn("partition silent, seeking", {{"topic", partition_.topic},
-                                                {"partition", partition_.partition},
-                                                {"offset", next_offset_},
-                                                {"silent_ms", now - *asked_since_}});
-  source_->seek(next_offset_);
-  asked_since_ = now;
-  answer_limit_ = std::min<Duration>(answer_limit_ * 2, std::chrono::minutes(5));
 }
 
 void Lane::on_source_error(TimePoint now) {

@@ -184,3 +184,25 @@ TEST_CASE("retry.max_waiting records that wait for their next attempt hold the l
   }
   CHECK(test.partition.next == 50);
 }
+
+TEST_CASE("what a hold left in the buffer is taken when the clock ends the hold, though nothing signals") {
+  const bool pauses = GENERATE(false, true);
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.context.lanes.pause_after = pauses ? Duration::zero() : Duration(std::chrono::hours(1));
+  test.partition.add_run(0, 8);
+  test.partition.high_watermark = 8;
+  test.begin();
+  test.work();
+  test.lane->tick(test.now);
+  REQUIRE(test.lane->state() == (pauses ? State::paused : State::held));
+  test.handler.open();
+  const auto deadline = Deadline::in(patience);
+  while (test.handler.started().size() < 8 && !deadline.passed()) {
+    test.now += milliseconds(50);
+    test.lane->tick(test.now);
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  CHECK(test.sorted(test.handler.started()) == offsets(0, 8));
+}

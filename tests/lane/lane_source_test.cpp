@@ -109,34 +109,6 @@ TEST_CASE("a lane that is held asks nothing of a silent client") {
   CHECK(test.partition.calls == nothing);
 }
 
-TEST_CASE("a resume that brings neither a record nor the end is followed by seeks, until something comes") {
-  TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
-  test.partition.add_run(0, 4);
-  test.partition.high_watermark = 4;  // as last heard; more has been written since
-  test.begin();
-  test.work();
-  test.pass(seconds(1));
-  REQUIRE(test.lane->state() == State::paused);
-  test.partition.fetched_up_to = 0;
-  test.handler.open();
-  REQUIRE(test.until_outstanding(0));
-  test.pass(milliseconds(100));
-  REQUIRE(test.lane->state() == State::running);
-  test.partition.fetched_up_to = 0;  // the client fetches nothing
-  const auto asked = test.partition.calls.size();
-  pass_in_steps(test, seconds(9));
-  CHECK(test.partition.calls.size() == asked);
-  pass_in_steps(test, seconds(2));
-  REQUIRE(test.partition.calls.size() == asked + 1);
-  CHECK(test.partition.calls.back() == "seek to " + std::to_string(test.commit_offset()));
-  test.partition.add_end(4);
-  test.work();
-  pass_in_steps(test, seconds(120));
-  CHECK(test.partition.calls.size() == asked + 1);
-}
-
 TEST_CASE("the first record after a resume tells the resume's latency") {
   TestLane test;
   test.context.lanes.workers = 1;
