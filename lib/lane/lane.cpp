@@ -66,11 +66,13 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       wanted_marker_(watch_.version()),
       gated_(watch_.begins_unclean() || (watch_.watches() && start.offset == kafka::no_offset)),
       execution_(context, partition_, epoch, *stats_, on_ready),
-      pool_(std::make_unique<pool::Pool>(
-          pool::Limits{context.lanes.workers, context.lanes.queue, context.handler->most_per_task(),
-                       context.handler->timeout(), seconds(5), context.handler->asynchronous(),
-                       context.handler->fills_tasks()},
-          execution_, on_ready)) {
+      pool_(std::make_unique<pool::Pool>(pool::Limits{.workers = context.lanes.workers,
+                                                      .queue = context.lanes.queue,
+                                                      .most_per_claim = context.handler->most_per_task(),
+                                                      .job_deadline = context.handler->timeout(),
+                                                      .asynchronous = context.handler->asynchronous(),
+                                                      .whole_claims = context.handler->fills_tasks()},
+                                         execution_, on_ready)) {
   execution_.set_pool(*pool_);
   stats_->committed_offset.set(start.offset);
   stats_->delivered_offset.set(-1);
