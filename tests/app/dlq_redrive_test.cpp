@@ -49,11 +49,11 @@ class World {
     return std::move(letters).value();
   }
 
-  Summary redrive(const Options& options) {
-    const auto letters = open();
+  Summary redrive(const Options& options) { return redrive(options, *open()); }
+  Summary redrive(const Options& options, Letters& letters) {
     // Without asking: this cluster knows no retention.
     const Targets targets{{"orders", {2, {}, {}}}};
-    return dlq::redrive(config, *letters, options, targets, stop);
+    return dlq::redrive(config, letters, options, targets, stop);
   }
 
   /// Keys of what is in partition 0 or 1 of the topic, in order.
@@ -138,12 +138,13 @@ TEST_CASE_METHOD(World, "a redrive that is stopped is gone on with by the next")
   Options options;
   options.yes = true;
   options.rate = 20;
-  std::thread person([this] {
-    while (keys("orders", 0).size() < 3) std::this_thread::sleep_for(milliseconds(10));
-    stop = true;
-  });
-  const auto summary = redrive(options);
-  person.join();
+  const auto letters = open();
+  Summary summary;
+  std::thread redriving(
+      [&] { summary = redrive(options, *letters); });  // the test's checks are this thread's
+  while (keys("orders", 0).size() < 3) std::this_thread::sleep_for(milliseconds(10));
+  stop = true;
+  redriving.join();
   CHECK(summary.interrupted);
   CHECK_FALSE(summary.error);
   stop = false;
