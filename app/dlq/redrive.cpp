@@ -231,7 +231,7 @@ void Redrive::decide(Letter letter) {
   }
   room_.sent(offset);
   if (producer_)
-    waiting_.emplace(std::move(letter), std::move(*judgement.to), sequence);
+    waiting_ = Waiting{std::move(letter), std::move(*judgement.to), sequence};
   else
     ++summary_.sent[judgement.to->topic];
 }

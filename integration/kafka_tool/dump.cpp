@@ -1,5 +1,7 @@
 #include "dump.h"
 
+#include <set>
+
 #include "client.h"
 #include "topics.h"
 
@@ -30,7 +32,8 @@ void for_each_record(const std::string& bootstrap, const std::string& topic, boo
   check(rd_kafka_assign(client.get(), all_partitions(topic, count, RD_KAFKA_OFFSET_BEGINNING).get()),
         "assign");
   auto deadline = Clock::now() + patience;
-  for (std::int32_t at_end = 0; at_end < count;) {
+  // The end may be told again: it moves on when a transaction ends.
+  for (std::set<std::int32_t> at_end; static_cast<std::int32_t>(at_end.size()) < count;) {
     const Message message(rd_kafka_consumer_poll(client.get(), 100));
     if (!message) {
       if (Clock::now() > deadline) throw Failure("the end of " + topic + " was not reached in time");
@@ -38,9 +41,10 @@ void for_each_record(const std::string& bootstrap, const std::string& topic, boo
     }
     deadline = Clock::now() + patience;
     if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-      ++at_end;
+      at_end.insert(message->partition);
     } else {
       check(message->err, "read " + topic);
+      at_end.erase(message->partition);
       use(*message);
     }
   }
