@@ -7,6 +7,7 @@
 
 #include "admin/server.h"
 #include "app/exit_code.h"
+#include "app/notify.h"
 #include "app/signals.h"
 #include "app/watchdog.h"
 #include "service/service.h"
@@ -25,8 +26,8 @@ void set_up_log(const config::Log& log) {
 /// What signals and the program do to a running service.
 class Stopper {
  public:
-  Stopper(service::Service& service, Watchdog& watchdog, Duration drain)
-      : service_(service), watchdog_(watchdog), drain_(drain) {}
+  Stopper(service::Service& service, Watchdog& watchdog, Notifier& notifier, Duration drain)
+      : service_(service), watchdog_(watchdog), notifier_(notifier), drain_(drain) {}
 
   void operator()(int signal) {
     if (signal == SIGHUP) {
@@ -46,6 +47,7 @@ class Stopper {
     if (!again) first_ = now;
     const Duration limit = (again ? Duration::zero() : drain_) + exit_grace;
     watchdog_.arm(now + limit, exit_code::abandoned);
+    notifier_.enter(Phase::stopping, limit);
     telemetry::info(again ? "drain cut short" : "stopping", {{"signal", by}, {"at_most_ms", limit}});
     service_.stop();
   }
@@ -55,6 +57,7 @@ class Stopper {
  private:
   service::Service& service_;
   Watchdog& watchdog_;
+  Notifier& notifier_;
   const Duration drain_;
   Mutex mutex_;
   TimePoint first_ GUARDED_BY(mutex_);
@@ -79,10 +82,11 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings
   return server;
 }
 
-int cannot_start(const Error& error, Watchdog& watchdog) {
+int cannot_start(const Error& error, Watchdog& watchdog, Notifier& notifier) {
   const int code = exit_code_of(error.kind);
   telemetry::error("cannot start", {{"exit_code", code}, {"error", error.text()}});
   watchdog.arm(SteadyClock::now() + exit_grace, code);
+  notifier.enter(Phase::stopping, exit_grace, "cannot start: " + error.text());
   return code;
 }
 
@@ -91,10 +95,13 @@ int exit_code_after(const service::Ended& ended) {
   return ended.abandoned > 0 ? exit_code::abandoned : exit_code::done;
 }
 
-int end(const service::Ended& ended, Watchdog& watchdog) {
+int end(const service::Ended& ended, Watchdog& watchdog, Notifier& notifier) {
   const int code = exit_code_after(ended);
   watchdog.arm(SteadyClock::now() + exit_grace, code);
   if (ended.error) telemetry::error("ended by an error", {{"error", ended.error->text()}});
+  notifier.enter(Phase::stopping, exit_grace,
+                 ended.error ? "ended by an error: " + ended.error->text()
+                             : "stopped, records abandoned: " + std::to_string(ended.abandoned));
   telemetry::info("stopped", {{"abandoned", ended.abandoned}, {"exit_code", code}});
   if (ended.stuck) end_process(code);
   return code;
@@ -119,16 +126,22 @@ int serve_until_stopped(const config::Config& config, Serving serving) {
   // In the order of construction; the reverse is that of the end, and the watchdog sees all of it.
   Watchdog watchdog;
   service::Service service(config, std::move(serving.handler));
-  Stopper stopper(service, watchdog, config.lanes.drain);
+  Notifier notifier(
+      {.live = [&service] { return service.live(); }, .lanes = [&service] { return service.snapshot(); }},
+      serving.signals);
+  notifier.enter(Phase::starting, config.start_deadline + exit_grace);
+  Stopper stopper(service, watchdog, notifier, config.lanes.drain);
   std::optional<Signals> signals;
   if (serving.signals) signals.emplace([&stopper](int signal) { stopper(signal); });
   const Connected connected(serving.stop, stopper);
   const auto admin = start_admin(config.admin, service);
-  if (!admin) return cannot_start(admin.error(), watchdog);
-  if (const auto started = service.start(); !started) return cannot_start(started.error(), watchdog);
+  if (!admin) return cannot_start(admin.error(), watchdog, notifier);
+  if (const auto started = service.start(); !started)
+    return cannot_start(started.error(), watchdog, notifier);
   if (!stopper.stopping())
     telemetry::info("started", {{"members", config.consumers}, {"group", config.client("group.id")}});
-  return end(service.wait(), watchdog);
+  notifier.enter(Phase::started);
+  return end(service.wait(), watchdog, notifier);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "lane/consumer_loop.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "telemetry/log.h"
@@ -78,6 +80,7 @@ ConsumerLoop::Entry* ConsumerLoop::find(const kafka::TopicPartition& partition) 
 }
 
 void ConsumerLoop::run() {
+  ::pthread_setname_np(::pthread_self(), "loop");  // for top -H and debuggers
   now_ = SteadyClock::now();
   next_tick_ = now_;
   next_commit_ = now_ + settings_.commit.interval;

@@ -1,5 +1,7 @@
 #include "pool/pool.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cassert>
 #include <system_error>
@@ -88,6 +90,7 @@ std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
 // Claims
 
 void Pool::Implementation::run_claims(Worker& self) {
+  ::pthread_setname_np(::pthread_self(), "worker");  // for top -H and debuggers
   while (const auto claim = next_claim(self)) work_.run(*claim);
 }
 

@@ -1,0 +1,133 @@
+#include "app/notify.h"
+
+#include <pthread.h>
+#include <systemd/sd-daemon.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "telemetry/log.h"
+
+namespace laneway::app {
+namespace {
+
+/// How old the status may be that a person sees.
+constexpr Duration status_interval = seconds(5);
+
+/// The service manager's watchdog; zero: it has none.
+Duration watchdog() {
+  std::uint64_t us = 0;
+  return sd_watchdog_enabled(0, &us) > 0 ? Duration(microseconds(us)) : Duration::zero();
+}
+
+std::string life(const Notification& notification) {
+  const auto extended =
+      "EXTEND_TIMEOUT_USEC=" + std::to_string(duration_cast<microseconds>(notification.at_most).count()) +
+      '\n';
+  if (!notification.entered) return {};
+  switch (*notification.entered) {
+    case Phase::starting:
+      return extended;
+    case Phase::started:
+      return "READY=1\n";
+    case Phase::stopping:
+      break;
+  }
+  return "STOPPING=1\n" + extended;
+}
+
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
+std::string said(Phase phase, const std::vector<service::LaneView>& lanes) {
+  if (phase == Phase::starting) return "waiting for brokers and topics";
+  return (phase == Phase::stopping ? "draining: " : "") + summary(lanes);
+}
+
+}  // namespace
+
+std::string encode(const Notification& notification) {
+  std::string status = notification.status;
+  std::replace_if(
+      status.begin(), status.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+  return life(notification) + (notification.ticks ? "WATCHDOG=1\n" : "") + "STATUS=" + status + '\n';
+}
+
+std::string summary(const std::vector<service::LaneView>& lanes) {
+  std::uint64_t lag = 0;
+  std::uint64_t at_work = 0;
+  std::map<lane::State, int> not_running;
+  for (const auto& lane : lanes) {
+    lag += static_cast<std::uint64_t>(std::max<std::int64_t>(lane.lag, 0));
+    at_work += lane.in_flight;
+    if (lane.state != lane::State::running) ++not_running[lane.state];
+  }
+  std::string text = counted(lanes.size(), "lane") + ", " + counted(lag, "record") + " behind, " +
+                     std::to_string(at_work) + " at work";
+  for (const auto& [state, count] : not_running)
+    text += ", " + std::to_string(count) + ' ' + lane::name_of(state);
+  return text;
+}
+
+Notifier::Notifier(Sources sources, bool enabled)
+    : sources_(std::move(sources)),
+      feeds_(watchdog() > Duration::zero()),
+      interval_(feeds_ ? std::min(watchdog() / 2, status_interval) : status_interval) {
+  if (enabled && std::getenv("NOTIFY_SOCKET") != nullptr) thread_ = std::thread([this] { work(); });
+}
+
+Notifier::~Notifier() {
+  {
+    MutexLock lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Notifier::enter(Phase phase, Duration at_most, std::string why) {
+  {
+    MutexLock lock(mutex_);
+    if (phase_ && phase < *phase_) return;
+    if (!why.empty()) why_ = std::move(why);
+    if (phase_ == phase) return;
+    phase_ = untold_ = phase;
+    at_most_ = at_most;
+  }
+  changed_.notify_one();
+}
+
+void Notifier::work() {
+  ::pthread_setname_np(::pthread_self(), "notify");
+  while (wait_until(SteadyClock::now() + interval_)) tell();
+  tell();
+}
+
+bool Notifier::wait_until(TimePoint at) {
+  MutexLock lock(mutex_);
+  while (!ended_ && !untold_ && SteadyClock::now() < at) changed_.wait_until(mutex_, at);
+  return !ended_;
+}
+
+void Notifier::tell() {
+  Notification now;
+  Phase phase{};
+  {
+    MutexLock lock(mutex_);
+    now.entered = std::exchange(untold_, std::nullopt);
+    now.at_most = at_most_;
+    now.status = why_;
+    phase = phase_.value_or(Phase::starting);
+  }
+  const auto live = sources_.live();
+  now.ticks = feeds_ && live.live;
+  if (now.status.empty()) now.status = live.live ? said(phase, sources_.lanes()) : live.reason;
+  if (const int code = sd_notify(0, encode(now).c_str()); code < 0)
+    telemetry::warn("the service manager could not be told", {{"error", std::strerror(-code)}});
+}
+
+}  // namespace laneway::app
