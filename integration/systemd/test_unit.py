@@ -1,0 +1,55 @@
+"""config/systemd/laneway@.service by systemd-analyze: every line is understood, and what a service could do is little."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+UNIT = ROOT / "config" / "systemd" / "laneway@.service"
+MOST_EXPOSURE = 1.5  # of 10
+
+
+def analyze(*arguments):
+    return subprocess.run(["systemd-analyze", "--no-pager", *map(str, arguments)], text=True, capture_output=True, timeout=60,
+                          env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
+
+
+def seconds(text):
+    return sum(int(number) * {"min": 60, "s": 1}[unit] for number, unit in re.findall(r"(\d+)(min|s)", text))
+
+
+class Unit(unittest.TestCase):
+    def setting(self, name):
+        found = re.findall(rf"^{name}=(.*)$", UNIT.read_text(), re.MULTILINE)
+        self.assertEqual(1, len(found), name)
+        return found[0]
+
+    def test_systemd_understands_each_line(self):
+        with tempfile.TemporaryDirectory(prefix="laneway-unit-") as folder:
+            copy = Path(folder) / "laneway@orders.service"
+            copy.write_text(UNIT.read_text().replace("/usr/bin/laneway", os.environ["LANEWAY"]))
+            done = analyze("verify", "--man=no", copy)
+            self.assertEqual((0, ""), (done.returncode, done.stderr))
+            copy.write_text(copy.read_text() + "Wantedby=misspelt\n")
+            self.assertIn("Unknown key name 'Wantedby'", analyze("verify", "--man=no", copy).stderr)
+
+    def test_little_is_exposed(self):
+        done = analyze("security", "--offline=true", UNIT)
+        self.assertEqual(0, done.returncode, done.stderr)
+        exposure = float(re.search(r"Overall exposure level for .*: ([\d.]+)", done.stdout)[1])
+        self.assertLessEqual(exposure, MOST_EXPOSURE, done.stdout)
+
+    def test_times_and_codes_are_those_of_the_program(self):
+        default_drain = re.search(r"^  drain: (\d+)s$", (ROOT / "config" / "full.yaml").read_text(), re.MULTILINE)
+        self.assertGreater(seconds(self.setting("TimeoutStopSec")), int(default_drain[1]) + 5)
+        self.assertGreaterEqual(seconds(self.setting("TimeoutStartSec")), 60 + 5)  # start_deadline
+        self.assertGreater(seconds(self.setting("WatchdogSec")), 2 * 10)  # the loop is taken for dead after 10 s
+        codes = dict(re.findall(r"int (\w+) = (\d+);", (ROOT / "app" / "exit_code.h").read_text()))
+        hopeless = sorted(int(codes[name]) for name in ("usage", "no_input", "configuration"))
+        self.assertEqual(hopeless, [int(code) for code in self.setting("RestartPreventExitStatus").split()])
+
+
+if __name__ == "__main__":
+    unittest.main()
