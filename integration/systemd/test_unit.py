@@ -33,7 +33,7 @@ class Unit(unittest.TestCase):
             done = analyze("verify", "--man=no", copy)
             self.assertEqual((0, ""), (done.returncode, done.stderr))
             copy.write_text(copy.read_text() + "Wantedby=misspelt\n")
-            self.assertIn("Unknown key name 'Wantedby'", analyze("verify", "--man=no", copy).stderr)
+            self.assertIn("Unknown key 'Wantedby'", analyze("verify", "--man=no", copy).stderr)
 
     def test_little_is_exposed(self):
         done = analyze("security", "--offline=true", UNIT)

@@ -12,7 +12,6 @@
 #include <filesystem>
 
 #include "catch.h"
-#include "eventually.h"
 
 using namespace laneway;
 using app::Notification;
@@ -47,7 +46,7 @@ class ServiceManager {
   }
 
   /// The next notification; empty when none comes for so long.
-  std::string next(Duration within = patience) {
+  std::string next(Duration within = seconds(60)) {
     const auto deadline = Deadline::in(within);
     MutexLock lock(mutex_);
     while (said_.empty() && !deadline.passed()) changed_.wait_until(mutex_, deadline.at());
