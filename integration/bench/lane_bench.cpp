@@ -49,7 +49,7 @@ struct Options {
   std::uint64_t records = 0;
   std::uint64_t partitions = 1000;
   double seconds = 10;
-  std::string library;
+  std::string plugin;
   bool healthy = false;
   std::string to;
   bool transactional = false;
@@ -253,7 +253,7 @@ void add_verbs(CLI::App& app, const Options& options) {
   verb("plugin", "a plugin that does nothing", [&options] {
     auto config = configuration(options, Duration::zero());
     config::PluginHandler handler;
-    handler.library = options.library;
+    handler.path = options.plugin;
     handler.timeout = std::chrono::hours(24);
     config.handler = handler;
     run(config, [&](auto& service) { return until_done(service, options); });
@@ -288,7 +288,7 @@ int main(int argc, char** argv) {
                  "noop, key, plugin, produce, overload: until so many are done");
   app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
   app.add_option("--partitions", options.partitions, "idle: of the topic");
-  app.add_option("--library", options.library, "plugin: its file");
+  app.add_option("--library", options.plugin, "plugin: its file");
   app.add_option("--to", options.to, "produce: a topic");
   app.add_flag("--transactional", options.transactional, "produce: exactly once");
   app.add_option("--url", options.url, "http: where to");

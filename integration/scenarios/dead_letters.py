@@ -4,33 +4,27 @@ The receiver is out at first (503); it refuses every 50th record for good (400) 
 the middle the dead-letter topic is deleted: the lanes hold until it is there again.
 """
 import collections
-import http.server
 import json
 import struct
-import threading
 import time
 
 import harness
 from harness import Promises, expect, expect_equal, wait_until
+from web_service import WebService, record_of
 
 PARTITIONS, RECORDS, ATTEMPTS = 4, 4000, 3
 
 
-class Receiver(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    allow_reuse_address = False
-    request_queue_size = 128
-
+class Receiver(WebService):
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Request)
-        self.lock = threading.Lock()
         self.out = True
         self.requests_while_out = 0
         self.attempts = collections.Counter()
         self.accepted = collections.Counter()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__()
 
-    def judge(self, record):
+    def judge(self, headers, _):
+        record = record_of(headers)
         with self.lock:
             if self.out:
                 self.requests_while_out += 1
@@ -42,21 +36,6 @@ class Receiver(http.server.ThreadingHTTPServer):
                 return 500
             self.accepted[record] += 1
             return 204
-
-
-class Request(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        status = self.server.judge((int(self.headers["Kafka-Partition"]), int(self.headers["Kafka-Offset"])))
-        self.send_response(status)
-        if status != 204:
-            self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
 
 
 def origins_of(run, topic):
@@ -82,7 +61,7 @@ def scenario(run):
     receiver = Receiver()
     service = run.service(
         "webhook",
-        handler={"simulate": None, "http": {"url": f"http://127.0.0.1:{receiver.server_port}/orders"}},
+        handler={"simulate": None, "http": {"url": receiver.url()}},
         retry={"attempts": ATTEMPTS, "backoff": "20ms"}, dead_letter={"topic": "{topic}-dlt"}, breaker={"probe": "500ms"})
     run.produce("--count", RECORDS // 2, "--size", 200)
     outage(run, service, receiver)

@@ -4,38 +4,28 @@ Every record is accepted once all the same, except those that are redirected: th
 are sent in batches, whose answers judge each record, as a whole, or not at all.
 """
 import collections
-import http.server
 import json
 import socket
 import struct
-import threading
 
 import harness
 from harness import Promises, expect_equal, wait_until
+from web_service import Quiet, WebService, record_of
 
 PARTITIONS, RECORDS = 4, 2000
 RESET, STALL, LARGE, LARGE_FAILURE, REDIRECT, NONSENSE = range(6)  # offset % 25; what is more is accepted
 TEN_MB = b"x" * (10 << 20)
 
 
-class Receiver(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    allow_reuse_address = False
-    request_queue_size = 128
-
+class Receiver(WebService):
     def __init__(self, handler):
-        super().__init__(("127.0.0.1", 0), handler)
-        self.lock = threading.Lock()
         self.seen = collections.Counter()
         self.accepted = collections.Counter()
         self.requests = 0
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__(handler)
 
     def handle_error(self, request, client_address):
         pass  # the client hangs up on what it need not read
-
-    def url(self):
-        return f"http://127.0.0.1:{self.server_port}/orders"
 
     def arrived(self, record):
         """How often, with this time."""
@@ -48,15 +38,7 @@ class Receiver(http.server.ThreadingHTTPServer):
             self.accepted[record] += 1
 
 
-class Quiet(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-    def read_body(self):
-        return self.rfile.read(int(self.headers["Content-Length"]))
-
+class Answering(Quiet):
     def answer(self, status, body=b"", **headers):
         self.send_response(status)
         for name, value in {"Content-Length": len(body), **headers}.items():
@@ -71,10 +53,10 @@ class Quiet(http.server.BaseHTTPRequestHandler):
         self.connection.close()
 
 
-class Hostile(Quiet):
+class Hostile(Answering):
     def do_POST(self):
         self.read_body()
-        record = int(self.headers["Kafka-Partition"]), int(self.headers["Kafka-Offset"])
+        record = record_of(self.headers)
         kind = record[1] % 25
         first = self.server.arrived(record) == 1
         if kind == REDIRECT:
@@ -93,7 +75,7 @@ class Hostile(Quiet):
         return self.rfile.read(1)  # until the client hangs up
 
 
-class Batches(Quiet):
+class Batches(Answering):
     """Every third request fails as a whole; the others have a verdict for each record."""
 
     def do_POST(self):

@@ -8,13 +8,15 @@ import time
 import dead_letters
 import harness
 from harness import Promises, expect, expect_equal, wait_until
+from web_service import record_of
 
 PARTITIONS, RECORDS = 4, 4000
 OUTAGE, FLAPS, FLAP = 12.0, 8, 0.5  # seconds, times, seconds
 
 
 class Receiver(dead_letters.Receiver):
-    def judge(self, record):
+    def judge(self, headers, _):
+        record = record_of(headers)
         with self.lock:
             if self.out:
                 self.requests_while_out += 1
@@ -27,7 +29,7 @@ def scenario(run):
     run.create(PARTITIONS)
     run.watch_commits()
     receiver = Receiver()
-    options = {"handler": {"simulate": None, "http": {"url": f"http://127.0.0.1:{receiver.server_port}/orders"}},
+    options = {"handler": {"simulate": None, "http": {"url": receiver.url()}},
                "retry": {"attempts": 2, "backoff": "50ms", "max_backoff": "50ms"},
                "breaker": {"failures": 5, "probe": "200ms"}, "dead_letter": {"topic": "{topic}-dlt"}}
     receiver.out = False

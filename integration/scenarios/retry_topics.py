@@ -4,15 +4,14 @@ The receiver judges by the number of the attempt: some records work in the first
 and some are refused for good. Records that a stranger wrote to a retry topic end in the dead-letter topic as well.
 """
 import collections
-import http.server
 import json
 import struct
-import threading
 import time
 
 import harness
 from harness import Promises, expect, expect_equal, wait_until
 from kill import recent_successes
+from web_service import WebService, record_of
 
 PARTITIONS, RECORDS, IN_MEMORY, STRANGERS = 3, 1500, 2, 9
 INTERVAL, SLACK = 0.5, 2.0  # s: of commits; for a busy machine
@@ -20,19 +19,17 @@ WORKS_AT = {1: IN_MEMORY + 1, 2: IN_MEMORY + 2, 3: None}  # by offset % 20: the 
 REFUSED = 4
 
 
-class Receiver(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
+class Receiver(WebService):
     def __init__(self, topic):
-        super().__init__(("127.0.0.1", 0), Request)
-        self.topic, self.lock = topic, threading.Lock()
+        self.topic = topic
         self.attempts = collections.defaultdict(set)
         self.accepted = {}  # (partition, offset): s since 1970, of the first time
         self.strangers = collections.Counter()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__()
 
-    def judge(self, topic, partition, offset, attempt):
+    def judge(self, headers, _):
+        topic, attempt = headers["Kafka-Topic"], int(headers["Laneway-Attempt"])
+        partition, offset = record_of(headers)
         with self.lock:
             if topic != self.topic:
                 self.strangers[topic] += 1
@@ -47,28 +44,12 @@ class Receiver(http.server.ThreadingHTTPServer):
             return 204
 
 
-class Request(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        status = self.server.judge(self.headers["Kafka-Topic"], int(self.headers["Kafka-Partition"]),
-                                   int(self.headers["Kafka-Offset"]), int(self.headers["Laneway-Attempt"]))
-        self.send_response(status)
-        if status != 204:
-            self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
-
-
 def scenario(run):
     retries = [f"{run.topic}-retry-500ms", f"{run.topic}-retry-2s"]
     topics = [run.topic, *retries]
     run.create(PARTITIONS)
     receiver = Receiver(run.topic)
-    options = {"handler": {"simulate": None, "http": {"url": f"http://127.0.0.1:{receiver.server_port}/orders"}},
+    options = {"handler": {"simulate": None, "http": {"url": receiver.url()}},
                "kafka": {"session.timeout.ms": 6000, "heartbeat.interval.ms": 1000},
                "commit": {"interval": f"{INTERVAL * 1000:.0f}ms"}, "breaker": {"failures": 0},
                "retry": {"attempts": IN_MEMORY, "backoff": "20ms", "topics": ["500ms", "2s"]}, "dead_letter": {"topic": "{topic}-dlt"}}

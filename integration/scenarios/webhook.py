@@ -3,32 +3,26 @@
 Then a third service with the log handler prints the same records.
 """
 import collections
-import http.server
 import re
-import threading
 
 import harness
 from harness import Promises, expect, expect_equal, wait_until
+from web_service import WebService, record_of
 
 PARTITIONS, RECORDS, SIZE = 4, 2000, 300
 
 
-class Receiver(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    allow_reuse_address = False
-    request_queue_size = 128
-
+class Receiver(WebService):
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Request)
-        self.lock = threading.Lock()
         self.accepted = collections.Counter()
         self.refused = set()
         self.wrong = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__()
 
-    def judge(self, record, attempt, size):
+    def judge(self, headers, body):
         """The status. Every 17th record is refused at first, half of them because the server is out: that uses up no
         attempt."""
+        record, attempt, size = record_of(headers), int(headers["Laneway-Attempt"]), len(body)
         with self.lock:
             if size != SIZE:
                 self.wrong.append((record, size))
@@ -41,27 +35,11 @@ class Receiver(http.server.ThreadingHTTPServer):
             return 204
 
 
-class Request(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        record = int(self.headers["Kafka-Partition"]), int(self.headers["Kafka-Offset"])
-        status = self.server.judge(record, int(self.headers["Laneway-Attempt"]), len(body))
-        self.send_response(status)
-        if status != 204:
-            self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
-
-
 def scenario(run):
     run.create(PARTITIONS)
     run.watch_commits()
     receiver = Receiver()
-    webhook = {"handler": {"simulate": None, "http": {"url": f"http://127.0.0.1:{receiver.server_port}/orders"}},
+    webhook = {"handler": {"simulate": None, "http": {"url": receiver.url()}},
                "retry": {"backoff": "50ms"}}
     services = [run.service(name, **webhook) for name in ("first", "second")]
     run.produce("--count", RECORDS, "--size", SIZE, "--rate", 1000)

@@ -76,7 +76,7 @@ struct ExecHandler {
 
 /// `handler.plugin`: a shared library does the work.
 struct PluginHandler {
-  std::string library;  ///< an absolute path
+  std::string path;  ///< of the shared library, absolute
   Duration timeout = seconds(30);
   std::string config = "{}";        ///< the section handler.plugin.config as JSON
   std::string shown_config = "{}";  ///< the same as YAML without what may be secret

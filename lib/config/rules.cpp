@@ -78,7 +78,7 @@ class Rules {
       require_of_handler("handler.exec", "command",
                          "a program and its arguments, such as [/opt/orders/handle, --fast]");
     const auto* plugin = std::get_if<PluginHandler>(&config_.handler);
-    if (plugin != nullptr && plugin->library.empty())
+    if (plugin != nullptr && plugin->path.empty())
       require_of_handler("handler.plugin", "library", "the absolute path of the plugin's shared library");
   }
 

@@ -139,7 +139,7 @@ Property url_property() {
 Property library_property() {
   Property property =
       text("handler.plugin.library", "an absolute path", "the shared library that does the work",
-           AT_PLUGIN(library), [](const std::string& path) {
+           AT_PLUGIN(path), [](const std::string& path) {
              return std::string(path.starts_with('/') ? "" : "it does not begin with a /");
            });
   property.example = "/usr/lib/laneway/orders.so";

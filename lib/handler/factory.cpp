@@ -32,7 +32,7 @@ Made make_handler(const config::Config& config) { return std::visit(Maker{config
 
 Status check_handler(const config::Config& config) {
   if (const auto* plugin = std::get_if<config::PluginHandler>(&config.handler))
-    return check_plugin_file(plugin->library);
+    return check_plugin_file(plugin->path);
   const auto made = make_handler(config);
   return made ? Status() : made.error();
 }

@@ -26,16 +26,23 @@ std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
   return std::string(*bytes);
 }
 
-delivery::RetryOrigin origin_of(const Attempt& attempt) {
+/// What the headers of a retry and of a dead letter both say.
+template <class Description>
+Description described(const Attempt& attempt) {
   const auto& record = attempt.record;
-  delivery::RetryOrigin origin;
-  origin.topic = record.topic();
-  origin.partition = record.partition();
-  origin.offset = record.offset();
-  origin.timestamp = record.timestamp();
-  origin.timestamp_type = static_cast<delivery::TimestampType>(record.timestamp_type());
-  origin.attempts = attempt.number;
-  origin.first_failure = attempt.failures->first_ms;
+  Description description;
+  description.topic = record.topic();
+  description.partition = record.partition();
+  description.offset = record.offset();
+  description.timestamp = record.timestamp();
+  description.timestamp_type = static_cast<delivery::TimestampType>(record.timestamp_type());
+  description.attempts = attempt.number;
+  description.first_failure = attempt.failures->first_ms;
+  return description;
+}
+
+delivery::RetryOrigin origin_of(const Attempt& attempt) {
+  auto origin = described<delivery::RetryOrigin>(attempt);
   origin.reason = attempt.failures->reason;
   return origin;
 }
@@ -167,18 +174,10 @@ Duration ForwardHandler::flood_wait() {
 }
 
 delivery::DeadLetter ForwardHandler::dead_letter(const Attempt& attempt) const {
-  const auto& record = attempt.record;
-  delivery::DeadLetter letter;
-  letter.topic = record.topic();
-  letter.partition = record.partition();
-  letter.offset = record.offset();
-  letter.timestamp = record.timestamp();
-  letter.timestamp_type = static_cast<delivery::TimestampType>(record.timestamp_type());
+  auto letter = described<delivery::DeadLetter>(attempt);
   letter.consumer_group = group_;
   letter.reason = attempt.failures->given_up;
   letter.text = attempt.failures->reason;
-  letter.attempts = attempt.number;
-  letter.first_failure = attempt.failures->first_ms;
   return letter;
 }
 

@@ -53,7 +53,7 @@ class BatchPlugin final : public PluginHandler {
 };
 
 Result<std::unique_ptr<Plugin>> start(const config::PluginHandler& settings) {
-  const auto table = load_plugin(settings.library);
+  const auto table = load_plugin(settings.path);
   if (!table) return table.error();
   return Plugin::start(*table, settings.config);
 }
@@ -70,7 +70,7 @@ Result<std::unique_ptr<Handler>> PluginHandler::make(const config::PluginHandler
   if (!plugin) return plugin.error();
   const auto& table = (*plugin)->table();
   telemetry::info("plugin loaded",
-                  {{"plugin", table.name}, {"version", table.version}, {"library", settings.library}});
+                  {{"plugin", table.name}, {"version", table.version}, {"library", settings.path}});
   return make(std::move(plugin).value(), settings.timeout);
 }
 

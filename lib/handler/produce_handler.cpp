@@ -43,7 +43,7 @@ Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& conf
 
 ProduceHandler::~ProduceHandler() {
   ending_.store(true);
-  producer_.reset();  // what is on its way is answered unavailable; what is not stays unanswered
+  producer_->stop();  // what is on its way is answered unavailable; what is not stays unanswered
 }
 
 void ProduceHandler::handle(Task task) noexcept {

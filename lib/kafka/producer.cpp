@@ -103,9 +103,10 @@ class Producer::Implementation {
         transaction_(transactional ? std::make_unique<Transaction>(handle_.get(), [this] { wake(); })
                                    : nullptr),
         thread_([this] { run(); }) {}
-  ~Implementation() { end(); }
+  ~Implementation() { stop(); }
 
   SendResult send(const Outgoing& record, DeliverySink* sink);
+  void stop();
   void wake() { rd_kafka_queue_yield(queue_.get()); }
   rd_kafka_t* handle() { return handle_.get(); }
   Transaction* transaction() { return transaction_.get(); }
@@ -118,7 +119,6 @@ class Producer::Implementation {
   void serve(rd_kafka_event_t* event);
   void serve_deliveries(rd_kafka_event_t* event);
   Delivery failure_of(const rd_kafka_message_t& message, bool alone) const;
-  void end();
 
   HandlePtr handle_;
   QueuePtr queue_;
@@ -183,7 +183,8 @@ Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message,
   return delivery;
 }
 
-void Producer::Implementation::end() {
+void Producer::Implementation::stop() {
+  if (!thread_.joinable()) return;  // stopped before
   if (transaction_) transaction_->end();
   rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
   const auto deadline = Deadline::in(end_patience);
@@ -214,6 +215,8 @@ void Producer::wake() { implementation_->wake(); }
 bool Producer::flush(Deadline deadline) {
   return rd_kafka_flush(implementation_->handle(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
+
+void Producer::stop() { implementation_->stop(); }
 
 Transaction* Producer::transaction() { return implementation_->transaction(); }
 std::uint64_t Producer::acknowledged() const { return implementation_->acknowledged.load(); }

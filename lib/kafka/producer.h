@@ -10,10 +10,12 @@
 // With a transactional_id nothing is sent but inside its transaction; else send() answers withdrawn.
 //
 // Ownership: owns a client handle and the thread that reads its answers, which it joins. Sinks belong to the
-// caller and live until they are answered. Destroying the Producer gives up what is unanswered: every sink is
-// called before the destructor returns (patience: 10 s).
-// Threads: any number call everything. Sinks and on_turn are called on the thread of the Producer and must be
-// brief; they may call send(). Blocks: flush() up to its deadline, and the destructor; nothing else.
+// caller and live until they are answered. stop(), or else the destructor, gives up what is unanswered: every
+// sink is called before it returns (patience: 10 s). Who sends on_turn through a pointer to the Producer calls
+// stop() before that pointer changes.
+// Threads: any number call everything; stop() one, once nobody else sends. Sinks and on_turn are called on the
+// thread of the Producer and must be brief; they may call send(). Blocks: flush() up to its deadline, stop()
+// and the destructor; nothing else.
 // Errors: of single records in Delivery; create() fails with kind configuration.
 #pragma once
 
@@ -111,6 +113,8 @@ class Producer {
   /// Sends what lingers and waits for the answers, in the order of send; false if some are missing at the
   /// deadline.
   bool flush(Deadline deadline);
+  /// Answers everything and joins the thread; nothing but the counts may be asked afterwards.
+  void stop();
   std::uint64_t acknowledged() const;
   std::uint64_t failed() const;
   /// Null without a transactional_id. Lives as long as the Producer.

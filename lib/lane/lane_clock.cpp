@@ -90,7 +90,8 @@ void Lane::tick_pause(TimePoint now) {
   const auto left = service * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
   const auto lead = 2 * (resume_latency_ + busy_tick);
   const bool other_reason = state_.has(Hold::window_full) || state_.has(Hold::memory_full) ||
-                            state_.has(Hold::retries_full) || state_.has(Hold::breaker_open);
+                            state_.has(Hold::retries_full) || state_.has(Hold::breaker_open) ||
+                            state_.has(Hold::map_full);
   const bool soon = service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
   if (!state_.held_by_anything() || (!other_reason && soon)) resume(now);
 }

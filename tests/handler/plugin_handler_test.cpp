@@ -15,7 +15,7 @@ std::string plugin_path(const std::string& name) {
 
 Result<std::unique_ptr<Handler>> make(const std::string& name, const std::string& config = "{}") {
   config::PluginHandler settings;
-  settings.library = plugin_path(name);
+  settings.path = plugin_path(name);
   settings.config = config;
   return PluginHandler::make(settings);
 }
@@ -112,7 +112,7 @@ TEST_CASE("a plugin that does not start says why") {
 
 TEST_CASE("a plugin is tried for check --connect") {
   config::PluginHandler settings;
-  settings.library = plugin_path("in_c");
+  settings.path = plugin_path("in_c");
   CHECK(try_plugin(settings).value() == "in_c 1.0");
   settings.config = R"({"fail": 1})";
   CHECK_FALSE(try_plugin(settings).ok());

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "catch.h"
+#include "eventually.h"
 #include "handler/factory.h"
 #include "kafka/consumer.h"
 #include "kafka/embedded_cluster.h"
@@ -15,19 +16,8 @@ using namespace laneway::handler;
 
 namespace {
 
-constexpr Duration patience = seconds(60);
 using Fault = kafka::EmbeddedCluster::Failure;
 using Request = kafka::EmbeddedCluster::Request;
-
-template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = Deadline::in(patience);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  return true;
-}
 
 /// A cluster with the topics "orders-out" (4 partitions) and "other".
 struct World {

@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "catch.h"
+#include "eventually.h"
 #include "kafka/consumer.h"
 #include "kafka/embedded_cluster.h"
 
@@ -15,7 +16,6 @@ using namespace laneway::kafka;
 
 namespace {
 
-constexpr Duration patience = seconds(60);
 const std::string orders = "orders";
 
 class Answers final : public DeliverySink {
@@ -38,16 +38,6 @@ class Answers final : public DeliverySink {
   mutable Mutex mutex_;
   std::vector<Delivery> all_ GUARDED_BY(mutex_);
 };
-
-template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = Deadline::in(patience);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  return true;
-}
 
 struct World {
   explicit World(int partitions = 1) {

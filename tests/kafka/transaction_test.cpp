@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "catch.h"
+#include "eventually.h"
 #include "kafka/embedded_cluster.h"
 #include "kafka/producer.h"
 
@@ -15,20 +16,9 @@ using namespace laneway::kafka;
 
 namespace {
 
-constexpr Duration patience = seconds(60);
 const std::string output = "orders-out";
 using State = Transaction::State;
 using Request = EmbeddedCluster::Request;
-
-template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = Deadline::in(patience);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  return true;
-}
 
 class Answers final : public DeliverySink {
  public:

@@ -19,15 +19,6 @@ struct FailingLane : TestLane {
     handler.open();
     lane.reset();
   }
-  /// Lets time pass until it holds.
-  template <class Condition>
-  bool in_time(Condition&& condition) {
-    for (int i = 0; i < 200 && !condition(); ++i) {
-      until_outstanding(0);
-      pass(seconds(1));
-    }
-    return condition();
-  }
   std::uint64_t dead_letters(DeadLetterReason why) const {
     return lane->stats().dead_letters[static_cast<std::size_t>(why)].get();
   }

@@ -60,15 +60,6 @@ struct StagedLane : TestLane {
     handler.open();
     lane.reset();
   }
-  /// Lets time pass until it holds.
-  template <class Condition>
-  bool in_time(Condition&& condition) {
-    for (int i = 0; i < 200 && !condition(); ++i) {
-      until_outstanding(0);
-      pass(seconds(1));
-    }
-    return condition();
-  }
 
   delivery::RetryStages stages;
   NextTopics next;

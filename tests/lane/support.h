@@ -238,6 +238,15 @@ class TestLane {
     work();  // collects what finished since
     return so;
   }
+  /// Lets time pass until it holds.
+  template <class Condition>
+  bool in_time(Condition&& condition) {
+    for (int i = 0; i < 200 && !condition(); ++i) {
+      until_outstanding(0);
+      pass(seconds(1));
+    }
+    return condition();
+  }
   bool until_drained() {
     return until([&] { return lane->drained(); });
   }

@@ -13,24 +13,13 @@
 
 #include "base/mutex.h"
 #include "catch.h"
+#include "eventually.h"
 #include "kafka/consumer.h"
 #include "kafka/embedded_cluster.h"
 #include "kafka/producer.h"
 #include "service/service.h"
 
 namespace laneway::service {
-
-inline constexpr Duration patience = seconds(60);
-
-template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = Deadline::in(patience);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return true;
-}
 
 using Place = std::pair<std::int32_t, std::int64_t>;  ///< partition and offset
 
