@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "admin/server.h"
+#include "admin/status_json.h"
 #include "app/exit_code.h"
 #include "app/notify.h"
 #include "app/signals.h"
@@ -70,11 +71,11 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings
       settings.listen,
       {.metrics =
            [&service] { return telemetry::render_metrics({[&service] { return service.families(); }}); },
-       .live =
-           [&service] {
-             auto [live, reason] = service.live();
-             return admin::Liveness{live, std::move(reason)};
-           }});
+       .live = [&service] { return service.live(); },
+       .ready = [&service] { return service.readiness(); },
+       .status = [&service] { return admin::status_json(service.status(), LANEWAY_VERSION); },
+       .control = [&service](const service::ControlRequest& request) { return service.control(request); }},
+      settings.token);
   if (server) {
     const std::string host = settings.listen.substr(0, settings.listen.rfind(':'));
     telemetry::info("admin listening", {{"address", host + ':' + std::to_string((*server)->port())}});

@@ -61,6 +61,13 @@ std::uint16_t port_of(int socket) {
                                              : reinterpret_cast<sockaddr_in*>(&address)->sin_port);
 }
 
+bool is_loopback(const addrinfo& address) {
+  if (address.ai_family == AF_INET)
+    return ntohl(reinterpret_cast<sockaddr_in*>(address.ai_addr)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  return address.ai_family == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6*>(address.ai_addr)->sin6_addr) != 0;
+}
+
 }  // namespace
 
 Result<Listener> listen_on(const std::string& address) {
@@ -83,7 +90,7 @@ Result<Listener> listen_on(const std::string& address) {
     Descriptor socket = bound_socket(*at);
     if (socket.number() < 0) continue;
     const auto bound = port_of(socket.number());
-    return Listener{std::move(socket), bound};
+    return Listener{std::move(socket), bound, is_loopback(*at)};
   }
   return cannot_listen(address, error_text(errno));
 }

@@ -12,6 +12,7 @@ namespace laneway::admin {
 struct Listener {
   Descriptor socket;  ///< listening, not blocking
   std::uint16_t port = 0;
+  bool loopback = false;  ///< only this machine can reach it
 };
 
 /// `address` is host:port or [IPv6]:port; port 0 takes a free one. Blocks while a name is looked up. Errors:

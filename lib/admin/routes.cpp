@@ -2,18 +2,22 @@
 
 #include <exception>
 
+#include "admin/control_request.h"
 #include "admin/host_check.h"
+#include "admin/status_json.h"
 #include "telemetry/log.h"
 
 namespace laneway::admin {
 namespace {
 
 constexpr const char* plain = "text/plain; charset=utf-8";
+constexpr const char* json = "application/json";
+constexpr std::size_t most_body = 8 * 1024;
 constexpr const char* prometheus_text = "text/plain; version=0.0.4; charset=utf-8";
 
-void refuse(httplib::Response& response, int status, const std::string& why) {
+void answer_text(httplib::Response& response, int status, const std::string& text) {
   response.status = status;
-  response.set_content(why + "\n", plain);
+  response.set_content(text + "\n", plain);
 }
 
 bool host_acceptable(const httplib::Request& request, const std::vector<std::string>& names) {
@@ -29,14 +33,48 @@ void simplify(httplib::Request& request) {
   request.headers.erase("Accept-Encoding");
 }
 
+bool wants_json(const httplib::Request& request) {
+  return request.get_param_value("format") == "json" ||
+         request.get_header_value("Accept").find("application/json") != std::string::npos;
+}
+
+bool has_body(const httplib::Request& request) {
+  return request.has_header("Transfer-Encoding") ||
+         (request.has_header("Content-Length") && request.get_header_value("Content-Length") != "0");
+}
+
+int status_of(service::ControlAnswer::Kind kind) {
+  using Kind = service::ControlAnswer::Kind;
+  switch (kind) {
+    case Kind::done:
+      return 200;
+    case Kind::accepted:
+      return 202;
+    case Kind::not_found:
+      return 404;
+    case Kind::refused:
+      return 409;
+    case Kind::no_answer:
+      break;
+  }
+  return 504;
+}
+
 }  // namespace
 
-Routes::Routes(AdminSources sources, std::vector<std::string> names)
-    : sources_(std::move(sources)), names_(std::move(names)) {
-  // All routing is done before httplib would read a body.
+Routes::Routes(AdminSources sources, std::vector<std::string> names, Access access)
+    : sources_(std::move(sources)), names_(std::move(names)), access_(std::move(access)) {
+  // All checks are made before httplib would read a body.
   set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-    route(request, response);
-    return HandlerResponse::Handled;
+    return route(request, response);
+  });
+  set_payload_max_length(most_body);
+  Post(".*",
+       [this](const httplib::Request& request, httplib::Response& response) { change(request, response); });
+  set_error_handler([](const httplib::Request&, httplib::Response& response) {
+    if (response.body.empty())
+      answer_text(response, response.status,
+                  response.status == 413 ? "the body is too large" : "not understood");
   });
   set_exception_handler(
       [](const httplib::Request& request, httplib::Response& response, std::exception_ptr thrown) {
@@ -49,7 +87,7 @@ Routes::Routes(AdminSources sources, std::vector<std::string> names)
         }
         telemetry::log_repeating(telemetry::Level::error, "admin request failed", "admin request failed",
                                  {{"path", request.path}, {"error", what}});
-        refuse(response, 500, "internal error; see the service's log");
+        answer_text(response, 500, "internal error; see the service's log");
       });
 }
 
@@ -58,26 +96,81 @@ void Routes::answer(Connection& connection) {
   process_request(connection, true, closed, simplify);
 }
 
-void Routes::route(const httplib::Request& request, httplib::Response& response) const {
-  if (!host_acceptable(request, names_))
-    return refuse(response, 403,
-                  "this Host is not served: use the IP address, or put the name into admin.listen");
-  const bool metrics = request.path == "/metrics";
-  if (!metrics && request.path != "/livez")
-    return refuse(response, 404, "not found; there are /metrics and /livez");
+Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::Response& response) const {
+  if (!host_acceptable(request, names_)) {
+    answer_text(response, 403,
+                "this Host is not served: use the IP address, or put the name into admin.listen");
+  } else if (is_control_path(request.path)) {
+    return begin_change(request, response);
+  } else if (!look(request, response)) {
+    answer_text(response, 404, "not found; there are /metrics, /livez, /readyz, /status and POST /lanes/…");
+  }
+  return HandlerResponse::Handled;
+}
+
+/// False: there is no such path.
+bool Routes::look(const httplib::Request& request, httplib::Response& response) const {
+  const auto& path = request.path;
+  if (path != "/metrics" && path != "/livez" && path != "/readyz" && path != "/status") return false;
+  response.status = 200;
   if (request.method != "GET" && request.method != "HEAD") {
     response.set_header("Allow", "GET, HEAD");
-    return refuse(response, 405, "method not allowed; use GET");
+    answer_text(response, 405, "method not allowed; use GET");
+  } else if (path == "/metrics") {
+    response.set_content(sources_.metrics(), prometheus_text);
+  } else if (path == "/livez") {
+    live(response);
+  } else if (path == "/readyz") {
+    ready(request, response);
+  } else {
+    response.set_content(sources_.status(), json);
   }
-  response.status = 200;
-  if (metrics) return response.set_content(sources_.metrics(), prometheus_text);
-  live(response);
+  return true;
 }
 
 void Routes::live(httplib::Response& response) const {
-  const Liveness liveness = sources_.live();
-  if (!liveness.live) return refuse(response, 503, liveness.reason);
+  const auto liveness = sources_.live();
+  if (!liveness.live) return answer_text(response, 503, liveness.reason);
   response.set_content("ok\n", plain);
+}
+
+void Routes::ready(const httplib::Request& request, httplib::Response& response) const {
+  const auto readiness = sources_.ready();
+  response.status = readiness.ready() ? 200 : 503;
+  if (wants_json(request)) return response.set_content(readiness_json(readiness), json);
+  std::string text = readiness.ready() ? "ready\n" : "";
+  for (const auto& reason : readiness.reasons) text += reason.text + '\n';
+  response.set_content(text, plain);
+}
+
+/// Unhandled: it may, and its body has to be read first.
+Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
+                                             httplib::Response& response) const {
+  const auto refusal = refuse_change(
+      access_, {request.get_header_value("Authorization"), request.get_header_value("Content-Type"),
+                request.get_header_value("X-Laneway")});
+  if (request.method != "POST") {
+    response.set_header("Allow", "POST");
+    answer_text(response, 405, "method not allowed; use POST");
+  } else if (refusal) {
+    if (refusal->status == 401) response.set_header("WWW-Authenticate", "Bearer");
+    telemetry::log_repeating(telemetry::Level::warn, "admin refused", "admin request refused",
+                             {{"path", request.path}, {"error", refusal->text}});
+    answer_text(response, refusal->status, refusal->text);
+  } else if (has_body(request)) {
+    return HandlerResponse::Unhandled;
+  } else {
+    change(request, response);
+  }
+  return HandlerResponse::Handled;
+}
+
+void Routes::change(const httplib::Request& request, httplib::Response& response) const {
+  const auto parsed = parse_control(request.path, request.params, request.body);
+  if (const auto* refusal = std::get_if<Refusal>(&parsed))
+    return answer_text(response, refusal->status, refusal->text);
+  const auto answer = sources_.control(std::get<service::ControlRequest>(parsed));
+  answer_text(response, status_of(answer.kind), answer.text);
 }
 
 }  // namespace laneway::admin

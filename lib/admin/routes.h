@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "admin/authorization.h"
 #include "admin/connection.h"
 #include "admin/server.h"
 
@@ -16,17 +17,22 @@ namespace laneway::admin {
 class Routes final : private httplib::Server {
  public:
   /// `names`: see host_check.h.
-  Routes(AdminSources sources, std::vector<std::string> names);
+  Routes(AdminSources sources, std::vector<std::string> names, Access access);
 
   /// Reads one request and answers it; closes nothing.
   void answer(Connection& connection);
 
  private:
-  void route(const httplib::Request& request, httplib::Response& response) const;
+  HandlerResponse route(const httplib::Request& request, httplib::Response& response) const;
+  bool look(const httplib::Request& request, httplib::Response& response) const;
   void live(httplib::Response& response) const;
+  void ready(const httplib::Request& request, httplib::Response& response) const;
+  HandlerResponse begin_change(const httplib::Request& request, httplib::Response& response) const;
+  void change(const httplib::Request& request, httplib::Response& response) const;
 
   const AdminSources sources_;
   const std::vector<std::string> names_;
+  const Access access_;
 };
 
 }  // namespace laneway::admin

@@ -2,10 +2,16 @@
 //
 //   GET /metrics   Prometheus text format 0.0.4
 //   GET /livez     200 "ok", or 503 with the reason
+//   GET /readyz    200 "ready", or 503 with a line for each reason; as JSON with Accept: application/json or
+//                  ?format=json
+//   GET /status    JSON (status_json.h)
+//   POST /lanes/{topic}/{partition}/pause, resume, skip; /lanes/{topic}/pause, resume (control_request.h)
+//                  200 done, 202 will be done, 404 no such lane here, 409 cannot be done now, 504 no answer;
+//                  who may: authorization.h
 //
-// HEAD works too; other methods answer 405, other paths 404, a Host header that is neither an IP address,
-// localhost, this machine's name nor the name in `listen` 403 (see host_check.h). One request a connection,
-// no compression.
+// HEAD works where GET does; other methods answer 405, other paths 404, what is malformed 400, a Host header
+// that is neither an IP address, localhost, this machine's name nor the name in `listen` 403 (host_check.h).
+// One request a connection, no compression.
 //
 // Ownership: start() returns the server; destroying or stopping it ends its threads. Threads: the sources are
 // called on the server's own threads, several at a time, until stop() has returned. Blocking: start() looks
@@ -21,18 +27,17 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "service/service.h"
 
 namespace laneway::admin {
-
-struct Liveness {
-  bool live = true;
-  std::string reason;  ///< for people, when not live
-};
 
 /// Where the answers come from. A source that throws makes the answer 500.
 struct AdminSources {
   std::function<std::string()> metrics;
-  std::function<Liveness()> live;
+  std::function<service::Liveness()> live;
+  std::function<service::Readiness()> ready;
+  std::function<std::string()> status;  ///< JSON
+  std::function<service::ControlAnswer(const service::ControlRequest&)> control;
 };
 
 struct Limits {
@@ -46,9 +51,9 @@ struct Limits {
 class Server {
  public:
   /// `listen` is host:port; port 0 takes a free one. Errors: configuration for what is no address;
-  /// unavailable for one that cannot be had now.
+  /// unavailable for one that cannot be had now. `token`: see authorization.h.
   static Result<std::unique_ptr<Server>> start(const std::string& listen, AdminSources sources,
-                                               Limits limits = {});
+                                               const std::string& token = {}, Limits limits = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -193,6 +193,11 @@ struct Journal {
 struct Admin {
   bool enabled = true;
   std::string listen = "127.0.0.1:9644";
+  std::string token_file;  ///< empty: what changes something needs no token, on a loopback address only
+  std::string token;       ///< what the file held; never printed
+  struct Ready {
+    Duration stall = seconds(60);
+  } ready;
 };
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error };

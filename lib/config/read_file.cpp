@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -82,6 +83,14 @@ Result<std::string> read_secret(const std::string& path) {
   if (content->ends_with('\r')) content->pop_back();
   if (content->empty()) return Error{ErrorKind::configuration, "the file is empty", "put the secret in it"};
   return content;
+}
+
+Result<std::string> read_token(const std::string& path) {
+  auto token = read_secret(path);
+  if (token && std::any_of(token->begin(), token->end(), [](char c) { return c <= ' ' || c > '~'; }))
+    return Error{ErrorKind::configuration, "the token has a blank, a line break or no ASCII in it",
+                 "make one: openssl rand -hex 32"};
+  return token;
 }
 
 }  // namespace laneway::config

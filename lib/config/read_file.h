@@ -17,4 +17,7 @@ Result<std::string> read_file(const std::string& path);
 /// everyone may read or write is refused.
 Result<std::string> read_secret(const std::string& path);
 
+/// The same for one that goes into an HTTP header: visible ASCII characters without blanks.
+Result<std::string> read_token(const std::string& path);
+
 }  // namespace laneway::config

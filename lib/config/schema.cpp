@@ -7,6 +7,7 @@
 #include "config/checks.h"
 #include "config/client_keys.h"
 #include "config/json.h"
+#include "config/read_file.h"
 #include "config/schema_failure.h"
 #include "config/schema_produce.h"
 
@@ -229,6 +230,24 @@ void add_lanes(std::vector<Property>& table) {
   add_lane_rate(table);
 }
 
+/// The file is read here, so that a bad one is found by who checks the configuration.
+Property token_property() {
+  Property property = text("admin.token_file", "the path of a file, or \"\" for none",
+                           "a secret that whoever pauses, resumes or skips has to know", AT(admin.token_file),
+                           [](const std::string&) { return std::string(); });
+  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_scalar()) return BadValue{node, ""};
+    config.admin.token_file = node.text;
+    config.admin.token.clear();
+    if (node.text.empty()) return std::nullopt;
+    auto token = read_token(node.text);
+    if (!token) return BadValue{node, token.error().text()};
+    config.admin.token = std::move(token).value();
+    return std::nullopt;
+  };
+  return property;
+}
+
 void add_rest(std::vector<Property>& table) {
   table.push_back(duration("commit.interval", milliseconds(10), hours(1), "offsets are committed this often",
                            AT(commit.interval)));
@@ -242,6 +261,10 @@ void add_rest(std::vector<Property>& table) {
       flag("admin.enabled", "metrics, health and control are served over HTTP", AT(admin.enabled)));
   table.push_back(text("admin.listen", "host:port, port 0 for a free one", "where they are served",
                        AT(admin.listen), check_listen));
+  table.push_back(token_property());
+  table.push_back(duration("admin.ready.stall", seconds(1), hours(24),
+                           "a lane with lag that makes no progress for so long is not ready",
+                           AT(admin.ready.stall)));
   table.push_back(choice<LogLevel>("log.level",
                                    {{"trace", LogLevel::trace},
                                     {"debug", LogLevel::debug},

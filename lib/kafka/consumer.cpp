@@ -136,7 +136,7 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
     case RD_KAFKA_EVENT_ERROR:
       return translate_error(event);
     case RD_KAFKA_EVENT_STATS:
-      return FetchedBytes{fetched_bytes(rd_kafka_event_stats(event))};
+      return read_statistics(rd_kafka_event_stats(event));
     case RD_KAFKA_EVENT_OFFSET_COMMIT: {
       CommitResult result;
       const auto code = rd_kafka_event_error(event);

@@ -60,11 +60,13 @@ struct ClientError {
   bool group_denied = false;
   std::string text;  ///< where access is refused, with the right that is missing
 };
-/// Bytes received so far, by partition, from the client's statistics.
-struct FetchedBytes {
-  std::vector<std::pair<TopicPartition, std::uint64_t>> bytes;
+/// What laneway reads from the client's statistics.
+struct Statistics {
+  /// Bytes of records received so far, by partition, refetched ones counted again.
+  std::vector<std::pair<TopicPartition, std::uint64_t>> fetched;
+  bool connected = true;  ///< to at least one broker
 };
-using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, FetchedBytes>;
+using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics>;
 
 enum class Pop { record, empty, end_of_partition, error };
 

@@ -11,12 +11,11 @@
 //
 // Ownership: owns a client handle and the thread that reads its answers, which it joins. Sinks belong to the
 // caller and live until they are answered. stop(), or else the destructor, gives up what is unanswered: every
-// sink is called before it returns (patience: 10 s). Who sends on_turn through a pointer to the Producer calls
-// stop() before that pointer changes.
-// Threads: any number call everything; stop() one, once nobody else sends. Sinks and on_turn are called on the
-// thread of the Producer and must be brief; they may call send(). Blocks: flush() up to its deadline, stop()
-// and the destructor; nothing else.
-// Errors: of single records in Delivery; create() fails with kind configuration.
+// sink is called before it returns (patience: 10 s). Who sends on_turn through a pointer to the Producer
+// calls stop() before that pointer changes. Threads: any number call everything; stop() one, once nobody else
+// sends. Sinks and on_turn are called on the thread of the Producer and must be brief; they may call send().
+// Blocks: flush() up to its deadline, stop() and the destructor; nothing else. Errors: of single records in
+// Delivery; create() fails with kind configuration.
 #pragma once
 
 #include <cstdint>

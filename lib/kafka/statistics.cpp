@@ -1,22 +1,36 @@
 #include "kafka/statistics.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace laneway::kafka {
+namespace {
 
-std::vector<std::pair<TopicPartition, std::uint64_t>> fetched_bytes(std::string_view statistics) {
-  std::vector<std::pair<TopicPartition, std::uint64_t>> bytes;
-  const auto root = nlohmann::json::parse(statistics, nullptr, false);
-  if (!root.is_object() || !root.contains("topics")) return bytes;
-  for (const auto& [name, topic] : root["topics"].items()) {
+using Json = nlohmann::json;
+
+void read_topics(const Json& topics, Statistics& statistics) {
+  for (const auto& [name, topic] : topics.items()) {
     if (!topic.contains("partitions")) continue;
     for (const auto& [number, partition] : topic["partitions"].items()) {
       const auto id = partition.value("partition", -1);
       const auto received = partition.value("rxbytes", std::uint64_t{0});
-      if (id >= 0 && received > 0) bytes.push_back({{name, id}, received});
+      if (id >= 0 && received > 0) statistics.fetched.push_back({{name, id}, received});
     }
   }
-  return bytes;
+}
+
+}  // namespace
+
+Statistics read_statistics(std::string_view text) {
+  Statistics statistics;
+  const auto root = Json::parse(text, nullptr, false);
+  if (!root.is_object()) return statistics;
+  if (root.contains("topics")) read_topics(root["topics"], statistics);
+  if (!root.contains("brokers")) return statistics;
+  const auto& brokers = root["brokers"];
+  statistics.connected = std::any_of(brokers.begin(), brokers.end(),
+                                     [](const Json& broker) { return broker.value("state", "") == "UP"; });
+  return statistics;
 }
 
 }  // namespace laneway::kafka

@@ -2,15 +2,12 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "kafka/types.h"
+#include "kafka/consumer.h"
 
 namespace laneway::kafka {
 
-/// Bytes of records received so far, by partition, refetched ones counted again. Nothing on text that is not
-/// what the library documents.
-std::vector<std::pair<TopicPartition, std::uint64_t>> fetched_bytes(std::string_view statistics);
+/// Nothing fetched and connected on text that is not what the library documents.
+Statistics read_statistics(std::string_view text);
 
 }  // namespace laneway::kafka

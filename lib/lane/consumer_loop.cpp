@@ -13,6 +13,14 @@ constexpr Duration close_patience = milliseconds(1000);
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
 constexpr Duration leave_patience = milliseconds(1500);
 
+/// Since when something is so.
+void stamp(Relaxed<std::int64_t>& since, bool is_so, TimePoint now) {
+  if (!is_so)
+    since.set(0);
+  else if (since.get() == 0)
+    since.set(now.time_since_epoch().count());
+}
+
 }  // namespace
 
 ConsumerLoop::ConsumerLoop(const LaneContext& context, LoopSettings settings, std::function<void()> ended)
@@ -85,7 +93,7 @@ void ConsumerLoop::run() {
   next_tick_ = now_;
   next_commit_ = now_ + settings_.commit.interval;
   while (!done_) {
-    if (ready_.empty() && !any_signalled_.load(std::memory_order_acquire)) {
+    if (ready_.empty() && !any_signalled_.load(std::memory_order_acquire) && !any_commands_.load()) {
       auto until = std::min(next_tick_, now_ + seconds(1));
       if (!handovers_.empty() || closing_since_ || stopping_)
         until = std::min(until, now_ + milliseconds(10));
@@ -93,6 +101,7 @@ void ConsumerLoop::run() {
     }
     turn();
   }
+  end_commands();
   commits_.reset();  // the next member may commit
   ended_.store(true, std::memory_order_release);
   on_ended_();
@@ -102,6 +111,7 @@ void ConsumerLoop::turn() {
   now_ = SteadyClock::now();
   stats_.last_turn_ns.set(now_.time_since_epoch().count());
   while (auto event = consumer_->poll()) serve(*event);
+  if (any_commands_.load()) run_commands();
   work_lanes();
   if (now_ >= next_tick_) tick_lanes();
   advance_commit();
@@ -112,13 +122,47 @@ void ConsumerLoop::turn() {
   if (stops_.load() > 0) advance_stop();
 }
 
+void ConsumerLoop::post(LaneCommand command) {
+  {
+    MutexLock lock(shared_mutex_);
+    if (!takes_commands_) return;
+    commands_.push_back(std::move(command));
+  }
+  any_commands_.store(true);
+  signal_.notify();
+}
+
+void ConsumerLoop::run_commands() {
+  any_commands_.store(false);
+  std::vector<LaneCommand> commands;
+  {
+    MutexLock lock(shared_mutex_);
+    commands.swap(commands_);
+  }
+  for (const auto& command : commands)
+    for (const auto& entry : entries_) command(*entry->lane, now_);
+  for (const auto& entry : entries_) make_ready(*entry);
+}
+
+/// Who waits for one learns that it will not be run.
+void ConsumerLoop::end_commands() {
+  std::vector<LaneCommand> commands;
+  MutexLock lock(shared_mutex_);
+  takes_commands_ = false;
+  commands.swap(commands_);
+}
+
+void ConsumerLoop::make_ready(Entry& entry) {
+  if (!entry.ready) ready_.push_back(&entry);
+  entry.ready = true;
+}
+
 void ConsumerLoop::work_lanes() {
   if (any_signalled_.exchange(false, std::memory_order_acq_rel)) {
     MutexLock lock(shared_mutex_);
     for (auto* entry : signalled_) {
       entry->signalled.store(false, std::memory_order_release);
-      if (!entry->ready) ready_.push_back(entry);
-      entry->ready = true;
+      make_ready(*entry);
     }
     signalled_.clear();
   }
@@ -139,6 +183,7 @@ void ConsumerLoop::work_lanes() {
 
 void ConsumerLoop::tick_lanes() {
   next_tick_ = now_ + seconds(1);
+  stamp(stats_.joining_since_ns, consumer_->joining(), now_);
   for (const auto& entry : entries_) {
     if (now_ >= entry->next_tick) {
       entry->next_tick = entry->lane->tick(now_);
@@ -156,12 +201,14 @@ void ConsumerLoop::serve(kafka::Event& event) {
   if (auto* revoked = std::get_if<kafka::Revoked>(&event)) return on_revoked(*revoked);
   if (auto* committed = std::get_if<kafka::Committed>(&event)) return on_committed(*committed);
   if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->on_answer(*result);
-  if (auto* fetched = std::get_if<kafka::FetchedBytes>(&event)) {
-    for (const auto& [partition, bytes] : fetched->bytes)
-      if (auto* entry = find(partition)) entry->lane->stats().fetched_bytes.set(bytes);
-    return;
-  }
+  if (auto* statistics = std::get_if<kafka::Statistics>(&event)) return on_statistics(*statistics);
   if (auto* error = std::get_if<kafka::ClientError>(&event)) on_client_error(*error);
+}
+
+void ConsumerLoop::on_statistics(const kafka::Statistics& statistics) {
+  for (const auto& [partition, bytes] : statistics.fetched)
+    if (auto* entry = find(partition)) entry->lane->stats().fetched_bytes.set(bytes);
+  stamp(stats_.no_broker_since_ns, !statistics.connected, now_);
 }
 
 void ConsumerLoop::on_client_error(const kafka::ClientError& error) {

@@ -55,6 +55,9 @@ struct LoopSettings {
   std::shared_ptr<StillDraining> still_draining;  ///< shared by the members of the process
 };
 
+/// Something to be done with a lane on its loop's thread; must not block.
+using LaneCommand = std::function<void(Lane&, TimePoint now)>;
+
 struct LoopStats {
   Relaxed<std::uint64_t> commits_acknowledged;
   Relaxed<std::uint64_t> commits_failed;
@@ -64,6 +67,9 @@ struct LoopStats {
   Histogram commit_latency;
   Histogram drain;
   Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn
+  Relaxed<std::int64_t>
+      joining_since_ns;  ///< steady time at which the group began to be joined; 0: it is not
+  Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is
 };
 
 class ConsumerLoop {
@@ -79,6 +85,10 @@ class ConsumerLoop {
   void cut_short();
   /// False if the loop or a handler of it hangs; the destructor would wait for them.
   bool join(Deadline deadline);
+
+  /// From any thread: the loop calls it with each lane that it has when it comes to it, in its next turn. A
+  /// command that comes too late is destroyed without a call.
+  void post(LaneCommand command) EXCLUDES(shared_mutex_);
 
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// Why it cannot go on.
@@ -134,6 +144,10 @@ class ConsumerLoop {
   void end_lane(Entry& entry, Lane::Ending ending = Lane::Ending::given_up);
   void work_lanes();
   void tick_lanes();
+  void run_commands() EXCLUDES(shared_mutex_);
+  void end_commands() EXCLUDES(shared_mutex_);
+  void make_ready(Entry& entry);
+  void on_statistics(const kafka::Statistics& statistics);
   // consumer_loop_commit.cpp
   void commit_if_due();
   bool may_commit() const;
@@ -192,7 +206,10 @@ class ConsumerLoop {
   std::vector<Entry*> signalled_ GUARDED_BY(shared_mutex_);
   std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(shared_mutex_);
   std::optional<Error> fatal_ GUARDED_BY(shared_mutex_);
+  std::vector<LaneCommand> commands_ GUARDED_BY(shared_mutex_);
+  bool takes_commands_ GUARDED_BY(shared_mutex_) = true;
   std::atomic<bool> any_signalled_{false};
+  std::atomic<bool> any_commands_{false};
   std::thread thread_;
 };
 

@@ -87,10 +87,7 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
     if (std::find(done.begin(), done.end(), offset.partition) == done.end()) continue;
     auto* entry = find(offset.partition);
     if (entry == nullptr || entry->lane->epoch() != epoch) continue;
-    if (entry->lane->committed(offset) && !entry->ready) {
-      entry->ready = true;
-      ready_.push_back(entry);
-    }
+    if (entry->lane->committed(offset)) make_ready(*entry);
   }
   commit_refused_ = !result.error.empty();
   if (!result.error.empty()) return on_commit_failed(result.error);
@@ -128,8 +125,7 @@ void ConsumerLoop::start_over_if_failed() {
     auto [entry, source] = add_lane(start);
     source->seek(start.offset);
     entry->lane->start(std::move(source), now_);
-    entry->ready = true;
-    ready_.push_back(entry);
+    make_ready(*entry);
   }
   next_tick_ = now_;
   publish_lanes();

@@ -48,8 +48,7 @@ void ConsumerLoop::on_committed(const kafka::Committed& committed) {
   if (auto status = consumer_->assign(from); !status) fail(client_broken(status.error().text()));
   for (auto& [entry, source] : sources) {
     entry->lane->start(std::move(source), now_);
-    entry->ready = true;
-    ready_.push_back(entry);
+    make_ready(*entry);
   }
   next_tick_ = now_;
   publish_lanes();

@@ -11,6 +11,11 @@ State Downstream::state() const {
   return breaker_.state();
 }
 
+std::string Downstream::last_failure() const {
+  MutexLock lock(mutex_);
+  return last_failure_;
+}
+
 std::uint32_t Downstream::room(TimePoint now) const {
   if (closed()) return delivery::Breaker::unlimited;
   MutexLock lock(mutex_);
@@ -52,6 +57,7 @@ void Downstream::fail(const std::string& reason, std::optional<Duration> after, 
   const auto before = breaker_.state();
   breaker_.succeeded(now, successes_.exchange(0, std::memory_order_relaxed));
   breaker_.failed(now, after);
+  last_failure_ = reason;
   log_change(before, reason);
 }
 

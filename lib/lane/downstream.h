@@ -23,6 +23,8 @@ class Downstream {
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
   delivery::Breaker::State state() const EXCLUDES(mutex_);
   const std::string& name() const { return name_; }
+  /// Why it is not closed, in the words of the last failure.
+  std::string last_failure() const EXCLUDES(mutex_);
 
   /// How many calls may begin: a hint for who submits; admit() decides.
   std::uint32_t room(TimePoint now) const EXCLUDES(mutex_);
@@ -45,6 +47,7 @@ class Downstream {
   std::atomic<std::uint32_t> successes_{0};  // not yet told to the breaker
   mutable Mutex mutex_;
   delivery::Breaker breaker_ GUARDED_BY(mutex_);
+  std::string last_failure_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::lane

@@ -82,8 +82,9 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
 void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   source_ = std::move(source);
   if (watch_.careful()) begin_carefully();
+  follow_hand(now);
   state_.start(now);
-  stats_->state.set(state_.state());
+  show_state();
 }
 
 bool Lane::work(TimePoint now) {
@@ -261,6 +262,7 @@ void Lane::start_over(handler::RecordBatch& batch, std::int64_t offset) {
   let_go(keys_.clear());
   keys_ = {};
   let_go(retries_.clear(&handler::Item::sequence));
+  skips_.clear();
   give_back_pending();
   acknowledged_ = {partition_, kafka::no_offset, {}};
   first_ = -1;
@@ -353,7 +355,7 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::rate_limited, rate_room(now).none(), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
                        state_.has(Hold::memory_full) || keys_.waiting() > 0 || watch_.careful());
-  if (state_.state() != was) stats_->state.set(state_.state());
+  if (state_.state() != was) show_state();
 }
 
 std::string Lane::hold_reasons() const {
@@ -370,7 +372,13 @@ std::string Lane::hold_reasons() const {
   add(Hold::breaker_open, "breaker open");
   add(Hold::rate_limited, "rate limit");
   add(Hold::map_full, "completion map too long for a transaction");
+  add(Hold::by_hand, "by hand");
   return text;
+}
+
+void Lane::show_state() {
+  stats_->state.set(state_.state());
+  stats_->hold_reasons.set(state_.reasons());
 }
 
 void Lane::log_state(const char* event, const std::string& why) const {

@@ -17,6 +17,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -31,6 +32,7 @@
 #include "lane/execution.h"
 #include "lane/key_order.h"
 #include "lane/lane_context.h"
+#include "lane/lane_control.h"
 #include "lane/lane_state.h"
 #include "lane/lane_stats.h"
 #include "lane/ledger.h"
@@ -73,6 +75,13 @@ class Lane {
   kafka::CommittedOffset starting_point() const;
   /// Takes no new records while the completion map is too long to be committed whole.
   void hold_for_map(bool too_long, TimePoint now);
+  /// Pauses or goes on as the operators want it (LaneContext::hand_pauses). What it has taken goes on.
+  void follow_hand(TimePoint now);
+  LaneDetail detail(TimePoint now) const;
+  /// The record goes to the dead-letter topic instead of to its next attempt.
+  Skip skip(std::int64_t offset, const std::string& reason, TimePoint now);
+  /// How long its records wait before their attempt: it is of a retry topic.
+  Duration retry_delay() const { return stage_ == nullptr ? Duration::zero() : stage_->delay; }
   /// Records completed since the last call.
   std::uint64_t take_completed() { return std::exchange(completed_since_, 0); }
 
@@ -121,6 +130,7 @@ class Lane {
   void enqueue(BatchPtr batch);
   void submit(TimePoint now);
   void update_holds(TimePoint now);
+  void show_state();
   void log_state(const char* event, const std::string& why = {}) const;
   std::string hold_reasons() const;
 
@@ -153,6 +163,10 @@ class Lane {
   void tick_careful(TimePoint now);
   void relax(const char* why);
   std::uint32_t run_limit() const { return watch_.careful() ? 1 : run_; }
+
+  // lane_control.cpp
+  void skip(handler::Item item, const std::string& reason);
+  bool skip_if_wished(handler::Item& item);
 
   // lane_drain.cpp
   bool fits(TimePoint now, TimePoint deadline) const;
@@ -246,6 +260,7 @@ class Lane {
   Sequence oldest_seen_ = 0;
   TimePoint oldest_since_{};
   bool oldest_reported_ = false;
+  std::map<Sequence, std::string> skips_;  // wishes, with their reasons, for records that were not waiting
   bool cancelled_ = false;
   bool drained_ = false;
   std::uint64_t abandoned_ = 0;

@@ -77,10 +77,10 @@ std::uint64_t Lane::work_left() const {
 
 void Lane::tick_pause(TimePoint now) {
   if (state_.pause_due(now)) {
-    take_what_is_fetched(now);
+    if (!state_.has(Hold::by_hand)) take_what_is_fetched(now);  // nothing more is wanted then
     source_->pause();
     state_.pause(now);
-    stats_->state.set(state_.state());
+    show_state();
     log_state("lane paused", hold_reasons());
     return;
   }
@@ -91,7 +91,7 @@ void Lane::tick_pause(TimePoint now) {
   const auto lead = 2 * (resume_latency_ + busy_tick);
   const bool other_reason = state_.has(Hold::window_full) || state_.has(Hold::memory_full) ||
                             state_.has(Hold::retries_full) || state_.has(Hold::breaker_open) ||
-                            state_.has(Hold::map_full);
+                            state_.has(Hold::map_full) || state_.has(Hold::by_hand);
   const bool soon = service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
   if (!state_.held_by_anything() || (!other_reason && soon)) resume(now);
 }
@@ -109,7 +109,7 @@ void Lane::take_what_is_fetched(TimePoint now) {
 void Lane::resume(TimePoint now) {
   source_->resume(next_offset_);
   state_.resume(now);
-  stats_->state.set(state_.state());
+  show_state();
   resumed_at_ = now;
   log_state("lane resumed");
 }
@@ -162,7 +162,7 @@ void Lane::tick_source_error(TimePoint now) {
 }
 
 void Lane::publish(TimePoint now) {
-  stats_->state.set(state_.state());
+  show_state();
   stats_->holds.set(state_.holds());
   stats_->pauses.set(state_.pauses());
   stats_->held_ns.set(state_.held(now).count());

@@ -7,6 +7,7 @@
 #include "handler/handler.h"
 #include "lane/crash_watch.h"
 #include "lane/downstream.h"
+#include "lane/hand_pauses.h"
 #include "lane/journal.h"
 #include "lane/memory_plan.h"
 #include "lane/rate_limiter.h"
@@ -25,7 +26,8 @@ struct LaneContext {
   Downstream* downstream = nullptr;                     ///< null: there is no breaker
   RateLimiter* rate = nullptr;                          ///< of all lanes together; null: none
   Journal* journal = nullptr;                           ///< may be null
-  CarefulTurn* careful_turn = nullptr;  ///< of all lanes of the process; null: a lane of its own
+  CarefulTurn* careful_turn = nullptr;      ///< of all lanes of the process; null: a lane of its own
+  const HandPauses* hand_pauses = nullptr;  ///< null: nobody can pause a lane by hand
 };
 
 }  // namespace laneway::lane

@@ -47,7 +47,7 @@ bool Lane::has_uncommitted() const {
 }
 
 void Lane::hold_for_map(bool too_long, TimePoint now) {
-  if (state_.set(Hold::map_full, too_long, now)) stats_->state.set(state_.state());
+  if (state_.set(Hold::map_full, too_long, now)) show_state();
 }
 
 /// Whether everything that has been taken can be finished in time, by the measured service time.

@@ -6,6 +6,8 @@
 namespace laneway::lane {
 
 void Lane::tick_oldest(TimePoint now) {
+  if (!skips_.empty())
+    std::erase_if(skips_, [&](const auto& wish) { return !ledger_.is_incomplete(wish.first); });
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) {
     stats_->oldest_since_ns.set(0);
@@ -35,13 +37,7 @@ std::optional<delivery::DeadLetterReason> Lane::outlived(TimePoint now) const {
 }
 
 void Lane::report_oldest(const Ledger::Position& oldest, TimePoint now) {
-  std::uint32_t attempt = 0;
-  std::string error = "it is at work, or waits behind one that is";
-  retries_.each([&](const handler::Item& item) {
-    if (item.sequence != oldest.sequence) return;
-    attempt = item.attempt;
-    error = item.failures ? item.failures->reason : std::string();
-  });
+  const auto record = detail(now).oldest.value_or(OldestRecord{});
   telemetry::warn(
       "a record holds back the commits",
       {{"topic", partition_.topic},
@@ -50,8 +46,8 @@ void Lane::report_oldest(const Ledger::Position& oldest, TimePoint now) {
        {"epoch", epoch_},
        {"age_ms", now - oldest_since_},
        {"records_behind", ledger_.window() - 1},
-       {"attempt", attempt},
-       {"error", error},
+       {"attempts", record.attempts},
+       {"error", record.error.empty() ? "none; it is at work, or waits behind one that is" : record.error},
        {"policy", context_.ledger.policy == config::LedgerPolicy::hold ? "hold" : "dead_letter"}});
 }
 

@@ -28,6 +28,7 @@ enum class Hold : std::uint8_t {
   breaker_open = 16,  ///< The downstream is out, and records wait that will ask for it.
   rate_limited = 32,  ///< lanes.rate or handler.rate: the next record's time has not come.
   map_full = 64,      ///< The completion map does not fit into a commit that needs all of it.
+  by_hand = 128,      ///< An operator wants it so (hand_pauses.h).
 };
 
 class LaneState {
@@ -39,6 +40,8 @@ class LaneState {
   bool may_take() const { return state_ == State::running; }
   bool has(Hold reason) const { return (reasons_ & bit(reason)) != 0; }
   bool held_by_anything() const { return reasons_ != 0; }
+  /// All at once, as bits of Hold.
+  std::uint8_t reasons() const { return reasons_; }
 
   /// Each of these answers whether the state changed.
   bool start(TimePoint now);

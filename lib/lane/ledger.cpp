@@ -61,6 +61,19 @@ std::int64_t Ledger::offset_of(Sequence sequence) const {
   return segment.first_offset + static_cast<std::int64_t>(sequence - segment.first_sequence);
 }
 
+std::optional<Sequence> Ledger::incomplete_at(std::int64_t offset) const {
+  Sequence low = oldest_;
+  for (Sequence high = next_; low < high;) {
+    const Sequence middle = low + (high - low) / 2;
+    if (offset_of(middle) < offset)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (!is_incomplete(low) || offset_of(low) != offset) return {};
+  return low;
+}
+
 /// The first record from `from` on that is (not) complete; next_ when there is none.
 Sequence Ledger::find(bool complete, Sequence from) const {
   while (from < next_) {

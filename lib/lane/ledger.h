@@ -77,6 +77,11 @@ class Ledger {
     if (incomplete() == 0) return {};
     return Position{oldest_, offset_of(oldest_)};
   }
+  /// The record of the window with this offset, unless it is complete. O(log² window).
+  std::optional<Sequence> incomplete_at(std::int64_t offset) const;
+  bool is_incomplete(Sequence sequence) const {
+    return sequence >= oldest_ && sequence < next_ && find(false, sequence) == sequence;
+  }
   /// Records that are not complete.
   std::uint64_t incomplete() const { return window() - completed_above_; }
   /// Records from the oldest incomplete one to the newest.

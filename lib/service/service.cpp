@@ -1,18 +1,13 @@
 #include "service/service.h"
 
 #include <algorithm>
-#include <atomic>
-#include <map>
 
-#include "base/mutex.h"
-#include "base/signal.h"
 #include "config/retry_topics.h"
 #include "handler/factory.h"
 #include "handler/forward_handler.h"
 #include "handler/produce_topics.h"
-#include "kafka/directory.h"
-#include "lane/consumer_loop.h"
 #include "service/forward_topics.h"
+#include "service/implementation.h"
 #include "service/lane_metrics.h"
 #include "telemetry/log.h"
 
@@ -25,49 +20,11 @@ constexpr Duration live_limit = seconds(10);
 /// Room in the memory plan for partitions that are added later or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
 
-using Loops = std::vector<std::shared_ptr<lane::ConsumerLoop>>;
-
 bool all_ended(const Loops& loops) {
   return std::all_of(loops.begin(), loops.end(), [](const auto& loop) { return loop->ended(); });
 }
 
 }  // namespace
-
-class Service::Implementation {
- public:
-  Implementation(config::Config c, std::unique_ptr<handler::Handler> h)
-      : config(std::move(c)), handler(std::move(h)) {}
-
-  Status prepare();
-  Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
-  Result<lane::MemoryPlan> wait_for_topics();
-  Result<std::vector<kafka::TopicInfo>> find_all_topics(kafka::Directory& directory, Duration timeout);
-  Status make_context(const lane::MemoryPlan& plan);
-  Status start_members();
-  kafka::ClientSettings member_settings(std::size_t member) const;
-  Loops loops() const EXCLUDES(mutex);
-  void stop() EXCLUDES(mutex);
-  bool watch();
-  bool outgrown() const;
-  Status renew_members() EXCLUDES(mutex);
-  bool late() const;
-
-  config::Config config;
-  std::unique_ptr<handler::Handler> handler;
-  std::unique_ptr<handler::Handler> forward;
-  delivery::RetryStages stages;
-  std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
-  std::unique_ptr<lane::Downstream> downstream;
-  std::unique_ptr<lane::RateLimiter> rate;
-  std::unique_ptr<lane::Journal> journal;
-  lane::CarefulTurn careful_turn;
-  lane::LaneContext context;
-  Signal changed;  // a stop, or a member that ended
-  std::atomic<int> stops{0};
-  std::atomic<std::int64_t> stop_deadline{0};
-  mutable Mutex mutex;
-  std::vector<std::shared_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
-};
 
 Status Service::Implementation::prepare() {
   if (!config.journal.file.empty()) {
@@ -139,6 +96,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
     if (stops.load() > 0 || deadline.left() < retry_interval + milliseconds(100) ||
         topics.error().kind == ErrorKind::configuration)
       return topics.error();
+    waits("it waits for brokers and topics: " + topics.error().text());
     if (SteadyClock::now() >= next_report) {
       next_report = SteadyClock::now() + seconds(5);
       telemetry::warn("waiting for brokers and topics",
@@ -170,7 +128,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
     rate = std::make_unique<lane::RateLimiter>(config.rate);
   stages = retry_stages(config);
   context = {config.lanes, config.retry,     config.ledger, plan,          handler.get(), forward.get(),
-             &stages,      downstream.get(), rate.get(),    journal.get(), &careful_turn};
+             &stages,      downstream.get(), rate.get(),    journal.get(), &careful_turn, &hand_pauses};
   return {};
 }
 
@@ -187,6 +145,7 @@ Status Service::Implementation::start_members() {
     MutexLock lock(mutex);
     members.push_back(std::move(loop));
   }
+  waits({});
   // A stop that came meanwhile may not have seen them.
   if (stops.load() > 0)
     for (const auto& loop : loops()) loop->stop();
@@ -218,6 +177,7 @@ Status Service::Implementation::renew_members() {
     if (!loop->join(Deadline::in(milliseconds(100))))
       return Error{ErrorKind::fatal, "a handler or the Kafka client hangs: the service cannot start over",
                    ""};
+  waits("it starts over to share out lanes.memory anew");
   auto plan = wait_for_topics();
   if (stops.load() > 0) return {};
   if (!plan) return plan.error();
@@ -240,6 +200,7 @@ bool Service::Implementation::watch() {
   while (!all_ended(current) && !late()) {
     changed.wait_until(SteadyClock::now() + milliseconds(200));
     if (stops.load() > 0) continue;
+    observe();
     // One that cannot go on takes the others down in order, so that the process can be started anew.
     if (handler->fatal() ||
         std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
@@ -301,25 +262,6 @@ Ended Service::wait() {
   return ended;
 }
 
-std::vector<LaneView> Service::snapshot() const {
-  std::vector<LaneView> views;
-  const auto loops = implementation_->loops();
-  for (std::size_t member = 0; member < loops.size(); ++member) {
-    for (const auto& lane : loops[member]->lanes()) {
-      const auto& stats = lane->stats();
-      const auto pool = lane->pool().snapshot();
-      views.push_back({member, lane->partition().topic, lane->partition().partition, lane->epoch(),
-                       stats.state.get(), stats.lag.get(), pool.queued, pool.in_flight,
-                       stats.waiting_retries.get(), stats.outcomes[0].get(), stats.committed_offset.get(),
-                       stats.holds.get(), stats.pauses.get(), stats.delivered_offset.get()});
-    }
-  }
-  std::sort(views.begin(), views.end(), [](const LaneView& a, const LaneView& b) {
-    return std::tie(a.topic, a.partition) < std::tie(b.topic, b.partition);
-  });
-  return views;
-}
-
 std::vector<telemetry::Family> Service::families() const {
   std::vector<std::shared_ptr<const lane::Lane>> lanes;
   std::vector<const lane::LoopStats*> stats;
@@ -330,7 +272,7 @@ std::vector<telemetry::Family> Service::families() const {
   }
   auto families = lane_families(lanes);
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
-  if (implementation_->downstream) families.push_back(breaker_family(*implementation_->downstream));
+  if (const auto* breaker = implementation_->breaker()) families.push_back(breaker_family(*breaker));
   return families;
 }
 

@@ -1,10 +1,10 @@
 // The service: builds everything in order, stops it in reverse.
 //
 // Ownership: a Service owns its journal, its handler (unless it was given one) and its group members.
-// Threads: start() and wait() are called by one thread; stop(), snapshot() and families() may be called from
-// any, also while start() waits. Blocking: start() up to start_deadline for brokers and topics; wait() until
+// Threads: start() and wait() are called by one thread; the others may be called from any, also while start()
+// waits. Blocking: start() up to start_deadline for brokers and topics; wait() until
 // the service has ended. After a stop it ends within lanes.drain and 5 s, whatever a handler or the client
-// library does.
+// library does. readiness(), status() and control() ask the loops and wait for at most 500 ms (control: 5 s).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,9 @@
 #include "base/time.h"
 #include "config/config.h"
 #include "handler/handler.h"
-#include "lane/lane_state.h"
+#include "service/control.h"
+#include "service/lane_view.h"
+#include "service/readiness.h"
 #include "telemetry/metrics.h"
 
 namespace laneway::service {
@@ -32,27 +34,27 @@ struct Ended {
   bool stuck = false;
 };
 
-/// One lane at a moment, for tables and status.
-struct LaneView {
-  std::size_t member = 0;
-  std::string topic;
-  std::int32_t partition = 0;
-  std::uint64_t epoch = 0;
-  lane::State state = lane::State::assigned;
-  std::int64_t lag = -1;  ///< -1: not known
-  std::uint32_t queued = 0;
-  std::uint32_t in_flight = 0;
-  std::uint64_t waiting_retries = 0;
-  std::uint64_t done = 0;  ///< since the assignment
-  std::int64_t committed = -1;
-  std::uint64_t holds = 0;
-  std::uint64_t pauses = 0;
-  std::int64_t delivered = -1;  ///< the last offset taken since the assignment; -1: none
-};
-
 struct Liveness {
   bool live = true;
   std::string reason;
+};
+
+/// Of one lane, for people.
+struct LaneStatus {
+  LaneView view;
+  double rate = 0;  ///< records finished a second, over the last ten
+  lane::LaneDetail detail;
+};
+
+struct ServiceStatus {
+  std::string group;
+  Duration uptime{};
+  std::size_t members = 0;
+  std::string downstream;      ///< what the breaker watches; empty: there is no breaker
+  const char* breaker = "";    ///< its state
+  std::string breaker_reason;  ///< why it is not closed
+  std::vector<LaneStatus> lanes;
+  Readiness readiness;
 };
 
 class Service {
@@ -76,9 +78,14 @@ class Service {
   std::vector<telemetry::Family> families() const;
   /// Whether every member's loop ticks.
   Liveness live() const;
+  /// Whether it works, and if not, why (readiness.h). Progress is seen while wait() waits.
+  Readiness readiness() const;
+  ServiceStatus status() const;
+  /// Pauses, resumes, skips. What is done is in the log.
+  ControlAnswer control(const ControlRequest& request);
 
  private:
-  class Implementation;
+  struct Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
 

@@ -17,12 +17,17 @@ using namespace laneway::admin;
 namespace {
 
 AdminSources sources() {
-  return {[] { return std::string("# TYPE laneway_x gauge\nlaneway_x 1\n"); }, [] { return Liveness{}; }};
+  return {[] { return std::string("# TYPE laneway_x gauge\nlaneway_x 1\n"); },
+          [] { return service::Liveness{}; }, [] { return service::Readiness{}; },
+          [] { return std::string("{}\n"); },
+          [](const service::ControlRequest& request) {
+            return service::ControlAnswer{service::ControlAnswer::Kind::done, request.topic};
+          }};
 }
 
 std::unique_ptr<Server> started(AdminSources from = sources(), Limits limits = {},
                                 const std::string& listen = "127.0.0.1:0") {
-  auto server = Server::start(listen, std::move(from), limits);
+  auto server = Server::start(listen, std::move(from), {}, limits);
   REQUIRE(server.ok());
   return std::move(server).value();
 }
@@ -89,7 +94,7 @@ TEST_CASE("liveness is 200, or 503 with the reason") {
   std::atomic<bool> live{true};
   auto from = sources();
   from.live = [&] {
-    return live ? Liveness{} : Liveness{false, "the consumer loop has not ticked for 31 s"};
+    return live ? service::Liveness{} : service::Liveness{false, "the consumer loop has not ticked for 31 s"};
   };
   const auto server = started(from);
   httplib::Client client("127.0.0.1", server->port());
@@ -98,6 +103,149 @@ TEST_CASE("liveness is 200, or 503 with the reason") {
   live = false;
   CHECK(client.Get("/livez")->status == 503);
   CHECK(client.Get("/livez")->body == "the consumer loop has not ticked for 31 s\n");
+}
+
+TEST_CASE("readiness is 200, or 503 with a line for each reason, or JSON for who asks for it") {
+  std::atomic<bool> ready{true};
+  auto from = sources();
+  from.ready = [&] {
+    service::Readiness readiness;
+    if (!ready)
+      readiness.reasons = {{"no_broker", "no broker", "", -1}, {"stalled", "orders[3]: x", "orders", 3}};
+    return readiness;
+  };
+  const auto server = started(from);
+  httplib::Client client("127.0.0.1", server->port());
+  CHECK(client.Get("/readyz")->status == 200);
+  CHECK(client.Get("/readyz")->body == "ready\n");
+  CHECK(client.Get("/readyz?format=json")->body == "{\"ready\":true,\"reasons\":[]}\n");
+  ready = false;
+  CHECK(client.Get("/readyz")->status == 503);
+  CHECK(client.Get("/readyz")->body == "no broker\norders[3]: x\n");
+  const auto json = client.Get("/readyz", {{"Accept", "application/json"}});
+  CHECK(json->status == 503);
+  CHECK(json->get_header_value("Content-Type") == "application/json");
+  CHECK(json->body ==
+        "{\"ready\":false,\"reasons\":[{\"code\":\"no_broker\",\"text\":\"no broker\"},"
+        "{\"code\":\"stalled\",\"topic\":\"orders\",\"partition\":3,\"text\":\"orders[3]: x\"}]}\n");
+}
+
+namespace {
+
+/// The status, and what the service was asked: "pause orders 3", "skip orders 3 17 why".
+class Operator {
+ public:
+  explicit Operator(service::ControlAnswer answer = {}) : answer_(std::move(answer)) {
+    from_.control = [this](const service::ControlRequest& request) {
+      asked = std::to_string(static_cast<int>(request.action)) + ' ' + request.topic + ' ' +
+              (request.partition ? std::to_string(*request.partition) : "all");
+      if (request.offset >= 0) asked += ' ' + std::to_string(request.offset) + ' ' + request.reason;
+      return answer_;
+    };
+  }
+  int post(const std::string& target, const httplib::Headers& headers, const std::string& body = {},
+           const std::string& type = "application/json") {
+    asked.clear();
+    httplib::Client client("127.0.0.1", server->port());
+    const auto answer = client.Post(target, headers, body, type);
+    REQUIRE(answer);
+    text = answer->body;
+    return answer->status;
+  }
+  void start(const std::string& token = {}, const std::string& listen = "127.0.0.1:0") {
+    auto made = Server::start(listen, from_, token);
+    REQUIRE(made.ok());
+    server = std::move(made).value();
+  }
+
+  std::string asked;
+  std::string text;
+  std::unique_ptr<Server> server;
+
+ private:
+  const service::ControlAnswer answer_;
+  AdminSources from_ = sources();
+};
+
+}  // namespace
+
+TEST_CASE("lanes are paused, resumed and told to skip by POST, with parameters or JSON") {
+  Operator person({service::ControlAnswer::Kind::done, "orders[3] is paused by hand"});
+  person.start();
+  CHECK(person.post("/lanes/orders/3/pause", {}) == 200);
+  CHECK(person.asked == "0 orders 3");
+  CHECK(person.text == "orders[3] is paused by hand\n");
+  CHECK(person.post("/lanes/orders/resume", {{"X-Laneway", "1"}}, "", "text/plain") == 200);
+  CHECK(person.asked == "1 orders all");
+  CHECK(person.post("/lanes/orders/3/skip?offset=17&reason=bad%20order", {{"X-Laneway", "1"}}) == 200);
+  CHECK(person.asked == "2 orders 3 17 bad order");
+  CHECK(person.post("/lanes/orders/3/skip", {}, "{\"offset\":17,\"reason\":\"bad order\"}") == 200);
+  CHECK(person.asked == "2 orders 3 17 bad order");
+}
+
+TEST_CASE("a POST without any body is answered at once") {
+  Operator person;
+  person.start();
+  const auto answer =
+      RawClient(*person.server)
+          .exchange("POST /lanes/orders/3/pause HTTP/1.1\r\nHost: localhost\r\nX-Laneway: 1\r\n\r\n");
+  CHECK(status_of(answer) == 200);
+  CHECK(person.asked == "0 orders 3");
+}
+
+TEST_CASE("what became of a request is in the status") {
+  using Kind = service::ControlAnswer::Kind;
+  for (const auto& [kind, status] : {std::pair{Kind::accepted, 202}, std::pair{Kind::not_found, 404},
+                                     std::pair{Kind::refused, 409}, std::pair{Kind::no_answer, 504}}) {
+    Operator person({kind, "why"});
+    person.start();
+    CHECK(person.post("/lanes/orders/3/pause", {}) == status);
+    CHECK(person.text == "why\n");
+  }
+}
+
+TEST_CASE("a request that may not or cannot be read changes nothing") {
+  Operator person;
+  person.start("secret-token");
+  const httplib::Headers right{{"Authorization", "Bearer secret-token"}};
+  const auto refused = [&](int status, const std::string& target, const httplib::Headers& headers,
+                           const std::string& body = {}) {
+    INFO(target << body.substr(0, 30));
+    CHECK(person.post(target, headers, body) == status);
+    CHECK(person.asked.empty());
+    CHECK_FALSE(person.text.empty());
+  };
+  refused(401, "/lanes/orders/3/pause", {});
+  refused(401, "/lanes/orders/3/pause", {{"Authorization", "Bearer wrong"}});
+  refused(401, "/lanes/orders/3/skip", {}, std::string(100000, 'x'));  // and its body is not read
+  refused(400, "/lanes/orders/x/pause", right);
+  refused(404, "/lanes/orders/3/stop", right);
+  refused(400, "/lanes/orders/3/skip", right, "{\"offset\":");
+  refused(413, "/lanes/orders/3/skip", right, std::string(9000, 'x'));
+  CHECK(person.post("/lanes/orders/3/pause", right) == 200);
+  httplib::Client client("127.0.0.1", person.server->port());
+  const auto get = client.Get("/lanes/orders/3/pause", right);
+  CHECK(get->status == 405);
+  CHECK(get->get_header_value("Allow") == "POST");
+  CHECK(client.Get("/status")->status == 200);  // looking needs no token
+}
+
+TEST_CASE("on an address that others reach nothing is changed without a token") {
+  Operator person;
+  person.start({}, "0.0.0.0:0");
+  CHECK(person.post("/lanes/orders/3/pause", {{"X-Laneway", "1"}}) == 403);
+  CHECK(person.asked.empty());
+  person.start("secret-token", "0.0.0.0:0");
+  CHECK(person.post("/lanes/orders/3/pause", {{"Authorization", "Bearer secret-token"}}) == 200);
+}
+
+TEST_CASE("a web page of another site cannot change anything") {
+  Operator person;
+  person.start();
+  CHECK(person.post("/lanes/orders/3/pause", {{"Origin", "http://evil.example"}}, "a=b",
+                    "application/x-www-form-urlencoded") == 403);
+  CHECK(person.post("/lanes/orders/3/pause", {{"Host", "evil.example"}, {"X-Laneway", "1"}}) == 403);
+  CHECK(person.asked.empty());
 }
 
 TEST_CASE("other paths are 404, other methods 405") {

@@ -183,7 +183,7 @@ TEST_CASE("a record that holds back the commits for too long is said once, and h
   StuckLane test(config::LedgerPolicy::hold);
   test.fill(3);
   for (int i = 0; i < 20; ++i) test.pass(std::chrono::minutes(1));
-  CHECK(log.lines({"a record holds back the commits", "offset=0", "records_behind=2", "attempt=2",
+  CHECK(log.lines({"a record holds back the commits", "offset=0", "records_behind=2", "attempts=1",
                    "error=stuck", "policy=hold"}) == 1);
   CHECK(test.commit_offset() <= 0);
   CHECK(test.topic.letters().empty());

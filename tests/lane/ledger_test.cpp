@@ -281,3 +281,21 @@ TEST_CASE(
     }
   }));
 }
+
+TEST_CASE("a record that is not complete is found by its offset") {
+  Ledger ledger(10);
+  ledger.append(10, 3);
+  ledger.append(100, 200);
+  ledger.complete(0);
+  ledger.complete(2, 100);
+  CHECK_FALSE(ledger.incomplete_at(9));
+  CHECK_FALSE(ledger.incomplete_at(10));
+  CHECK(ledger.incomplete_at(11) == Sequence{1});
+  CHECK_FALSE(ledger.incomplete_at(12));
+  CHECK_FALSE(ledger.incomplete_at(50));
+  CHECK_FALSE(ledger.incomplete_at(198));
+  CHECK(ledger.incomplete_at(199) == Sequence{102});
+  CHECK(ledger.incomplete_at(299) == Sequence{202});
+  CHECK_FALSE(ledger.incomplete_at(300));
+  CHECK_FALSE(Ledger(0).incomplete_at(0));
+}

@@ -1,0 +1,110 @@
+#include "admin/control_request.h"
+
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace laneway::admin {
+namespace {
+
+using Action = service::ControlRequest::Action;
+using Parameters = std::map<std::string, std::string>;
+
+constexpr std::string_view prefix = "/lanes/";
+constexpr std::size_t longest_reason = 500;
+
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts;
+  std::size_t begin = prefix.size();
+  for (std::size_t end = path.find('/', begin); end != path.npos; end = path.find('/', begin)) {
+    parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  parts.push_back(path.substr(begin));
+  return parts;
+}
+
+template <class Number>
+std::optional<Number> number_of(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end || value < 0) return std::nullopt;
+  return value;
+}
+
+std::optional<Action> action_named(const std::string& name) {
+  if (name == "pause") return Action::pause;
+  if (name == "resume") return Action::resume;
+  if (name == "skip") return Action::skip;
+  return std::nullopt;
+}
+
+Refusal no_such_path() {
+  return {
+      404,
+      "not found; there are POST /lanes/{topic}/{partition}/pause, resume and skip, and without {partition} "
+      "for all of a topic pause and resume"};
+}
+
+/// Those of a JSON body, as text.
+std::optional<Refusal> add_body(const std::string& body, Parameters& parameters) {
+  if (body.empty()) return std::nullopt;
+  const auto root = nlohmann::json::parse(body, nullptr, false);
+  if (!root.is_object())
+    return Refusal{400, "the body is not a JSON object such as {\"offset\": 17, \"reason\": \"…\"}"};
+  for (const auto& [name, value] : root.items()) {
+    if (!value.is_string() && !value.is_number_integer())
+      return Refusal{400, "'" + name + "' in the body is neither a text nor a whole number"};
+    const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (!parameters.emplace(name, text).second) return Refusal{400, "'" + name + "' is given twice"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> take_skip(Parameters& parameters, service::ControlRequest& request) {
+  const auto offset = number_of<std::int64_t>(parameters["offset"]);
+  if (!offset) return Refusal{400, "skip needs offset=, a whole number from 0"};
+  request.offset = *offset;
+  request.reason = parameters["reason"];
+  if (request.reason.empty())
+    return Refusal{400, "skip needs reason=, why: it goes with the record and into the log"};
+  if (request.reason.size() > longest_reason)
+    return Refusal{400, "the reason is longer than " + std::to_string(longest_reason) + " bytes"};
+  parameters.erase("offset");
+  parameters.erase("reason");
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_control_path(const std::string& path) { return path.starts_with(prefix); }
+
+std::variant<service::ControlRequest, Refusal> parse_control(
+    const std::string& path, const std::multimap<std::string, std::string>& query, const std::string& body) {
+  const auto parts = is_control_path(path) ? parts_of(path) : std::vector<std::string>{};
+  if (parts.size() != 2 && parts.size() != 3) return no_such_path();
+  const auto action = action_named(parts.back());
+  if (!action || parts.front().empty()) return no_such_path();
+  service::ControlRequest request;
+  request.action = *action;
+  request.topic = parts.front();
+  if (parts.size() == 3) {
+    request.partition = number_of<std::int32_t>(parts[1]);
+    if (!request.partition)
+      return Refusal{400, "'" + parts[1] + "' is not a partition: a whole number from 0"};
+  } else if (*action == Action::skip) {
+    return Refusal{400, "skip is about one record: POST /lanes/{topic}/{partition}/skip"};
+  }
+  Parameters parameters;
+  for (const auto& [name, value] : query)
+    if (!parameters.emplace(name, value).second) return Refusal{400, "'" + name + "' is given twice"};
+  if (auto bad = add_body(body, parameters)) return *bad;
+  if (*action == Action::skip)
+    if (auto bad = take_skip(parameters, request)) return *bad;
+  if (!parameters.empty()) return Refusal{400, "'" + parameters.begin()->first + "' is not known here"};
+  return request;
+}
+
+}  // namespace laneway::admin

@@ -1,0 +1,101 @@
+#include "admin/status_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace laneway::admin {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What people and dashboards read needs no more.
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+double rounded(Duration value) { return rounded(to_seconds(value)); }
+
+const char* name_of(lane::OldestRecord::Place place) {
+  switch (place) {
+    case lane::OldestRecord::Place::at_work:
+      return "at work";
+    case lane::OldestRecord::Place::retry:
+      return "waits for its next attempt";
+    case lane::OldestRecord::Place::queued:
+      break;
+  }
+  return "waits";
+}
+
+Json json_of(const service::Readiness& readiness) {
+  Json reasons = Json::array();
+  for (const auto& reason : readiness.reasons) {
+    Json one{{"code", reason.code}};
+    if (!reason.topic.empty()) {
+      one["topic"] = reason.topic;
+      one["partition"] = reason.partition;
+    }
+    one["text"] = reason.text;
+    reasons.push_back(std::move(one));
+  }
+  return {{"ready", readiness.ready()}, {"reasons", std::move(reasons)}};
+}
+
+/// Null: all is done. Without the lane's own answer only its age is known.
+Json oldest_of(const service::LaneStatus& lane) {
+  if (const auto& oldest = lane.detail.oldest) {
+    Json json{{"offset", oldest->offset},
+              {"age_seconds", rounded(oldest->age)},
+              {"place", name_of(oldest->place)},
+              {"attempts", oldest->attempts}};
+    if (!oldest->error.empty()) json["error"] = oldest->error;
+    return json;
+  }
+  if (lane.view.oldest_age == Duration::zero()) return nullptr;
+  return {{"age_seconds", rounded(lane.view.oldest_age)}};
+}
+
+Json json_of(const service::LaneStatus& lane) {
+  const auto& view = lane.view;
+  Json json{{"topic", view.topic},
+            {"partition", view.partition},
+            {"state", lane::name_of(view.state)},
+            {"paused_by_hand", view.paused_by_hand()},
+            {"held_by", lane.detail.held_by},
+            {"lag", view.lag < 0 ? Json() : Json(view.lag)},
+            {"in_flight", view.in_flight},
+            {"queued", view.queued},
+            {"waiting_retries", view.waiting_retries},
+            {"stuck", view.stuck},
+            {"oldest", oldest_of(lane)},
+            {"committed", view.committed < 0 ? Json() : Json(view.committed)},
+            {"delivered", view.delivered < 0 ? Json() : Json(view.delivered)},
+            {"rate", rounded(lane.rate)},
+            {"holds", view.holds},
+            {"pauses", view.pauses},
+            {"member", view.member + 1}};
+  if (!lane.detail.source_error.empty()) json["source_error"] = lane.detail.source_error;
+  return json;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+std::string readiness_json(const service::Readiness& readiness) { return text_of(json_of(readiness)); }
+
+std::string status_json(const service::ServiceStatus& status, const std::string& version) {
+  Json json{{"version", version},
+            {"group", status.group},
+            {"uptime_seconds", rounded(status.uptime)},
+            {"members", status.members}};
+  json.update(json_of(status.readiness));
+  json["breaker"] = nullptr;
+  if (!status.downstream.empty())
+    json["breaker"] = {
+        {"downstream", status.downstream}, {"state", status.breaker}, {"reason", status.breaker_reason}};
+  json["lanes"] = Json::array();
+  for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane));
+  return text_of(json);
+}
+
+}  // namespace laneway::admin

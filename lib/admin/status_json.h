@@ -1,0 +1,15 @@
+// Status and readiness as JSON. Pure. Text that is not UTF-8 is replaced.
+#pragma once
+
+#include <string>
+
+#include "service/service.h"
+
+namespace laneway::admin {
+
+/// {"ready":false,"reasons":[{"code":"stalled","topic":"orders","partition":3,"text":"…"}]}
+std::string readiness_json(const service::Readiness& readiness);
+/// One object; its keys are in docs and tests.
+std::string status_json(const service::ServiceStatus& status, const std::string& version);
+
+}  // namespace laneway::admin

@@ -1,0 +1,89 @@
+// What operators ask of a lane: it is paused, shown, and told to skip a record.
+#include "lane/lane_control.h"
+
+#include "lane/lane.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+void Lane::follow_hand(TimePoint now) {
+  if (context_.hand_pauses == nullptr) return;
+  const bool wanted = context_.hand_pauses->paused(partition_);
+  if (wanted == state_.has(Hold::by_hand)) return;
+  state_.set(Hold::by_hand, wanted, now);
+  show_state();
+  log_state(wanted ? "lane paused by hand" : "lane no longer paused by hand");
+}
+
+LaneDetail Lane::detail(TimePoint now) const {
+  LaneDetail detail{hold_reasons(), {}, source_error_};
+  const auto oldest = ledger_.oldest_incomplete();
+  if (!oldest) return detail;
+  detail.oldest = OldestRecord{oldest->offset, {}, 0, OldestRecord::Place::queued, {}};
+  if (oldest->sequence == oldest_seen_ && oldest_since_ != TimePoint{})
+    detail.oldest->age = now - oldest_since_;
+  const auto look = [&](const handler::Item& item, OldestRecord::Place place, std::uint32_t begun) {
+    if (item.sequence != oldest->sequence) return;
+    detail.oldest->attempts = begun;
+    detail.oldest->place = place;
+    // Only this thread writes it, also while a worker has the record.
+    if (item.failures) detail.oldest->error = item.failures->reason;
+  };
+  retries_.each([&](const handler::Item& item) { look(item, OldestRecord::Place::retry, item.attempt - 1); });
+  for (const auto& range : pool_->in_flight()) {
+    const auto& batch = static_cast<const handler::RecordBatch&>(*range.batch);
+    if (!current(batch)) continue;
+    for (auto i = range.begin; i < range.end; ++i)
+      look(batch.items[i], OldestRecord::Place::at_work, batch.items[i].attempt);
+  }
+  return detail;
+}
+
+Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
+  if (context_.forward == nullptr) return Skip::no_dead_letters;
+  if (state_.state() == State::draining || state_.state() == State::revoked) return Skip::leaving;
+  collect(now);
+  if (delivered_ < offset) return Skip::not_taken;
+  const auto sequence = ledger_.incomplete_at(offset);
+  if (!sequence) return Skip::not_waiting;
+  bool given_up = false;
+  auto item = retries_.take([&](const handler::Item& waiting) {
+    if (waiting.sequence != *sequence) return false;
+    given_up = waiting.route() == handler::Route::dead_letter;
+    return !given_up;
+  });
+  if (given_up) return Skip::already_given_up;
+  if (!item) {
+    skips_[*sequence] = reason;
+    return Skip::when_it_fails;
+  }
+  bytes_ -= std::min(bytes_, memory_of(*item));
+  skip(std::move(*item), reason);
+  submit(now);
+  return Skip::on_its_way;
+}
+
+void Lane::skip(handler::Item item, const std::string& reason) {
+  std::string text = "skipped by an operator: " + reason;
+  if (item.failures && !item.failures->reason.empty()) text += " (last error: " + item.failures->reason + ")";
+  telemetry::warn("record skipped, goes to the dead-letter topic", {{"topic", partition_.topic},
+                                                                    {"partition", partition_.partition},
+                                                                    {"offset", item.offset()},
+                                                                    {"epoch", epoch_},
+                                                                    {"attempt", item.attempt},
+                                                                    {"error", text}});
+  note_failure(item, handler::Outcome::reject(std::move(text)));
+  give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);
+  run_alone(std::move(item));
+}
+
+/// Whether an operator wanted it skipped while it could not be had.
+bool Lane::skip_if_wished(handler::Item& item) {
+  if (skips_.empty() || item.route() == handler::Route::dead_letter) return false;
+  const auto wish = skips_.extract(item.sequence);
+  if (wish.empty()) return false;
+  skip(std::move(item), wish.mapped());
+  return true;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,66 @@
+// What a Service is made of. Private to this folder. Threads: see service.h; what `mutex` does not guard is
+// set before the members start, and read by others only after that (breaker()).
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/signal.h"
+#include "kafka/directory.h"
+#include "lane/consumer_loop.h"
+#include "service/lane_history.h"
+#include "service/lane_requests.h"
+#include "service/service.h"
+
+namespace laneway::service {
+
+struct Service::Implementation {
+  Implementation(config::Config c, std::unique_ptr<handler::Handler> h)
+      : config(std::move(c)), handler(std::move(h)) {}
+
+  Status prepare();
+  Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
+  Result<lane::MemoryPlan> wait_for_topics();
+  Result<std::vector<kafka::TopicInfo>> find_all_topics(kafka::Directory& directory, Duration timeout);
+  Status make_context(const lane::MemoryPlan& plan);
+  Status start_members();
+  kafka::ClientSettings member_settings(std::size_t member) const;
+  Loops loops() const EXCLUDES(mutex);
+  void stop() EXCLUDES(mutex);
+  bool watch();
+  bool outgrown() const;
+  Status renew_members() EXCLUDES(mutex);
+  bool late() const;
+  void observe() EXCLUDES(mutex);
+  void waits(std::string what) EXCLUDES(mutex);
+  const lane::Downstream* breaker() const EXCLUDES(mutex);
+  Facts facts() const EXCLUDES(mutex);
+  ReadinessLimits limits() const;
+
+  config::Config config;
+  std::unique_ptr<handler::Handler> handler;
+  std::unique_ptr<handler::Handler> forward;
+  delivery::RetryStages stages;
+  std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
+  std::unique_ptr<lane::Downstream> downstream;
+  std::unique_ptr<lane::RateLimiter> rate;
+  std::unique_ptr<lane::Journal> journal;
+  lane::CarefulTurn careful_turn;
+  lane::HandPauses hand_pauses;
+  const TimePoint created = SteadyClock::now();
+  lane::LaneContext context;
+  Signal changed;  // a stop, or a member that ended
+  std::atomic<int> stops{0};
+  std::atomic<std::int64_t> stop_deadline{0};
+  mutable Mutex mutex;
+  std::vector<std::shared_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
+  LaneHistory history GUARDED_BY(mutex);
+  TimePoint next_observation GUARDED_BY(mutex);
+  std::string waits_for GUARDED_BY(mutex) = "it has not been started";
+};
+
+}  // namespace laneway::service

@@ -1,0 +1,56 @@
+#include "service/lane_history.h"
+
+namespace laneway::service {
+namespace {
+
+bool idle(const LaneView& lane) { return lane.lag <= 0 || lane.paused_by_hand() || !lane.at_work(); }
+
+bool moved(const LaneView& before, const LaneView& now) {
+  return now.finished != before.finished || now.committed != before.committed;
+}
+
+/// A hold that was new since has begun after a time without one.
+bool ran(const LaneView& before, const LaneView& now) {
+  return now.state == lane::State::running || !now.at_work() || now.paused_by_hand() ||
+         now.holds != before.holds;
+}
+
+}  // namespace
+
+void LaneHistory::observe(const std::vector<LaneView>& lanes, TimePoint now) {
+  std::map<std::uint64_t, Lane> next;
+  for (const auto& view : lanes) {
+    auto known = lanes_.extract(view.epoch);
+    Lane lane = known.empty() ? Lane{view, {}, now, now} : std::move(known.mapped());
+    if (idle(view) || moved(lane.last, view)) lane.progressed = now;
+    if (ran(lane.last, view)) lane.running = now;
+    lane.last = view;
+    lane.samples.push_back({now, view.finished});
+    while (lane.samples.size() > 2 && lane.samples[1].at <= now - window) lane.samples.pop_front();
+    next.emplace(view.epoch, std::move(lane));
+  }
+  lanes_ = std::move(next);
+}
+
+double LaneHistory::rate(const LaneView& lane) const {
+  const auto found = lanes_.find(lane.epoch);
+  if (found == lanes_.end()) return 0;
+  const auto& samples = found->second.samples;
+  const auto time = samples.back().at - samples.front().at;
+  if (time <= Duration::zero()) return 0;
+  return static_cast<double>(samples.back().finished - samples.front().finished) / to_seconds(time);
+}
+
+Duration LaneHistory::without_progress(const LaneView& lane, TimePoint now) const {
+  const auto found = lanes_.find(lane.epoch);
+  if (found == lanes_.end() || idle(lane) || moved(found->second.last, lane)) return Duration::zero();
+  return now - found->second.progressed;
+}
+
+Duration LaneHistory::held(const LaneView& lane, TimePoint now) const {
+  const auto found = lanes_.find(lane.epoch);
+  if (found == lanes_.end() || ran(found->second.last, lane)) return Duration::zero();
+  return now - found->second.running;
+}
+
+}  // namespace laneway::service

@@ -1,0 +1,196 @@
+#include "service/lane_requests.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <tuple>
+
+#include "base/mutex.h"
+#include "telemetry/log.h"
+
+namespace laneway::service {
+namespace {
+
+using Action = ControlRequest::Action;
+using Kind = ControlAnswer::Kind;
+
+constexpr std::size_t most_listed = 50;
+
+LaneView view_of(const lane::Lane& lane, std::size_t member) {
+  const auto& stats = lane.stats();
+  const auto pool = lane.pool().snapshot();
+  LaneView view;
+  view.member = member;
+  view.topic = lane.partition().topic;
+  view.partition = lane.partition().partition;
+  view.epoch = lane.epoch();
+  view.state = stats.state.get();
+  view.lag = stats.lag.get();
+  view.queued = pool.queued;
+  view.in_flight = pool.in_flight;
+  view.waiting_retries = stats.waiting_retries.get();
+  view.done = stats.outcomes[0].get();
+  view.committed = stats.committed_offset.get();
+  view.holds = stats.holds.get();
+  view.pauses = stats.pauses.get();
+  view.delivered = stats.delivered_offset.get();
+  view.finished = view.done + stats.retry_topics.get();
+  for (const auto& letters : stats.dead_letters) view.finished += letters.get();
+  view.stuck = pool.stuck;
+  view.hold_reasons = stats.hold_reasons.get();
+  view.retry_delay = lane.retry_delay();
+  const auto since = stats.oldest_since_ns.get();
+  if (since != 0) view.oldest_age = SteadyClock::now() - TimePoint(Duration(since));
+  return view;
+}
+
+std::string name_of(const LaneView& lane) { return lane.topic + '[' + std::to_string(lane.partition) + ']'; }
+
+std::string name_of(const ControlRequest& request) {
+  return request.partition ? request.topic + '[' + std::to_string(*request.partition) + ']' : request.topic;
+}
+
+bool is_about(const ControlRequest& request, const LaneView& lane) {
+  return lane.topic == request.topic && (!request.partition || lane.partition == *request.partition);
+}
+
+ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneView>& lanes) {
+  std::string text = name_of(request) + " is not a lane of this process; ";
+  if (lanes.empty()) return {Kind::not_found, text + "it has none now"};
+  text += "there are";
+  for (std::size_t i = 0; i < lanes.size() && i < most_listed; ++i)
+    text += (i == 0 ? " " : ", ") + name_of(lanes[i]);
+  if (lanes.size() > most_listed) text += " and " + std::to_string(lanes.size() - most_listed) + " more";
+  return {Kind::not_found, std::move(text)};
+}
+
+ControlAnswer set_paused(const Loops& loops, lane::HandPauses& pauses, const ControlRequest& request,
+                         bool paused) {
+  const bool changed = pauses.set(request.topic, request.partition, paused);
+  for (const auto& loop : loops) loop->post([](lane::Lane& lane, TimePoint now) { lane.follow_hand(now); });
+  const std::string name = name_of(request);
+  telemetry::warn(paused ? "pause by hand" : "resume by hand",
+                  {{"topic", request.topic},
+                   {"partition", request.partition ? std::to_string(*request.partition) : "all"},
+                   {"changed", changed}});
+  const std::string was = changed ? "" : " already, nothing has changed";
+  if (!paused) return {Kind::done, name + " goes on" + was};
+  return {Kind::done, name + " is paused by hand" + was +
+                          "; what it has taken is finished, and it stays paused " +
+                          "until it is resumed or this process ends"};
+}
+
+ControlAnswer answer_to(lane::Skip skip, const std::string& record) {
+  switch (skip) {
+    case lane::Skip::on_its_way:
+      return {Kind::done, record + " goes to the dead-letter topic"};
+    case lane::Skip::when_it_fails:
+      return {Kind::accepted,
+              record + " is at work or waits for a worker: if that attempt fails, it goes to the " +
+                  "dead-letter topic"};
+    case lane::Skip::no_dead_letters:
+      return {Kind::refused,
+              record + " cannot be skipped: no dead_letter is configured, and nothing is dropped"};
+    case lane::Skip::already_given_up:
+      return {Kind::refused, record + " is on its way to the dead-letter topic already"};
+    case lane::Skip::not_taken:
+      return {Kind::refused,
+              record + " has not been taken yet; only a record that holds others up can be skipped"};
+    case lane::Skip::not_waiting:
+      return {Kind::refused, record + " is not there: it is done, or there is no such record"};
+    case lane::Skip::leaving:
+      break;
+  }
+  return {Kind::refused, record + " is about to leave this process: its partition is being revoked"};
+}
+
+/// The first lane's answer counts: one that is being revoked may be there beside the one that follows it.
+struct SkipAnswer {
+  std::atomic<bool> given{false};
+  std::promise<lane::Skip> promise;
+};
+
+ControlAnswer answer_of(std::future<lane::Skip>& future, const std::string& record) {
+  try {
+    return answer_to(future.get(), record);
+  } catch (const std::future_error&) {  // no lane was asked
+    return answer_to(lane::Skip::leaving, record);
+  }
+}
+
+ControlAnswer skip(const Loops& loops, const ControlRequest& request, Duration patience) {
+  const kafka::TopicPartition partition{request.topic, *request.partition};
+  auto answer = std::make_shared<SkipAnswer>();
+  auto future = answer->promise.get_future();
+  for (const auto& loop : loops)
+    loop->post([=, offset = request.offset, reason = request.reason](lane::Lane& lane, TimePoint now) {
+      if (lane.partition() == partition && lane.state() != lane::State::revoked &&
+          !answer->given.exchange(true))
+        answer->promise.set_value(lane.skip(offset, reason, now));
+    });
+  answer.reset();
+  const std::string record = name_of(request) + '@' + std::to_string(request.offset);
+  if (future.wait_for(patience) != std::future_status::ready)
+    return {Kind::no_answer, record + ": its lane did not answer within " +
+                                 std::to_string(duration_cast<seconds>(patience).count()) +
+                                 " s; it may still be skipped, see the log"};
+  auto result = answer_of(future, record);
+  telemetry::warn("skip by hand", {{"topic", request.topic},
+                                   {"partition", *request.partition},
+                                   {"offset", request.offset},
+                                   {"reason", request.reason},
+                                   {"outcome", result.text}});
+  return result;
+}
+
+}  // namespace
+
+std::vector<LaneView> views_of(const Loops& loops) {
+  std::vector<LaneView> views;
+  for (std::size_t member = 0; member < loops.size(); ++member)
+    for (const auto& lane : loops[member]->lanes()) views.push_back(view_of(*lane, member));
+  std::sort(views.begin(), views.end(), [](const LaneView& a, const LaneView& b) {
+    return std::tie(a.topic, a.partition) < std::tie(b.topic, b.partition);
+  });
+  return views;
+}
+
+std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duration patience) {
+  struct Answers {
+    Mutex mutex;
+    Condition changed;
+    std::map<std::uint64_t, lane::LaneDetail> found GUARDED_BY(mutex);
+  };
+  const auto answers = std::make_shared<Answers>();
+  std::size_t expected = 0;
+  for (const auto& loop : loops) {
+    expected += loop->lanes().size();
+    loop->post([answers](lane::Lane& lane, TimePoint now) {
+      auto detail = lane.detail(now);
+      {
+        MutexLock lock(answers->mutex);
+        answers->found[lane.epoch()] = std::move(detail);
+      }
+      answers->changed.notify_all();
+    });
+  }
+  const auto until = SteadyClock::now() + patience;
+  MutexLock lock(answers->mutex);
+  while (answers->found.size() < expected && answers->changed.wait_until(answers->mutex, until)) {
+  }
+  return answers->found;
+}
+
+ControlAnswer control(const Loops& loops, lane::HandPauses& pauses, const ControlRequest& request,
+                      Duration patience) {
+  const auto lanes = views_of(loops);
+  const bool here =
+      std::any_of(lanes.begin(), lanes.end(), [&](const auto& lane) { return is_about(request, lane); });
+  // What was paused here and has moved away can be resumed for when it comes back.
+  const bool known = request.action == Action::resume && pauses.knows(request.topic);
+  if (!here && !known) return not_found(request, lanes);
+  if (request.action == Action::skip) return skip(loops, request, patience);
+  return set_paused(loops, pauses, request, request.action == Action::pause);
+}
+
+}  // namespace laneway::service

@@ -1,0 +1,94 @@
+// What a Service tells about itself, and what it is told about its lanes, while it runs.
+#include "service/implementation.h"
+
+namespace laneway::service {
+namespace {
+
+constexpr Duration observe_interval = seconds(1);
+constexpr Duration detail_patience = milliseconds(500);
+constexpr Duration control_patience = seconds(5);
+
+}  // namespace
+
+std::vector<LaneView> Service::snapshot() const { return views_of(implementation_->loops()); }
+
+void Service::Implementation::observe() {
+  const auto now = SteadyClock::now();
+  const auto lanes = views_of(loops());
+  MutexLock lock(mutex);
+  if (now < next_observation) return;
+  next_observation = now + observe_interval;
+  history.observe(lanes, now);
+}
+
+void Service::Implementation::waits(std::string what) {
+  MutexLock lock(mutex);
+  waits_for = std::move(what);
+}
+
+/// Null until the service has started, or without one.
+const lane::Downstream* Service::Implementation::breaker() const {
+  MutexLock lock(mutex);
+  return waits_for.empty() ? downstream.get() : nullptr;
+}
+
+ReadinessLimits Service::Implementation::limits() const {
+  ReadinessLimits limits;
+  limits.stall = config.admin.ready.stall;
+  const std::string& rebalance = config.client("max.poll.interval.ms");
+  if (!rebalance.empty()) limits.rebalance = milliseconds(std::stoll(rebalance));
+  return limits;
+}
+
+Facts Service::Implementation::facts() const {
+  const auto current = loops();
+  const auto lanes = views_of(current);
+  auto details = details_of(current, detail_patience);
+  const auto now = SteadyClock::now();
+  const auto since = [&](const lane::Relaxed<std::int64_t>& stamp) {
+    return stamp.get() == 0 ? Duration::zero() : now - TimePoint(Duration(stamp.get()));
+  };
+  Facts facts;
+  facts.stopping = stops.load() > 0;
+  for (const auto& loop : current) {
+    const auto& stats = loop->stats();
+    facts.members.push_back(
+        {stats.assigned.get() > 0, since(stats.no_broker_since_ns), since(stats.joining_since_ns)});
+  }
+  if (const auto* watch = breaker(); watch != nullptr && !watch->closed())
+    facts.breaker = watch->name() + ": " + watch->last_failure();
+  MutexLock lock(mutex);
+  facts.starting = waits_for;
+  for (const auto& lane : lanes)
+    facts.lanes.push_back(
+        {lane, history.without_progress(lane, now), history.held(lane, now), std::move(details[lane.epoch])});
+  return facts;
+}
+
+Readiness Service::readiness() const { return judge(implementation_->facts(), implementation_->limits()); }
+
+ServiceStatus Service::status() const {
+  const auto& self = *implementation_;
+  auto facts = self.facts();
+  ServiceStatus status;
+  status.readiness = judge(facts, self.limits());
+  status.group = self.config.client("group.id");
+  status.uptime = SteadyClock::now() - self.created;
+  status.members = facts.members.size();
+  if (const auto* breaker = self.breaker()) {
+    status.downstream = breaker->name();
+    status.breaker = delivery::name_of(breaker->state());
+    if (!breaker->closed()) status.breaker_reason = breaker->last_failure();
+  }
+  MutexLock lock(self.mutex);
+  for (auto& lane : facts.lanes)
+    status.lanes.push_back({lane.view, self.history.rate(lane.view), std::move(lane.detail)});
+  return status;
+}
+
+ControlAnswer Service::control(const ControlRequest& request) {
+  auto& self = *implementation_;
+  return service::control(self.loops(), self.hand_pauses, request, control_patience);
+}
+
+}  // namespace laneway::service

@@ -1,0 +1,76 @@
+#include "admin/status_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using nlohmann::json;
+
+namespace {
+
+ServiceStatus one_lane() {
+  ServiceStatus status;
+  status.group = "orders-webhook";
+  status.uptime = milliseconds(61234);
+  status.members = 2;
+  LaneStatus lane;
+  lane.view.topic = "orders";
+  lane.view.partition = 3;
+  lane.view.state = lane::State::paused;
+  lane.view.lag = 120;
+  lane.view.in_flight = 8;
+  lane.view.queued = 256;
+  lane.view.committed = 17;
+  lane.view.delivered = 300;
+  lane.view.holds = 4;
+  lane.view.pauses = 2;
+  lane.view.member = 1;
+  lane.view.hold_reasons = static_cast<std::uint8_t>(lane::Hold::by_hand);
+  lane.rate = 12.34567;
+  lane.detail.held_by = "by hand";
+  lane.detail.oldest =
+      lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Place::retry, "HTTP 500 \xff"};
+  status.lanes = {lane};
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("the status is one JSON object with an object for each lane") {
+  auto status = one_lane();
+  status.downstream = "shop:443";
+  status.breaker = "open";
+  status.breaker_reason = "connection refused";
+  status.readiness.reasons = {{"breaker_open", "the breaker holds every lane", "", -1}};
+  const auto found = json::parse(admin::status_json(status, "0.1.0"));
+  CHECK(found["version"] == "0.1.0");
+  CHECK(found["group"] == "orders-webhook");
+  CHECK(found["uptime_seconds"] == 61.234);
+  CHECK(found["members"] == 2);
+  CHECK(found["ready"] == false);
+  CHECK(found["reasons"] ==
+        json::parse(R"([{"code":"breaker_open","text":"the breaker holds every lane"}])"));
+  CHECK(found["breaker"] ==
+        json::parse(R"({"downstream":"shop:443","state":"open","reason":"connection refused"})"));
+  REQUIRE(found["lanes"].size() == 1);
+  CHECK(found["lanes"][0] == json::parse(R"({
+    "topic":"orders","partition":3,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":120,
+    "in_flight":8,"queued":256,"waiting_retries":0,"stuck":0,
+    "oldest":{"offset":17,"age_seconds":80.0,"place":"waits for its next attempt","attempts":4,"error":"HTTP 500 \ufffd"},
+    "committed":17,"delivered":300,"rate":12.346,"holds":4,"pauses":2,"member":2})"));
+}
+
+TEST_CASE("what is not known or not there is null") {
+  ServiceStatus status;
+  status.lanes.emplace_back();
+  const auto found = json::parse(admin::status_json(status, ""));
+  CHECK(found["ready"] == true);
+  CHECK(found["breaker"].is_null());
+  for (const auto* key : {"lag", "oldest", "committed", "delivered"}) CHECK(found["lanes"][0][key].is_null());
+  // A lane whose loop does not answer still shows how old its oldest record is.
+  status.lanes.front().view.oldest_age = seconds(5);
+  CHECK(json::parse(admin::status_json(status, ""))["lanes"][0]["oldest"] ==
+        json::parse(R"({"age_seconds":5.0})"));
+}

@@ -1,0 +1,220 @@
+// What operators ask of a lane: pauses by hand, and records to be skipped.
+#include "lane/dead_letter_topic.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using handler::Outcome;
+
+namespace {
+
+struct ControlledLane : TestLane {
+  ControlledLane() {
+    context.forward = &topic;
+    context.hand_pauses = &pauses;
+    context.retry.attempts = 100;
+    context.lanes.queue = 64;
+  }
+  ~ControlledLane() {
+    handler.open();
+    lane.reset();
+  }
+  void pause(bool paused) {
+    pauses.set("orders", 3, paused);
+    lane->follow_hand(now);
+  }
+  /// The record has failed and waits for its next attempt.
+  bool until_waiting(std::int64_t offset) {
+    handler.answer(offset, Outcome::retry("HTTP 500"));
+    return until([&] {
+      const auto oldest = lane->detail(now).oldest;
+      return oldest && oldest->offset == offset && oldest->place == OldestRecord::Place::retry;
+    });
+  }
+  Skip skip(std::int64_t offset) { return lane->skip(offset, "bad order", now); }
+
+  HandPauses pauses;
+  DeadLetterTopic topic;
+};
+
+}  // namespace
+
+TEST_CASE("a topic paused by hand has exceptions, for partitions that come later too") {
+  HandPauses pauses;
+  CHECK_FALSE(pauses.knows("orders"));
+  CHECK(pauses.set("orders", 3, true));
+  CHECK_FALSE(pauses.set("orders", 3, true));
+  CHECK(pauses.paused({"orders", 3}));
+  CHECK_FALSE(pauses.paused({"orders", 4}));
+  CHECK_FALSE(pauses.paused({"others", 3}));
+  CHECK(pauses.set("orders", {}, true));
+  CHECK(pauses.set("orders", 4, false));
+  CHECK(pauses.paused({"orders", 3}));
+  CHECK_FALSE(pauses.paused({"orders", 4}));
+  CHECK(pauses.set("orders", 4, true));
+  CHECK(pauses.paused({"orders", 4}));
+  CHECK(pauses.set("orders", {}, false));
+  CHECK_FALSE(pauses.paused({"orders", 3}));
+  CHECK_FALSE(pauses.knows("orders"));
+}
+
+TEST_CASE(
+    "a lane that is paused by hand finishes what it has taken, takes nothing, and goes on where it was") {
+  ControlledLane test;
+  test.partition.add_run(0, 2);
+  test.begin();
+  REQUIRE(test.until_started({0, 1}));
+  test.pause(true);
+  CHECK(test.lane->state() == State::held);
+  CHECK(test.lane->detail(test.now).held_by == "by hand");
+  test.partition.add_run(2, 10);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
+  for (int i = 0; i < 100; ++i) test.pass(milliseconds(50));
+  CHECK(test.lane->state() == State::paused);
+  CHECK(test.partition.next == 2);  // what was fetched as well is left where it is
+  CHECK(test.partition.calls == std::vector<std::string>{"pause"});
+  test.pause(false);
+  test.pass(milliseconds(50));
+  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 2"});
+  REQUIRE(test.until([&] { return test.commit_offset() == 10; }));
+  CHECK(test.lane->stats().hold_reasons.get() == 0);
+}
+
+TEST_CASE("a lane that is assigned while its partition is paused by hand takes nothing") {
+  ControlledLane test;
+  test.pauses.set("orders", {}, true);
+  test.partition.add_run(0, 5);
+  test.begin();
+  for (int i = 0; i < 5; ++i) test.pass(seconds(1));
+  CHECK(test.partition.next == 0);
+  CHECK(test.lane->state() == State::paused);
+  test.handler.open();
+  test.pause(false);
+  test.pass(milliseconds(50));
+  CHECK(test.until([&] { return test.commit_offset() == 5; }));
+}
+
+TEST_CASE("a lane that is paused by hand drains") {
+  ControlledLane test;
+  test.partition.add_run(0, 2);
+  test.begin();
+  REQUIRE(test.until_started({0, 1}));
+  test.pause(true);
+  test.handler.open();
+  test.lane->begin_drain(test.now, test.now + seconds(10));
+  REQUIRE(test.until_drained());
+  CHECK(test.commit_offset() == 2);
+}
+
+TEST_CASE("a pause by hand does not end the lane's own hold, nor the other way round") {
+  ControlledLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 20);
+  test.begin();
+  test.work();
+  REQUIRE(test.lane->state() == State::held);
+  test.pause(true);
+  test.pause(false);
+  CHECK(test.lane->state() == State::held);
+  test.pause(true);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 4; }));
+  CHECK(test.lane->state() == State::held);
+}
+
+TEST_CASE(
+    "a record that waits for its next attempt is skipped: it goes to the dead-letter topic with the reason") {
+  ControlledLane test;
+  test.partition.add_run(0, 3);
+  test.begin();
+  test.handler.answer_done({1, 2});
+  REQUIRE(test.until_waiting(0));
+  const auto oldest = test.lane->detail(test.now).oldest;
+  CHECK(oldest->attempts == 1);
+  CHECK(oldest->error == "HTTP 500");
+  CHECK(test.skip(0) == Skip::on_its_way);
+  REQUIRE(test.until([&] { return test.commit_offset() == 3; }));
+  REQUIRE(test.topic.letters().size() == 1);
+  const auto [offset, history] = test.topic.letters().front();
+  CHECK(offset == 0);
+  CHECK(history.given_up == delivery::DeadLetterReason::skipped);
+  CHECK(history.reason == "skipped by an operator: bad order (last error: HTTP 500)");
+  CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1});
+  CHECK_FALSE(test.lane->detail(test.now).oldest);
+}
+
+TEST_CASE("a record that is at work is skipped when its attempt fails, and done when it succeeds") {
+  for (const bool fails : {true, false}) {
+    ControlledLane test;
+    test.partition.add_run(0, 1);
+    test.begin();
+    REQUIRE(test.until_started({0}));
+    CHECK(test.lane->detail(test.now).oldest->place == OldestRecord::Place::at_work);
+    CHECK(test.skip(0) == Skip::when_it_fails);
+    test.handler.answer(0, fails ? Outcome::retry("HTTP 500") : Outcome::done());
+    REQUIRE(test.until([&] { return test.commit_offset() == 1; }));
+    CHECK(test.topic.offsets() == (fails ? Offsets{0} : Offsets{}));
+  }
+}
+
+TEST_CASE("a record that waits for an outage to end can be skipped") {
+  ControlledLane test;
+  Downstream downstream("shop", {.failures = 1}, {});
+  test.context.downstream = &downstream;
+  test.partition.add_run(0, 1);
+  test.begin();
+  test.handler.answer(0, Outcome::unavailable("refused"));
+  REQUIRE(
+      test.until([&] { return test.lane->detail(test.now).oldest->place == OldestRecord::Place::retry; }));
+  CHECK(test.skip(0) == Skip::on_its_way);
+  CHECK(test.until([&] { return test.commit_offset() == 1; }));
+}
+
+TEST_CASE("the next record of a skipped one's key goes on") {
+  ControlledLane test;
+  test.context.lanes.order = config::Order::key;
+  test.partition.add(0, "a");
+  test.partition.add(1, "a");
+  test.begin();
+  REQUIRE(test.until_waiting(0));
+  test.handler.answer(1);
+  CHECK(test.skip(0) == Skip::on_its_way);
+  REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+}
+
+TEST_CASE("what cannot be skipped is refused, and nothing happens to it") {
+  ControlledLane test;
+  test.partition.add_run(0, 2);
+  test.partition.add(5);
+  test.begin();
+  test.handler.answer(0);
+  REQUIRE(test.until_waiting(1));
+  CHECK(test.skip(0) == Skip::not_waiting);
+  CHECK(test.skip(3) == Skip::not_waiting);  // a gap
+  CHECK(test.skip(6) == Skip::not_taken);
+  test.topic.fail(1000000);
+  CHECK(test.skip(1) == Skip::on_its_way);
+  REQUIRE(test.until([&] {
+    test.pass(milliseconds(1));
+    return test.lane->stats().waiting_retries.get() == 1;
+  }));
+  CHECK(test.skip(1) == Skip::already_given_up);
+  CHECK(test.commit_offset() == 1);
+  test.lane->begin_drain(test.now, test.now + seconds(10));
+  CHECK(test.skip(5) == Skip::leaving);
+}
+
+TEST_CASE("without a dead-letter topic nothing is skipped") {
+  ControlledLane test;
+  test.context.forward = nullptr;
+  test.partition.add_run(0, 1);
+  test.begin();
+  REQUIRE(test.until_waiting(0));
+  CHECK(test.skip(0) == Skip::no_dead_letters);
+  CHECK(test.lane->stats().waiting_retries.get() <= 1);
+  test.handler.answer(0);
+  CHECK(test.in_time([&] { return test.commit_offset() == 1; }));
+}

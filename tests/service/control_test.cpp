@@ -1,0 +1,184 @@
+// A running service is paused, resumed, told to skip, and says how it is, on an embedded cluster.
+#include <algorithm>
+#include <atomic>
+
+#include "catch.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using handler::Outcome;
+using Action = ControlRequest::Action;
+using Kind = ControlAnswer::Kind;
+
+namespace {
+
+ControlRequest pause_lane(std::optional<std::int32_t> partition = {}) {
+  return {.action = Action::pause, .topic = "orders", .partition = partition};
+}
+ControlRequest resume_lane(std::optional<std::int32_t> partition = {}) {
+  return {.action = Action::resume, .topic = "orders", .partition = partition};
+}
+ControlRequest skip_record(std::int32_t partition, std::int64_t offset) {
+  return {Action::skip, "orders", partition, offset, "bad order"};
+}
+
+bool has_lanes(const Service& service, std::size_t count) {
+  const auto lanes = service.snapshot();
+  return lanes.size() == count &&
+         std::all_of(lanes.begin(), lanes.end(), [](const auto& l) { return l.at_work(); });
+}
+
+/// The lane of this partition; nothing when it is not here.
+std::optional<LaneStatus> lane_of(const Service& service, std::int32_t partition) {
+  for (auto& lane : service.status().lanes)
+    if (lane.view.partition == partition) return std::move(lane);
+  return std::nullopt;
+}
+
+/// Of one partition.
+std::size_t done_of(const World& world, std::int32_t partition) {
+  const auto done = world.history.done();
+  return static_cast<std::size_t>(std::count_if(
+      done.begin(), done.end(), [&](const auto& record) { return record.first.first == partition; }));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a lane that is paused by hand waits while the others go on, also through rebalances, until it is "
+    "resumed") {
+  World world(2);
+  const auto first = world.started();
+  REQUIRE(eventually([&] { return has_lanes(*first, 2); }));
+  CHECK(first->control(pause_lane(1)).kind == Kind::done);
+  REQUIRE(eventually([&] { return lane_of(*first, 1)->view.paused_by_hand(); }));
+  world.produce(50);
+  REQUIRE(eventually([&] { return done_of(world, 0) == 50; }));
+  REQUIRE(eventually([&] { return lane_of(*first, 1)->view.lag == 50; }));
+  CHECK(done_of(world, 1) == 0);
+  CHECK(lane_of(*first, 1)->detail.held_by == "by hand");
+  CHECK(first->readiness().ready());
+  {
+    // Eager rebalances: both partitions leave the first service and one or both come back.
+    const auto second = world.started([](const handler::Attempt& attempt) {
+      return attempt.record.partition() == 1 ? Outcome::retry("the first has paused it") : Outcome::done();
+    });
+    REQUIRE(eventually([&] { return has_lanes(*first, 1) && has_lanes(*second, 1); }));
+    stop_cleanly(*second);
+  }
+  REQUIRE(eventually([&] { return has_lanes(*first, 2); }));
+  CHECK(lane_of(*first, 1)->view.paused_by_hand());
+  world.produce(10);
+  REQUIRE(eventually([&] { return done_of(world, 0) == 60; }));
+  CHECK(done_of(world, 1) == 0);
+  CHECK(first->control(resume_lane(1)).kind == Kind::done);
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  stop_cleanly(*first);
+}
+
+TEST_CASE("a whole topic is paused, and one partition of it resumed") {
+  World world(3);
+  const auto service = world.started();
+  REQUIRE(eventually([&] { return has_lanes(*service, 3); }));
+  CHECK(service->control(pause_lane()).kind == Kind::done);
+  CHECK(service->control(resume_lane(2)).kind == Kind::done);
+  REQUIRE(eventually([&] { return lane_of(*service, 0)->view.paused_by_hand(); }));
+  world.produce(20);
+  REQUIRE(eventually([&] { return done_of(world, 2) == 20; }));
+  CHECK(done_of(world, 0) + done_of(world, 1) == 0);
+  CHECK(service->control(resume_lane()).kind == Kind::done);
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a record that fails again and again is skipped, and its partition's commits go on") {
+  World world(1);
+  REQUIRE(world.cluster->create_topic("orders-dlt", 1));
+  world.config.dead_letter.topic = "{topic}-dlt";
+  world.config.retry.attempts = 1000000;
+  world.produce(20);
+  const auto service = world.started([](const handler::Attempt& attempt) {
+    return attempt.record.offset() == 5 ? Outcome::retry("HTTP 500") : Outcome::done();
+  });
+  REQUIRE(eventually([&] { return world.history.distinct_done() == 19; }));
+  REQUIRE(eventually([&] { return world.committed_offsets() == std::vector<std::int64_t>{5}; }));
+  REQUIRE(eventually([&] {
+    const auto oldest = lane_of(*service, 0)->detail.oldest;
+    return oldest && oldest->offset == 5 && oldest->error == "HTTP 500";
+  }));
+  CHECK(service->control(skip_record(0, 4)).kind == Kind::refused);
+  const auto answer = service->control(skip_record(0, 5));
+  CHECK((answer.kind == Kind::done || answer.kind == Kind::accepted));
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  CHECK(metric(*service, "dead_letters_total", "skipped") == 1);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("without dead letters nothing is skipped, and lanes that are not here are not found") {
+  World world(2);
+  const auto service = world.started();
+  CHECK(service->control(pause_lane(0)).kind == Kind::not_found);
+  REQUIRE(eventually([&] { return has_lanes(*service, 2); }));
+  const auto refused = service->control(skip_record(0, 0));
+  CHECK(refused.kind == Kind::refused);
+  CHECK_THAT(refused.text, Catch::Contains("no dead_letter is configured"));
+  const auto unknown = service->control(pause_lane(7));
+  CHECK(unknown.kind == Kind::not_found);
+  CHECK(unknown.text == "orders[7] is not a lane of this process; there are orders[0], orders[1]");
+  CHECK(service->control({.action = Action::resume, .topic = "others"}).kind == Kind::not_found);
+  stop_cleanly(*service);
+  CHECK(service->control(skip_record(0, 0)).kind != Kind::done);
+}
+
+TEST_CASE(
+    "a service is ready once it has its partitions, not when a lane makes no progress, and not when it "
+    "stops") {
+  World world(2);
+  world.config.admin.ready.stall = seconds(1);
+  world.config.retry.backoff = milliseconds(20);
+  const auto codes = [](const Service& service) {
+    std::vector<std::string> all;
+    for (const auto& reason : service.readiness().reasons) all.push_back(reason.code);
+    return all;
+  };
+  std::atomic<bool> broken{true};
+  auto service = world.service([&](const handler::Attempt& attempt) {
+    return broken && attempt.record.partition() == 1 ? Outcome::retry("HTTP 500") : Outcome::done();
+  });
+  CHECK(codes(*service) == std::vector<std::string>{"starting"});
+  REQUIRE(service->start());
+  std::thread waiting([&] { (void)service->wait(); });
+  CHECK(eventually([&] { return service->readiness().ready(); }));
+  world.produce(5);
+  REQUIRE(eventually([&] { return codes(*service) == std::vector<std::string>{"stalled"}; }));
+  const auto reason = service->readiness().reasons.front();
+  CHECK(reason.topic == "orders");
+  CHECK(reason.partition == 1);
+  CHECK_THAT(reason.text, Catch::Contains("with a lag of 5") && Catch::Contains("its oldest record is 0") &&
+                              Catch::Contains("HTTP 500"));
+  // What stands still because a person wants it so is none.
+  CHECK(service->control(pause_lane(1)).kind == Kind::done);
+  CHECK(eventually([&] { return service->readiness().ready(); }));
+  CHECK(service->control(resume_lane(1)).kind == Kind::done);
+  CHECK(eventually([&] { return !service->readiness().ready(); }));
+  broken = false;
+  CHECK(eventually([&] { return service->readiness().ready(); }));
+  service->stop();
+  waiting.join();
+  CHECK(codes(*service) == std::vector<std::string>{"stopping"});
+}
+
+TEST_CASE("a service whose brokers are gone is not ready") {
+  World world(1);
+  const auto service = world.started();
+  std::thread waiting([&] { (void)service->wait(); });
+  CHECK(eventually([&] { return service->readiness().ready(); }));
+  world.cluster.reset();
+  CHECK(eventually([&] {
+    const auto reasons = service->readiness().reasons;
+    return !reasons.empty() && reasons.front().code == "no_broker";
+  }));
+  service->stop();
+  waiting.join();
+}

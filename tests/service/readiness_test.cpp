@@ -1,0 +1,274 @@
+// What makes a service not ready, and what does not.
+#include "service/readiness.h"
+
+#include "catch.h"
+#include "service/lane_history.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using lane::Hold;
+using lane::State;
+
+namespace {
+
+std::uint8_t bits(Hold reason) { return static_cast<std::uint8_t>(reason); }
+
+LaneFacts working_lane() {
+  LaneFacts lane;
+  lane.view.topic = "orders";
+  lane.view.partition = 3;
+  lane.view.state = State::running;
+  lane.view.lag = 100;
+  return lane;
+}
+
+Facts working() {
+  Facts facts;
+  facts.members = {{.assigned = true}};
+  facts.lanes = {working_lane()};
+  return facts;
+}
+
+/// The codes; "" when it is ready.
+std::string codes(const Facts& facts, const ReadinessLimits& limits = {}) {
+  std::string all;
+  for (const auto& reason : judge(facts, limits).reasons) all += (all.empty() ? "" : " ") + reason.code;
+  return all;
+}
+
+std::string code_of(const LaneFacts& lane, const std::string& breaker = {}) {
+  auto facts = working();
+  facts.lanes = {lane};
+  facts.breaker = breaker;
+  return codes(facts);
+}
+
+}  // namespace
+
+TEST_CASE("a service that works is ready, also without a lane") {
+  CHECK(codes(working()).empty());
+  auto idle = working();
+  idle.lanes.clear();
+  CHECK(codes(idle).empty());
+}
+
+TEST_CASE("one that has not started says what it waits for, and one that stops says so") {
+  Facts facts;
+  facts.starting = "it waits for brokers and topics: no broker answers";
+  CHECK(codes(facts) == "starting");
+  CHECK(judge(facts, {}).reasons.front().text == facts.starting);
+  facts.stopping = true;
+  CHECK(codes(facts) == "stopping");
+}
+
+TEST_CASE("a member that was never given an assignment is not ready, one that was given nothing is") {
+  auto facts = working();
+  facts.members.push_back({});
+  CHECK(codes(facts) == "unassigned");
+  CHECK(judge(facts, {}).reasons.front().text == "member 2: the group has not given it its partitions yet");
+  facts.members.back().assigned = true;
+  CHECK(codes(facts).empty());
+}
+
+TEST_CASE("brokers that cannot be reached are a reason, a connection that is made anew is none") {
+  auto facts = working();
+  facts.members.front().no_broker = seconds(9);
+  CHECK(codes(facts).empty());
+  facts.members.front().no_broker = seconds(10);
+  CHECK(codes(facts) == "no_broker");
+}
+
+TEST_CASE("a rebalance within its deadline is no reason, beyond it is one") {
+  auto facts = working();
+  facts.members.front().joining = seconds(299);
+  facts.lanes.front().view.state = State::draining;
+  facts.lanes.front().without_progress = seconds(100);
+  CHECK(codes(facts).empty());
+  facts.members.front().joining = seconds(300);
+  CHECK(codes(facts) == "rebalancing");
+}
+
+TEST_CASE("a lane with lag and no progress is named, with its state and its oldest record") {
+  auto facts = working();
+  auto& lane = facts.lanes.front();
+  lane.without_progress = seconds(60) - milliseconds(1);
+  CHECK(codes(facts).empty());
+  lane.without_progress = seconds(75);
+  lane.view.state = State::held;
+  lane.detail.held_by = "pool full";
+  lane.detail.oldest = lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Place::retry, "HTTP 500"};
+  const auto readiness = judge(facts, {});
+  REQUIRE(readiness.reasons.size() == 1);
+  const auto& reason = readiness.reasons.front();
+  CHECK(reason.code == "stalled");
+  CHECK(reason.topic == "orders");
+  CHECK(reason.partition == 3);
+  CHECK(reason.text ==
+        "orders[3]: no progress for 75 s with a lag of 100; it is held (pool full); its oldest record is 17, "
+        "80 s "
+        "old, attempt 4: HTTP 500");
+}
+
+TEST_CASE("a lane without lag, or with one that is not known, is not stalled") {
+  auto lane = working_lane();
+  lane.without_progress = seconds(1000);
+  for (const std::int64_t lag : {0, -1}) {
+    lane.view.lag = lag;
+    CHECK(code_of(lane).empty());
+  }
+}
+
+TEST_CASE("a lane that is paused by hand is no reason, however long") {
+  auto lane = working_lane();
+  lane.view.state = State::paused;
+  lane.view.hold_reasons = bits(Hold::by_hand) | bits(Hold::window_full);
+  lane.without_progress = lane.held = std::chrono::hours(10);
+  CHECK(code_of(lane).empty());
+}
+
+TEST_CASE("a lane held by its failures or its oldest record is a reason though some records go on") {
+  auto lane = working_lane();
+  lane.view.state = State::paused;
+  lane.held = seconds(60);
+  for (const auto reason : {Hold::window_full, Hold::retries_full, Hold::map_full}) {
+    lane.view.hold_reasons = bits(reason);
+    CHECK(code_of(lane) == "held");
+  }
+  lane.held -= milliseconds(1);
+  CHECK(code_of(lane).empty());
+}
+
+TEST_CASE("a lane held because its workers cannot keep up is lag and no reason while they go on") {
+  auto lane = working_lane();
+  lane.view.state = State::paused;
+  lane.held = std::chrono::hours(1);
+  for (const auto reason : {Hold::pool_full, Hold::memory_full, Hold::rate_limited}) {
+    lane.view.hold_reasons = bits(reason);
+    CHECK(code_of(lane).empty());
+  }
+}
+
+TEST_CASE("records of a retry topic may wait until they are due before that is a stall") {
+  auto lane = working_lane();
+  lane.view.retry_delay = std::chrono::minutes(10);
+  lane.view.state = State::held;
+  lane.view.hold_reasons = bits(Hold::retries_full);
+  lane.held = lane.without_progress = std::chrono::minutes(10) + seconds(59);
+  CHECK(code_of(lane).empty());
+  lane.without_progress += seconds(1);
+  CHECK(code_of(lane) == "stalled");
+}
+
+TEST_CASE("a stuck worker is a reason at once") {
+  auto lane = working_lane();
+  lane.view.stuck = 2;
+  CHECK(code_of(lane) == "stuck");
+}
+
+TEST_CASE("a breaker that is not closed is one reason, whatever lanes it holds") {
+  auto lane = working_lane();
+  CHECK(code_of(lane, "shop:443: refused") == "breaker_open");
+  lane.view.state = State::paused;
+  lane.view.hold_reasons = bits(Hold::breaker_open);
+  lane.without_progress = lane.held = seconds(600);
+  CHECK(code_of(lane, "shop:443: refused") == "breaker_open");
+}
+
+TEST_CASE("the limit of a stall is a setting") {
+  auto facts = working();
+  facts.lanes.front().without_progress = seconds(5);
+  CHECK(codes(facts, {.stall = seconds(5)}) == "stalled");
+}
+
+namespace {
+
+/// A lane's life, a second a step.
+struct Story {
+  void step(int times = 1) {
+    for (int i = 0; i < times; ++i) history.observe({lane}, now += seconds(1));
+  }
+  double without_progress() const { return to_seconds(history.without_progress(lane, now)); }
+  double held() const { return to_seconds(history.held(lane, now)); }
+
+  LaneHistory history;
+  LaneView lane = [] {
+    auto view = working_lane().view;
+    view.epoch = 7;
+    return view;
+  }();
+  TimePoint now{};
+};
+
+}  // namespace
+
+TEST_CASE("progress is what is finished or committed; time without either is counted") {
+  Story story;
+  story.step(31);
+  CHECK(story.without_progress() == 30);
+  story.lane.finished = 1;
+  CHECK(story.without_progress() == 0);  // before it is observed
+  story.step();
+  CHECK(story.without_progress() == 0);
+  story.step(5);
+  CHECK(story.without_progress() == 5);
+  story.lane.committed = 10;
+  story.step();
+  CHECK(story.without_progress() == 0);
+}
+
+TEST_CASE("time in which nothing was to be done, or was not to be done, does not count as a stall") {
+  Story story;
+  const auto counts_anew_after = [&](auto change) {
+    const auto before = story.lane;
+    story.step(40);
+    change(story.lane);
+    story.step(20);
+    CHECK(story.without_progress() == 0);
+    story.lane = before;
+    story.step(5);
+    CHECK(story.without_progress() == 5);
+  };
+  counts_anew_after([](LaneView& lane) { lane.lag = 0; });
+  counts_anew_after([](LaneView& lane) { lane.lag = -1; });
+  counts_anew_after([](LaneView& lane) { lane.hold_reasons = bits(Hold::by_hand); });
+  counts_anew_after([](LaneView& lane) { lane.state = State::draining; });
+}
+
+TEST_CASE("a hold is counted from its beginning, through its pauses, and anew when the lane ran in between") {
+  Story story;
+  story.step(5);
+  CHECK(story.held() == 0);
+  story.lane.state = State::held;
+  story.lane.holds = 1;
+  story.step();
+  story.lane.state = State::paused;
+  story.step(10);
+  CHECK(story.held() == 10);
+  story.lane.state = State::held;  // it ran, and nobody looked
+  story.lane.holds = 2;
+  CHECK(story.held() == 0);
+  story.step(4);
+  CHECK(story.held() == 3);
+}
+
+TEST_CASE("a partition that comes back begins anew") {
+  Story story;
+  story.step(50);
+  story.lane.epoch = 8;
+  CHECK(story.without_progress() == 0);
+  story.step(3);
+  CHECK(story.without_progress() == 2);
+}
+
+TEST_CASE("the rate is over the last ten seconds") {
+  Story story;
+  story.step();
+  CHECK(story.history.rate(story.lane) == 0);
+  for (int i = 0; i < 30; ++i) {
+    story.lane.finished += i < 15 ? 1000 : 100;
+    story.step();
+  }
+  CHECK(story.history.rate(story.lane) == 100);
+  story.step(30);
+  CHECK(story.history.rate(story.lane) == 0);
+}
