@@ -126,8 +126,10 @@ void Notifier::tell() {
   const auto live = sources_.live();
   now.ticks = feeds_ && live.live;
   if (now.status.empty()) now.status = live.live ? said(phase, sources_.lanes()) : live.reason;
-  if (const int code = sd_notify(0, encode(now).c_str()); code < 0)
+  const int code = sd_notify(0, encode(now).c_str());
+  if (code < 0 && code != last_code_)
     telemetry::warn("the service manager could not be told", {{"error", std::strerror(-code)}});
+  last_code_ = code;
 }
 
 }  // namespace laneway::app

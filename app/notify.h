@@ -63,6 +63,7 @@ class Notifier {
   const Sources sources_;
   const bool feeds_;         ///< the service manager has a watchdog
   const Duration interval_;  ///< of notifications: of two for the watchdog, one may be late
+  int last_code_ = 0;        ///< of sd_notify; the thread's own
   Mutex mutex_;
   Condition changed_;
   std::optional<Phase> phase_ GUARDED_BY(mutex_);

@@ -1,0 +1,86 @@
+"""The Debian packages as cpack makes them from this build, without installing them; scripts/test-package does that."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LANEWAY = os.environ["LANEWAY"]
+LONGEST = 240
+
+
+def output(*command, **more):
+    done = subprocess.run(list(map(str, command)), text=True, capture_output=True, timeout=LONGEST, check=False, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def verbs(*before):
+    """The verbs that the program's help names, those of a verb's own after it."""
+    section = re.search(r"^Verbs:\n(.*?)\n\n", output(LANEWAY, *before, "--help"), re.MULTILINE | re.DOTALL)
+    return re.findall(r"^  (\w+)", section[1], re.MULTILINE) if section else []
+
+
+class Packages(unittest.TestCase):
+    def test_what_is_in_them(self):
+        with tempfile.TemporaryDirectory(prefix="laneway-package-") as folder:
+            output("cpack", "--config", Path(os.environ["BUILD"]) / "CPackConfig.cmake", cwd=folder)
+            version = re.search(r"^project\(laneway VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+            runtime, dev = sorted(Path(folder).glob("*.deb"), key=lambda deb: "-dev" in deb.name)
+            architecture = output("dpkg", "--print-architecture").strip()
+            self.assertEqual([f"laneway_{version}_{architecture}.deb", f"laneway-dev_{version}_{architecture}.deb"],
+                             [runtime.name, dev.name])
+            self.contains(runtime, "usr/bin/laneway", "usr/lib/systemd/system/laneway@.service",
+                          "usr/share/man/man1/laneway.1.gz", "usr/share/bash-completion/completions/laneway",
+                          "usr/share/doc/laneway/examples/full.yaml", "usr/share/doc/laneway/operations.md",
+                          "usr/share/doc/laneway/changelog.gz", "usr/share/doc/laneway/copyright")
+            self.contains(dev, "usr/include/laneway/plugin.h", "usr/share/laneway/examples/plugin/greeting.cpp")
+            needs = output("dpkg-deb", "-f", runtime, "Depends")
+            for library in ("librdkafka1", "libsystemd0", "libcurl4", "adduser"):
+                self.assertIn(library, needs)
+            changelog = (ROOT / "scripts" / "debian" / "changelog").read_text()
+            self.assertTrue(changelog.startswith(f"laneway ({version}) "), "scripts/debian/changelog is of another version")
+
+    def contains(self, package, *paths):
+        lines = output("dpkg-deb", "-c", package).splitlines()
+        listed = [re.search(r" \./(\S+)", line)[1] for line in lines if " ./" in line and not line.endswith(" ./")]
+        for path in paths:
+            self.assertIn(path, listed)
+        for line in lines:
+            self.assertIn(" root/root ", line)
+            self.assertNotRegex(line, r"^.{5}(...)?w", "writable by others")
+
+    def test_the_manual_names_each_verb(self):
+        manual = (ROOT / "docs" / "laneway.1").read_text()
+        described = re.search(r"^\.SH VERBS\n(.*?)^\.SH ", manual, re.MULTILINE | re.DOTALL)[1]
+        self.assertEqual(verbs(), re.findall(r"^\.TP\n\.B (\w+)$", described, re.MULTILINE))
+        for verb in verbs("dlq"):
+            self.assertRegex(described, rf"(?m)^\.B {verb}$")
+        codes = re.findall(r"int \w+ = (\d+);", (ROOT / "app" / "exit_code.h").read_text())
+        self.assertEqual(codes, re.findall(r"^\.B (\d+)$", manual, re.MULTILINE))
+
+    def complete(self, *words):
+        script = f"""source {ROOT}/config/completion/laneway
+            COMP_WORDS=({' '.join(f"'{word}'" for word in words)}) COMP_CWORD={len(words) - 1}
+            _laneway; printf '%s\\n' "${{COMPREPLY[@]}}" """
+        path = f"{Path(LANEWAY).parent}:{os.environ['PATH']}"
+        return output("bash", "-c", script, env={**os.environ, "PATH": path}).split()
+
+    def test_completion_of_verbs_and_options(self):
+        self.assertEqual(verbs(), self.complete("laneway", ""))
+        self.assertEqual(["redrive"], self.complete("laneway", "dlq", "r"))
+        self.assertEqual(["--config", "--connect"], self.complete("laneway", "check", "--c"))
+        self.assertEqual([], self.complete("laneway", "run", "--set", ""))
+
+    def test_completion_of_configurations(self):
+        with tempfile.TemporaryDirectory(prefix="laneway-package-") as folder:
+            for name in ("orders.yaml", "other.txt"):
+                (Path(folder) / name).touch()
+            self.assertEqual([f"{folder}/orders.yaml"], self.complete("laneway", "run", "-c", f"{folder}/o"))
+
+
+if __name__ == "__main__":
+    unittest.main()
