@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "catch.h"
+#include "eventually.h"
 
 using namespace laneway;
 using app::Notification;
@@ -46,7 +47,7 @@ class ServiceManager {
   }
 
   /// The next notification; empty when none comes for so long.
-  std::string next(Duration within = seconds(60)) {
+  std::string next(Duration within = patience) {
     const auto deadline = Deadline::in(within);
     MutexLock lock(mutex_);
     while (said_.empty() && !deadline.passed()) changed_.wait_until(mutex_, deadline.at());
