@@ -7,13 +7,17 @@
 //   produced; what is done in `--seconds`, then on until `--records` are done; memory is sampled. idle: every
 //   partition of a topic without records; processor time and memory over `--seconds`.
 //   produce: each record is written to the topic `--to`, at least once or `--transactional`, until
-//   `--records`. http: each record is posted to `--url`, `--workers` requests a partition at a time; what is
-//   done in
-//   `--seconds`.
+//   `--records`. http: each record is posted to `--url`, `--workers` requests a partition at a time
+//   (`--batch`: so many records a request); what is done in `--seconds`. exec: each record is given to the
+//   program `--child`, `--workers` children a partition; what is done in `--seconds`.
+//   waiting: the first `--waiting` records fail and wait for an hour, the others do nothing; from a quarter
+//   of
+//   `--records` until all but those are done, then what is allocated.
 //
 // Measuring starts with the first records done, so joining the group is not part of it. The service has its
 // production defaults, commits included; its counters are read every few milliseconds and nothing is added to
 // the way of a record.
+#include <gperftools/malloc_extension_c.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -23,11 +27,14 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "handler/handler.h"
 #include "process.h"
 #include "service/service.h"
 #include "telemetry/log.h"
@@ -54,7 +61,10 @@ struct Options {
   std::string to;
   bool transactional = false;
   std::string url;
+  std::uint32_t batch = 0;
   std::uint32_t workers = 8;
+  std::vector<std::string> child;
+  std::uint64_t waiting = 0;
 };
 
 config::Config configuration(const Options& options, Duration sleep) {
@@ -75,6 +85,7 @@ config::Config posting(const Options& options) {
   config::HttpHandler handler;
   handler.url = options.url;
   handler.connections = 4096;
+  handler.batch.records = options.batch;
   config.handler = handler;
   config.lanes.workers = options.workers;
   return config;
@@ -90,6 +101,49 @@ config::Config writing(const Options& options) {
   config.lanes.queue = 4096;
   if (options.transactional) config.commit = {milliseconds(100), 100000};
   return config;
+}
+
+config::Config piping(const Options& options) {
+  auto config = configuration(options, Duration::zero());
+  config::ExecHandler handler;
+  handler.command = options.child;
+  config.handler = handler;
+  config.lanes.workers = options.workers;
+  return config;
+}
+
+/// The first records of each partition fail once, the others do nothing.
+class FailsFirst final : public handler::RecordHandler {
+ public:
+  explicit FailsFirst(std::int64_t failing) : failing_(failing) {}
+  std::string name() const override { return "fails first"; }
+
+ protected:
+  handler::Outcome handle_record(const handler::Attempt& attempt) override {
+    if (attempt.record.offset() >= failing_) return handler::Outcome::done();
+    return handler::Outcome::retry("HTTP 500 Internal Server Error: no such article");
+  }
+
+ private:
+  const std::int64_t failing_;
+};
+
+/// Whoever fails waits for an hour, and nothing else holds the lanes.
+config::Config with_room_for(const Options& options) {
+  auto config = configuration(options, Duration::zero());
+  config.retry.backoff = config.retry.max_backoff = std::chrono::hours(1);
+  config.retry.max_waiting = static_cast<std::uint32_t>(options.waiting) + 1;
+  config.lanes.memory = 1ULL << 30;
+  config.lanes.max_incomplete = static_cast<std::uint32_t>(options.records);
+  return config;
+}
+
+/// What the program has allocated and not given back, in the allocator's sizes of blocks.
+double allocated_bytes() {
+  std::size_t bytes = 0;
+  if (MallocExtension_GetNumericProperty("generic.current_allocated_bytes", &bytes) == 0)
+    throw std::runtime_error("the allocator does not say what is allocated");
+  return static_cast<double>(bytes);
 }
 
 /// A connection is an open file, and the usual limit is 1,024.
@@ -208,10 +262,36 @@ Json idle(service::Service& service, const Options& options) {
           {"peak_mib", bench::peak_resident_mib()}};
 }
 
+/// From a quarter of the records on, when those that wait do so.
+Json beside_waiting(service::Service& service, const Options& options) {
+  const Moment begin =
+      wait_for(service, -1, [&](const Moment& now) { return now.done >= options.records / 4; });
+  const auto waiting = static_cast<std::uint64_t>(sum_of(service, "retries_scheduled"));
+  if (waiting != options.waiting)
+    throw std::runtime_error(std::to_string(waiting) + " records wait, not " +
+                             std::to_string(options.waiting));
+  const auto rest = options.records - options.waiting;
+  Json result = between(begin, wait_for(service, -1, [&](const Moment& now) { return now.done >= rest; }));
+  std::this_thread::sleep_for(seconds(3));  // the last commits, and the fetch buffers go
+  result["allocated"] = allocated_bytes();
+  return result;
+}
+
+/// What is done in `--seconds`, and what of the machine that takes.
+Json beside_others(service::Service& service, const Options& options) {
+  const double busy = bench::machine_busy_seconds();
+  const auto begin = SteadyClock::now();
+  Json result = for_seconds(service, options, -1);
+  result["busy_cores"] = (bench::machine_busy_seconds() - busy) / to_seconds(SteadyClock::now() - begin);
+  result["threads"] = bench::threads();
+  return result;
+}
+
 /// Runs a service around `measure`. `cut_short`: something hangs that a drain would wait for.
 template <class Measure>
-void run(config::Config config, Measure measure, bool cut_short = false) {
-  service::Service service(std::move(config));
+void run(config::Config config, Measure measure, bool cut_short = false,
+         std::unique_ptr<handler::Handler> handler = nullptr) {
+  service::Service service(std::move(config), std::move(handler));
   if (const auto started = service.start(); !started) throw std::runtime_error(started.error().text());
   Json result = measure(service);
   service.stop();
@@ -262,11 +342,15 @@ void add_verbs(CLI::App& app, const Options& options) {
        [&options] { run(writing(options), [&](auto& service) { return until_done(service, options); }); });
   verb("http", "each record is posted", [&options] {
     raise_open_files();
-    run(posting(options), [&](auto& service) {
-      Json result = for_seconds(service, options, -1);
-      result["threads"] = bench::threads();
-      return result;
-    });
+    run(posting(options), [&](auto& service) { return beside_others(service, options); });
+  });
+  verb("exec", "each record is given to a program",
+       [&options] { run(piping(options), [&](auto& service) { return beside_others(service, options); }); });
+  verb("waiting", "nothing, while records wait for their next attempt", [&options] {
+    const auto failing = static_cast<std::int64_t>(options.waiting / options.partitions);
+    run(
+        with_room_for(options), [&](auto& service) { return beside_waiting(service, options); }, false,
+        std::make_unique<FailsFirst>(failing));
   });
   verb("idle", "many partitions without records", [&options] {
     run(configuration(options, Duration::zero()), [&](auto& service) { return idle(service, options); });
@@ -285,14 +369,17 @@ int main(int argc, char** argv) {
   app.add_option("--topic", options.topic)->required();
   app.add_option("--group", options.group, "a new one")->required();
   app.add_option("--records", options.records,
-                 "noop, key, plugin, produce, overload: until so many are done");
+                 "noop, key, plugin, produce, overload, waiting: until so many are done");
   app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
-  app.add_option("--partitions", options.partitions, "idle: of the topic");
+  app.add_option("--partitions", options.partitions, "idle, waiting: of the topic");
   app.add_option("--library", options.plugin, "plugin: its file");
   app.add_option("--to", options.to, "produce: a topic");
   app.add_flag("--transactional", options.transactional, "produce: exactly once");
   app.add_option("--url", options.url, "http: where to");
-  app.add_option("--workers", options.workers, "http: of each partition");
+  app.add_option("--batch", options.batch, "http: records of a request");
+  app.add_option("--workers", options.workers, "http, exec: of each partition");
+  app.add_option("--child", options.child, "exec: program and arguments")->delimiter(' ');
+  app.add_option("--waiting", options.waiting, "waiting: so many, divisible by the partitions");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
   add_verbs(app, options);
   try {

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -39,6 +40,17 @@ double resident_mib() { return mib_of("VmRSS:"); }
 double peak_resident_mib() { return mib_of("VmHWM:"); }
 
 int threads() { return static_cast<int>(status_of("Threads:")); }
+
+double machine_busy_seconds() {
+  std::ifstream stat("/proc/stat");  // "cpu user nice system idle iowait irq softirq …", in ticks
+  std::string name;
+  stat >> name;
+  double busy = 0, ticks = 0;
+  for (int field = 0; field < 8 && stat >> ticks; ++field)
+    if (field != 3 && field != 4) busy += ticks;
+  if (!stat) throw std::runtime_error("/proc/stat cannot be read");
+  return busy / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
 
 std::uint64_t received_bytes() {
   std::uint64_t total = 0;

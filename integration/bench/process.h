@@ -15,6 +15,8 @@ double resident_mib();
 double peak_resident_mib();
 /// Of this process, now.
 int threads();
+/// Time that the machine's processors were not idle since it was started, of all of them together.
+double machine_busy_seconds();
 /// Over the TCP connections that are open now, since each was opened: what a client has read from its
 /// brokers, whatever became of it.
 std::uint64_t received_bytes();

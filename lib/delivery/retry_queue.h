@@ -1,12 +1,14 @@
 // What waits for its next attempt, ordered by the time it is due, first in first out among equals.
 //
-// A binary heap: push and pop_due cost O(log n), looking at it is free. Bounded by the caller.
+// A binary heap: push and pop_due cost O(log n), looking at it is free. Bounded by the caller; many thousands
+// may wait, so memory is what they take and no more.
 // Ownership, threads: owns what waits; one owner, one thread. Pure: the time is given in; nothing blocks.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -83,7 +85,8 @@ class RetryQueue {
     return a.due != b.due ? a.due > b.due : a.order > b.order;
   }
 
-  std::vector<Entry> heap_;
+  std::deque<Entry>
+      heap_;  // not a vector: that takes twice the memory while it grows, and never gives it back
   std::uint64_t pushed_ = 0;
 };
 

@@ -23,17 +23,17 @@ void restore_origin(Item& item, const delivery::RetryStage& stage, const deliver
   item.failures->retry_offset = item.record.offset();
   const auto origin = origin_in(headers_of(item.record), stage, stages);
   auto data = item.record.release_copy();
-  std::erase_if(data->headers, [](const auto& header) { return delivery::describes_retry(header.first); });
+  std::erase_if(data.headers, [](const auto& header) { return delivery::describes_retry(header.first); });
   if (origin) {
-    data->topic = origin->topic;
-    data->partition = origin->partition;
-    data->offset = origin->offset;
-    data->timestamp = origin->timestamp;
-    data->timestamp_type = static_cast<kafka::TimestampType>(origin->timestamp_type);
+    data.topic = origin->topic;
+    data.partition = origin->partition;
+    data.offset = origin->offset;
+    data.timestamp = origin->timestamp;
+    data.timestamp_type = static_cast<kafka::TimestampType>(origin->timestamp_type);
     item.attempt = origin->attempts + 1;
     item.failures->first_ms = std::max<std::int64_t>(origin->first_failure, 0);
   }
-  item.record = kafka::Record(std::move(data));
+  item.record = kafka::Record(data);
 }
 
 delivery::Headers headers_of(const kafka::Record& record) {

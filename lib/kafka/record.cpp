@@ -2,15 +2,25 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <algorithm>
+#include <cstring>
+#include <new>
+
 namespace laneway::kafka {
 namespace {
 
-std::optional<std::string> owned(std::optional<std::string_view> view) {
+using Bytes = std::optional<std::string_view>;
+
+Bytes view(const std::optional<std::string>& text) {
+  return text ? Bytes(std::string_view(*text)) : std::nullopt;
+}
+
+std::optional<std::string> owned(Bytes view) {
   if (!view) return std::nullopt;
   return std::string(*view);
 }
 
-std::optional<std::string_view> bytes(const void* data, std::size_t size) {
+Bytes bytes(const void* data, std::size_t size) {
   if (data == nullptr) return std::nullopt;
   return std::string_view(static_cast<const char*>(data), size);
 }
@@ -26,22 +36,111 @@ TimestampType to_type(rd_kafka_timestamp_type_t type) {
   }
 }
 
-}  // namespace
+/// How long something is in a copy.
+using Size = std::int32_t;
+constexpr Size null_size = -1;
 
-std::string_view Record::topic() const {
-  return copied() ? std::string_view(data()->topic) : rd_kafka_topic_name(message()->rkt);
+Size size_of(const Bytes& bytes) { return bytes ? static_cast<Size>(bytes->size()) : null_size; }
+std::size_t room_of(Size size) { return static_cast<std::size_t>(std::max<Size>(size, 0)); }
+std::size_t room_of(const Header& header) {
+  return 2 * sizeof(Size) + header.name.size() + room_of(size_of(header.value));
 }
 
-std::int32_t Record::partition() const { return copied() ? data()->partition : message()->partition; }
+char* put(char* to, const Bytes& bytes) {
+  if (bytes && !bytes->empty()) std::memcpy(to, bytes->data(), bytes->size());
+  return to + room_of(size_of(bytes));
+}
 
-std::int64_t Record::offset() const { return copied() ? data()->offset : message()->offset; }
+char* put(char* to, Size size) {
+  std::memcpy(to, &size, sizeof(size));
+  return to + sizeof(size);
+}
+
+Size get(const char*& from) {
+  Size size = 0;
+  std::memcpy(&size, from, sizeof(size));
+  from += sizeof(size);
+  return size;
+}
+
+Bytes get(const char*& from, Size size) {
+  if (size == null_size) return std::nullopt;
+  const std::string_view view(from, room_of(size));
+  from += view.size();
+  return view;
+}
+
+}  // namespace
+
+/// Followed by the bytes of topic, key, value, and of each header: two sizes, name, value.
+struct Record::Copy {
+  struct Fields {
+    std::string_view topic;
+    std::int32_t partition;
+    std::int64_t offset, timestamp;
+    TimestampType timestamp_type;
+    Bytes key, value;
+    const std::vector<Header>& headers;
+  };
+
+  static std::uintptr_t make(const Fields& fields);
+  const char* topic() const { return reinterpret_cast<const char*>(this + 1); }
+  const char* key() const { return topic() + topic_size; }
+  const char* value() const { return key() + room_of(key_size); }
+  const char* headers() const { return value() + room_of(value_size); }
+
+  std::int64_t offset, timestamp;
+  std::int32_t partition;
+  Size key_size, value_size;
+  std::uint32_t header_count;
+  std::uint16_t topic_size;  // Kafka's longest has 249 characters
+  TimestampType timestamp_type;
+};
+
+std::uintptr_t Record::Copy::make(const Fields& fields) {
+  std::size_t room = fields.topic.size() + room_of(size_of(fields.key)) + room_of(size_of(fields.value));
+  for (const Header& header : fields.headers) room += room_of(header);
+  void* place = ::operator new(sizeof(Copy) + room);
+  new (place) Copy{fields.offset,
+                   fields.timestamp,
+                   fields.partition,
+                   size_of(fields.key),
+                   size_of(fields.value),
+                   static_cast<std::uint32_t>(fields.headers.size()),
+                   static_cast<std::uint16_t>(fields.topic.size()),
+                   fields.timestamp_type};
+  char* to = put(static_cast<char*>(place) + sizeof(Copy), fields.topic);
+  to = put(put(to, fields.key), fields.value);
+  for (const Header& header : fields.headers) {
+    to = put(put(to, size_of(header.name)), size_of(header.value));
+    to = put(put(to, header.name), header.value);
+  }
+  return reinterpret_cast<std::uintptr_t>(place) | copy_bit;
+}
+
+Record::Record(const RecordData& data) {
+  std::vector<Header> headers;
+  headers.reserve(data.headers.size());
+  for (const auto& [name, value] : data.headers) headers.push_back({name, view(value)});
+  bits_ = Copy::make({data.topic, data.partition, data.offset, data.timestamp, data.timestamp_type,
+                      view(data.key), view(data.value), headers});
+}
+
+std::string_view Record::topic() const {
+  return copied() ? std::string_view(copy()->topic(), copy()->topic_size)
+                  : rd_kafka_topic_name(message()->rkt);
+}
+
+std::int32_t Record::partition() const { return copied() ? copy()->partition : message()->partition; }
+
+std::int64_t Record::offset() const { return copied() ? copy()->offset : message()->offset; }
 
 std::int64_t Record::timestamp() const {
-  return copied() ? data()->timestamp : rd_kafka_message_timestamp(message(), nullptr);
+  return copied() ? copy()->timestamp : rd_kafka_message_timestamp(message(), nullptr);
 }
 
 TimestampType Record::timestamp_type() const {
-  if (copied()) return data()->timestamp_type;
+  if (copied()) return copy()->timestamp_type;
   rd_kafka_timestamp_type_t type{};
   rd_kafka_message_timestamp(message(), &type);
   return to_type(type);
@@ -49,21 +148,26 @@ TimestampType Record::timestamp_type() const {
 
 std::optional<std::string_view> Record::key() const {
   if (!copied()) return bytes(message()->key, message()->key_len);
-  if (!data()->key) return std::nullopt;
-  return std::string_view(*data()->key);
+  const char* from = copy()->key();
+  return get(from, copy()->key_size);
 }
 
 std::optional<std::string_view> Record::value() const {
   if (!copied()) return bytes(message()->payload, message()->len);
-  if (!data()->value) return std::nullopt;
-  return std::string_view(*data()->value);
+  const char* from = copy()->value();
+  return get(from, copy()->value_size);
 }
 
 std::vector<Header> Record::headers() const {
   std::vector<Header> out;
   if (copied()) {
-    for (const auto& [name, value] : data()->headers)
-      out.push_back({name, value ? std::optional<std::string_view>(*value) : std::nullopt});
+    const char* from = copy()->headers();
+    for (std::uint32_t i = 0; i < copy()->header_count; ++i) {
+      const Size name = get(from);
+      const Size value = get(from);
+      const Bytes name_bytes = get(from, name);
+      out.push_back({*name_bytes, get(from, value)});
+    }
     return out;
   }
   rd_kafka_headers_t* headers = nullptr;
@@ -79,33 +183,29 @@ std::vector<Header> Record::headers() const {
 
 std::size_t Record::size() const {
   if (!copied()) return message()->len + message()->key_len;
-  return (data()->key ? data()->key->size() : 0) + (data()->value ? data()->value->size() : 0);
+  return room_of(copy()->key_size) + room_of(copy()->value_size);
 }
 
 void Record::detach() {
   if (copied() || bits_ == 0) return;
-  auto copy = std::make_unique<RecordData>();
-  copy->topic = topic();
-  copy->partition = partition();
-  copy->offset = offset();
-  copy->timestamp = timestamp();
-  copy->timestamp_type = timestamp_type();
-  copy->key = owned(key());
-  copy->value = owned(value());
-  for (const auto& header : headers()) copy->headers.emplace_back(header.name, owned(header.value));
-  *this = Record(std::move(copy));
+  const auto headers = this->headers();
+  Record detached;
+  detached.bits_ =
+      Copy::make({topic(), partition(), offset(), timestamp(), timestamp_type(), key(), value(), headers});
+  *this = std::move(detached);
 }
 
-std::unique_ptr<RecordData> Record::release_copy() {
-  detach();
-  std::unique_ptr<RecordData> copy(bits_ == 0 ? nullptr : data());
-  bits_ = 0;
-  return copy;
+RecordData Record::release_copy() {
+  RecordData data{std::string(topic()), partition(),  offset(),       timestamp(),
+                  timestamp_type(),     owned(key()), owned(value()), {}};
+  for (const Header& header : headers()) data.headers.emplace_back(header.name, owned(header.value));
+  reset();
+  return data;
 }
 
 void Record::destroy() noexcept {
   if (copied())
-    delete data();
+    ::operator delete(copy());
   else
     rd_kafka_message_destroy(message());
   bits_ = 0;

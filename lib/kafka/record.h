@@ -1,7 +1,8 @@
 // One record: an owner of 8 bytes over a fetched message of the client library, or over a copy of ours.
 //
 // A fetched message pins the whole buffer that it came in (up to fetch.max.bytes), so a record that is kept
-// for long (a retry with a long back-off) is detached: copied, and the buffer let go. Views (topic, key,
+// for long (a retry with a long back-off) is detached: copied into one piece of memory, of some 50 bytes more
+// than the record's own, because very many may wait, and the buffer let go. Views (topic, key,
 // value, headers) live as long as the record and are not copied. Threads: one at a time. Destroying may
 // happen in any thread and is best done where the record was handled: it is the larger part of the client
 // library's cost per record.
@@ -26,7 +27,7 @@ struct Header {
 
 enum class TimestampType : std::uint8_t { none, create_time, log_append_time };
 
-/// A record's fields in memory of its own: for copies, and for tests that need a record without a broker.
+/// A record's fields, to make one that no broker gave, or to change a copy.
 struct RecordData {
   std::string topic;
   std::int32_t partition = 0;
@@ -43,8 +44,7 @@ class Record {
   Record() = default;
   /// Takes the message over.
   explicit Record(rd_kafka_message_s* message) : bits_(reinterpret_cast<std::uintptr_t>(message)) {}
-  explicit Record(std::unique_ptr<RecordData> data)
-      : bits_(reinterpret_cast<std::uintptr_t>(data.release()) | copy_bit) {}
+  explicit Record(const RecordData& data);
   Record(Record&& other) noexcept : bits_(std::exchange(other.bits_, 0)) {}
   Record& operator=(Record&& other) noexcept {
     if (this != &other) {
@@ -75,14 +75,16 @@ class Record {
 
   /// Copies the record and lets the fetch buffer go; nothing when it is a copy already.
   void detach();
-  /// The record as a copy to be changed; this one is empty then.
-  std::unique_ptr<RecordData> release_copy();
+  /// The record's fields, to be changed; this one is empty then.
+  RecordData release_copy();
 
  private:
+  struct Copy;
+
   static constexpr std::uintptr_t copy_bit = 1;
   bool copied() const { return (bits_ & copy_bit) != 0; }
   rd_kafka_message_s* message() const { return reinterpret_cast<rd_kafka_message_s*>(bits_); }
-  RecordData* data() const { return reinterpret_cast<RecordData*>(bits_ & ~copy_bit); }
+  Copy* copy() const { return reinterpret_cast<Copy*>(bits_ & ~copy_bit); }
   void destroy() noexcept;
 
   std::uintptr_t bits_ = 0;

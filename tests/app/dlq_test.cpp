@@ -34,15 +34,15 @@ delivery::DeadLetter description() {
 }
 
 Letter letter(const delivery::Headers& headers, std::string value = "value") {
-  auto data = std::make_unique<kafka::RecordData>();
-  data->topic = "orders-dlt";
-  data->partition = 1;
-  data->offset = 17;
-  data->timestamp = now - 90'000;
-  data->key = "key";
-  data->value = std::move(value);
-  for (const auto& header : headers) data->headers.emplace_back(header.name, header.value);
-  return Letter(kafka::Record(std::move(data)));
+  kafka::RecordData data;
+  data.topic = "orders-dlt";
+  data.partition = 1;
+  data.offset = 17;
+  data.timestamp = now - 90'000;
+  data.key = "key";
+  data.value = std::move(value);
+  for (const auto& header : headers) data.headers.emplace_back(header.name, header.value);
+  return Letter(kafka::Record(data));
 }
 
 Letter letter(const delivery::DeadLetter& about = description(), delivery::Headers own = {}) {

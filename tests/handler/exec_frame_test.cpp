@@ -15,7 +15,7 @@ using State = ExecFrameReader::State;
 namespace {
 
 std::string line_of(kafka::RecordData data) {
-  const kafka::Record record(std::make_unique<kafka::RecordData>(std::move(data)));
+  const kafka::Record record(data);
   return exec_frame(Framing::json, {7, record, 2});
 }
 

@@ -16,7 +16,7 @@ namespace {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 Pairs headers_of(kafka::RecordData data, std::uint32_t attempt = 1, std::vector<std::string> passed_on = {}) {
-  const kafka::Record record(std::make_unique<kafka::RecordData>(std::move(data)));
+  const kafka::Record record(data);
   Pairs out;
   for (auto& header : request_headers(record, attempt, passed_on))
     out.emplace_back(header.name, header.value);

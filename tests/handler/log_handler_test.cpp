@@ -17,9 +17,7 @@ using namespace laneway::handler;
 
 namespace {
 
-std::string described(kafka::RecordData data) {
-  return describe_record(kafka::Record(std::make_unique<kafka::RecordData>(std::move(data))));
-}
+std::string described(kafka::RecordData data) { return describe_record(kafka::Record(data)); }
 
 struct Pipe {
   Pipe() { REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0); }

@@ -18,17 +18,17 @@ delivery::RetryStages some_stages() {
 /// As it comes from orders-retry-1m, restored.
 handler::Item restored(const delivery::Headers& headers) {
   static const auto stages = some_stages();
-  auto data = std::make_unique<kafka::RecordData>();
-  data->topic = "orders-retry-1m";
-  data->partition = 1;
-  data->offset = 7;
-  data->timestamp = 9000;
-  data->timestamp_type = kafka::TimestampType::log_append_time;
-  data->key = "key";
-  data->value = "value";
-  for (const auto& header : headers) data->headers.emplace_back(header.name, header.value);
+  kafka::RecordData data;
+  data.topic = "orders-retry-1m";
+  data.partition = 1;
+  data.offset = 7;
+  data.timestamp = 9000;
+  data.timestamp_type = kafka::TimestampType::log_append_time;
+  data.key = "key";
+  data.value = "value";
+  for (const auto& header : headers) data.headers.emplace_back(header.name, header.value);
   handler::Item item;
-  item.record = kafka::Record(std::move(data));
+  item.record = kafka::Record(data);
   handler::restore_origin(item, *stages.find("orders-retry-1m"), stages);
   return item;
 }

@@ -34,7 +34,7 @@ class Run final : public TaskSink {
   explicit Run(std::vector<kafka::RecordData> records, bool sequential = false, std::uint32_t attempt = 1) {
     for (auto& data : records) {
       Item item;
-      item.record = kafka::Record(std::make_unique<kafka::RecordData>(std::move(data)));
+      item.record = kafka::Record(data);
       item.attempt = attempt;
       batch_.items.push_back(std::move(item));
     }

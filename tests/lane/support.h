@@ -80,14 +80,14 @@ class SimulatedSource final : public PartitionSource {
     const auto& entry = p.log[p.next++];
     offset = entry.offset;
     if (entry.kind != kafka::Pop::record) return entry.kind;
-    auto data = std::make_unique<kafka::RecordData>();
-    data->topic = "orders";
-    data->partition = 3;
-    data->offset = entry.offset;
-    data->timestamp = entry.timestamp;
-    data->key = entry.key;
-    data->value = std::string(entry.bytes, 'x');
-    record = kafka::Record(std::move(data));
+    kafka::RecordData data;
+    data.topic = "orders";
+    data.partition = 3;
+    data.offset = entry.offset;
+    data.timestamp = entry.timestamp;
+    data.key = entry.key;
+    data.value = std::string(entry.bytes, 'x');
+    record = kafka::Record(data);
     return kafka::Pop::record;
   }
   std::string last_error() const override { return "simulated"; }
