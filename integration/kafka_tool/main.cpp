@@ -38,6 +38,12 @@ void add_topic_verbs(CLI::App& app, Arguments& to) {
   create->add_option("settings", to.settings, "KEY=VALUE of the topic");
   create->callback([&to] { create_topic(to.bootstrap, to.topic, to.partitions, to.settings); });
 
+  auto* configure =
+      app.add_subcommand("configure", "Set a topic's settings: these, and all others to defaults");
+  configure->add_option("topic", to.topic)->required();
+  configure->add_option("settings", to.settings, "KEY=VALUE of the topic")->required();
+  configure->callback([&to] { configure_topic(to.bootstrap, to.topic, to.settings); });
+
   auto* remove = app.add_subcommand("delete", "Delete a topic");
   remove->add_option("topic", to.topic)->required();
   remove->callback([&to] { delete_topic(to.bootstrap, to.topic); });

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "client.h"
 
@@ -28,17 +29,21 @@ void check_topic(const rd_kafka_topic_result_t* result, const std::string& what)
 
 using NewTopic = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_destroy>>;
 
+/// KEY=VALUE
+std::pair<std::string, std::string> setting_of(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos) throw Failure("'" + text + "' is not KEY=VALUE");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 NewTopic describe_new_topic(const std::string& topic, std::int32_t partitions,
                             const std::vector<std::string>& settings) {
   std::array<char, 512> error{};
   NewTopic description(rd_kafka_NewTopic_new(topic.c_str(), partitions, -1, error.data(), error.size()));
   if (!description) throw Failure(error.data());
   for (const auto& setting : settings) {
-    const auto equals = setting.find('=');
-    if (equals == std::string::npos) throw Failure("'" + setting + "' is not KEY=VALUE");
-    check(rd_kafka_NewTopic_set_config(description.get(), setting.substr(0, equals).c_str(),
-                                       setting.substr(equals + 1).c_str()),
-          setting);
+    const auto [key, value] = setting_of(setting);
+    check(rd_kafka_NewTopic_set_config(description.get(), key.c_str(), value.c_str()), setting);
   }
   return description;
 }
@@ -58,6 +63,25 @@ void create_topic(const std::string& bootstrap, const std::string& topic, std::i
       rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
   check_topic(results[0], "create " + topic);
   await_partitions(client.get(), topic, partitions);
+}
+
+void configure_topic(const std::string& bootstrap, const std::string& topic,
+                     const std::vector<std::string>& settings) {
+  const auto client = connect(bootstrap);
+  const Queue queue(rd_kafka_queue_new(client.get()));
+  std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>> resource(
+      rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
+  for (const auto& setting : settings) {
+    const auto [key, value] = setting_of(setting);
+    check(rd_kafka_ConfigResource_set_config(resource.get(), key.c_str(), value.c_str()), setting);
+  }
+  rd_kafka_ConfigResource_t* request = resource.get();
+  rd_kafka_AlterConfigs(client.get(), &request, 1, nullptr, queue.get());
+  const auto event = await_event(queue.get(), "configure " + topic);
+  std::size_t count = 0;
+  const auto* results =
+      rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event.get()), &count);
+  check(rd_kafka_ConfigResource_error(results[0]), "configure " + topic);
 }
 
 void delete_topic(const std::string& bootstrap, const std::string& topic) {

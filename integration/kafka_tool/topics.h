@@ -10,6 +10,9 @@ namespace kafka_tool {
 /// Returns when every partition has a leader. `settings`: KEY=VALUE of the topic.
 void create_topic(const std::string& bootstrap, const std::string& topic, std::int32_t partitions,
                   const std::vector<std::string>& settings);
+/// Gives the topic these settings and no others.
+void configure_topic(const std::string& bootstrap, const std::string& topic,
+                     const std::vector<std::string>& settings);
 void delete_topic(const std::string& bootstrap, const std::string& topic);
 /// `total`: partitions afterwards.
 void add_partitions(const std::string& bootstrap, const std::string& topic, std::int32_t total);

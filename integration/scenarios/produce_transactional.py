@@ -5,10 +5,10 @@ Some records cannot be written at first, so that what comes after them completes
 tells. A static member is killed under load and started again, a second member joins, is killed as well, and the others take
 its partitions over; at the end comes one that can write every record. With order: key each key's records are in order.
 """
-import json
 import sys
 
 import harness
+from exactly_once import aborted, all_written, expect_each_once, records_of
 from harness import expect, expect_equal, wait_until
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "none"
@@ -61,36 +61,13 @@ def check_holding(run):
     expect(lag >= LARGE, f"records that cannot be written were committed: lag {lag}")
 
 
-def records_of(run, topic):
-    """Its committed records by key, in order of offset, as (headers, value)."""
-    keys = {}
-    for record in map(json.loads, run.tool("read", topic)):
-        if "value" in record:
-            keys.setdefault(record["key"], []).append((json.dumps(record["headers"]), record["value"]))
-    return keys
-
-
-def all_written(run):
-    """What the output has when the brokers have aborted what killed processes left open: until then it cannot be read."""
-    def found():
-        keys = records_of(run, run.topic + "-out")
-        return keys if sum(map(len, keys.values())) >= SMALL + LARGE else None
-    return wait_until("the output is as long as the input", found, within=40, every=1)
-
-
 def compare(run):
-    before, after = records_of(run, run.topic), all_written(run)
-    expect_equal(SMALL + LARGE, sum(map(len, before.values())), "records that were read")
+    before, after = records_of(run, run.topic), all_written(run, SMALL + LARGE)
     expect_equal(KEYS, len(before), "keys that were read")
-    written = sum(map(len, after.values()))
-    distinct = sum(len(set(records)) for records in after.values())
-    expect_equal((SMALL + LARGE, SMALL + LARGE), (written, distinct), "records written, and distinct ones of them")
-    expect_equal({key: sorted(records) for key, records in before.items()},
-                 {key: sorted(records) for key, records in after.items()}, "records of each key")
+    expect_each_once(before, after, SMALL + LARGE)
     if MODE == "key":
         expect_equal(before, after, "order of the records of each key")
-    aborted = sum(len(service.events("transaction aborted, its records are done again")) for service in run.services)
-    print(f"{written} records, each once; {aborted} transactions done again")
+    print(f"{SMALL + LARGE} records, each once; {aborted(run)} transactions done again")
 
 
 if __name__ == "__main__":

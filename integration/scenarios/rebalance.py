@@ -1,4 +1,4 @@
-"""Members join and leave under load. usage: rebalance.py range|cooperative-sticky"""
+"""Members join and leave under load, while records wait for their next attempt. usage: rebalance.py range|cooperative-sticky"""
 import sys
 import time
 
@@ -11,7 +11,9 @@ STRATEGY = sys.argv[1] if len(sys.argv) > 1 else "range"
 def scenario(run):
     run.create(8)
     run.watch_commits()
-    options = {"kafka": {"partition.assignment.strategy": STRATEGY}, "handler": {"simulate": {"sleep": "3ms"}}}
+    options = {"kafka": {"partition.assignment.strategy": STRATEGY},
+               "handler": {"simulate": {"sleep": "3ms", "fail": 0.02}},
+               "retry": {"backoff": "2s", "max_backoff": "2s"}}
 
     def members(count):
         wait_until(f"the group has {count} members", lambda: (

@@ -37,6 +37,7 @@ void Execution::withhold(handler::Task task) const {
 }
 
 void Execution::finished(handler::Finished finished) noexcept {
+  inside_.fetch_add(1, std::memory_order_relaxed);
   const pool::Claim claim = finished.claim;
   const bool signal = !finished.failures.empty() || finished.done != claim.range.count() ||
                       eager_.load(std::memory_order_relaxed);
@@ -49,6 +50,7 @@ void Execution::finished(handler::Finished finished) noexcept {
   // After the mailbox: when the pool says that it is drained, everything is in.
   pool_->finish(claim);
   if (signal) on_finished_();
+  inside_.fetch_sub(1, std::memory_order_release);  // the lane may be gone after this
 }
 
 void Execution::count(const handler::Finished& finished, const handler::RecordBatch& batch) {

@@ -10,7 +10,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
@@ -32,6 +34,11 @@ class Execution final : public pool::Work, public handler::TaskSink {
         epoch_(epoch),
         stats_(stats),
         on_finished_(std::move(on_finished)) {}
+  ~Execution() override {
+    while (!left()) std::this_thread::yield();  // brief: they have only their signal to give
+  }
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
 
   /// Before the first claim.
   void set_pool(pool::Pool& pool) { pool_ = &pool; }
@@ -44,6 +51,10 @@ class Execution final : public pool::Work, public handler::TaskSink {
   bool wants_attempts() const noexcept override { return context_.journal != nullptr; }
   void attempted(const handler::Item& item, TimePoint start, TimePoint end,
                  const handler::Outcome& outcome) noexcept override;
+
+  /// No thread is inside finished(). One that answers for an asynchronous handler is not the pool's, so it
+  /// may be on its way out when the pool has ended; its signal comes before it has left.
+  bool left() const { return inside_.load(std::memory_order_acquire) == 0; }
 
   /// Moves what finished since the last call into `into` (emptied first).
   void collect(std::vector<handler::Finished>& into) EXCLUDES(mutex_);
@@ -60,6 +71,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
   const std::function<void()> on_finished_;
   pool::Pool* pool_ = nullptr;
   std::atomic<bool> eager_{false};
+  std::atomic<std::uint32_t> inside_{0};
 
   Mutex mutex_;
   std::vector<handler::Finished> mailbox_ GUARDED_BY(mutex_);

@@ -97,8 +97,9 @@ class Lane {
   /// Ends the lane: the source is let go, later completions are dropped, and what is still at work and given
   /// up is logged as abandoned. Returns the number of abandoned records.
   std::uint64_t revoke(TimePoint now, Ending ending = Ending::given_up);
-  /// False if handlers are still at work at the deadline.
-  bool close_pool(Deadline deadline) { return pool_->join(deadline); }
+  /// False if handlers are still at work at the deadline, or whoever answered for one is not quite out of
+  /// here. Once true, nothing signals `on_ready` any more.
+  bool close_pool(Deadline deadline) { return pool_->join(deadline) && execution_.left(); }
 
   const LaneStats& stats() const { return *stats_; }
   LaneStats& stats() { return *stats_; }
