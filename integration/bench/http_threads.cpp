@@ -35,9 +35,10 @@ struct Free {
 /// What laneway sends beside the body.
 std::unique_ptr<curl_slist, Free> headers_of_a_record() {
   curl_slist* list = nullptr;
-  for (const char* line : {"Content-Type: application/octet-stream", "Expect:", "Kafka-Topic: http",
-                           "Kafka-Partition: 3", "Kafka-Offset: 123456", "Kafka-Timestamp: 1767323045678",
-                           "Kafka-Key: key-1234", "Laneway-Attempt: 1", "Laneway-Delivery-Id: http/3/123456"})
+  for (const char* line :
+       {"Content-Type: application/octet-stream", "Expect:", "Kafka-Topic: http", "Kafka-Partition: 3",
+        "Kafka-Offset: 123456", "Kafka-Timestamp: 1767323045678", "Kafka-Key: key-1234", "Laneway-Attempt: 1",
+        "Laneway-Delivery-Id: MkU3OEVBNTcwNTJENDM2Qg/http/3/123456"})
     list = curl_slist_append(list, line);
   return std::unique_ptr<curl_slist, Free>(list);
 }

@@ -16,6 +16,7 @@ class Receiver(WebService):
     def __init__(self):
         self.accepted = collections.Counter()
         self.refused = set()
+        self.clusters = set()
         self.wrong = []
         super().__init__()
 
@@ -23,9 +24,11 @@ class Receiver(WebService):
         """The status. Every 17th record is refused at first, half of them because the server is out: that uses up no
         attempt."""
         record, attempt, size = record_of(headers), int(headers["Laneway-Attempt"]), len(body)
+        cluster, _, *delivery = headers["Laneway-Delivery-Id"].split("/")
         with self.lock:
-            if size != SIZE:
-                self.wrong.append((record, size))
+            self.clusters.add(cluster)
+            if size != SIZE or delivery != [str(number) for number in record]:
+                self.wrong.append((record, size, delivery))
             if record[1] % 17 == 0 and record not in self.refused:
                 self.refused.add(record)
                 return 503 if record[1] % 2 else 429
@@ -46,7 +49,8 @@ def scenario(run):
     run.wait_for_no_lag()
     for service in services:
         service.stop()
-    expect_equal([], receiver.wrong[:5], "requests with a wrong size or attempt")
+    expect_equal([], receiver.wrong[:5], "requests with a wrong size, attempt or delivery")
+    expect(len(receiver.clusters) == 1 and "" not in receiver.clusters, f"cluster of the deliveries: {receiver.clusters}")
     expect(len(receiver.refused) > RECORDS / 17 - PARTITIONS, f"only {len(receiver.refused)} records were refused")
     expect_equal({1}, set(receiver.accepted.values()), "how often a record was accepted")
     expect_equal(RECORDS, len(receiver.accepted), "accepted records")

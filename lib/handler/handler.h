@@ -145,6 +145,9 @@ class Handler {
   virtual kafka::Transaction* transaction() { return nullptr; }
   /// Why the handler cannot go on, ever: the service then stops, to be started anew. From any thread.
   virtual std::optional<Error> fatal() const { return std::nullopt; }
+  /// The id of the cluster whose records come, empty where it tells none. Before the first task, and again
+  /// when the service starts over.
+  virtual void connected_to(const std::string& /*cluster*/) {}
   /// For logs: "http", "log", …
   virtual std::string name() const = 0;
   /// What it talks to, as the breaker's log calls it.

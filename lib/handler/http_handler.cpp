@@ -76,6 +76,7 @@ bool HttpHandler::take_over() {
     MutexLock lock(mutex_);
     if (stopping_) return false;
     taken_over_.swap(handed_over_);
+    if (cluster_) sender_.set_cluster(*std::exchange(cluster_, std::nullopt));
   }
   for (Task& task : taken_over_) sender_.add(std::move(task));
   taken_over_.clear();

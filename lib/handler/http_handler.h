@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,6 +34,10 @@ class HttpHandler final : public Handler {
   Duration timeout() const override { return timeout_ + seconds(1); }
   std::uint32_t most_per_task() const override { return 1; }
   bool asynchronous() const override { return true; }
+  void connected_to(const std::string& cluster) override EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    cluster_ = cluster;
+  }
   std::string name() const override { return "http"; }
 
  private:
@@ -46,6 +51,7 @@ class HttpHandler final : public Handler {
 
   Mutex mutex_;
   std::vector<Task> handed_over_ GUARDED_BY(mutex_);
+  std::optional<std::string> cluster_ GUARDED_BY(mutex_);  // not yet taken over
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::thread::id serving_ GUARDED_BY(mutex_);
 

@@ -58,6 +58,7 @@ bool may_be_passed_on(std::string_view header_name) {
 }
 
 std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uint32_t attempt,
+                                           const std::string& cluster,
                                            const std::vector<std::string>& passed_on) {
   std::vector<RequestHeader> headers;
   headers.push_back({"Kafka-Topic", percent_encoded(record.topic())});
@@ -67,8 +68,9 @@ std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uin
   if (const auto key = record.key()) headers.push_back({"Kafka-Key", percent_encoded(*key)});
   if (!record.value()) headers.push_back({"Kafka-Tombstone", "true"});
   headers.push_back({"Laneway-Attempt", std::to_string(attempt)});
-  headers.push_back(
-      {"Laneway-Delivery-Id", headers[0].value + '/' + headers[1].value + '/' + headers[2].value});
+  const std::string of_cluster = cluster.empty() ? "" : percent_encoded(cluster) + '/';
+  headers.push_back({"Laneway-Delivery-Id",
+                     of_cluster + headers[0].value + '/' + headers[1].value + '/' + headers[2].value});
   for (const kafka::Header& header : record.headers()) {
     const bool wanted = header.name == traceparent ||
                         std::find(passed_on.begin(), passed_on.end(), header.name) != passed_on.end();

@@ -6,8 +6,9 @@
 //                       key
 //   Kafka-Tombstone     "true" for a null value, whose body is empty like that of an empty value
 //   Laneway-Attempt     from 1
-//   Laneway-Delivery-Id <topic>/<partition>/<offset>, the same whenever the record is sent again: what a
-//                       service that must not do its work twice remembers
+//   Laneway-Delivery-Id <cluster>/<topic>/<partition>/<offset>, the same whenever the record is sent again:
+//                       what a service that must not do its work twice remembers. Of the cluster it is the id
+//                       that it gave itself; a cluster without one is left out.
 //   traceparent         passed on where the record has it (W3C Trace Context)
 //   configured names    passed on, each as often as the record has it; null values are absent
 // In values that are passed on, control characters are percent-encoded, so that a producer cannot add
@@ -37,7 +38,9 @@ struct RequestHeader {
   std::string value;
 };
 
+/// `cluster`: as above, may be empty.
 std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uint32_t attempt,
+                                           const std::string& cluster,
                                            const std::vector<std::string>& passed_on);
 
 }  // namespace laneway::handler

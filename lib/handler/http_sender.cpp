@@ -106,7 +106,7 @@ void HttpSender::begin(Request& request, const std::vector<std::string>& records
     }
     const Attempt& attempt = *request.works.front()->attempt;
     client_.begin(request, attempt.record.value().value_or(""),
-                  request_headers(attempt.record, attempt.number, passed_on_));
+                  request_headers(attempt.record, attempt.number, cluster_, passed_on_));
   } catch (...) {
     const auto outcome = outcome_of_exception();
     for (auto& work : take_out(request)->works) answer(std::move(work), outcome);

@@ -39,6 +39,8 @@ class HttpSender {
   HttpSender(const HttpSender&) = delete;
   HttpSender& operator=(const HttpSender&) = delete;
 
+  /// For the requests from now on.
+  void set_cluster(std::string cluster) { cluster_ = std::move(cluster); }
   void add(Task task);
   /// Waits up to 50 ms for something to happen. Answers tasks.
   void serve();
@@ -73,6 +75,7 @@ class HttpSender {
   const std::vector<std::string> passed_on_;
   const Duration max_retry_after_;
   const config::HttpHandler::Batch batch_;
+  std::string cluster_;
 
   HttpClient client_;
   std::deque<WorkPtr> waiting_;

@@ -228,6 +228,13 @@ Status Directory::create(const std::string& name, std::int32_t partitions, std::
   return create_topic(implementation_->handle(), name, partitions, retention, timeout);
 }
 
+std::string Directory::cluster(Duration timeout) {
+  char* id = rd_kafka_clusterid(implementation_->handle(), to_ms(timeout));
+  const std::string cluster(id == nullptr ? "" : id);
+  if (id != nullptr) rd_kafka_mem_free(implementation_->handle(), id);
+  return cluster;
+}
+
 Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout) {
   auto& self = *implementation_;
   const auto deadline = Deadline::in(timeout);

@@ -41,6 +41,8 @@ class Directory {
   Status create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
                 Duration timeout);
   std::size_t brokers() const { return brokers_; }
+  /// The id that the cluster gave itself; empty when it does not tell within `timeout`.
+  std::string cluster(Duration timeout);
 
   /// Whether the user may read these topics, found by asking for what comes after the end of one partition of
   /// each. Unavailable where it is refused; no answer within `timeout` is no refusal.

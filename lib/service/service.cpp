@@ -88,6 +88,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
     auto topics = find_all_topics(**directory, patience);
     if (topics) {
       std::uint64_t partitions = 0;
+      handler->connected_to((*directory)->cluster(patience));
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
                                (*directory)->brokers(), config.consumers);

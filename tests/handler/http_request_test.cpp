@@ -15,10 +15,11 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-Pairs headers_of(kafka::RecordData data, std::uint32_t attempt = 1, std::vector<std::string> passed_on = {}) {
+Pairs headers_of(kafka::RecordData data, std::uint32_t attempt = 1, std::vector<std::string> passed_on = {},
+                 const std::string& cluster = "c-1") {
   const kafka::Record record(data);
   Pairs out;
-  for (auto& header : request_headers(record, attempt, passed_on))
+  for (auto& header : request_headers(record, attempt, cluster, passed_on))
     out.emplace_back(header.name, header.value);
   return out;
 }
@@ -45,7 +46,7 @@ TEST_CASE("a request says where its record is from") {
                                                           {"Kafka-Timestamp", "1767323045678"},
                                                           {"Kafka-Key", "k"},
                                                           {"Laneway-Attempt", "3"},
-                                                          {"Laneway-Delivery-Id", "orders/3/42"}});
+                                                          {"Laneway-Delivery-Id", "c-1/orders/3/42"}});
 }
 
 TEST_CASE("what a record does not have is absent, and a tombstone is marked") {
@@ -56,7 +57,12 @@ TEST_CASE("what a record does not have is absent, and a tombstone is marked") {
                                              {"Kafka-Offset", "0"},
                                              {"Kafka-Tombstone", "true"},
                                              {"Laneway-Attempt", "1"},
-                                             {"Laneway-Delivery-Id", "orders/3/0"}});
+                                             {"Laneway-Delivery-Id", "c-1/orders/3/0"}});
+}
+
+TEST_CASE("a cluster without an id is left out of the delivery's") {
+  CHECK(headers_of(record_data(7, "v"), 1, {}, "").back() ==
+        Pairs::value_type{"Laneway-Delivery-Id", "orders/3/7"});
 }
 
 TEST_CASE("an empty key is present and empty") {
