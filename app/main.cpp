@@ -6,6 +6,7 @@
 
 #include "app/dlq/command_line.h"
 #include "app/exit_code.h"
+#include "app/lanes/command_line.h"
 #include "app/verbs.h"
 
 namespace laneway::app {
@@ -70,6 +71,8 @@ int command_line(int argc, char** argv) {
   dlq::Options dlq_options;
   CLI::App* dlq_verb = dlq::add_verb(program, dlq_options);
   for (CLI::App* verb : dlq_verb->get_subcommands({})) add_source(*verb, source);
+  lanes::Options lane_options;
+  const auto lane_verbs = lanes::add_verbs(program, lane_options, source);
   program.add_subcommand("version", "its own and each library's")->group("Verbs");
   try {
     program.parse(argc, argv);
@@ -84,6 +87,10 @@ int command_line(int argc, char** argv) {
   if (demo_verb->parsed()) return demo(demo_options);
   if (dlq_verb->parsed())
     return dead_letters(source, dlq_verb->get_subcommands().front()->get_name(), dlq_options);
+  for (const CLI::App* verb : lane_verbs)
+    if (verb->parsed())
+      return verb->get_name() == "status" ? status(source, lane_options)
+                                          : control(source, verb->get_name(), lane_options);
   return version();
 }
 

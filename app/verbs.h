@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/dlq/options.h"
+#include "app/lanes/options.h"
 #include "config/loader.h"
 
 namespace laneway::app {
@@ -23,6 +24,10 @@ struct DemoOptions {
 int demo(const DemoOptions& options);
 /// `verb` is list, show or redrive of dead letters. Done also when there are none.
 int dead_letters(const config::Source& source, const std::string& verb, const dlq::Options& options);
+/// A running service's lanes, as a table or JSON, once or again and again.
+int status(const config::Source& source, const lanes::Options& options);
+/// `verb` is pause, resume or skip, told to a running service.
+int control(const config::Source& source, const std::string& verb, const lanes::Options& options);
 /// laneway's own and each library's.
 int version();
 

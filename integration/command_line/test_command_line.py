@@ -64,6 +64,31 @@ class Usage(CommandLine):
         self.ends(done, 64, "verb", "run", "check", "version")
         self.assertEqual("", done.stdout)
 
+    def test_a_service_that_is_not_there_is_unavailable(self):
+        for verb in (("status",), ("status", "--watch"), ("pause", "orders"), ("skip", "orders:1:2", "--reason", "why")):
+            with self.subTest(verb):
+                self.ends(laneway(*verb, "--admin", "127.0.0.1:1"), 69, "127.0.0.1:1", "--admin HOST:PORT")
+
+    def test_lanes_and_records_that_are_none_are_usage_errors(self):
+        for wrong in (("pause", "orders:x"), ("pause", "orders:1:2"), ("skip", "orders:1", "--reason", "why"),
+                      ("skip", "orders:1:2"), ("resume",), ("status", "--admin", "nonsense")):
+            with self.subTest(wrong):
+                self.ends(laneway(*wrong), 64)
+
+    def test_a_token_that_everyone_may_read_is_refused(self):
+        token = Path(self.folder.name) / "token"
+        token.write_text("secret-of-the-operators\n")
+        token.chmod(0o644)
+        admin = {"listen": "127.0.0.1:1", "token_file": str(token)}
+        for verb in ("check", "status"):
+            done = laneway(verb, "-c", self.file(admin=admin))
+            self.ends(done, 78, "admin.token_file", "chmod o-rw")
+        token.chmod(0o600)
+        done = laneway("check", "-c", self.file(admin=admin))
+        self.ends(done, 0)
+        self.assertNotIn("secret-of-the-operators", done.stdout + done.stderr)
+        self.ends(laneway("status", "-c", self.file(admin=admin)), 69, "127.0.0.1:1")
+
     def test_an_unknown_verb_is_named(self):
         self.ends(laneway("rum"), 64, "'rum'", "run")
 
@@ -283,6 +308,18 @@ class Run(CommandLine):
         for path in ("/livez", "/metrics"):
             with urllib.request.urlopen(f"http://{address}{path}", timeout=LONGEST) as answer:
                 self.assertEqual(200, answer.status)
+        service.process.terminate()
+        self.assertEqual(0, service.end(), service.log)
+
+    def test_its_status_says_what_it_waits_for(self):
+        service = self.running(start_deadline="1h")
+        address = service.until(r'msg="admin listening".* address=(\S+)')[1]
+        service.until("waiting for brokers and topics")
+        done = laneway("status", "--admin", address)
+        self.ends(done, 0)
+        self.assertIn("NOT READY: it waits for brokers and topics", done.stdout)
+        self.assertEqual([], json.loads(laneway("status", "--json", "--admin", address).stdout)["lanes"])
+        self.ends(laneway("pause", "orders:1", "--admin", address), 66, "orders[1] is not a lane", "has none now")
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
 

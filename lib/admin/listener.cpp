@@ -70,20 +70,25 @@ bool is_loopback(const addrinfo& address) {
 
 }  // namespace
 
-Result<Listener> listen_on(const std::string& address) {
-  const auto colon = address.rfind(':');
-  const auto host = std::string(host_of(address));
-  if (colon == std::string::npos || host.empty() || host == address) return not_an_address(address);
-  const std::string port = address.substr(colon + 1);
+std::optional<Address> address_of(const std::string& text) {
+  const auto colon = text.rfind(':');
+  const auto host = std::string(host_of(text));
+  if (colon == std::string::npos || host.empty() || host == text) return std::nullopt;
+  const std::string port = text.substr(colon + 1);
   std::uint16_t number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (error != std::errc() || end != port.data() + port.size()) return not_an_address(address);
+  if (error != std::errc() || end != port.data() + port.size()) return std::nullopt;
+  return Address{host, number};
+}
 
+Result<Listener> listen_on(const std::string& address) {
+  const auto wish = address_of(address);
+  if (!wish) return not_an_address(address);
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* list = nullptr;
-  const int code = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list);
+  const int code = ::getaddrinfo(wish->host.c_str(), std::to_string(wish->port).c_str(), &wanted, &list);
   if (code != 0) return cannot_listen(address, code == EAI_SYSTEM ? error_text(errno) : gai_strerror(code));
   const Addresses addresses(list, &freeaddrinfo);
   for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {

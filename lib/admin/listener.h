@@ -2,12 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/descriptor.h"
 #include "base/result.h"
 
 namespace laneway::admin {
+
+struct Address {
+  std::string host;  ///< without brackets
+  std::uint16_t port = 0;
+};
+/// Of host:port or [IPv6]:port; nothing for what is neither. Pure.
+std::optional<Address> address_of(const std::string& text);
 
 struct Listener {
   Descriptor socket;  ///< listening, not blocking

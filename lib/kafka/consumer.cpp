@@ -308,6 +308,12 @@ std::int64_t Consumer::high_watermark(const TopicPartition& partition) const {
   return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : no_offset;
 }
 
+void Consumer::ask_log_end(const TopicPartition& partition) { implementation_->inquiries->wake(partition); }
+
+std::int64_t Consumer::log_end(const TopicPartition& partition) const {
+  return implementation_->inquiries->log_end(partition);
+}
+
 Status Consumer::begin_close() {
   implementation_->closing.reset(rd_kafka_queue_new(implementation_->handle.get()));
   rd_kafka_queue_cb_event_enable(

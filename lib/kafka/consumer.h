@@ -135,6 +135,10 @@ class Consumer {
 
   /// The log's end as last heard; no_offset when not known.
   std::int64_t high_watermark(const TopicPartition& partition) const;
+  /// Where nothing is fetched, the client hears nothing of the log's end: this asks, and log_end() has the
+  /// last answer, or no_offset.
+  void ask_log_end(const TopicPartition& partition);
+  std::int64_t log_end(const TopicPartition& partition) const;
 
   /// Leaves the group; Revoked may still come and wants its answer. Then closed() turns true.
   Status begin_close();

@@ -76,14 +76,23 @@ void Inquiries::run() {
       }
     }
     if (question) on_answer_(answer(*question));
-    if (wake) {
-      std::int64_t low = 0;
-      std::int64_t high = 0;
-      // Only for its side effect: a request to the leader ends that broker thread's sleep.
-      (void)rd_kafka_query_watermark_offsets(handle_, wake->topic.c_str(), wake->partition, &low, &high,
-                                             to_ms(slice));
-    }
+    if (wake) ask_leader(*wake);
   }
+}
+
+void Inquiries::ask_leader(const TopicPartition& partition) {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  const auto code = rd_kafka_query_watermark_offsets(handle_, partition.topic.c_str(), partition.partition,
+                                                     &low, &high, to_ms(slice));
+  MutexLock lock(mutex_);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) log_ends_[partition] = high;
+}
+
+std::int64_t Inquiries::log_end(const TopicPartition& partition) {
+  MutexLock lock(mutex_);
+  const auto found = log_ends_.find(partition);
+  return found == log_ends_.end() ? no_offset : found->second;
 }
 
 Committed Inquiries::answer(const Question& question) {

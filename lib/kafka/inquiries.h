@@ -3,12 +3,13 @@
 //
 // Threads: ask_committed and wake come from the consumer loop; answers are handed to `on_answer` on the
 // thread of this class. Each request is made in slices, so that the destructor (which joins) waits for one
-// slice at most. Bounded: at most one wake-up per partition and the committed requests of rebalances under
-// way are waiting.
+// slice at most. Bounded: at most one wake-up and one known end per partition, and the committed requests of
+// rebalances under way are waiting.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <thread>
 #include <vector>
@@ -25,7 +26,10 @@ class Inquiries {
 
   void ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout)
       EXCLUDES(mutex_);
+  /// A request to the partition's leader: that wakes the client's thread for it, and asks for the log's end.
   void wake(const TopicPartition& partition) EXCLUDES(mutex_);
+  /// The log's end when it was last asked for; no_offset when it was not, or there was no answer.
+  std::int64_t log_end(const TopicPartition& partition) EXCLUDES(mutex_);
   /// Cancels what is waiting; the thread ends after the slice under way.
   void stop() EXCLUDES(mutex_);
 
@@ -37,6 +41,7 @@ class Inquiries {
   };
   void run() EXCLUDES(mutex_);
   Committed answer(const Question& question) EXCLUDES(mutex_);
+  void ask_leader(const TopicPartition& partition) EXCLUDES(mutex_);
   bool stopping() EXCLUDES(mutex_);
 
   rd_kafka_s* const handle_;
@@ -45,6 +50,7 @@ class Inquiries {
   Condition changed_;
   std::deque<Question> questions_ GUARDED_BY(mutex_);
   std::set<TopicPartition> wakes_ GUARDED_BY(mutex_);
+  std::map<TopicPartition, std::int64_t> log_ends_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

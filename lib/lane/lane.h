@@ -167,7 +167,7 @@ class Lane {
 
   // lane_control.cpp
   void skip(handler::Item item, const std::string& reason);
-  bool skip_if_wished(handler::Item& item);
+  bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
 
   // lane_drain.cpp
   bool fits(TimePoint now, TimePoint deadline) const;
@@ -248,6 +248,7 @@ class Lane {
   std::optional<TimePoint> gated_since_;  // what is next has waited for its commit
   std::optional<TimePoint> alone_since_;  // the suspect's attempt
 
+  TimePoint next_end_question_{};
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);
   bool was_full_ = false;               // the prefetch buffer was full since the last wake

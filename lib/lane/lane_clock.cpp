@@ -11,6 +11,7 @@ namespace {
 constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
 constexpr Duration source_report = seconds(30);
+constexpr Duration end_question = seconds(2);
 constexpr Duration dry_limit = milliseconds(20);
 
 }  // namespace
@@ -85,6 +86,10 @@ void Lane::tick_pause(TimePoint now) {
     return;
   }
   if (state_.state() != State::paused) return;
+  if (now >= next_end_question_) {
+    next_end_question_ = now + end_question;
+    source_->ask_log_end();
+  }
   // Fetching starts again while enough is left to work on until the first record comes.
   const auto service = pool_->snapshot().service_time;
   const auto left = service * static_cast<std::int64_t>(work_left() / context_.lanes.workers);

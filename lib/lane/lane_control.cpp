@@ -1,6 +1,8 @@
 // What operators ask of a lane: it is paused, shown, and told to skip a record.
 #include "lane/lane_control.h"
 
+#include <algorithm>
+
 #include "lane/lane.h"
 #include "telemetry/log.h"
 
@@ -58,6 +60,7 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
     return Skip::when_it_fails;
   }
   bytes_ -= std::min(bytes_, memory_of(*item));
+  item->attempt = std::max(item->attempt, 2U) - 1;  // the next one does not take place
   skip(std::move(*item), reason);
   submit(now);
   return Skip::on_its_way;
@@ -78,10 +81,12 @@ void Lane::skip(handler::Item item, const std::string& reason) {
 }
 
 /// Whether an operator wanted it skipped while it could not be had.
-bool Lane::skip_if_wished(handler::Item& item) {
+bool Lane::skip_if_wished(handler::Item& item, const handler::Outcome& outcome) {
   if (skips_.empty() || item.route() == handler::Route::dead_letter) return false;
   const auto wish = skips_.extract(item.sequence);
   if (wish.empty()) return false;
+  if (item.route() == handler::Route::work && outcome.cause != handler::Cause::withheld)
+    note_failure(item, outcome);
   skip(std::move(item), wish.mapped());
   return true;
 }

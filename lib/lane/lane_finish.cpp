@@ -96,7 +96,7 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
     if (cancelled_) log_abandoned(item.offset(), item.attempt);
     return;  // given back: it was not completed, so it will be delivered again
   }
-  if (skip_if_wished(item)) return;
+  if (skip_if_wished(item, outcome)) return;
   if (outcome.cause == handler::Cause::withheld) return wait(std::move(item), now);
   const auto before = item.route();
   if (before == handler::Route::work) note_failure(item, outcome);

@@ -1,5 +1,7 @@
 #include "lane/partition_source.h"
 
+#include <algorithm>
+
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -29,6 +31,11 @@ void KafkaSource::pause() {
 void KafkaSource::resume(std::int64_t next_offset) {
   report(consumer_.resume(partition_, next_offset));
   paused_ = false;
+}
+
+std::int64_t KafkaSource::high_watermark() const {
+  const auto heard = consumer_.high_watermark(partition_);
+  return paused_ ? std::max(heard, consumer_.log_end(partition_)) : heard;
 }
 
 void KafkaSource::seek(std::int64_t next_offset) { report(consumer_.seek(partition_, next_offset)); }

@@ -24,6 +24,8 @@ class PartitionSource {
   virtual void wake() = 0;
   /// The log's end as last heard, or kafka::no_offset.
   virtual std::int64_t high_watermark() const = 0;
+  /// While it is paused: ask for the log's end.
+  virtual void ask_log_end() = 0;
 };
 
 /// The real one.
@@ -42,7 +44,8 @@ class KafkaSource final : public PartitionSource {
   void resume(std::int64_t next_offset) override;
   void seek(std::int64_t next_offset) override;
   void wake() override { consumer_.wake_leader(partition_); }
-  std::int64_t high_watermark() const override { return consumer_.high_watermark(partition_); }
+  std::int64_t high_watermark() const override;
+  void ask_log_end() override { consumer_.ask_log_end(partition_); }
 
  private:
   void report(const Status& status) const;

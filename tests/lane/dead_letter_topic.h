@@ -21,6 +21,11 @@ class DeadLetterTopic final : public handler::RecordHandler {
     MutexLock lock(mutex_);
     return letters_;
   }
+  /// Of the records that it was given.
+  std::vector<std::uint32_t> attempts() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return attempts_;
+  }
   Offsets offsets() const {
     Offsets all;
     for (const auto& [offset, history] : letters()) all.push_back(offset);
@@ -35,10 +40,12 @@ class DeadLetterTopic final : public handler::RecordHandler {
     }
     MutexLock lock(mutex_);
     letters_.emplace_back(attempt.record.offset(), *attempt.failures);
+    attempts_.push_back(attempt.number);
     return handler::Outcome::done();
   }
 
   mutable Mutex mutex_;
+  std::vector<std::uint32_t> attempts_ GUARDED_BY(mutex_);
   std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters_ GUARDED_BY(mutex_);
   std::atomic<int> failures_{0};
 };

@@ -74,6 +74,7 @@ TEST_CASE(
   CHECK(test.lane->state() == State::paused);
   CHECK(test.partition.next == 2);  // what was fetched as well is left where it is
   CHECK(test.partition.calls == std::vector<std::string>{"pause"});
+  CHECK(test.partition.end_questions == 2);  // in 4 s of a pause: its lag is still known
   test.pause(false);
   test.pass(milliseconds(50));
   CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 2"});
@@ -142,6 +143,7 @@ TEST_CASE(
   CHECK(history.given_up == delivery::DeadLetterReason::skipped);
   CHECK(history.reason == "skipped by an operator: bad order (last error: HTTP 500)");
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1});
+  CHECK(test.topic.attempts() == std::vector<std::uint32_t>{1});
   CHECK_FALSE(test.lane->detail(test.now).oldest);
 }
 
@@ -156,6 +158,9 @@ TEST_CASE("a record that is at work is skipped when its attempt fails, and done 
     test.handler.answer(0, fails ? Outcome::retry("HTTP 500") : Outcome::done());
     REQUIRE(test.until([&] { return test.commit_offset() == 1; }));
     CHECK(test.topic.offsets() == (fails ? Offsets{0} : Offsets{}));
+    if (fails)
+      CHECK(test.topic.letters().front().second.reason ==
+            "skipped by an operator: bad order (last error: HTTP 500)");
   }
 }
 

@@ -30,6 +30,7 @@ struct ScriptedSource final : PartitionSource {
   void seek(std::int64_t offset) override { seeks.push_back(offset); }
   void wake() override {}
   std::int64_t high_watermark() const override { return kafka::no_offset; }
+  void ask_log_end() override {}
 };
 
 class Fixture {

@@ -66,6 +66,7 @@ struct Partition {
   bool paused = false;
   std::size_t reported_fetched = 0;
   std::int64_t high_watermark = kafka::no_offset;
+  int end_questions = 0;
   std::vector<std::string> calls;
 };
 
@@ -107,6 +108,7 @@ class SimulatedSource final : public PartitionSource {
   }
   void wake() override { partition_.calls.emplace_back("wake"); }
   std::int64_t high_watermark() const override { return partition_.high_watermark; }
+  void ask_log_end() override { ++partition_.end_questions; }
 
  private:
   Partition& partition_;

@@ -69,8 +69,10 @@ TEST_CASE(
   }
   REQUIRE(eventually([&] { return has_lanes(*first, 2); }));
   CHECK(lane_of(*first, 1)->view.paused_by_hand());
+  REQUIRE(eventually([&] { return lane_of(*first, 1)->view.state == lane::State::paused; }));
   world.produce(10);
   REQUIRE(eventually([&] { return done_of(world, 0) == 60; }));
+  CHECK(eventually([&] { return lane_of(*first, 1)->view.lag == 60; }));
   CHECK(done_of(world, 1) == 0);
   CHECK(first->control(resume_lane(1)).kind == Kind::done);
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));

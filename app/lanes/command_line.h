@@ -1,0 +1,15 @@
+// The words of `laneway status | pause | resume | skip` on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "app/lanes/options.h"
+#include "config/loader.h"
+
+namespace laneway::lanes {
+
+/// Adds the verbs to the program; `options` and `source` are filled when one of them is parsed.
+std::vector<CLI::App*> add_verbs(CLI::App& program, Options& options, config::Source& source);
+
+}  // namespace laneway::lanes

@@ -1,0 +1,116 @@
+"""An operator at work: status, a lane paused and resumed by hand, a stuck record skipped, readyz that turns and turns back."""
+import json
+import subprocess
+import urllib.error
+import urllib.request
+
+import harness
+from dead_letters import origins_of
+from harness import LANEWAY, Promises, expect, expect_equal, inherited_environment, wait_until
+from web_service import WebService, record_of
+
+PARTITIONS, RECORDS, STUCK = 4, 400, (2, 10)
+
+
+class Receiver(WebService):
+    """Refuses one record for as long as it is asked."""
+
+    def judge(self, headers, _):
+        return 500 if record_of(headers) == STUCK else 204
+
+
+class Operator:
+    def __init__(self, service, token):
+        self.address, self.token = service.url().removeprefix("http://"), token
+
+    def laneway(self, *arguments, code=0):
+        verb = [] if arguments[0] == "status" else ["--token-file", str(self.token)]
+        done = subprocess.run([LANEWAY, *arguments, "--admin", self.address, *verb], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=30, env=inherited_environment())
+        expect_equal(code, done.returncode, f"exit code of laneway {' '.join(arguments)}: {done.stdout}")
+        return done.stdout
+
+    def status(self):
+        return json.loads(self.laneway("status", "--json"))
+
+    def lane(self, partition):
+        return next((lane for lane in self.status()["lanes"] if lane["partition"] == partition), None)
+
+    def ready(self):
+        """The reasons why not; none when it is."""
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/readyz?format=json", timeout=10) as answer:
+                expect_equal({"ready": True, "reasons": []}, json.load(answer), "readyz with 200")
+                return []
+        except urllib.error.HTTPError as error:
+            expect_equal(503, error.code, "status of readyz")
+            return json.load(error)["reasons"]
+
+
+def scenario(run):
+    run.create(PARTITIONS)
+    token = run.folder / "token"
+    token.write_text("a-secret-of-the-operators\n")
+    token.chmod(0o600)
+    receiver = Receiver()
+    service = run.service("webhook", handler={"simulate": None, "http": {"url": receiver.url()}},
+                          retry={"attempts": 100000, "backoff": "200ms", "max_backoff": "500ms"},
+                          dead_letter={"topic": "{topic}-dlt"},
+                          admin={"token_file": str(token), "ready": {"stall": "2s"}})
+    operator = Operator(service, token)
+    wait_until("it is ready", lambda: not operator.ready())
+    paused(run, operator)
+    skipped(run, operator)
+    wait_until("it is ready again", lambda: not operator.ready())
+    run.wait_for_no_lag()
+    expect("a-secret-of-the-operators" not in service.log, "the token is in the log")
+    service.stop()
+    letters = origins_of(run, run.topic + "-dlt")
+    expect_equal([STUCK], list(letters), "dead letters")
+    reason, message = letters[STUCK]
+    expect_equal("skipped", reason, "why it is a dead letter")
+    expect("the order was cancelled" in message and "500" in message, f"its message: {message}")
+    expect(service.events("skip by hand") and service.events("pause by hand"), "the log does not say who did what")
+    report = run.judge(Promises(stopped_clean=True))
+    expect_equal((PARTITIONS + 1) * RECORDS, report["processed"], "processed records, the dead letter counted")
+
+
+def paused(run, operator):
+    """One lane waits, with its lag growing, while the others go on."""
+    operator.laneway("pause", f"{run.topic}:1")
+    wait_until("the lane is paused", lambda: operator.lane(1)["paused_by_hand"])
+    for partition in range(PARTITIONS):
+        if partition != STUCK[0]:
+            run.produce("--count", RECORDS, "--size", 100, "--partitions", partition)
+    wait_until("the others have no lag", lambda: {lane["lag"] for lane in operator.status()["lanes"]
+                                                  if lane["partition"] != 1} == {0})
+    wait_until("the paused lane is paused at the client", lambda: operator.lane(1)["state"] == "paused")
+    run.produce("--count", RECORDS, "--size", 100, "--partitions", 1)
+    wait_until("the lag of the paused lane grows", lambda: operator.lane(1)["lag"] == 2 * RECORDS)
+    expect_equal([], operator.ready(), "reasons why a service with a lane paused by hand is not ready")
+    table = operator.laneway("status")
+    expect("by hand" in table and all(len(line) <= 80 for line in table.splitlines()), f"the table: {table}")
+    operator.laneway("pause", f"{run.topic}:{PARTITIONS}", code=66)
+    operator.token.chmod(0o644)
+    operator.laneway("resume", f"{run.topic}:1", code=78)  # everyone may read it
+    operator.token.chmod(0o600)
+    operator.laneway("resume", run.topic)
+    wait_until("the lane goes on", lambda: operator.lane(1)["lag"] == 0)
+
+
+def skipped(run, operator):
+    """A record that can never work holds up its partition's commits until it is skipped."""
+    partition, offset = STUCK
+    run.produce("--count", RECORDS, "--size", 100, "--partitions", partition)
+    reasons = wait_until("it is not ready", operator.ready)
+    expect_equal([("stalled", partition)], [(reason["code"], reason["partition"]) for reason in reasons], "reasons")
+    expect(f"its oldest record is {offset}," in reasons[0]["text"] and "500" in reasons[0]["text"],
+           f"the reason: {reasons[0]['text']}")
+    print(operator.laneway("status"))
+    record = f"{run.topic}:{partition}:{offset}"
+    operator.laneway("skip", f"{run.topic}:{partition}:{offset + 1}", "--reason", "a mistake", code=69)
+    print(operator.laneway("skip", record, "--reason", "the order was cancelled"))
+
+
+if __name__ == "__main__":
+    harness.main("control", scenario)

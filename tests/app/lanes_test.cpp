@@ -1,0 +1,160 @@
+// status, pause, resume and skip on the command line: what is asked for, and the table.
+#include <algorithm>
+#include <sstream>
+
+#include "app/lanes/endpoint.h"
+#include "app/lanes/options.h"
+#include "app/lanes/table.h"
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::lanes;
+
+namespace {
+
+std::string lane(const std::string& topic, int partition, const std::string& state, long lag,
+                 const std::string& more = {}) {
+  return R"({"topic":")" + topic + R"(","partition":)" + std::to_string(partition) + R"(,"state":")" + state +
+         R"(","paused_by_hand":false,"held_by":"","lag":)" + (lag < 0 ? "null" : std::to_string(lag)) +
+         R"(,"in_flight":8,"queued":256,"waiting_retries":3,"stuck":0,"oldest":null,"committed":12345,"rate":12.34)" +
+         more + "}";
+}
+
+std::string status(const std::string& lanes, const std::string& reasons = {}) {
+  return R"({"version":"0.1.0","group":"orders-webhook","uptime_seconds":200.5,"members":2,"ready":)" +
+         std::string(reasons.empty() ? "true" : "false") + R"(,"reasons":[)" + reasons +
+         R"(],"breaker":null,"lanes":[)" + lanes + "]}";
+}
+
+std::vector<std::string> lines(const std::string& json, const TableStyle& style = {}) {
+  const auto text = render_status(json, style);
+  REQUIRE(text);
+  std::vector<std::string> all;
+  std::istringstream in(*text);
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+std::size_t characters(const std::string& line) {
+  return static_cast<std::size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+TEST_CASE("a lane, a topic and a record are told from their text") {
+  const auto topic = parse_target("orders");
+  REQUIRE(topic.ok());
+  CHECK(control_path(*topic, "pause") == "/lanes/orders/pause");
+  const auto lane = parse_target("my.orders_x-y:3");
+  REQUIRE(lane.ok());
+  CHECK(control_path(*lane, "resume") == "/lanes/my.orders_x-y/3/resume");
+  const auto record = parse_target("orders:3:9223372036854775807");
+  REQUIRE(record.ok());
+  CHECK(record->offset == 9223372036854775807);
+  for (const auto* wrong : {"", ":", "orders:", "orders:x", "orders:-1", "orders:3:", "orders:3:4:5",
+                            "or/ders", "orders:3:-1", "orders:2147483648", ":3", "a b"}) {
+    INFO(wrong);
+    const auto target = parse_target(wrong);
+    REQUIRE_FALSE(target.ok());
+    CHECK(target.error().kind == ErrorKind::usage);
+  }
+}
+
+TEST_CASE("the table has a line for each lane") {
+  const auto all = lines(status(lane("orders", 3, "running", 120)));
+  REQUIRE(all.size() == 4);
+  CHECK(all[0] == "laneway 0.1.0, group orders-webhook, up 3 m, 2 members, 1 lane, ready");
+  CHECK(all[2] == "lane                state          lag work queue retry oldest  committed  rec/s");
+  CHECK(all[3] == "orders[3]           running        120    8   256     3      -      12345   12.3");
+}
+
+TEST_CASE("trouble comes first: stuck, held, paused, by hand, then by lag") {
+  const std::string by_hand =
+      R"({"topic":"a","partition":5,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":1,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"oldest":null,"committed":null,"rate":0})";
+  const std::string stuck =
+      R"({"topic":"a","partition":6,"state":"running","paused_by_hand":false,"held_by":"","lag":1,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":1,"oldest":null,"committed":null,"rate":0})";
+  const auto all = lines(status(lane("a", 0, "running", 5) + "," + lane("a", 1, "running", 500) + "," +
+                                by_hand + "," + lane("a", 2, "paused", 1) + "," + lane("a", 3, "held", 1) +
+                                "," + stuck + "," + lane("a", 4, "running", -1)));
+  std::string order;
+  for (std::size_t i = 3; i < 10; ++i) order += all[i].substr(2, 1);
+  CHECK(order == "6325104");
+}
+
+TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and errors are") {
+  const std::string huge =
+      R"({"topic":")" + std::string(249, 't') +
+      R"(","partition":123456,"state":"draining","paused_by_hand":false,"held_by":"pool full",)"
+      R"("lag":9223372036854775807,"in_flight":4000000000,"queued":4000000000,"waiting_retries":99999999,"stuck":0,)"
+      R"("oldest":{"offset":9223372036854775807,"age_seconds":123456789.0,"attempts":4000000000,"error":")" +
+      std::string(500, 'e') + R"("},"committed":9223372036854775807,"rate":123456789.0})";
+  for (const auto& line : lines(status(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
+    INFO(line);
+    CHECK(characters(line) <= table_width);
+  }
+}
+
+TEST_CASE("why a lane is held and its oldest record's error stand below the table, and steer no terminal") {
+  const auto all = lines(status(
+      R"({"topic":"orders","partition":3,"state":"held","paused_by_hand":false,"held_by":"pool full","lag":5,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP \u001b[31m500"},"committed":17,"rate":0})",
+      R"({"code":"stalled","topic":"orders","partition":3,"text":"orders[3]: no progress"})"));
+  CHECK(all[1] == "NOT READY: orders[3]: no progress");
+  CHECK(all[4] == "orders[3]           held             5    0     0     0   80 s         17    0.0");
+  CHECK(all[6] == "orders[3] held: pool full; 17 (attempt 4): HTTP  [31m500");
+  for (const auto& line : all) CHECK(line.find('\033') == std::string::npos);
+}
+
+TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cut") {
+  std::string words;
+  for (int i = 0; i < 25; ++i) words += " word" + std::to_string(i);
+  const auto all = lines(status("", R"({"code":"x","text":")" + words + words + words + "\"}"));
+  CHECK(all[1] == "NOT READY: word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10");
+  CHECK(all[2].starts_with("  word11 word12"));
+  CHECK(all[4].ends_with("…"));
+  CHECK(all[5].empty());
+}
+
+TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {
+  std::string many = lane("a", 0, "held", 1);
+  for (int i = 1; i < 50; ++i) many += "," + lane("a", i, "running", 1);
+  const auto has_colours = [](const std::vector<std::string>& all) {
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& line) { return line.find('\033') != std::string::npos; });
+  };
+  CHECK_FALSE(has_colours(lines(status(many))));
+  CHECK(has_colours(lines(status(many), {.colours = true})));
+  CHECK(lines(status(many)).size() == 53);
+  const auto few = lines(status(many), {.rows = 24});
+  CHECK(few.size() < 24);
+  CHECK(few.back() == "and 31 lanes more");
+}
+
+TEST_CASE("what is no status is not shown") {
+  for (const auto* text : {"", "{", "[]", "{}", "\"x\"", R"({"lanes":[{}]})", "<html>"})
+    CHECK_FALSE(render_status(text, {}));
+  CHECK_FALSE(render_status(status(R"({"topic":1})"), {}));
+}
+
+TEST_CASE("an answer's status tells what kind of error it is") {
+  CHECK(error_of({400, "bad\n"}).kind == ErrorKind::usage);
+  CHECK(error_of({401, "token\n"}).kind == ErrorKind::configuration);
+  CHECK(error_of({404, "no lane\n"}).kind == ErrorKind::no_input);
+  CHECK(error_of({404, "no lane\n"}).message == "no lane");
+  CHECK(error_of({409, "not now\n"}).kind == ErrorKind::unavailable);
+  CHECK(error_of({500, "internal error\n"}).kind == ErrorKind::internal);
+}
+
+TEST_CASE("without options the service is where services listen") {
+  const auto endpoint = find_endpoint({}, {});
+  REQUIRE(endpoint.ok());
+  CHECK(endpoint->address == default_address);
+  CHECK(endpoint->token.empty());
+  Options options;
+  options.token_file = "/nowhere/token";
+  CHECK_FALSE(find_endpoint(options, {}).ok());
+}
