@@ -68,11 +68,11 @@ int command_line(int argc, char** argv) {
   check_verb->add_flag("--connect", connect, "ask the brokers and the handler's server too");
   DemoOptions demo_options;
   CLI::App* demo_verb = add_demo(program, demo_options);
+  lanes::Options lane_options;
+  const auto lane_verbs = lanes::add_verbs(program, lane_options, source);
   dlq::Options dlq_options;
   CLI::App* dlq_verb = dlq::add_verb(program, dlq_options);
   for (CLI::App* verb : dlq_verb->get_subcommands({})) add_source(*verb, source);
-  lanes::Options lane_options;
-  const auto lane_verbs = lanes::add_verbs(program, lane_options, source);
   program.add_subcommand("version", "its own and each library's")->group("Verbs");
   try {
     program.parse(argc, argv);
