@@ -1,4 +1,6 @@
 // Requests that change something: who may, and how they are read.
+#include <rapidcheck.h>
+
 #include "admin/authorization.h"
 #include "admin/control_request.h"
 #include "catch.h"
@@ -118,4 +120,18 @@ TEST_CASE("bodies that are no flat JSON objects are refused") {
         R"({"offset": -1, "reason": "r"})", "offset=1&reason=r", "\xff"})
     CHECK(refused(skip, {}, body) == 400);
   CHECK(refused(skip, {}, std::string(8000, '[')) == 400);
+}
+
+TEST_CASE("whatever a request is, it is read or refused with words") {
+  REQUIRE(rc::check(
+      "control requests", [](const std::string& path, const std::string& value, const std::string& body) {
+        const std::string target = "/lanes/" + path + "/3/skip";
+        for (const auto& text : {path, target, std::string("/lanes/orders/3/skip")}) {
+          const auto parsed = parse_control(text, {{"offset", value}, {"reason", value}}, body);
+          if (const auto* refusal = std::get_if<Refusal>(&parsed))
+            RC_ASSERT((refusal->status == 400 || refusal->status == 404) && !refusal->text.empty());
+          else
+            RC_ASSERT(std::get<service::ControlRequest>(parsed).offset >= 0);
+        }
+      }));
 }
