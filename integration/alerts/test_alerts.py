@@ -1,0 +1,69 @@
+"""The alerts speak of metrics that there are, and each has its section of the runbooks."""
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = (ROOT / "config/prometheus/laneway.rules.yml").read_text()
+TESTS = (ROOT / "config/prometheus/laneway.rules.test.yml").read_text()
+RUNBOOKS = (ROOT / "docs/runbooks.md").read_text()
+TABLE = (ROOT / "lib/telemetry/metric_table.h").read_text()
+OWN_LABELS = {"job", "instance", "le", "alertname", "severity"}  # Prometheus' own, and those of every histogram
+
+
+def metrics():
+    """{name: labels} of the table."""
+    entries = re.findall(r'\{"(\w+)", MetricType::(\w+), "[^"]*", "([^"]*)"', TABLE)
+    found = {}
+    for name, kind, labels in entries:
+        for suffix in ("_bucket", "_count", "_sum") if kind == "histogram" else ("",):
+            found[f"laneway_{name}{suffix}"] = set(filter(None, labels.split(",")))
+    return found
+
+
+def alerts():
+    """{name: its lines}"""
+    parts = re.split(r"^ +- alert: (\w+)$", RULES, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2]))
+
+
+class Alerts(unittest.TestCase):
+    def test_of_metrics_that_there_are(self):
+        known = metrics()
+        self.assertIn("laneway_pool_duration_seconds_bucket", known)
+        for text in [*alerts().values(), TESTS]:
+            for name in re.findall(r"\blaneway_\w+", text):
+                self.assertIn(name, known)
+
+    def test_of_labels_that_they_have(self):
+        known = metrics()
+        for alert, text in alerts().items():
+            names = re.findall(r"\blaneway_\w+", text)
+            labels = set.union(*(known[name] for name in names)) | OWN_LABELS
+            used = set(re.findall(r"\$labels\.(\w+)", text)) | set(re.findall(r"[{,](\w+)(?:=|!=|=~)\"", text))
+            for group in re.findall(r"by \(([^)]*)\)", text):
+                used |= {label.strip() for label in group.split(",")}
+            self.assertEqual(set(), used - labels, alert)
+
+    def test_each_has_its_runbook(self):
+        self.assertGreater(len(alerts()), 10)
+        sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", RUNBOOKS, re.MULTILINE | re.DOTALL))
+        self.assertEqual(set(alerts()), set(sections), "alerts, and sections of docs/runbooks.md")
+        for alert, text in alerts().items():
+            self.assertIn(f"runbook: docs/runbooks.md#{alert.lower()}\n", text)
+            for part in ("Means", "Confirm", "Do", "Over when"):
+                self.assertIn(f"- **{part}**: ", sections[alert], alert)
+
+    def test_each_is_tested_to_fire_and_not_to(self):
+        for alert in alerts():
+            self.assertRegex(TESTS, rf"alertname(: |=\"){alert}", alert)
+            self.assertRegex(TESTS, rf"alertname: {alert}\b", f"{alert} must not fire for something")
+
+    def test_links_of_the_runbooks(self):
+        anchors = {heading.lower() for heading in re.findall(r"^## (\w+)$", RUNBOOKS, re.MULTILINE)}
+        for anchor in re.findall(r"\]\(#(\w+)\)", RUNBOOKS):
+            self.assertIn(anchor, anchors)
+
+
+if __name__ == "__main__":
+    unittest.main()
