@@ -75,6 +75,16 @@ class Usage(CommandLine):
             with self.subTest(wrong):
                 self.ends(laneway(*wrong), 64)
 
+    def test_a_plan_is_worked_out_and_nonsense_is_refused(self):
+        done = laneway("plan", "--rate", "20000", "--service-time", "15ms")
+        self.assertEqual(0, done.returncode)
+        self.assertIn("lanes: { workers: 27, queue: 313 }", done.stdout)
+        for wrong, said in (({"rate": "0"}, "--rate"), ({"service-time": "15"}, "no unit"), ({"cpu": "1s"}, "--cpu"),
+                            ({"partitions": "0"}, "--partitions"), ({"service-time": "2h"}, "between 1us and 1h")):
+            with self.subTest(wrong):
+                options = {"rate": "10", "service-time": "15ms", **wrong}
+                self.ends(laneway("plan", *(part for name, value in options.items() for part in (f"--{name}", value))), 64, said)
+
     def test_a_token_that_everyone_may_read_is_refused(self):
         token = Path(self.folder.name) / "token"
         token.write_text("secret-of-the-operators\n")
