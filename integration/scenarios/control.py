@@ -1,4 +1,7 @@
-"""An operator at work: status, a lane paused and resumed by hand, a stuck record skipped, readyz that turns and turns back."""
+"""An operator at work: status, a lane paused and resumed by hand, a stuck record skipped, readyz that turns and turns back.
+
+At the end Prometheus' own tool reads the metrics.
+"""
 import json
 import subprocess
 import urllib.error
@@ -63,6 +66,7 @@ def scenario(run):
     skipped(run, operator)
     wait_until("it is ready again", lambda: not operator.ready())
     run.wait_for_no_lag()
+    check_metrics(service)
     expect("a-secret-of-the-operators" not in service.log, "the token is in the log")
     service.stop()
     letters = origins_of(run, run.topic + "-dlt")
@@ -73,6 +77,13 @@ def scenario(run):
     expect(service.events("skip by hand") and service.events("pause by hand"), "the log does not say who did what")
     report = run.judge(Promises(stopped_clean=True))
     expect_equal((PARTITIONS + 1) * RECORDS, report["processed"], "processed records, the dead letter counted")
+
+
+def check_metrics(service):
+    promtool = [harness.ROOT / "scripts" / "promtool", "check", "metrics"]
+    done = subprocess.run(promtool, input=service.get("/metrics"), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=100)
+    expect_equal((0, ""), (done.returncode, done.stdout), "what promtool says of the metrics")
 
 
 def paused(run, operator):
