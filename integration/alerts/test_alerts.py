@@ -1,4 +1,5 @@
-"""The alerts speak of metrics that there are, and each has its section of the runbooks."""
+"""The alerts and the dashboard speak of metrics that there are, and each alert has its section of the runbooks."""
+import json
 import re
 import unittest
 from pathlib import Path
@@ -8,6 +9,7 @@ RULES = (ROOT / "config/prometheus/laneway.rules.yml").read_text()
 TESTS = (ROOT / "config/prometheus/laneway.rules.test.yml").read_text()
 RUNBOOKS = (ROOT / "docs/runbooks.md").read_text()
 TABLE = (ROOT / "lib/telemetry/metric_table.h").read_text()
+DASHBOARD = json.loads((ROOT / "config/grafana/laneway.json").read_text())
 OWN_LABELS = {"job", "instance", "le", "alertname", "severity"}  # Prometheus' own, and those of every histogram
 
 
@@ -63,6 +65,35 @@ class Alerts(unittest.TestCase):
         anchors = {heading.lower() for heading in re.findall(r"^## (\w+)$", RUNBOOKS, re.MULTILINE)}
         for anchor in re.findall(r"\]\(#(\w+)\)", RUNBOOKS):
             self.assertIn(anchor, anchors)
+
+
+class Dashboard(unittest.TestCase):
+    def queries(self):
+        panels = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+        return panels + [variable["query"]["query"] for variable in DASHBOARD["templating"]["list"] if variable["type"] == "query"]
+
+    def test_of_metrics_and_labels_that_there_are(self):
+        known = metrics()
+        self.assertGreater(len(self.queries()), 12)
+        for query in self.queries():
+            names = re.findall(r"\blaneway_\w+", query)
+            self.assertTrue(names, query)
+            for name in names:
+                self.assertIn(name, known)
+            labels = set.union(*(known[name] for name in names)) | OWN_LABELS
+            used = set(re.findall(r'[{,](\w+)(?:=|!=|=~)"', query))
+            for group in re.findall(r"by \(([^)]*)\)", query):
+                used |= {label.strip() for label in group.split(",")}
+            self.assertEqual(set(), used - labels, query)
+
+    def test_panels_do_not_overlap(self):
+        taken = set()
+        for panel in DASHBOARD["panels"]:
+            place = panel["gridPos"]
+            cells = {(x, y) for x in range(place["x"], place["x"] + place["w"]) for y in range(place["y"], place["y"] + place["h"])}
+            self.assertFalse(cells & taken, panel["title"])
+            taken |= cells
+            self.assertLessEqual(place["x"] + place["w"], 24)
 
 
 if __name__ == "__main__":

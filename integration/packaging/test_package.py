@@ -37,7 +37,7 @@ class Packages(unittest.TestCase):
                           "usr/share/man/man1/laneway.1.gz", "usr/share/bash-completion/completions/laneway",
                           "usr/share/doc/laneway/examples/full.yaml", "usr/share/doc/laneway/operations.md",
                           "usr/share/doc/laneway/runbooks.md",
-                          "usr/share/doc/laneway/prometheus/laneway.rules.yml", "usr/share/doc/laneway/changelog.gz", "usr/share/doc/laneway/copyright")
+                          "usr/share/doc/laneway/prometheus/laneway.rules.yml", "usr/share/doc/laneway/grafana/laneway.json", "usr/share/doc/laneway/changelog.gz", "usr/share/doc/laneway/copyright")
             self.contains(dev, "usr/include/laneway/plugin.h", "usr/share/laneway/examples/plugin/greeting.cpp")
             needs = output("dpkg-deb", "-f", runtime, "Depends")
             for library in ("librdkafka1", "libsystemd0", "libcurl4", "adduser"):
