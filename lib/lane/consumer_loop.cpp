@@ -9,6 +9,7 @@
 namespace laneway::lane {
 namespace {
 
+constexpr std::size_t most_commands = 64;
 constexpr Duration close_patience = milliseconds(1000);
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
 constexpr Duration leave_patience = milliseconds(1500);
@@ -122,12 +123,18 @@ void ConsumerLoop::turn() {
   if (stops_.load() > 0) advance_stop();
 }
 
-void ConsumerLoop::post(LaneCommand command) {
+bool ConsumerLoop::post(LaneCommand command) {
   {
     MutexLock lock(shared_mutex_);
-    if (!takes_commands_) return;
+    if (!takes_commands_ || commands_.size() >= most_commands) return false;
     commands_.push_back(std::move(command));
   }
+  any_commands_.store(true);
+  signal_.notify();
+  return true;
+}
+
+void ConsumerLoop::hand_pauses_changed() {
   any_commands_.store(true);
   signal_.notify();
 }
@@ -141,7 +148,10 @@ void ConsumerLoop::run_commands() {
   }
   for (const auto& command : commands)
     for (const auto& entry : entries_) command(*entry->lane, now_);
-  for (const auto& entry : entries_) make_ready(*entry);
+  for (const auto& entry : entries_) {
+    entry->lane->follow_hand(now_);
+    make_ready(*entry);
+  }
 }
 
 /// Who waits for one learns that it will not be run.

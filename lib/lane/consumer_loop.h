@@ -86,9 +86,13 @@ class ConsumerLoop {
   /// False if the loop or a handler of it hangs; the destructor would wait for them.
   bool join(Deadline deadline);
 
-  /// From any thread: the loop calls it with each lane that it has when it comes to it, in its next turn. A
-  /// command that comes too late is destroyed without a call.
-  void post(LaneCommand command) EXCLUDES(shared_mutex_);
+  /// From any thread: the loop calls it with each lane that it has when it comes to it, in its next turn.
+  /// False when the loop has ended, or hangs and has 64 of them already. One that comes too late all the same
+  /// is destroyed without a call.
+  bool post(LaneCommand command) EXCLUDES(shared_mutex_);
+  /// From any thread: the lanes follow hand_pauses.h in the loop's next turn. Needs no room among the
+  /// commands, so that a pause is never refused.
+  void hand_pauses_changed();
 
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// Why it cannot go on.

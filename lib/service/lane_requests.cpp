@@ -67,7 +67,7 @@ ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneVie
 ControlAnswer set_paused(const Loops& loops, lane::HandPauses& pauses, const ControlRequest& request,
                          bool paused) {
   const bool changed = pauses.set(request.topic, request.partition, paused);
-  for (const auto& loop : loops) loop->post([](lane::Lane& lane, TimePoint now) { lane.follow_hand(now); });
+  for (const auto& loop : loops) loop->hand_pauses_changed();
   const std::string name = name_of(request);
   telemetry::warn(paused ? "pause by hand" : "resume by hand",
                   {{"topic", request.topic},
@@ -122,14 +122,19 @@ ControlAnswer skip(const Loops& loops, const ControlRequest& request, Duration p
   const kafka::TopicPartition partition{request.topic, *request.partition};
   auto answer = std::make_shared<SkipAnswer>();
   auto future = answer->promise.get_future();
+  bool taken = true;
   for (const auto& loop : loops)
-    loop->post([=, offset = request.offset, reason = request.reason](lane::Lane& lane, TimePoint now) {
+    taken = loop->post([=, offset = request.offset, reason = request.reason](lane::Lane& lane,
+                                                                             TimePoint now) {
       if (lane.partition() == partition && lane.state() != lane::State::revoked &&
           !answer->given.exchange(true))
         answer->promise.set_value(lane.skip(offset, reason, now));
-    });
+    }) && taken;
   answer.reset();
   const std::string record = name_of(request) + '@' + std::to_string(request.offset);
+  if (!taken)
+    return {Kind::no_answer, record + ": a member hangs or ends, and takes no more requests; " +
+                                 "it may still be skipped, see the log"};
   if (future.wait_for(patience) != std::future_status::ready)
     return {Kind::no_answer, record + ": its lane did not answer within " +
                                  std::to_string(duration_cast<seconds>(patience).count()) +
@@ -164,8 +169,8 @@ std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duratio
   const auto answers = std::make_shared<Answers>();
   std::size_t expected = 0;
   for (const auto& loop : loops) {
-    expected += loop->lanes().size();
-    loop->post([answers](lane::Lane& lane, TimePoint now) {
+    const auto lanes = loop->lanes().size();
+    const bool taken = loop->post([answers](lane::Lane& lane, TimePoint now) {
       auto detail = lane.detail(now);
       {
         MutexLock lock(answers->mutex);
@@ -173,6 +178,7 @@ std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duratio
       }
       answers->changed.notify_all();
     });
+    if (taken) expected += lanes;
   }
   const auto until = SteadyClock::now() + patience;
   MutexLock lock(answers->mutex);
