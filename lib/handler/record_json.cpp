@@ -1,6 +1,8 @@
 #include "handler/record_json.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "config/text.h"
@@ -8,37 +10,70 @@
 namespace laneway::handler {
 namespace {
 
-using nlohmann::ordered_json;
 using Bytes = std::optional<std::string_view>;
 
 bool is_text(const Bytes& bytes) { return !bytes || !config::invalid_utf8(*bytes); }
 
-ordered_json json_value(const Bytes& bytes, bool as_base64) {
-  if (!bytes) return nullptr;
-  return as_base64 ? base64(*bytes) : std::string(*bytes);
+bool stands_for_itself(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
+/// The library escapes what has to be, and puts U+FFFD for what is not UTF-8; most texts have nothing of
+/// either, and need no copies.
+void append_text(std::string& out, std::string_view text) {
+  if (!std::all_of(text.begin(), text.end(), stands_for_itself) || config::invalid_utf8(text)) {
+    out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+void append_bytes(std::string& out, const Bytes& bytes, bool as_base64) {
+  if (!bytes)
+    out += "null";
+  else
+    append_text(out, as_base64 ? base64(*bytes) : *bytes);
+}
+
+template <typename Number>
+void append_number(std::string& out, std::string_view member, Number number) {
+  out += member;
+  std::array<char, 24> digits;
+  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
 }  // namespace
 
+// Put together by hand: a document for it in memory costs more than all else that is done with a record.
 std::string record_json(const kafka::Record& record, std::uint32_t attempt, std::optional<std::uint64_t> id) {
   const auto headers = record.headers();
   const bool as_base64 =
       !is_text(record.key()) || !is_text(record.value()) ||
       !std::all_of(headers.begin(), headers.end(), [](const auto& header) { return is_text(header.value); });
-  ordered_json object;
-  if (id) object["id"] = *id;
-  object["topic"] = std::string(record.topic());
-  object["partition"] = record.partition();
-  object["offset"] = record.offset();
-  object["timestamp"] = record.timestamp();
-  object["key"] = json_value(record.key(), as_base64);
-  object["value"] = json_value(record.value(), as_base64);
-  auto& list = object["headers"] = ordered_json::array();
-  for (const kafka::Header& header : headers)
-    list.push_back(ordered_json::array({std::string(header.name), json_value(header.value, as_base64)}));
-  object["attempt"] = attempt;
-  if (as_base64) object["base64"] = true;
-  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string out;
+  out.reserve(record.size() + 256);
+  out += '{';
+  if (id) append_number(out, R"("id":)", *id);
+  out += id ? R"(,"topic":)" : R"("topic":)";
+  append_text(out, record.topic());
+  append_number(out, R"(,"partition":)", record.partition());
+  append_number(out, R"(,"offset":)", record.offset());
+  append_number(out, R"(,"timestamp":)", record.timestamp());
+  out += R"(,"key":)";
+  append_bytes(out, record.key(), as_base64);
+  out += R"(,"value":)";
+  append_bytes(out, record.value(), as_base64);
+  out += R"(,"headers":[)";
+  for (const kafka::Header& header : headers) {
+    out += out.back() == '[' ? "[" : ",[";
+    append_text(out, header.name);
+    out += ',';
+    append_bytes(out, header.value, as_base64);
+    out += ']';
+  }
+  append_number(out, R"(],"attempt":)", attempt);
+  out += as_base64 ? R"(,"base64":true})" : "}";
+  return out;
 }
 
 std::string base64(std::string_view bytes) {

@@ -2,6 +2,8 @@
 
 #include <rapidcheck.h>
 
+#include <nlohmann/json.hpp>
+
 #include "catch.h"
 #include "handler/exec_bytes.h"
 #include "handler/record_json.h"
@@ -61,6 +63,28 @@ TEST_CASE("a record is one line whatever is in it") {
     RC_ASSERT(std::count(line.begin(), line.end(), '\n') == 1);
     RC_ASSERT(line.ends_with("}\n"));
   }));
+}
+
+TEST_CASE("a reader of JSON finds in the line what is in the record") {
+  REQUIRE(rc::check([](const std::string& key, const std::string& value, const std::string& header) {
+    auto data = record_data(1, value, key);
+    data.headers = {{"name", header}, {"none", std::nullopt}};
+    const auto object = nlohmann::json::parse(line_of(std::move(data)));
+    const auto array = [](nlohmann::json::initializer_list_t list) { return nlohmann::json::array(list); };
+    const bool coded = object.value("base64", false);
+    const auto shown = [&](const std::string& text) { return coded ? base64(text) : text; };
+    RC_ASSERT(object["key"] == shown(key));
+    RC_ASSERT(object["value"] == shown(value));
+    RC_ASSERT(object["headers"] ==
+              nlohmann::json::array({array({"name", shown(header)}), array({"none", nullptr})}));
+    RC_ASSERT(object["offset"] == 1);
+    RC_ASSERT(object["id"] == 7);
+    RC_ASSERT(object["attempt"] == 2);
+  }));
+  const auto object =
+      nlohmann::json::parse(line_of(record_data(1, "a\"b\\c\n\x01\x7f\u00e4", "\u20ac and more text")));
+  CHECK(object["value"] == "a\"b\\c\n\x01\x7f\u00e4");
+  CHECK(object["key"] == "\u20ac and more text");
 }
 
 TEST_CASE("frames are the same whatever pieces they come in") {
