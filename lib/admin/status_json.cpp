@@ -61,13 +61,16 @@ Json json_of(const service::LaneStatus& lane) {
             {"held_by", lane.detail.held_by},
             {"lag", view.lag < 0 ? Json() : Json(view.lag)},
             {"in_flight", view.in_flight},
+            {"workers", view.workers},
             {"queued", view.queued},
+            {"queue_capacity", view.queue_capacity},
             {"waiting_retries", view.waiting_retries},
             {"stuck", view.stuck},
             {"oldest", oldest_of(lane)},
             {"committed", view.committed < 0 ? Json() : Json(view.committed)},
             {"delivered", view.delivered < 0 ? Json() : Json(view.delivered)},
             {"rate", rounded(lane.rate)},
+            {"dead_letters", view.dead_letters},
             {"holds", view.holds},
             {"pauses", view.pauses},
             {"member", view.member + 1}};
@@ -93,6 +96,9 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   if (!status.downstream.empty())
     json["breaker"] = {
         {"downstream", status.downstream}, {"state", status.breaker}, {"reason", status.breaker_reason}};
+  const auto& totals = status.totals;
+  json["rebalances"] = {{"assigned", totals.assigned}, {"revoked", totals.revoked}, {"lost", totals.lost}};
+  json["commits"] = {{"succeeded", totals.commits}, {"failed", totals.commits_failed}};
   json["lanes"] = Json::array();
   for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane));
   return text_of(json);

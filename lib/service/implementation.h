@@ -39,6 +39,7 @@ struct Service::Implementation {
   void waits(std::string what) EXCLUDES(mutex);
   const lane::Downstream* breaker() const EXCLUDES(mutex);
   Facts facts() const EXCLUDES(mutex);
+  Totals totals() const EXCLUDES(mutex);
   ReadinessLimits limits() const;
 
   config::Config config;

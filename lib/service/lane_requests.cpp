@@ -27,7 +27,9 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.state = stats.state.get();
   view.lag = stats.lag.get();
   view.queued = pool.queued;
+  view.queue_capacity = lane.pool().limits().queue;
   view.in_flight = pool.in_flight;
+  view.workers = lane.pool().limits().workers;
   view.waiting_retries = stats.waiting_retries.get();
   view.done = stats.outcomes[0].get();
   view.committed = stats.committed_offset.get();
@@ -35,7 +37,8 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.pauses = stats.pauses.get();
   view.delivered = stats.delivered_offset.get();
   view.finished = view.done + stats.retry_topics.get();
-  for (const auto& letters : stats.dead_letters) view.finished += letters.get();
+  for (const auto& letters : stats.dead_letters) view.dead_letters += letters.get();
+  view.finished += view.dead_letters;
   view.stuck = pool.stuck;
   view.hold_reasons = stats.hold_reasons.get();
   view.retry_delay = lane.retry_delay();

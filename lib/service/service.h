@@ -46,6 +46,15 @@ struct LaneStatus {
   lane::LaneDetail detail;
 };
 
+/// Of all members; they begin anew when the members do, as when a topic has grown.
+struct Totals {
+  std::uint64_t assigned = 0;  ///< rebalances that gave partitions
+  std::uint64_t revoked = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t commits_failed = 0;
+};
+
 struct ServiceStatus {
   std::string group;
   Duration uptime{};
@@ -53,6 +62,7 @@ struct ServiceStatus {
   std::string downstream;      ///< what the breaker watches; empty: there is no breaker
   const char* breaker = "";    ///< its state
   std::string breaker_reason;  ///< why it is not closed
+  Totals totals;
   std::vector<LaneStatus> lanes;
   Readiness readiness;
 };

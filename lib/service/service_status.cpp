@@ -65,6 +65,19 @@ Facts Service::Implementation::facts() const {
   return facts;
 }
 
+Totals Service::Implementation::totals() const {
+  Totals totals;
+  for (const auto& loop : loops()) {
+    const auto& stats = loop->stats();
+    totals.assigned += stats.assigned.get();
+    totals.revoked += stats.revoked.get();
+    totals.lost += stats.lost.get();
+    totals.commits += stats.commits_acknowledged.get();
+    totals.commits_failed += stats.commits_failed.get();
+  }
+  return totals;
+}
+
 Readiness Service::readiness() const { return judge(implementation_->facts(), implementation_->limits()); }
 
 ServiceStatus Service::status() const {
@@ -75,6 +88,7 @@ ServiceStatus Service::status() const {
   status.group = self.config.client("group.id");
   status.uptime = SteadyClock::now() - self.created;
   status.members = facts.members.size();
+  status.totals = self.totals();
   if (const auto* breaker = self.breaker()) {
     status.downstream = breaker->name();
     status.breaker = delivery::name_of(breaker->state());

@@ -21,9 +21,12 @@ ServiceStatus one_lane() {
   lane.view.state = lane::State::paused;
   lane.view.lag = 120;
   lane.view.in_flight = 8;
+  lane.view.workers = 16;
   lane.view.queued = 256;
+  lane.view.queue_capacity = 512;
   lane.view.committed = 17;
   lane.view.delivered = 300;
+  lane.view.dead_letters = 5;
   lane.view.holds = 4;
   lane.view.pauses = 2;
   lane.view.member = 1;
@@ -43,6 +46,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
   status.downstream = "shop:443";
   status.breaker = "open";
   status.breaker_reason = "connection refused";
+  status.totals = {7, 6, 1, 100, 2};
   status.readiness.reasons = {{"breaker_open", "the breaker holds every lane", "", -1}};
   const auto found = json::parse(admin::status_json(status, "0.1.0"));
   CHECK(found["version"] == "0.1.0");
@@ -54,12 +58,14 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
         json::parse(R"([{"code":"breaker_open","text":"the breaker holds every lane"}])"));
   CHECK(found["breaker"] ==
         json::parse(R"({"downstream":"shop:443","state":"open","reason":"connection refused"})"));
+  CHECK(found["rebalances"] == json::parse(R"({"assigned":7,"revoked":6,"lost":1})"));
+  CHECK(found["commits"] == json::parse(R"({"succeeded":100,"failed":2})"));
   REQUIRE(found["lanes"].size() == 1);
   CHECK(found["lanes"][0] == json::parse(R"({
     "topic":"orders","partition":3,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":120,
-    "in_flight":8,"queued":256,"waiting_retries":0,"stuck":0,
+    "in_flight":8,"workers":16,"queued":256,"queue_capacity":512,"waiting_retries":0,"stuck":0,
     "oldest":{"offset":17,"age_seconds":80.0,"place":"waits for its next attempt","attempts":4,"error":"HTTP 500 \ufffd"},
-    "committed":17,"delivered":300,"rate":12.346,"holds":4,"pauses":2,"member":2})"));
+    "committed":17,"delivered":300,"rate":12.346,"dead_letters":5,"holds":4,"pauses":2,"member":2})"));
 }
 
 TEST_CASE("what is not known or not there is null") {

@@ -114,6 +114,14 @@ TEST_CASE("a record that fails again and again is skipped, and its partition's c
   CHECK((answer.kind == Kind::done || answer.kind == Kind::accepted));
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   CHECK(metric(*service, "dead_letters_total", "skipped") == 1);
+  const auto status = service->status();
+  CHECK(status.lanes.at(0).view.dead_letters == 1);
+  CHECK(status.lanes.at(0).view.workers == world.config.lanes.workers);
+  CHECK(status.lanes.at(0).view.queue_capacity == world.config.lanes.queue);
+  CHECK(status.totals.assigned == 1);
+  CHECK(status.totals.lost == 0);
+  CHECK(status.totals.commits > 0);
+  CHECK(status.totals.commits_failed == 0);
   stop_cleanly(*service);
 }
 
