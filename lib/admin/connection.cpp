@@ -11,26 +11,38 @@ namespace laneway::admin {
 namespace {
 
 constexpr auto linger = milliseconds(500);
+constexpr Duration look_around = milliseconds(100);
 constexpr std::size_t most_read_away = 256 * 1024;
 
 bool try_again(int error) { return error == EINTR || error == EAGAIN; }
 
 }  // namespace
 
-Connection::Connection(Descriptor socket, int stop_event, const ConnectionLimits& limits)
+Connection::Connection(Descriptor socket, int stop_event, const ConnectionLimits& limits,
+                       const std::atomic<bool>& crowded)
     : socket_(std::move(socket)),
       stop_event_(stop_event),
       limits_(limits),
+      crowded_(crowded),
+      begun_(SteadyClock::now()),
       deadline_(Deadline::in(limits.request_time)) {}
 
+/// It has not said yet what it wants, and keeps a worker from those who would.
+bool Connection::in_the_way() const {
+  return !answering_ && crowded_.load(std::memory_order_relaxed) &&
+         SteadyClock::now() >= begun_ + limits_.crowded_time;
+}
+
 bool Connection::wait_for(short event) const {
-  for (;;) {
+  while (!in_the_way()) {
     std::array<pollfd, 2> wanted{{{socket_.number(), event, 0}, {stop_event_, POLLIN, 0}}};
-    const auto left = std::chrono::ceil<milliseconds>(deadline_.left());
+    const auto left = std::chrono::ceil<milliseconds>(std::min(deadline_.left(), look_around));
     const int ready = ::poll(wanted.data(), wanted.size(), static_cast<int>(left.count()));
-    if (ready < 0 && errno == EINTR) continue;
-    return ready > 0 && wanted[1].revents == 0;
+    if (ready > 0) return wanted[1].revents == 0;
+    if (ready < 0 && errno != EINTR) return false;
+    if (ready == 0 && deadline_.passed()) return false;
   }
+  return false;
 }
 
 bool Connection::is_readable() const { return consumed_ < buffered_ || wait_for(POLLIN); }

@@ -8,6 +8,7 @@
 #include <httplib.h>
 
 #include <array>
+#include <atomic>
 #include <string>
 
 #include "admin/listener.h"
@@ -18,12 +19,15 @@ namespace laneway::admin {
 struct ConnectionLimits {
   std::size_t request_bytes = 16 * 1024;
   Duration request_time = seconds(5);
-  Duration answer_time = seconds(10);  ///< from the end of the request
+  Duration crowded_time = milliseconds(500);  ///< of request_time, while other clients wait for a worker
+  Duration answer_time = seconds(10);         ///< from the end of the request
 };
 
 class Connection final : public httplib::Stream {
  public:
-  Connection(Descriptor socket, int stop_event, const ConnectionLimits& limits);
+  /// `crowded`: other clients wait; outlives the connection.
+  Connection(Descriptor socket, int stop_event, const ConnectionLimits& limits,
+             const std::atomic<bool>& crowded);
 
   bool is_readable() const override;
   bool is_writable() const override;
@@ -39,10 +43,13 @@ class Connection final : public httplib::Stream {
 
  private:
   bool wait_for(short event) const;
+  bool in_the_way() const;
 
   const Descriptor socket_;
   const int stop_event_;
   const ConnectionLimits limits_;
+  const std::atomic<bool>& crowded_;
+  const TimePoint begun_;
   Deadline deadline_;
   bool answering_ = false;
   std::size_t requested_ = 0;

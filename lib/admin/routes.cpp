@@ -4,6 +4,7 @@
 
 #include "admin/control_request.h"
 #include "admin/host_check.h"
+#include "admin/page.h"
 #include "admin/status_json.h"
 #include "telemetry/log.h"
 
@@ -18,6 +19,14 @@ constexpr const char* prometheus_text = "text/plain; version=0.0.4; charset=utf-
 void answer_text(httplib::Response& response, int status, const std::string& text) {
   response.status = status;
   response.set_content(text + "\n", plain);
+}
+
+void answer_page(httplib::Response& response) {
+  const auto nonce = new_nonce();
+  response.set_header("Content-Security-Policy", page_policy(nonce));
+  response.set_header("Referrer-Policy", "no-referrer");
+  response.set_header("Cross-Origin-Opener-Policy", "same-origin");
+  response.set_content(page(nonce), "text/html; charset=utf-8");
 }
 
 bool host_acceptable(const httplib::Request& request, const std::vector<std::string>& names) {
@@ -97,13 +106,18 @@ void Routes::answer(Connection& connection) {
 }
 
 Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::Response& response) const {
+  // What is shown is of now, is what its type says, and is for no other site's page.
+  response.set_header("Cache-Control", "no-store");
+  response.set_header("X-Content-Type-Options", "nosniff");
+  response.set_header("Cross-Origin-Resource-Policy", "same-origin");
   if (!host_acceptable(request, names_)) {
     answer_text(response, 403,
                 "this Host is not served: use the IP address, or put the name into admin.listen");
   } else if (is_control_path(request.path)) {
     return begin_change(request, response);
   } else if (!look(request, response)) {
-    answer_text(response, 404, "not found; there are /metrics, /livez, /readyz, /status and POST /lanes/…");
+    answer_text(response, 404,
+                "not found; there are /, /metrics, /livez, /readyz, /status and POST /lanes/…");
   }
   return HandlerResponse::Handled;
 }
@@ -111,11 +125,14 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
 /// False: there is no such path.
 bool Routes::look(const httplib::Request& request, httplib::Response& response) const {
   const auto& path = request.path;
-  if (path != "/metrics" && path != "/livez" && path != "/readyz" && path != "/status") return false;
+  if (path != "/" && path != "/metrics" && path != "/livez" && path != "/readyz" && path != "/status")
+    return false;
   response.status = 200;
   if (request.method != "GET" && request.method != "HEAD") {
     response.set_header("Allow", "GET, HEAD");
     answer_text(response, 405, "method not allowed; use GET");
+  } else if (path == "/") {
+    answer_page(response);
   } else if (path == "/metrics") {
     response.set_content(sources_.metrics(), prometheus_text);
   } else if (path == "/livez") {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <deque>
 #include <system_error>
@@ -105,14 +106,16 @@ class Server::Implementation {
       MutexLock lock(mutex_);
       if (stopping_ || waiting_.size() >= limits_.waiting) return;  // closes it
       waiting_.push_back(std::move(socket));
+      crowded_ = true;
     }
     changed_.notify_one();
   }
 
   void serve_connections() {
-    const ConnectionLimits limits{limits_.request_bytes, limits_.request_time, limits_.answer_time};
+    const ConnectionLimits limits{limits_.request_bytes, limits_.request_time, limits_.crowded_time,
+                                  limits_.answer_time};
     for (Descriptor socket = next(); socket.number() >= 0; socket = next()) {
-      Connection connection(std::move(socket), stop_event_.number(), limits);
+      Connection connection(std::move(socket), stop_event_.number(), limits, crowded_);
       routes_.answer(connection);
       connection.finish();
     }
@@ -125,6 +128,7 @@ class Server::Implementation {
     if (stopping_) return {};
     Descriptor socket = std::move(waiting_.front());
     waiting_.pop_front();
+    crowded_ = !waiting_.empty();
     return socket;
   }
 
@@ -136,6 +140,7 @@ class Server::Implementation {
   Condition changed_;
   std::deque<Descriptor> waiting_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
+  std::atomic<bool> crowded_{false};  // some wait
   std::vector<std::thread> threads_;
 };
 

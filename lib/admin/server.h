@@ -1,5 +1,6 @@
 // The admin HTTP server.
 //
+//   GET /          the web page (page.h)
 //   GET /metrics   Prometheus text format 0.0.4
 //   GET /livez     200 "ok", or 503 with the reason
 //   GET /readyz    200 "ready", or 503 with a line for each reason; as JSON with Accept: application/json or
@@ -45,6 +46,9 @@ struct Limits {
   std::size_t waiting = 32;  ///< connections accepted beyond those
   std::size_t request_bytes = 16 * 1024;
   Duration request_time = seconds(5);
+  /// Of request_time, while others wait for a worker: clients that say nothing cannot keep the port for
+  /// themselves.
+  Duration crowded_time = milliseconds(500);
   Duration answer_time = seconds(10);
 };
 

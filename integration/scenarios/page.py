@@ -1,0 +1,202 @@
+"""The web page in a real browser: lanes live, strangers' words as text, pause and skip with the token, phone, dark, silence.
+
+The records' errors and the group's name are markup that would run if anything read it as such.
+"""
+import json
+import sys
+
+import harness
+from browser import Browser
+from harness import expect, expect_equal, wait_until
+
+PARTITIONS, RECORDS, STUCK, OFFSET = 4, 40, 2, 5
+EVIL = "<img src=x onerror='window.stolen=1'><script>window.stolen=2</script>"
+TOKEN = "a-secret-of-the-operators"
+PROGRAM = f"""
+import json, sys
+for line in sys.stdin:
+    record = json.loads(line)
+    evil = record["partition"] == {STUCK} and record["offset"] == {OFFSET}
+    print(json.dumps({{"id": record["id"], **({{"outcome": "retry", "reason": {EVIL!r}}} if evil else {{"outcome": "done"}})}}),
+          flush=True)
+"""
+# The contrast of each text with what is behind it, as WCAG 2 counts it, where it is below that of AA.
+FAINT = """(() => {
+  const rgb = (text) => text.match(/[0-9.]+/g).map(Number);
+  const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (node) => {
+    for (; node; node = node.parentElement) {
+      const colour = rgb(getComputedStyle(node).backgroundColor);
+      if (colour[3] !== 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  for (const node of document.querySelectorAll("body *")) {
+    if (![...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim())) continue;
+    if (!node.checkVisibility()) continue;
+    const [a, b] = [light(rgb(getComputedStyle(node).color)), light(behind(node))].sort((x, y) => y - x);
+    const contrast = (a + 0.05) / (b + 0.05);
+    if (contrast < 4.5) faint.push(`${node.textContent.slice(0, 30)}: ${contrast.toFixed(1)}`);
+  }
+  return faint;
+})()"""
+
+
+class Page:
+    """What a person does with it."""
+
+    def __init__(self, run, browser):
+        self.run, self.browser = run, browser
+
+    def button(self, verb, partition):
+        name = {"Skip": f"Skip the oldest record of {self.lane(partition)}"}.get(verb, f"{verb} {self.lane(partition)}")
+        return f'button[aria-label="{name}"]'
+
+    def lane(self, partition):
+        return f"{self.run.topic}[{partition}]"
+
+    def row(self, partition):
+        """The words of a lane's row; none while it is not there."""
+        return self.browser.evaluate(f"""[...document.querySelectorAll("#lane-table tbody")]
+            .find((body) => body.querySelector(".lane-name").textContent === {json.dumps(self.lane(partition))})?.innerText ?? "" """)
+
+    def wait_for_row(self, partition, words):
+        wait_until(f"lane {partition} shows {words!r}", lambda: words in self.row(partition))
+
+    def wait_for_text(self, selector, words):
+        wait_until(f"{selector} shows {words!r}", lambda: words in self.browser.text(selector))
+
+
+def scenario(run):
+    run.group += "<b onclick=alert(1)>"
+    run.create(PARTITIONS)
+    token, program = run.folder / "token", run.folder / "program.py"
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    program.write_text(PROGRAM)
+    service = run.service("service", handler={"simulate": None, "exec": {"command": [sys.executable, str(program)]}},
+                          lanes={"workers": 1}, retry={"attempts": 100000, "backoff": "200ms", "max_backoff": "500ms"},
+                          dead_letter={"topic": "{topic}-dlt"}, admin={"token_file": str(token), "ready": {"stall": "2s"}})
+    run.produce("--count", RECORDS * PARTITIONS, "--size", 100)
+    browser = Browser(run.folder)
+    try:
+        browser.open(service.url() + "/")
+        page = Page(run, browser)
+        shows_strangers_words_as_text(page)
+        pauses(page)
+        fits_everywhere(page)
+        skips(page)
+        expect_equal(1, len(browser.complaints), f"complaints of the browser, one about the refusal: {browser.complaints}")
+        expect("401" in browser.complaints[0], f"the browser's only complaint: {browser.complaints}")
+        says_when_there_is_no_answer(page, service)
+    finally:
+        browser.close()
+
+
+def shows_strangers_words_as_text(page):
+    browser = page.browser
+    for partition in range(PARTITIONS):
+        page.wait_for_row(partition, "running")
+    page.wait_for_row(STUCK, EVIL)
+    page.wait_for_text("#reasons", EVIL)  # it makes no progress, and the reason says so
+    expect(page.lane(STUCK) in browser.text("#reasons"), "the reason does not say which lane it is")
+    expect_equal("not ready", browser.text("#ready"), "readiness")
+    first = browser.evaluate("document.querySelector('#lane-table tbody .lane-name').textContent")
+    expect_equal(page.lane(STUCK), first, "the lane in trouble comes first")
+    expect(page.run.group in browser.text("h1"), f"the group's name: {browser.text('h1')}")
+    page.wait_for_text("#events", EVIL)
+    expect_equal(0, browser.evaluate("document.querySelectorAll('img, b').length"), "elements that a stranger's words made")
+    expect_equal(None, browser.evaluate("window.stolen ?? null"), "a stranger's script ran")
+    refused = browser.evaluate("(() => { try { document.createElement('p').innerHTML = '<i>'; } catch (e) { return e.name; } })()")
+    expect_equal("TypeError", refused, "markup made of text, as the policy has it")
+    browser.complaints[:] = [one for one in browser.complaints if "TrustedHTML" not in one]
+
+
+def pauses(page):
+    """By keyboard: refused without the token, done with it."""
+    browser = page.browser
+    browser.evaluate(f"document.querySelector({json.dumps(page.button('Pause', 1))}).focus()")
+    browser.press("Enter")
+    page.wait_for_text("#control-title", f"Pause {page.lane(1)}?")
+    browser.press("Tab")
+    expect_equal("token", browser.evaluate("document.activeElement.id"), "what Tab leads to in the dialog")
+    browser.press("Enter")
+    page.wait_for_text("#control-refused", "Refused: this needs the token of admin.token_file")
+    expect("by hand" not in page.row(1), "the lane is paused although it was refused")
+    browser.write(TOKEN)
+    browser.press("Enter")
+    page.wait_for_row(1, "by hand")
+    page.wait_for_text("#events", f"{page.lane(1)} was paused by hand")
+    focused = browser.evaluate("document.activeElement.getAttribute('aria-label')")
+    expect_equal(f"Resume {page.lane(1)}", focused, "where the focus is after the dialog")
+    expect_equal(0, browser.evaluate("localStorage.length + sessionStorage.length + document.cookie.length"), "what is kept")
+    browser.click(page.button("Resume", 1))
+    page.wait_for_text("#control-title", f"Resume {page.lane(1)}?")
+    browser.press("Escape")
+    expect(not browser.evaluate("document.querySelector('#control').open"), "Escape leaves the dialog open")
+    expect("by hand" in page.row(1), "the lane goes on although nobody said so")
+    browser.click(page.button("Resume", 1))
+    browser.click("#control-do")  # the token is still in its place
+    page.wait_for_row(1, "running")
+
+
+def fits_everywhere(page):
+    browser = page.browser
+    grounds = set()
+    for width in (360, 1240):
+        for scheme in ("light", "dark"):
+            browser.look(width, 900, scheme)
+            expect_equal(width, browser.evaluate("document.documentElement.scrollWidth"), f"width of all at {width}, {scheme}")
+            expect_equal([], browser.evaluate(FAINT), f"words that are hard to read at {width}, {scheme}")
+            grounds.add(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+            check_roles(browser)
+    expect_equal(2, len(grounds), "backgrounds, a light and a dark one")
+    browser.look(360)
+    browser.click(page.button("Skip", STUCK))
+    expect_equal(360, browser.evaluate("document.documentElement.scrollWidth"), "width with the dialog")
+    browser.click("#control-cancel")
+    browser.look(1240)
+
+
+def check_roles(browser):
+    """What a screen reader is told: a table is one on a phone, too, and what can be pressed has a name."""
+    nodes = [node for node in browser.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+    roles = [node["role"]["value"] for node in nodes]
+    expect(roles.count("row") >= 1 + PARTITIONS and roles.count("rowheader") == PARTITIONS and roles.count("columnheader") == 10,
+           f"rows of the table: {roles.count('row')}, headers: {roles.count('rowheader')}, {roles.count('columnheader')}")
+    nameless = [node for node in nodes if node["role"]["value"] in ("button", "textbox", "searchbox", "image", "table")
+                and not node["name"]["value"]]
+    expect_equal([], nameless, "parts without a name")
+
+
+def skips(page):
+    browser = page.browser
+    browser.click(page.button("Skip", STUCK))
+    page.wait_for_text("#control-record", EVIL)
+    browser.click("#control-do")
+    expect(browser.evaluate("document.querySelector('#control').open"), "a record is skipped without a reason")
+    browser.click("#reason")
+    browser.write("the order was cancelled")
+    browser.click("#control-do")
+    page.wait_for_text("#events", f"1 dead letter of {page.lane(STUCK)}")
+    wait_until("it is ready", lambda: browser.text("#ready") == "ready")
+    expect_equal("", browser.text("#reasons"), "reasons of a service that is ready")
+
+
+def says_when_there_is_no_answer(page, service):
+    browser = page.browser
+    browser.call("Network.enable")
+    offline = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.call("Network.emulateNetworkConditions", offline=True, **offline)
+    page.wait_for_text("#no-answer", "does not answer since")
+    browser.call("Network.emulateNetworkConditions", offline=False, **offline)
+    wait_until("it answers again", lambda: browser.text("#no-answer") == "")
+    service.stop()
+    page.wait_for_text("#no-answer", "nothing answers there")
+    expect(browser.evaluate("document.title").startswith("no answer"), "the title does not say it")
+
+
+if __name__ == "__main__":
+    harness.main("page", scenario)

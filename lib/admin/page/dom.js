@@ -1,0 +1,62 @@
+// Elements are made of text and attributes alone: nothing that a record or an error says is read as markup.
+
+const byId = (id) => document.getElementById(id);
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function shape(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+/** Leaves what is right as it is, so that a selection and a screen reader's place survive. */
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function setClass(node, name) {
+  if (node.getAttribute("class") !== name) node.setAttribute("class", name);
+}
+
+// Words for numbers and times.
+
+const whole = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
+const short = new Intl.NumberFormat("en", {notation: "compact", maximumFractionDigits: 1});
+
+/** Null: not known. */
+function count(value) {
+  if (value === null || value === undefined) return "–";
+  return value < 100000 ? whole.format(value) : short.format(value);
+}
+
+function rateText(value) {
+  return value < 10 ? value.toFixed(1) : count(value);
+}
+
+function ageText(seconds) {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86400)} d`;
+}
+
+function clockText(time) {
+  return new Date(time).toLocaleTimeString([], {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
+}
+
+function plural(number, noun) {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** At most so many names, then how many more. */
+function listed(names, most = 6) {
+  const rest = names.length - most;
+  return names.slice(0, most).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}

@@ -1,0 +1,85 @@
+// What this page has seen: a sample a poll, and what changed between two of them. Gone when the page is.
+
+const historyTime = 15 * 60 * 1000;
+const mostEvents = 300;
+const samples = [];  // {at, rate, lag, ready, breaker}, or {at, gap: true} where there was no answer
+const events = [];   // {at, level, text, strip}, newest first
+
+const nameOf = (lane) => `${lane.topic}[${lane.partition}]`;
+const byName = (status) => new Map(status.lanes.map((lane) => [nameOf(lane), lane]));
+const sum = (lanes, key) => lanes.reduce((total, lane) => total + (lane[key] ?? 0), 0);
+
+function addSample(sample) {
+  samples.push(sample);
+  while (samples[0].at < sample.at - historyTime) samples.shift();
+}
+
+/** `strip`: the row of the drawn timeline that it belongs to, if any. */
+function addEvent(level, text, strip = "") {
+  events.unshift({at: Date.now(), level, text, strip});
+  events.length = Math.min(events.length, mostEvents);
+}
+
+function remember(before, now) {
+  addSample({
+    at: Date.now(),
+    rate: sum(now.lanes, "rate"),
+    lag: sum(now.lanes, "lag"),
+    ready: now.ready,
+    breaker: now.breaker ? now.breaker.state : "closed",
+  });
+  // What is amiss when the page is opened is news to who opens it.
+  compareReadiness(before ?? {ready: true, reasons: []}, now);
+  compareBreaker(before?.breaker ?? {state: "closed"}, now.breaker);
+  if (!before) return;
+  if (now.uptime_seconds < before.uptime_seconds) {
+    addEvent("warn", "The service was started anew.");
+    return;
+  }
+  compareGroup(before, now);
+  compareLanes(byName(before), byName(now));
+}
+
+/** A reason's text has ages in it; it is the same one as long as it is about the same. */
+function compareReadiness(before, now) {
+  const key = (reason) => `${reason.code} ${reason.topic ?? ""} ${reason.partition ?? ""}`;
+  const known = new Set(before.reasons.map(key));
+  for (const reason of now.reasons)
+    if (!known.has(key(reason))) addEvent("bad", `Not ready: ${reason.text}`);
+  if (now.ready && !before.ready) addEvent("good", "Ready again.");
+}
+
+function compareBreaker(before, now) {
+  if (!now || before.state === now.state) return;
+  const level = now.state === "closed" ? "good" : now.state === "open" ? "bad" : "warn";
+  addEvent(level, `Breaker of ${now.downstream}: ${now.state}${now.reason ? `, ${now.reason}` : ""}`);
+}
+
+function compareGroup(before, now) {
+  const more = (part, key) => now[part][key] - before[part][key];
+  const was = byName(before), is = byName(now);
+  const came = [...is.keys()].filter((name) => !was.has(name));
+  const went = [...was.keys()].filter((name) => !is.has(name));
+  const lost = more("rebalances", "lost");
+  if (came.length || went.length || lost > 0 || more("rebalances", "assigned") > 0) {
+    const parts = [];
+    if (lost > 0) parts.push("partitions were lost");
+    if (went.length) parts.push(`went: ${listed(went)}`);
+    if (came.length) parts.push(`came: ${listed(came)}`);
+    addEvent(lost > 0 ? "bad" : "plain", `Rebalance, ${parts.join("; ") || "the same lanes as before"}`, "rebalance");
+  }
+  const failed = more("commits", "failed");
+  if (failed > 0) addEvent("bad", `${plural(failed, "commit")} failed.`);
+}
+
+function compareLanes(before, now) {
+  for (const [name, lane] of now) {
+    const old = before.get(name);
+    if (!old) continue;
+    if (lane.paused_by_hand !== old.paused_by_hand)
+      addEvent("warn", `${name} was ${lane.paused_by_hand ? "paused" : "resumed"} by hand.`);
+    if (lane.stuck > old.stuck) addEvent("bad", `${name}: work is stuck and ignores its stop.`);
+    const letters = lane.dead_letters - old.dead_letters;
+    if (letters > 0) addEvent("warn", `${plural(letters, "dead letter")} of ${name}.`, "dead-letter");
+  }
+}
