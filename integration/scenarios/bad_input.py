@@ -19,7 +19,7 @@ def scenario(run):
     expect(not failures, "\n".join(failures))
 
 
-def ends(service, code, *words, within=20):
+def ends(service, code, *words, within=harness.PATIENCE):
     found = service.wait(within)
     said = service.log
     expect(found == code, f"exit code {found} instead of {code}; it said:\n{said[-1500:]}")

@@ -111,7 +111,7 @@ def the_topic_is_hidden(run, service):
 def the_group_is_closed(run, service):
     rights(run, "revoke", "group", "read", "describe")
     says(service, "commit failed", NEEDS_GROUP)
-    wait_until("its session has ended", lambda: service.events("partitions lost"), within=SESSION * 5)
+    wait_until("its session has ended", lambda: service.events("partitions lost"))
     says(service, "client error", f"group {run.group}: access denied")
     rights(run, "grant", "group", "read", "describe")
     goes_on(run, service)
@@ -120,7 +120,7 @@ def the_group_is_closed(run, service):
 def stops_at_once_where_the_group_is_closed(run, service):
     lost = len(service.events("partitions lost"))
     rights(run, "revoke", "group", "read", "describe")
-    wait_until("its session has ended", lambda: len(service.events("partitions lost")) > lost, within=SESSION * 5)
+    wait_until("its session has ended", lambda: len(service.events("partitions lost")) > lost)
     service.stop()
 
 

@@ -18,7 +18,7 @@ def all_written(run, count):
     def found():
         keys = records_of(run, run.topic + "-out")
         return keys if sum(map(len, keys.values())) >= count else None
-    return wait_until("the output is as long as the input", found, within=40, every=1)
+    return wait_until("the output is as long as the input", found, every=1)
 
 
 def expect_each_once(before, after, count):

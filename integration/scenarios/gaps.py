@@ -9,7 +9,7 @@ def scenario(run):
     run.create(2, "cleanup.policy=compact", "segment.ms=100", "min.cleanable.dirty.ratio=0.01", topic=compacted)
     run.create(2, topic=transactional)
     run.tool("produce", compacted, "--count", 3000, "--keys", 20)
-    wait_until("the log is compacted", lambda: compact_more(run, compacted) < 1000, within=30, every=0.5)
+    wait_until("the log is compacted", lambda: compact_more(run, compacted) < 1000, every=0.5)
     run.produce("--count", 3000, "--per-transaction", 70, "--abort-every", 3, topic=transactional,
                 verb="produce-transactional")
     # The last transaction but one ends with an abort on every partition: a marker is the end of the log.

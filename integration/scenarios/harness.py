@@ -31,6 +31,8 @@ LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
 KAFKA_TOOL = os.environ.get("KAFKA_TOOL", str(ROOT / "build" / "integration" / "kafka_tool" / "kafka_tool"))
 Promises = checks.Promises
 PR_SET_PDEATHSIG = 1
+PATIENCE = 120.0  # s: a machine may be slow, and a test that waits longer costs nothing when it passes
+SHORT_SESSION = {"session.timeout.ms": 10000}  # who is killed has its partitions for no longer than that
 
 
 class Failed(Exception):
@@ -46,7 +48,7 @@ def expect_equal(expected, found, what):
     expect(expected == found, f"{what}: expected {expected!r}, found {found!r}")
 
 
-def wait_until(what, condition, within=60.0, every=0.1):
+def wait_until(what, condition, within=PATIENCE, every=0.1):
     """The first true value of `condition`; Failed when there is none within so many seconds."""
     deadline = time.monotonic() + within
     while True:
@@ -244,7 +246,7 @@ class Run:
         self.writers.append(writer)
         return writer
 
-    def finish_writing(self, within=60):
+    def finish_writing(self, within=PATIENCE):
         for writer in self.writers:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 writer.wait(within)
@@ -301,13 +303,13 @@ class Run:
         self.services.append(service)
         return service
 
-    def wait_for_progress(self, service, records, within=60):
+    def wait_for_progress(self, service, records, within=PATIENCE):
         def reached():
             expect(service.running(), f"{service.name} ended with {service.process.returncode}")
             return service.processed() >= records
         wait_until(f"{service.name} has processed {records}", reached, within)
 
-    def wait_for_no_lag(self, topics=None, within=60):
+    def wait_for_no_lag(self, topics=None, within=PATIENCE):
         """Until the committed offsets are the ends of the log."""
         def caught_up():
             for service in self.services:

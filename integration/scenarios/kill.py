@@ -19,7 +19,7 @@ def scenario(run):
     run.produce("--count", RECORDS, "--size", 100)
     run.watch_commits()
     options = {"handler": {"simulate": {"sleep": {"p50": "4ms", "p99": "40ms"}, "fail": 0.01}},
-               "commit": {"interval": f"{INTERVAL * 1000:.0f}ms"},
+               "kafka": harness.SHORT_SESSION, "commit": {"interval": f"{INTERVAL * 1000:.0f}ms"},
                "retry": {"backoff": "4s", "max_backoff": "4s"}}
     first = run.service("first", **options)
     run.wait_for_progress(first, RECORDS // 2)

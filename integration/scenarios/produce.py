@@ -20,7 +20,7 @@ def scenario(run):
     replicated = ["min.insync.replicas=2"] if MODE == "restart" else []
     run.create(PARTITIONS, *replicated)
     run.create(PARTITIONS + 3, *replicated, topic=output)
-    options = {"handler": {"simulate": None, "produce": {"topic": "{topic}-out"}},
+    options = {"kafka": harness.SHORT_SESSION, "handler": {"simulate": None, "produce": {"topic": "{topic}-out"}},
                "lanes": {"order": "key" if MODE == "key" else "none", "queue": 2000, "workers": 16}}
     if MODE == "restart":
         through_a_restart(run, options)

@@ -93,7 +93,7 @@ class Shop:
         wait_until(f"{after} records are sent back", lambda: end() >= before + after)
         expect(redrive.running(), "the redrive had ended before it was interrupted")
         redrive.signal(number)
-        return redrive.wait(60)
+        return redrive.wait(harness.PATIENCE)
 
 
 def scenario(run):

@@ -34,7 +34,7 @@ class Manager:
     def times(self, line, since=0.0):
         return [at for at, lines in list(self.said) if at >= since and any(said.startswith(line) for said in lines)]
 
-    def wait_for(self, line, since=0.0, within=60):
+    def wait_for(self, line, since=0.0, within=harness.PATIENCE):
         return wait_until(f"systemd is told {line}", lambda: self.times(line, since), within)[0]
 
 
