@@ -41,7 +41,7 @@ class Browser:
         os.close(from_browser)
         self.commands = os.fdopen(ours, "wb", buffering=0)
         self.answers = os.fdopen(theirs, "rb")
-        self.incoming, self.complaints, self.number, self.session = queue.Queue(), [], 0, None
+        self.incoming, self.complaints, self.number, self.session, self.planted = queue.Queue(), [], 0, None, ""
         threading.Thread(target=self.read, daemon=True).start()
 
     def close(self):
@@ -59,16 +59,20 @@ class Browser:
                 self.incoming.put(json.loads(message))
         self.incoming.put(None)
 
-    def call(self, method, **parameters):
-        """The result. Events that come meanwhile are looked through for complaints."""
+    def send(self, method, **parameters):
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if self.session:
             message["sessionId"] = self.session
         self.commands.write(json.dumps(message).encode() + b"\0")
+        return self.number
+
+    def call(self, method, **parameters):
+        """The result. Events that come meanwhile are looked through for complaints."""
+        number = self.send(method, **parameters)
         while True:
             answer = self.next_message(method)
-            if answer.get("id") == self.number:
+            if answer.get("id") == number:
                 expect("error" not in answer, f"{method}: {answer.get('error')}")
                 return answer["result"]
             self.note(answer)
@@ -91,7 +95,9 @@ class Browser:
             self.complaints.append(f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}")
         elif method == "Page.javascriptDialogOpening":
             self.complaints.append(f"a dialog: {parameters['message']}")
-            self.call("Page.handleJavaScriptDialog", accept=True)
+            self.send("Page.handleJavaScriptDialog", accept=True)
+        elif method == "Fetch.requestPaused":
+            self.send("Fetch.fulfillRequest", requestId=parameters["requestId"], responseCode=200, body=self.planted)
 
     # A page.
 
@@ -144,6 +150,11 @@ class Browser:
     def write(self, text):
         """Into what has the focus."""
         self.call("Input.insertText", text=text)
+
+    def plant(self, pattern, body):
+        """From now on this is the answer to such requests, and nobody else is asked."""
+        self.planted = base64.b64encode(body.encode()).decode()
+        self.call("Fetch.enable", patterns=[{"urlPattern": pattern}])
 
     def picture(self, file):
         taken = self.call("Page.captureScreenshot", format="png")

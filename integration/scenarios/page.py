@@ -91,6 +91,7 @@ def scenario(run):
         expect_equal(1, len(browser.complaints), f"complaints of the browser, one about the refusal: {browser.complaints}")
         expect("401" in browser.complaints[0], f"the browser's only complaint: {browser.complaints}")
         says_when_there_is_no_answer(page, service)
+        shows_anything(page)
     finally:
         browser.close()
 
@@ -196,6 +197,33 @@ def says_when_there_is_no_answer(page, service):
     service.stop()
     page.wait_for_text("#no-answer", "nothing answers there")
     expect(browser.evaluate("document.title").startswith("no answer"), "the title does not say it")
+
+
+def shows_anything(page):
+    """What no service here says: markup in every text, three hundred lanes, numbers of any size, what is not known."""
+    browser, marked = page.browser, lambda name: f"{name}{EVIL}"
+    lane = {"topic": marked("topic"), "state": "held", "paused_by_hand": False, "held_by": marked("held"), "lag": None,
+            "in_flight": 8, "workers": 8, "queued": 10 ** 6, "queue_capacity": 10 ** 6, "waiting_retries": 10 ** 12, "stuck": 0,
+            "committed": None, "delivered": None, "rate": 1e9, "dead_letters": 10 ** 15, "source_error": marked("source"),
+            "oldest": {"offset": 2 ** 53 - 1, "age_seconds": 1e8, "place": marked("place"), "attempts": 4, "error": marked("error")}}
+    status = {"version": marked("version"), "group": marked("group"), "uptime_seconds": 1e9, "members": 1, "ready": False,
+              "reasons": [{"code": "held", "text": marked("reason")}], "advice": [marked("advice")],
+              "breaker": {"downstream": marked("downstream"), "state": "open", "reason": marked("refused")},
+              "rebalances": {"assigned": 1, "revoked": 0, "lost": 0}, "commits": {"succeeded": 0, "failed": 0},
+              "lanes": [{**lane, "partition": partition} for partition in range(300)]}
+    browser.plant("*/status", json.dumps(status))
+    page.wait_for_text("#lane-note", "and 100 more")
+    seen = browser.text("body")
+    for name in ("version", "group", "reason", "advice", "downstream", "refused", "topic", "held", "place", "error", "source"):
+        expect(marked(name) in seen, f"the {name} is not there as it is")
+    expect_equal(0, browser.evaluate("document.querySelectorAll('img').length"), "elements that a stranger's words made")
+    expect_equal(None, browser.evaluate("window.stolen ?? null"), "a stranger's script ran")
+    browser.look(360)
+    expect_equal(360, browser.evaluate("document.documentElement.scrollWidth"), "width with words and numbers of any length")
+    browser.click("#filter")
+    browser.write("[299]")
+    browser.wait("the filter finds one lane", "document.querySelectorAll('tr.lane').length === 1")
+    page.wait_for_text("#lane-count", "1 of 300")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,37 @@
 #include "admin/connection.h"
 
 #include <poll.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace laneway::admin {
 namespace {
 
 constexpr auto linger = milliseconds(500);
+constexpr std::size_t piece = 4096;
 constexpr Duration look_around = milliseconds(100);
 constexpr std::size_t most_read_away = 256 * 1024;
 
 bool try_again(int error) { return error == EINTR || error == EAGAIN; }
+
+/// Takes the lines out of `text` up to `end` that begin with `name`, in any case; the first line is none.
+void drop_field(std::string& text, std::size_t end, std::string_view name) {
+  for (auto line = text.find('\n') + 1; line < end;) {
+    const auto next = text.find('\n', line) + 1;
+    if (strncasecmp(text.data() + line, name.data(), name.size()) != 0) {
+      line = next;
+    } else {
+      text.erase(line, next - line);
+      end -= next - line;
+    }
+  }
+}
 
 }  // namespace
 
@@ -45,23 +62,48 @@ bool Connection::wait_for(short event) const {
   return false;
 }
 
-bool Connection::is_readable() const { return consumed_ < buffered_ || wait_for(POLLIN); }
+bool Connection::is_readable() const { return consumed_ < received_.size() || wait_for(POLLIN); }
 
 bool Connection::is_writable() const { return wait_for(POLLOUT); }
 
-ssize_t Connection::read(char* into, std::size_t size) {
-  while (consumed_ == buffered_) {
-    if (requested_ >= limits_.request_bytes || !wait_for(POLLIN)) return -1;
-    const auto most = std::min(buffer_.size(), limits_.request_bytes - requested_);
-    const auto count = ::recv(socket_.number(), buffer_.data(), most, 0);
+/// More of the request; 0 at its end, -1 when there may or will be no more.
+ssize_t Connection::receive() {
+  std::array<char, piece> part;
+  while (requested_ < limits_.request_bytes && wait_for(POLLIN)) {
+    const auto most = std::min(part.size(), limits_.request_bytes - requested_);
+    const auto count = ::recv(socket_.number(), part.data(), most, 0);
     if (count < 0 && try_again(errno)) continue;
-    if (count <= 0) return count;
-    consumed_ = 0;
-    buffered_ = static_cast<std::size_t>(count);
-    requested_ += buffered_;
+    if (count > 0) {
+      received_.append(part.data(), static_cast<std::size_t>(count));
+      requested_ += static_cast<std::size_t>(count);
+    }
+    return count;
   }
-  const auto part = std::min(size, buffered_ - consumed_);
-  std::memcpy(into, buffer_.data() + consumed_, part);
+  return -1;
+}
+
+Connection::Head Connection::read_head() {
+  constexpr std::string_view end = "\n\r\n";
+  for (std::size_t searched = 0;;) {
+    if (const auto found = received_.find(end, searched); found != received_.npos) {
+      drop_field(received_, found + end.size(), "range:");
+      return Head::whole;
+    }
+    searched = received_.size() - std::min(received_.size(), end.size() - 1);
+    const auto count = receive();
+    if (count == 0) return Head::ended;
+    if (count < 0) return requested_ >= limits_.request_bytes ? Head::too_large : Head::late;
+  }
+}
+
+ssize_t Connection::read(char* into, std::size_t size) {
+  if (consumed_ == received_.size()) {
+    received_.clear();
+    consumed_ = 0;
+    if (const auto count = receive(); count <= 0) return count;
+  }
+  const auto part = std::min(size, received_.size() - consumed_);
+  std::memcpy(into, received_.data() + consumed_, part);
   consumed_ += part;
   return static_cast<ssize_t>(part);
 }
@@ -81,9 +123,10 @@ ssize_t Connection::write(const char* from, std::size_t size) {
 void Connection::finish() {
   ::shutdown(socket_.number(), SHUT_WR);
   deadline_ = Deadline::in(linger);
+  std::array<char, piece> part;
   std::size_t read_away = 0;
   while (read_away < most_read_away && wait_for(POLLIN)) {
-    const auto count = ::recv(socket_.number(), buffer_.data(), buffer_.size(), 0);
+    const auto count = ::recv(socket_.number(), part.data(), part.size(), 0);
     if (count == 0 || (count < 0 && !try_again(errno))) return;
     if (count > 0) read_away += static_cast<std::size_t>(count);
   }

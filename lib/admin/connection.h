@@ -7,8 +7,8 @@
 
 #include <httplib.h>
 
-#include <array>
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "admin/listener.h"
@@ -25,9 +25,16 @@ struct ConnectionLimits {
 
 class Connection final : public httplib::Stream {
  public:
+  /// What became of a request's head, its lines up to the empty one.
+  enum class Head : std::uint8_t { whole, ended, late, too_large };
+
   /// `crowded`: other clients wait; outlives the connection.
   Connection(Descriptor socket, int stop_event, const ConnectionLimits& limits,
              const std::atomic<bool>& crowded);
+
+  /// The first call. httplib is given a head that is whole only, and without its Range fields: it would read
+  /// them with a regular expression, whose recursion takes as much of the stack as a client likes.
+  Head read_head();
 
   bool is_readable() const override;
   bool is_writable() const override;
@@ -44,6 +51,7 @@ class Connection final : public httplib::Stream {
  private:
   bool wait_for(short event) const;
   bool in_the_way() const;
+  ssize_t receive();
 
   const Descriptor socket_;
   const int stop_event_;
@@ -53,9 +61,8 @@ class Connection final : public httplib::Stream {
   Deadline deadline_;
   bool answering_ = false;
   std::size_t requested_ = 0;
-  std::array<char, 4096> buffer_;
-  std::size_t buffered_ = 0;
-  std::size_t consumed_ = 0;
+  std::string received_;
+  std::size_t consumed_ = 0;  // of received_
 };
 
 }  // namespace laneway::admin

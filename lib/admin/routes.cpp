@@ -1,5 +1,7 @@
 #include "admin/routes.h"
 
+#include <strings.h>
+
 #include <exception>
 
 #include "admin/control_request.h"
@@ -14,6 +16,8 @@ namespace {
 constexpr const char* plain = "text/plain; charset=utf-8";
 constexpr const char* json = "application/json";
 constexpr std::size_t most_body = 8 * 1024;
+constexpr std::size_t most_path =
+    400;  // a topic has at most 249; httplib matches it with a regular expression
 constexpr const char* prometheus_text = "text/plain; version=0.0.4; charset=utf-8";
 
 void answer_text(httplib::Response& response, int status, const std::string& text) {
@@ -35,11 +39,14 @@ bool host_acceptable(const httplib::Request& request, const std::vector<std::str
   return count == 0 || (count == 1 && host_allowed(request.get_header_value("Host"), names));
 }
 
-/// Ranges could make an answer many times its size, and compression costs more than it saves on a local
-/// scrape.
-void simplify(httplib::Request& request) {
-  request.ranges.clear();
-  request.headers.erase("Accept-Encoding");
+/// Compression costs more than it saves on a local scrape.
+void simplify(httplib::Request& request) { request.headers.erase("Accept-Encoding"); }
+
+/// To a client whose request was not understood far enough for httplib.
+void answer_early(Connection& connection, const std::string& status, const std::string& text) {
+  const auto answer = "HTTP/1.1 " + status + "\r\nConnection: close\r\nContent-Type: " + plain +
+                      "\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+  connection.write(answer.data(), answer.size());
 }
 
 bool wants_json(const httplib::Request& request) {
@@ -50,6 +57,11 @@ bool wants_json(const httplib::Request& request) {
 bool has_body(const httplib::Request& request) {
   return request.has_header("Transfer-Encoding") ||
          (request.has_header("Content-Length") && request.get_header_value("Content-Length") != "0");
+}
+
+/// httplib reads its parts with a regular expression, too.
+bool is_multipart(const httplib::Request& request) {
+  return strncasecmp(request.get_header_value("Content-Type").c_str(), "multipart/", 10) == 0;
 }
 
 int status_of(service::ControlAnswer::Kind kind) {
@@ -102,7 +114,19 @@ Routes::Routes(AdminSources sources, std::vector<std::string> names, Access acce
 
 void Routes::answer(Connection& connection) {
   bool closed = false;
-  process_request(connection, true, closed, simplify);
+  switch (connection.read_head()) {
+    case Connection::Head::whole:
+      process_request(connection, true, closed, simplify);
+      break;
+    case Connection::Head::late:
+      answer_early(connection, "408 Request Timeout", "the request did not come in time\n");
+      break;
+    case Connection::Head::too_large:
+      answer_early(connection, "431 Request Header Fields Too Large", "the request is too large\n");
+      break;
+    case Connection::Head::ended:
+      break;
+  }
 }
 
 Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::Response& response) const {
@@ -113,6 +137,8 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
   if (!host_acceptable(request, names_)) {
     answer_text(response, 403,
                 "this Host is not served: use the IP address, or put the name into admin.listen");
+  } else if (request.path.size() > most_path) {
+    answer_text(response, 414, "the path is too long");
   } else if (is_control_path(request.path)) {
     return begin_change(request, response);
   } else if (!look(request, response)) {
@@ -174,6 +200,8 @@ Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
     telemetry::log_repeating(telemetry::Level::warn, "admin refused", "admin request refused",
                              {{"path", request.path}, {"error", refusal->text}});
     answer_text(response, refusal->status, refusal->text);
+  } else if (is_multipart(request)) {
+    answer_text(response, 415, "a form with parts is not read here; send JSON");
   } else if (has_body(request)) {
     return HandlerResponse::Unhandled;
   } else {

@@ -2,6 +2,7 @@
 
 #include <httplib.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -395,6 +396,72 @@ TEST_CASE("requests that are too large or no requests are refused, and the serve
   std::string many = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n";
   for (int i = 0; i < 5000; ++i) many += "X-" + std::to_string(i) + ": 1\r\n";
   CHECK(status_of(RawClient(*server).exchange(many + "\r\n")) != 200);
+  CHECK(serves(*server));
+}
+
+TEST_CASE("what is too large, late or of a kind that is not read is told why") {
+  Limits limits;
+  limits.request_time = milliseconds(100);
+  const auto server = started(sources(), limits);
+  const auto told = [&](const std::string& request, int status, const std::string& words) {
+    const auto answer = RawClient(*server).exchange(request);
+    CHECK(status_of(answer) == status);
+    CHECK_THAT(answer, Catch::Contains("\r\n\r\n" + words));
+  };
+  const std::string post = "POST /lanes/orders/0/skip HTTP/1.1\r\nHost: localhost\r\nX-Laneway: 1\r\n";
+  told("GET /livez HTTP/1.1\r\nX-Large: " + std::string(20000, 'a'), 431, "the request is too large");
+  told("GET /livez HTTP/1.1\r\nHost: local", 408, "the request did not come in time");
+  told("GET /" + std::string(500, 'a') + " HTTP/1.1\r\n\r\n", 414, "the path is too long");
+  told(post + "Content-Type: Multipart/Form-Data; boundary=x\r\nContent-Length: 9\r\n\r\n123456789", 415,
+       "a form with parts is not read here");
+}
+
+namespace {
+
+/// Threads started in its life have this much; 8 MiB are usual, 2 MiB where the limit is lifted.
+class SmallStacks {
+ public:
+  explicit SmallStacks(std::size_t bytes) {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, bytes);
+    pthread_setattr_default_np(&small);
+    pthread_attr_destroy(&small);
+  }
+  ~SmallStacks() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  SmallStacks(const SmallStacks&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+}  // namespace
+
+TEST_CASE("no request takes much of the stack, whatever httplib would match it with") {
+  const SmallStacks small(1 << 20);
+  const auto server = started();
+  const auto repeated = [](std::string_view what) {
+    std::string text;
+    while (text.size() + what.size() < 8000) text += what;
+    return text;
+  };
+  const std::string post = "POST /lanes/orders/0/skip HTTP/1.1\r\nHost: localhost\r\nX-Laneway: 1\r\n";
+  const std::string part =
+      "--x\r\nContent-Disposition: form-data; name=\"" + repeated("a") + "\"\r\n\r\n1\r\n--x--\r\n";
+  for (const std::string& request : {
+           "GET /nothing HTTP/1.1\r\nHost: localhost\r\nrange: bytes=" + repeated("1-1,") + "1-1\r\n\r\n",
+           "GET /nothing HTTP/1.1\r\nHost: localhost\nRANGE: bytes=" + repeated("1-1,") + "1-1\r\n\r\n",
+           "POST /lanes/" + repeated("a/") + " HTTP/1.1\r\nX-Laneway: 1\r\nContent-Length: 1\r\n\r\nx",
+           post + "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: " +
+               std::to_string(part.size()) + "\r\n\r\n" + part,
+       }) {
+    INFO(request.substr(0, 60));
+    CHECK(status_of(RawClient(*server).exchange(request)) / 100 == 4);
+  }
   CHECK(serves(*server));
 }
 

@@ -44,11 +44,17 @@ function showHeader(status) {
   const pill = byId("ready");
   setText(pill, status.ready ? "ready" : "not ready");
   setClass(pill, status.ready ? "pill good" : "pill bad");
-  byId("reasons").hidden = status.reasons.length === 0;
-  const list = byId("reason-list");
-  while (list.childElementCount > status.reasons.length) list.lastChild.remove();
-  while (list.childElementCount < status.reasons.length) list.append(element("li"));
-  status.reasons.forEach((reason, index) => setText(list.children[index], reason.text));
+  showList("reasons", "reason-list", status.reasons.map((reason) => reason.text));
+  showList("advice", "advice-list", status.advice ?? []);
+}
+
+/** A section with a list, which is there while there is something in it. */
+function showList(section, id, texts) {
+  byId(section).hidden = texts.length === 0;
+  const list = byId(id);
+  while (list.childElementCount > texts.length) list.lastElementChild.remove();
+  while (list.childElementCount < texts.length) list.append(element("li"));
+  texts.forEach((text, index) => setText(list.children[index], text));
 }
 
 let drawnEvents = null;  // the newest event that is in the list
