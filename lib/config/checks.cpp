@@ -130,4 +130,14 @@ std::string without_secrets(const std::string& url) {
   return shown;
 }
 
+std::string refused_without_secrets(const std::string& url) {
+  const auto scheme = url.find("://");
+  const auto begin = scheme == url.npos ? 0 : scheme + 3;
+  const auto at = url.rfind('@');
+  const bool user = at != url.npos && at >= begin;
+  const auto shown = user ? url.substr(0, begin) + "*****" + url.substr(at) : url;
+  const auto query = shown.find_first_of("?#");
+  return query == shown.npos ? shown : shown.substr(0, query) + "?*****";
+}
+
 }  // namespace laneway::config

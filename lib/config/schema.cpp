@@ -130,6 +130,11 @@ Property url_property() {
   Property property = text("handler.http.url", "a URL that starts with http:// or https://",
                            "where records are sent, by POST", AT_HTTP(url), check_url);
   property.example = "\"http://127.0.0.1:8080/orders\"";
+  property.set = [set = property.set](Config& config, const Node& node) {
+    auto bad = set(config, node);
+    if (bad) bad->node.text = refused_without_secrets(bad->node.text);
+    return bad;
+  };
   property.print = [](const Config& config) {
     const auto& url = std::get<HttpHandler>(config.handler).url;
     return url.empty() ? url : yaml_scalar(without_secrets(url));

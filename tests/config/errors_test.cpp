@@ -157,6 +157,16 @@ TEST_CASE("topics are names that Kafka has, or one pattern") {
   CHECK(with_topics("[" + std::string(250, 'a') + "]").find("longer than 249") != std::string::npos);
 }
 
+TEST_CASE("a URL that is refused is shown without what may be secret in it") {
+  for (const char* url : {"htp://u:canary@h/", "http://u:ca/nary canary@h/", "u:canary@h",
+                          "http://u:?canary@h:x", "http://h:x/?token=canary", "http://h:x/#canary"}) {
+    INFO(url);
+    const auto error = with_handler("{ http: { url: \"" + std::string(url) + "\" } }");
+    CHECK(error.find("handler.http.url: found \"") != error.npos);
+    CHECK(error.find("canary") == error.npos);
+  }
+}
+
 TEST_CASE("handlers are checked") {
   CHECK(with_handler("http") ==
         "f.yaml:5:10: handler.http.url: this key is missing (where records are sent, such as "
