@@ -12,6 +12,7 @@
 #include "app/signals.h"
 #include "app/watchdog.h"
 #include "service/service.h"
+#include "telemetry/journal_entry.h"
 #include "telemetry/log.h"
 
 namespace laneway::app {
@@ -19,9 +20,11 @@ namespace {
 
 void set_up_log(const config::Log& log) {
   static_assert(static_cast<int>(config::LogLevel::error) == static_cast<int>(telemetry::Level::error));
-  telemetry::set_up_log(static_cast<telemetry::Level>(log.level), log.format == config::LogFormat::json
-                                                                      ? telemetry::Format::json
-                                                                      : telemetry::Format::text);
+  // Who asks for JSON wants to read it as it is.
+  const bool json = log.format == config::LogFormat::json;
+  telemetry::set_up_log(static_cast<telemetry::Level>(log.level),
+                        json ? telemetry::Format::json : telemetry::Format::text, 2,
+                        !json && telemetry::standard_error_is_journal() ? telemetry::journal_socket : "");
 }
 
 /// What signals and the program do to a running service.

@@ -174,7 +174,8 @@ class Lane {
   void give_back_pending();
   void let_go(const std::vector<handler::Item>& items);
   void abandon(const pool::Range& range);
-  void log_abandoned(std::int64_t offset, std::uint32_t attempt);
+  /// `record`: null while it is the worker's.
+  void log_abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record = nullptr);
 
   // lane_clock.cpp
   void report_stuck(const pool::Range& job) const;

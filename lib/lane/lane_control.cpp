@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "handler/record_trace.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
 
@@ -74,6 +75,7 @@ void Lane::skip(handler::Item item, const std::string& reason) {
                                                                     {"offset", item.offset()},
                                                                     {"epoch", epoch_},
                                                                     {"attempt", item.attempt},
+                                                                    handler::TraceField(&item.record),
                                                                     {"error", text}});
   note_failure(item, handler::Outcome::reject(std::move(text)));
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);

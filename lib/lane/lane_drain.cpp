@@ -1,6 +1,7 @@
 // The end of a lane: drain, commit candidates, revoke.
 #include <algorithm>
 
+#include "handler/record_trace.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
 
@@ -137,13 +138,14 @@ void Lane::abandon(const pool::Range& range) {
     log_abandoned(ledger_.offset_of(batch.items[i].sequence), batch.items[i].attempt);
 }
 
-void Lane::log_abandoned(std::int64_t offset, std::uint32_t attempt) {
+void Lane::log_abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record) {
   ++abandoned_;
   telemetry::warn("abandoned", {{"topic", partition_.topic},
                                 {"partition", partition_.partition},
                                 {"offset", offset},
                                 {"epoch", epoch_},
-                                {"attempt", attempt}});
+                                {"attempt", attempt},
+                                handler::TraceField(record)});
 }
 
 }  // namespace laneway::lane

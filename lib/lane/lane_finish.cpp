@@ -2,6 +2,7 @@
 // on.
 #include <algorithm>
 
+#include "handler/record_trace.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
 
@@ -93,7 +94,7 @@ void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, 
 
 void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint now) {
   if (state_.state() == State::draining || cancelled_) {
-    if (cancelled_) log_abandoned(item.offset(), item.attempt);
+    if (cancelled_) log_abandoned(item.offset(), item.attempt, &item.record);
     return;  // given back: it was not completed, so it will be delivered again
   }
   if (skip_if_wished(item, outcome)) return;
@@ -189,6 +190,7 @@ void Lane::report_failure(const char* event, const handler::Item& item, std::uin
                           {"offset", item.offset()},
                           {"epoch", epoch_},
                           {"attempt", attempt},
+                          handler::TraceField(&item.record),
                           {"outcome", outcome_name(outcome)},
                           {"failures", failures_unreported_},
                           {"error", outcome.reason}});

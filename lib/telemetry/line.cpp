@@ -30,12 +30,14 @@ std::string_view level_name(Level level) {
   return names[static_cast<std::size_t>(level)];
 }
 
+std::string shortened(std::string_view value) {
+  if (value.size() <= longest_value) return std::string(value);
+  return std::string(value.substr(0, longest_value)) + "... (" + std::to_string(value.size()) + " bytes)";
+}
+
 void append_string(std::string& out, Format format, std::string_view value) {
   std::string cut;
-  if (value.size() > longest_value) {
-    cut = std::string(value.substr(0, longest_value)) + "... (" + std::to_string(value.size()) + " bytes)";
-    value = cut;
-  }
+  if (value.size() > longest_value) value = cut = shortened(value);
   format == Format::json ? append_json_string(out, value) : append_text_value(out, value);
 }
 
@@ -80,6 +82,16 @@ void append_field(std::string& out, Format format, const Field& field) {
   append_value(out, format, field.value);
 }
 
+/// In the documented order; one without a name is left out.
+void append_fields(std::string& out, Format format, Fields fields) {
+  std::vector<const Field*> sorted;
+  for (const Field& field : fields)
+    if (!field.name.empty()) sorted.push_back(&field);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Field* a, const Field* b) { return rank(a->name) < rank(b->name); });
+  for (const Field* field : sorted) append_field(out, format, *field);
+}
+
 }  // namespace
 
 std::string render_line(Format format, Level level, std::string_view message, Fields fields) {
@@ -87,11 +99,21 @@ std::string render_line(Format format, Level level, std::string_view message, Fi
   out.reserve(128);
   append_field(out, format, {"level", level_name(level)});
   append_field(out, format, {"msg", message});
-  std::vector<const Field*> sorted;
-  for (const Field& field : fields) sorted.push_back(&field);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Field* a, const Field* b) { return rank(a->name) < rank(b->name); });
-  for (const Field* field : sorted) append_field(out, format, *field);
+  append_fields(out, format, fields);
+  return out;
+}
+
+std::string render_message(std::string_view message, Fields fields) {
+  std::string out;
+  append_escaped(out, message);
+  append_fields(out, Format::text, fields);
+  return out;
+}
+
+std::string render_plain(const Field::Value& value) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) return shortened(*text);
+  std::string out;
+  append_value(out, Format::text, value);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/mutex.h"
+#include "telemetry/journal_entry.h"
 #include "telemetry/line.h"
 #include "telemetry/line_writer.h"
 #include "telemetry/repeat_limiter.h"
@@ -58,20 +59,32 @@ class Sink final : public spdlog::sinks::base_sink<std::mutex> {
 };
 
 struct Log {
-  Log(Level level, Format line_format, int file_descriptor)
-      : format(line_format), logger("laneway", std::make_shared<Sink>(line_format, file_descriptor)) {
+  Log(Level level, Format line_format, int file_descriptor, const std::string& journal_path)
+      : format(line_format),
+        to_journal(!journal_path.empty()),
+        logger("laneway", std::make_shared<Sink>(line_format, file_descriptor)),
+        journal(journal_path) {
     logger.set_level(spdlog_level(level));
   }
 
+  bool send_to_journal(Level level, std::string_view message, Fields fields) EXCLUDES(journal_mutex) {
+    const auto entry = journal_entry(level, message, fields);
+    MutexLock lock(journal_mutex);
+    return journal.send(entry);
+  }
+
   const Format format;
+  const bool to_journal;
   spdlog::logger logger;
+  Mutex journal_mutex;
+  JournalSocket journal GUARDED_BY(journal_mutex);
   Mutex repeats_mutex;
   RepeatLimiter repeats GUARDED_BY(repeats_mutex);
 };
 
 /// Never destroyed at exit, so that destructors of other statics can still log.
 std::unique_ptr<Log>& current() {
-  static auto* log = new std::unique_ptr<Log>(std::make_unique<Log>(Level::info, Format::text, 2));
+  static auto* log = new std::unique_ptr<Log>(std::make_unique<Log>(Level::info, Format::text, 2, ""));
   return *log;
 }
 
@@ -87,8 +100,8 @@ void report_repeats(Log& log, bool everything) {
 
 }  // namespace
 
-void set_up_log(Level level, Format format, int file_descriptor) {
-  current() = std::make_unique<Log>(level, format, file_descriptor);
+void set_up_log(Level level, Format format, int file_descriptor, const std::string& journal) {
+  current() = std::make_unique<Log>(level, format, file_descriptor, journal);
 }
 
 void set_log_level(Level level) { current()->logger.set_level(spdlog_level(level)); }
@@ -98,6 +111,7 @@ bool log_enabled(Level level) { return current()->logger.should_log(spdlog_level
 void log(Level level, std::string_view message, Fields fields) {
   if (!log_enabled(level)) return;
   Log& log = *current();
+  if (log.to_journal && log.send_to_journal(level, message, fields)) return;
   const auto line = render_line(log.format, level, message, fields);
   log.logger.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
 }

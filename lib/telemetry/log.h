@@ -1,4 +1,5 @@
-// The service's log: one line an event, to standard error, as key=value text or JSON.
+// The service's log: one line an event, to standard error, as key=value text or JSON; or one entry an event,
+// with fields, to the journal.
 //
 //   ts=2026-01-02T03:04:05.678Z level=info msg="lane held" topic=orders partition=3 error="pool full"
 //
@@ -9,8 +10,8 @@
 // Threads: everything but set_up_log may be called from any thread.
 // Blocking: a line is written before the call returns, so nothing is lost when the process ends. Where
 // standard error is a pipe whose reader has stopped, the first line waits 200 ms; then lines are dropped and
-// counted, without waiting, until the reader goes on ("log lines lost"). The process must ignore SIGPIPE
-// (main does).
+// counted, without waiting, until the reader goes on ("log lines lost"). The journal is waited for in the
+// same way; what it does not take goes to standard error. The process must ignore SIGPIPE (main does).
 #pragma once
 
 #include <concepts>
@@ -27,7 +28,8 @@ namespace laneway::telemetry {
 enum class Level : std::uint8_t { trace, debug, info, warn, error };
 enum class Format : std::uint8_t { text, json };
 
-/// A name with a value; views, so it lives no longer than the call it is an argument of.
+/// A name with a value; views, so it lives no longer than the call it is an argument of. Without a name it is
+/// left out.
 class Field {
  public:
   using Value = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool>;
@@ -52,7 +54,8 @@ class Field {
 using Fields = std::initializer_list<Field>;
 
 /// Once, before other threads log. Before it, the log is text at info. `file_descriptor` stays the caller's.
-void set_up_log(Level level, Format format, int file_descriptor = 2);
+/// `journal`: the path of the journal's socket (telemetry/journal_entry.h); empty: lines only.
+void set_up_log(Level level, Format format, int file_descriptor = 2, const std::string& journal = {});
 void set_log_level(Level level);
 bool log_enabled(Level level);
 

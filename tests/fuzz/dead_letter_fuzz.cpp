@@ -13,6 +13,7 @@
 #include "delivery/dead_letter_cut.h"
 #include "delivery/dead_letter_names.h"
 #include "delivery/retry_headers.h"
+#include "telemetry/trace_context.h"
 
 using namespace laneway;
 using namespace laneway::delivery;
@@ -50,6 +51,7 @@ constexpr std::array names{
     std::string_view("laneway-retry-timestamp"),
     std::string_view("laneway-retry-attempts"),
     std::string_view("laneway-retry-first-failure"),
+    telemetry::traceparent_header,
 };
 
 struct Input {
@@ -100,11 +102,19 @@ void check_retry_origin(const Headers& headers) {
   must(read_retry_origin(written) == read && retry_headers(written, *read) == written);
 }
 
+void check_traceparents(const Headers& headers) {
+  for (const auto& header : headers) {
+    const auto read = telemetry::parse_traceparent(header.value.value_or(""));
+    if (read) must(telemetry::parse_traceparent(telemetry::print_traceparent(*read)) == read);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto headers = headers_in({{reinterpret_cast<const char*>(data), size}});
   check_retry_origin(headers);
+  check_traceparents(headers);
   const auto read = read_dead_letter(headers);
   if (!read) return 0;
   must(read->partition >= -1 && read->offset >= -1 && read->timestamp >= -1 && read->first_failure >= -1);

@@ -133,6 +133,7 @@ TEST_CASE("a drain finishes what waits behind its key") {
 TEST_CASE("cancellation stops what is at work, and each such record is logged as abandoned") {
   CapturedLog log;
   TestLane test;
+  test.partition.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
   begin_busy(test);
   test.lane->begin_drain(test.now, test.now + seconds(20));
   test.lane->cancel();
@@ -141,7 +142,7 @@ TEST_CASE("cancellation stops what is at work, and each such record is logged as
   CHECK(test.lane->revoke(test.now) == 2);
   CHECK(log.lines({"abandoned", "topic=orders", "partition=3", "offset=0"}) == 1);
   CHECK(log.lines({"abandoned", "topic=orders", "partition=3", "offset=1"}) == 1);
-  CHECK(log.lines({"msg=abandoned"}) == 2);
+  CHECK(log.lines({"msg=abandoned", "trace_id=4bf92f3577b34da6a3ce929d0e0e4736"}) == 2);
   CHECK(test.lane->stats().abandoned.get() == 2);
   CHECK(test.commit_offset() == -1);
 }

@@ -45,6 +45,22 @@ TEST_CASE(
   CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get() == 2);
 }
 
+TEST_CASE("the log names the trace of a record that fails, where its header is valid") {
+  const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  for (const bool valid : {true, false}) {
+    CapturedLog log;
+    FailingLane test;
+    test.partition.traceparent = "00-" + trace + (valid ? "-00f067aa0ba902b7-01" : "-00f067aa0ba902b7");
+    test.partition.add(0);
+    test.begin();
+    test.handler.answer(0, Outcome::reject("HTTP 400"));
+    REQUIRE(test.until([&] { return test.commit_offset() == 1; }));
+    CHECK(log.lines({"record given up", "offset=0"}) == 1);
+    CHECK(log.lines({"record given up", "trace_id=" + trace + " failures=1 outcome="}) == (valid ? 1 : 0));
+    CHECK(log.lines({"trace_id"}) == (valid ? 1 : 0));
+  }
+}
+
 TEST_CASE("a record that used up its attempts goes to the dead-letter topic, with the last reason") {
   FailingLane test;
   test.partition.add(0);

@@ -64,6 +64,7 @@ struct Partition {
   static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
   std::size_t fetched_up_to = everything;  // of the log
   bool paused = false;
+  std::string traceparent;  // a header of every record, where it is not empty
   std::size_t reported_fetched = 0;
   std::int64_t high_watermark = kafka::no_offset;
   int end_questions = 0;
@@ -88,6 +89,7 @@ class SimulatedSource final : public PartitionSource {
     data.timestamp = entry.timestamp;
     data.key = entry.key;
     data.value = std::string(entry.bytes, 'x');
+    if (!partition_.traceparent.empty()) data.headers = {{"traceparent", partition_.traceparent}};
     record = kafka::Record(data);
     return kafka::Pop::record;
   }

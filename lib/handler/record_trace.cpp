@@ -1,0 +1,20 @@
+#include "handler/record_trace.h"
+
+#include <algorithm>
+
+namespace laneway::handler {
+
+std::optional<telemetry::TraceContext> trace_of(const kafka::Record& record) {
+  const auto headers = record.headers();
+  const auto is_traceparent = [](const kafka::Header& h) { return h.name == telemetry::traceparent_header; };
+  const auto found = std::find_if(headers.begin(), headers.end(), is_traceparent);
+  if (found == headers.end() || std::count_if(found, headers.end(), is_traceparent) > 1) return std::nullopt;
+  return telemetry::parse_traceparent(found->value.value_or(""));
+}
+
+TraceField::TraceField(const kafka::Record* record) {
+  if (record == nullptr || !*record) return;
+  if (const auto trace = trace_of(*record)) text_ = telemetry::print_id(trace->trace_id);
+}
+
+}  // namespace laneway::handler

@@ -1,0 +1,47 @@
+// The journal of systemd as a place for log entries with fields, in its native protocol
+// (https://systemd.io/JOURNAL_NATIVE_PROTOCOL). libsystemd's own call waits without bound for a journal that
+// does not read; this does not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/descriptor.h"
+#include "base/time.h"
+#include "telemetry/log.h"
+
+namespace laneway::telemetry {
+
+inline constexpr const char* journal_socket = "/run/systemd/journal/socket";
+
+/// Whether a stream of this device and inode is the one to the journal, as the variable JOURNAL_STREAM
+/// ("device:inode") says. Pure.
+bool is_journal_stream(std::string_view variable, std::uint64_t device, std::uint64_t inode);
+/// Whether standard error goes to the journal.
+bool standard_error_is_journal();
+
+/// The datagram for one event: MESSAGE is the line of the text format without time and level, so that
+/// journalctl shows what it would have; besides PRIORITY, SYSLOG_IDENTIFIER, and each field as LANEWAY_NAME.
+/// Pure.
+std::string journal_entry(Level level, std::string_view message, Fields fields);
+
+/// One thread at a time.
+class JournalSocket {
+ public:
+  explicit JournalSocket(std::string path, Duration patience = milliseconds(200));
+  /// False when the journal did not take the entry: there is none, it is too large, or nobody reads it
+  /// within the patience. After a failure the next entries do not wait at all, until one was taken.
+  bool send(std::string_view entry);
+
+ private:
+  bool connect();
+  bool writable() const;
+
+  const std::string path_;
+  const Duration patience_;
+  Descriptor socket_;
+  bool blocked_ = false;
+};
+
+}  // namespace laneway::telemetry
