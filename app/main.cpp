@@ -8,7 +8,6 @@
 #include "app/exit_code.h"
 #include "app/lanes/command_line.h"
 #include "app/plan/command_line.h"
-#include "app/plan/print.h"
 #include "app/verbs.h"
 
 namespace laneway::app {
@@ -68,8 +67,8 @@ int command_line(int argc, char** argv) {
       program.add_subcommand("check", "is the configuration right, and what would happen")->group("Verbs");
   add_source(*check_verb, source);
   check_verb->add_flag("--connect", connect, "ask the brokers and the handler's server too");
-  plan::Load load;
-  CLI::App* plan_verb = plan::add_verb(program, load);
+  plan::Options plan_options;
+  CLI::App* plan_verb = plan::add_verb(program, plan_options);
   DemoOptions demo_options;
   CLI::App* demo_verb = add_demo(program, demo_options);
   lanes::Options lane_options;
@@ -88,10 +87,7 @@ int command_line(int argc, char** argv) {
   source.environment = config::process_environment();
   if (run_verb->parsed()) return run(source);
   if (check_verb->parsed()) return check(source, connect);
-  if (plan_verb->parsed()) {
-    std::cout << plan::print(load, plan::size(load));
-    return exit_code::done;
-  }
+  if (plan_verb->parsed()) return plan_load(plan_options);
   if (demo_verb->parsed()) return demo(demo_options);
   if (dlq_verb->parsed())
     return dead_letters(source, dlq_verb->get_subcommands().front()->get_name(), dlq_options);

@@ -7,6 +7,7 @@
 
 #include "app/dlq/options.h"
 #include "app/lanes/options.h"
+#include "app/plan/options.h"
 #include "config/loader.h"
 
 namespace laneway::app {
@@ -15,6 +16,8 @@ namespace laneway::app {
 int run(const config::Source& source);
 /// Prints what is in force and what would happen. `connect`: asks brokers and the handler's server too.
 int check(const config::Source& source, bool connect);
+/// Workers, queue and instances for a load, given or measured from running services.
+int plan_load(const plan::Options& options);
 struct DemoOptions {
   std::uint64_t records = 4000;
   std::int64_t seconds = 20;

@@ -19,6 +19,7 @@ using dlq::cell;
 
 constexpr std::size_t lane_width = 19;
 constexpr std::size_t most_details = 6;
+constexpr std::size_t most_advice = 3;
 constexpr std::size_t most_lines = 4;  // of one reason
 
 struct Row {
@@ -185,13 +186,24 @@ std::vector<Row> sorted_rows(const Json& status) {
   return rows;
 }
 
-std::string render(const Json& status, const TableStyle& style) {
-  const auto rows = sorted_rows(status);
-  auto lines = heading(status, style);
+/// What stands below the table: what is the matter with lanes, and what to change.
+std::vector<std::string> details_of(const Json& status, const std::vector<Row>& rows) {
   std::vector<std::string> details;
   for (const auto& row : rows)
     if (!row.detail.empty() && details.size() < most_details) details.push_back(line(row.detail));
-  std::size_t rest = details.size() + 2;
+  for (const auto& advice : status.value("advice", Json::array()))
+    if (details.size() < most_details + most_advice)
+      details.push_back(wrapped("advice: " + advice.get<std::string>()));
+  return details;
+}
+
+std::string render(const Json& status, const TableStyle& style) {
+  const auto rows = sorted_rows(status);
+  auto lines = heading(status, style);
+  const auto details = details_of(status, rows);
+  std::size_t rest = 2;
+  for (const auto& part : details)
+    rest += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
   for (const auto& part : lines) rest += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
   const std::size_t room = style.rows == 0 ? rows.size() : std::max<std::size_t>(style.rows, rest + 1) - rest;
   for (std::size_t i = 0; i < rows.size() && i < room; ++i)

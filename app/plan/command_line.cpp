@@ -1,8 +1,5 @@
 #include "app/plan/command_line.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "config/units.h"
 
 namespace laneway::app::plan {
@@ -23,40 +20,74 @@ CLI::Option* add_duration(CLI::App& verb, const char* name, const char* what, Ta
   return verb.add_option_function<std::string>(name, parse, what)->option_text("DURATION");
 }
 
-void add_count(CLI::App& verb, const char* name, std::uint64_t& value, const char* what) {
-  verb.add_option(name, value, what)
-      ->check(CLI::Range(std::uint64_t{1}, most))
-      ->option_text("NUMBER=" + std::to_string(value));
+void add_count(CLI::App& verb, const char* name, std::optional<std::uint64_t>& value, const char* what) {
+  verb.add_option(name, value, what)->check(CLI::Range(std::uint64_t{1}, most))->option_text("NUMBER");
+}
+
+void add_measuring(CLI::App& verb, Options& options) {
+  verb.add_option("--from", options.from,
+                  "measure a running service (once for each instance of the group); what is given besides "
+                  "is not measured")
+      ->option_text("URL")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  add_duration(verb, "--window", "measure for so long (10s)",
+               [&options](Duration time) { options.window = time; });
+}
+
+void refuse_nonsense(const Options& options) {
+  if (options.from.empty() && !options.rate) throw CLI::RequiredError("--rate (or --from)");
+  if (options.from.empty() && !options.service_time) throw CLI::RequiredError("--service-time (or --from)");
+  if (options.cpu && options.service_time && *options.cpu > *options.service_time)
+    throw CLI::ValidationError("--cpu", "is a part of --service-time and cannot be longer");
+  if (options.window < milliseconds(100)) throw CLI::ValidationError("--window", "is less than 100ms");
 }
 
 }  // namespace
 
-CLI::App* add_verb(CLI::App& program, Load& load) {
-  load.cores = std::max(1U, std::thread::hardware_concurrency());
-  CLI::App* verb =
-      program.add_subcommand("plan", "workers, queue and instances for a load, with the arithmetic")
-          ->group("Verbs");
-  verb->add_option("--rate", load.rate, "records a second, of all partitions together")
+CLI::App* add_verb(CLI::App& program, Options& options) {
+  CLI::App* verb = program
+                       .add_subcommand("plan",
+                                       "workers, queue and instances for a load, given or measured, with "
+                                       "the arithmetic")
+                       ->group("Verbs");
+  verb->add_option("--rate", options.rate, "records a second, of all partitions together")
       ->check(CLI::Range(0.001, 1e8))
-      ->option_text("NUMBER")
-      ->required();
-  add_duration(*verb, "--service-time", "what one record takes, waiting included", [&load](Duration time) {
-    load.service_time = time;
-  })->required();
+      ->option_text("NUMBER");
+  add_duration(*verb, "--service-time", "what one record takes, waiting included",
+               [&options](Duration time) { options.service_time = time; });
   add_duration(*verb, "--cpu", "of that, processor time in this process",
-               [&load](Duration time) { load.cpu = time; });
-  add_count(*verb, "--partitions", load.partitions, "of the topic");
-  add_count(*verb, "--instances", load.instances, "processes that share it");
-  add_count(*verb, "--cores", load.cores, "of one instance");
-  verb->add_option("--backlog", load.backlog, "records that wait already")
+               [&options](Duration time) { options.cpu = time; });
+  add_count(*verb, "--partitions", options.partitions, "of the topic (16)");
+  add_count(*verb, "--instances", options.instances, "processes that share it (1)");
+  add_count(*verb, "--cores", options.cores, "of one instance (this machine's)");
+  verb->add_option("--backlog", options.backlog, "records that wait already")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53))
       ->option_text("NUMBER");
-  add_duration(*verb, "--drain", "lanes.drain", [&load](Duration time) { load.drain = time; });
-  verb->final_callback([&load] {
-    if (load.cpu && *load.cpu > load.service_time)
-      throw CLI::ValidationError("--cpu", "is a part of --service-time and cannot be longer");
-  });
+  add_duration(*verb, "--drain", "lanes.drain (20s)", [&options](Duration time) { options.drain = time; });
+  add_measuring(*verb, options);
+  verb->final_callback([&options] { refuse_nonsense(options); });
   return verb;
+}
+
+Load with_given(Load load, const Options& options) {
+  load.rate = options.rate.value_or(load.rate);
+  load.service_time = options.service_time.value_or(load.service_time);
+  if (options.cpu) load.cpu = options.cpu;
+  load.partitions = options.partitions.value_or(load.partitions);
+  load.instances = options.instances.value_or(load.instances);
+  load.cores = options.cores.value_or(load.cores);
+  load.backlog = options.backlog.value_or(load.backlog);
+  load.drain = options.drain.value_or(load.drain);
+  return load;
+}
+
+std::string address_in(std::string url) {
+  if (url.starts_with("http://")) url.erase(0, 7);
+  if (const auto path = url.find('/'); path != std::string::npos && !url.starts_with("https:"))
+    url.erase(path);
+  return url;
 }
 
 }  // namespace laneway::app::plan

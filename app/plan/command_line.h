@@ -2,12 +2,19 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
-#include "app/plan/sizing.h"
+#include "app/plan/options.h"
 
 namespace laneway::app::plan {
 
-/// The verb; parsing fills `load`. What makes no sense is refused while parsing.
-CLI::App* add_verb(CLI::App& program, Load& load);
+/// The verb; parsing fills `options`. What makes no sense is refused while parsing.
+CLI::App* add_verb(CLI::App& program, Options& options);
+
+/// `load` with what was given in the place of its own. Pure.
+Load with_given(Load load, const Options& options);
+
+/// "http://host:port/" and "host:port" are the same. Pure.
+std::string address_in(std::string url);
 
 }  // namespace laneway::app::plan

@@ -93,4 +93,14 @@ std::string print(const Load& load, const Sizing& sizing) {
          ", queue: " + std::to_string(sizing.queue) + " }\n";
 }
 
+std::string print(const Measured& measured, Duration window) {
+  const Load& load = measured.load;
+  const std::string grown = measured.growth < 0 ? " less" : " more";
+  return "measured over " + config::print_duration(window) + ": " + number(measured.finished) +
+         " records/s were done, " + number(load.rate) + " came; " + number(measured.lag) + " wait, " +
+         number(std::abs(measured.growth)) + grown +
+         " each second\nnow: lanes: { workers: " + std::to_string(measured.workers) +
+         ", queue: " + std::to_string(measured.queue) + " }\n\n";
+}
+
 }  // namespace laneway::app::plan

@@ -85,6 +85,11 @@ class Usage(CommandLine):
                 options = {"rate": "10", "service-time": "15ms", **wrong}
                 self.ends(laneway("plan", *(part for name, value in options.items() for part in (f"--{name}", value))), 64, said)
 
+    def test_a_plan_needs_numbers_or_a_service_that_answers(self):
+        self.ends(laneway("plan", "--rate", "1"), 64, "--service-time", "--from")
+        self.ends(laneway("plan", "--from", "127.0.0.1:1"), 69, "127.0.0.1:1")
+        self.ends(laneway("plan", "--from", "https://127.0.0.1:1"), 64, "HOST:PORT")
+
     def test_a_token_that_everyone_may_read_is_refused(self):
         token = Path(self.folder.name) / "token"
         token.write_text("secret-of-the-operators\n")

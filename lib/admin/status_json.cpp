@@ -69,6 +69,8 @@ Json json_of(const service::LaneStatus& lane) {
             {"oldest", oldest_of(lane)},
             {"committed", view.committed < 0 ? Json() : Json(view.committed)},
             {"delivered", view.delivered < 0 ? Json() : Json(view.delivered)},
+            {"finished", view.finished},
+            {"work_seconds", rounded(view.work)},
             {"rate", rounded(lane.rate)},
             {"dead_letters", view.dead_letters},
             {"holds", view.holds},
@@ -99,6 +101,11 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   const auto& totals = status.totals;
   json["rebalances"] = {{"assigned", totals.assigned}, {"revoked", totals.revoked}, {"lost", totals.lost}};
   json["commits"] = {{"succeeded", totals.commits}, {"failed", totals.commits_failed}};
+  json["settings"] = {{"workers", status.settings.workers},
+                      {"queue", status.settings.queue},
+                      {"drain_seconds", rounded(status.settings.drain)}};
+  json["processors"] = {{"count", status.cores}, {"seconds", rounded(status.processor)}};
+  json["advice"] = status.advice;
   json["lanes"] = Json::array();
   for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane));
   return text_of(json);

@@ -365,6 +365,7 @@ Snapshot Pool::Implementation::snapshot() const {
   Snapshot result;
   result.queued = queued_;
   result.in_flight = static_cast<std::uint32_t>(outstanding_ - queued_);
+  result.free = static_cast<std::uint32_t>(free_.size());
   result.threads = threads_;
   result.active = awake_ - searching_;
   result.service_time = service_time_.average();

@@ -68,6 +68,7 @@ struct Submitted {
 struct Snapshot {
   std::uint32_t queued = 0;
   std::uint32_t in_flight = 0;  ///< claimed and not finished
+  std::uint32_t free = 0;       ///< claims that may begin beside those in flight
   std::uint32_t threads = 0;
   std::uint32_t active = 0;          ///< threads at work
   Duration service_time{};           ///< measured average of one job; zero before the first

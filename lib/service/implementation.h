@@ -12,6 +12,7 @@
 #include "base/signal.h"
 #include "kafka/directory.h"
 #include "lane/consumer_loop.h"
+#include "service/advice.h"
 #include "service/lane_history.h"
 #include "service/lane_requests.h"
 #include "service/service.h"
@@ -41,6 +42,7 @@ struct Service::Implementation {
   Facts facts() const EXCLUDES(mutex);
   Totals totals() const EXCLUDES(mutex);
   ReadinessLimits limits() const;
+  AdviceSettings advice_settings() const;
 
   config::Config config;
   std::unique_ptr<handler::Handler> handler;
@@ -60,6 +62,7 @@ struct Service::Implementation {
   mutable Mutex mutex;
   std::vector<std::shared_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
   LaneHistory history GUARDED_BY(mutex);
+  UsageHistory usage GUARDED_BY(mutex);
   TimePoint next_observation GUARDED_BY(mutex);
   std::string waits_for GUARDED_BY(mutex) = "it has not been started";
 };

@@ -65,6 +65,10 @@ struct ServiceStatus {
   Totals totals;
   std::vector<LaneStatus> lanes;
   Readiness readiness;
+  config::Lanes settings;
+  std::uint32_t cores = 1;          ///< that the process may use
+  Duration processor{};             ///< time that it has used
+  std::vector<std::string> advice;  ///< what to change, a line each (advice.h)
 };
 
 class Service {

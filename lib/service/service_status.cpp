@@ -1,4 +1,8 @@
 // What a Service tells about itself, and what it is told about its lanes, while it runs.
+#include <algorithm>
+#include <ctime>
+#include <thread>
+
 #include "service/implementation.h"
 
 namespace laneway::service {
@@ -8,17 +12,38 @@ constexpr Duration observe_interval = seconds(1);
 constexpr Duration detail_patience = milliseconds(500);
 constexpr Duration control_patience = seconds(5);
 
+std::uint32_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+Duration processor_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+/// Members that the group has given an assignment without a partition.
+std::size_t idle_members(const Loops& loops) {
+  return static_cast<std::size_t>(std::count_if(loops.begin(), loops.end(), [](const auto& loop) {
+    return loop->stats().assigned.get() > 0 && loop->lanes().empty();
+  }));
+}
+
 }  // namespace
 
 std::vector<LaneView> Service::snapshot() const { return views_of(implementation_->loops()); }
 
 void Service::Implementation::observe() {
   const auto now = SteadyClock::now();
-  const auto lanes = views_of(loops());
+  {
+    MutexLock lock(mutex);
+    if (now < next_observation) return;
+    next_observation = now + observe_interval;
+  }
+  const auto current = loops();
+  const auto lanes = views_of(current);
+  const auto idle = idle_members(current);
   MutexLock lock(mutex);
-  if (now < next_observation) return;
-  next_observation = now + observe_interval;
   history.observe(lanes, now);
+  usage.observe(lanes, current.size(), idle, processor_time(), now);
 }
 
 void Service::Implementation::waits(std::string what) {
@@ -38,6 +63,15 @@ ReadinessLimits Service::Implementation::limits() const {
   const std::string& rebalance = config.client("max.poll.interval.ms");
   if (!rebalance.empty()) limits.rebalance = milliseconds(std::stoll(rebalance));
   return limits;
+}
+
+AdviceSettings Service::Implementation::advice_settings() const {
+  AdviceSettings settings;
+  settings.lanes = config.lanes;
+  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
+    settings.connections = http->connections;
+  settings.cores = processors();
+  return settings;
 }
 
 Facts Service::Implementation::facts() const {
@@ -89,12 +123,16 @@ ServiceStatus Service::status() const {
   status.uptime = SteadyClock::now() - self.created;
   status.members = facts.members.size();
   status.totals = self.totals();
+  status.settings = self.config.lanes;
+  status.cores = processors();
+  status.processor = processor_time();
   if (const auto* breaker = self.breaker()) {
     status.downstream = breaker->name();
     status.breaker = delivery::name_of(breaker->state());
     if (!breaker->closed()) status.breaker_reason = breaker->last_failure();
   }
   MutexLock lock(self.mutex);
+  status.advice = advise(self.usage.usage(), self.advice_settings());
   for (auto& lane : facts.lanes)
     status.lanes.push_back({lane.view, self.history.rate(lane.view), std::move(lane.detail)});
   return status;

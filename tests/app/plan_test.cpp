@@ -1,6 +1,7 @@
 // The arithmetic of `laneway plan`, against numbers that were worked out by hand.
 #include <string>
 
+#include "app/plan/command_line.h"
 #include "app/plan/print.h"
 #include "app/plan/sizing.h"
 #include "catch.h"
@@ -86,6 +87,85 @@ TEST_CASE("a backlog is gone when there is more capacity than records come") {
   const auto sizing = plan::size(given);
   REQUIRE(sizing.backlog);
   CHECK(to_seconds(*sizing.backlog) == Approx(100));
+}
+
+namespace {
+
+std::string status(const std::string& lanes, const std::string& processor) {
+  return R"({"settings":{"workers":4,"queue":64,"drain_seconds":20.0},"processors":{"count":2,"seconds":)" +
+         processor + R"(},"lanes":[)" + lanes + "]}";
+}
+
+std::string lane(int partition, int finished, const std::string& work, const std::string& lag) {
+  return R"({"topic":"orders","partition":)" + std::to_string(partition) + R"(,"finished":)" +
+         std::to_string(finished) + R"(,"work_seconds":)" + work + R"(,"lag":)" + lag +
+         R"(,"in_flight":4,"queued":36})";
+}
+
+plan::Reading reading(const std::string& text) {
+  auto read = plan::read_status(text);
+  REQUIRE(read.ok());
+  return *read;
+}
+
+}  // namespace
+
+TEST_CASE("a load is measured from what services did meanwhile") {
+  const auto before = reading(status(lane(0, 1000, "10.0", "500") + ',' + lane(1, 0, "0", "null"), "5.0"));
+  const auto after = reading(status(lane(0, 1500, "30.0", "900") + ',' + lane(1, 500, "20.0", "20"), "7.0"));
+  const auto one = plan::measure({before}, {after}, seconds(10));
+  REQUIRE(one.ok());
+  CHECK(one->finished == Approx(100));
+  CHECK(one->growth == Approx(42));
+  CHECK(one->lag == 920);
+  CHECK(one->workers == 4);
+  CHECK(one->load.rate == Approx(142));
+  CHECK(one->load.service_time == milliseconds(40));
+  CHECK(*one->load.cpu == milliseconds(2));
+  CHECK(one->load.partitions == 2);
+  CHECK(one->load.cores == 2);
+  CHECK(one->load.backlog == 860);  // 40 of the 900 are at work or queued, and all of the 20
+  const auto text = plan::print(*one, seconds(10));
+  INFO(text);
+  CHECK(text ==
+        "measured over 10s: 100 records/s were done, 142 came; 920 wait, 42 more each second\n"
+        "now: lanes: { workers: 4, queue: 64 }\n\n");
+  // Two instances of the group are one load.
+  const auto two = plan::measure({before, before}, {after, after}, seconds(10));
+  REQUIRE(two.ok());
+  CHECK(two->load.rate == Approx(284));
+  CHECK(two->load.service_time == milliseconds(40));
+  CHECK(two->load.instances == 2);
+  CHECK(two->load.partitions == 4);
+}
+
+TEST_CASE("what cannot be measured is an error with a remedy") {
+  const auto idle = reading(status(lane(0, 1000, "10.0", "0"), "5.0"));
+  const auto nothing = plan::measure({idle}, {idle}, seconds(10));
+  REQUIRE_FALSE(nothing.ok());
+  CHECK(nothing.error().text().find("--window") != std::string::npos);
+  const auto other = reading(status(lane(1, 2000, "10.0", "0"), "5.0"));
+  const auto anew = reading(status(lane(0, 10, "1.0", "0"), "5.0"));
+  for (const auto& after : {other, anew, reading(status("", "6.0"))})
+    CHECK_FALSE(plan::measure({idle}, {after}, seconds(10)).ok());
+  for (const auto* wrong : {"", "{}", "[]", R"({"lanes":[{}]})", "<html>", R"({"lanes":[]})"}) {
+    INFO(wrong);
+    CHECK_FALSE(plan::read_status(wrong).ok());
+  }
+}
+
+TEST_CASE("what is given stands in the place of what was measured") {
+  plan::Options options;
+  options.rate = 5;
+  options.partitions = 3;
+  const auto given = plan::with_given(load(), options);
+  CHECK(given.rate == 5);
+  CHECK(given.partitions == 3);
+  CHECK(given.service_time == milliseconds(15));
+  CHECK(given.cores == 8);
+  for (const auto* url : {"127.0.0.1:9644", "http://127.0.0.1:9644", "http://127.0.0.1:9644/status"})
+    CHECK(plan::address_in(url) == "127.0.0.1:9644");
+  CHECK(plan::address_in("https://h:1") == "https://h:1");  // refused as no HOST:PORT, with the words given
 }
 
 TEST_CASE("a plan is printed with its arithmetic and the settings") {

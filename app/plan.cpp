@@ -1,0 +1,66 @@
+// laneway plan
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "admin/client.h"
+#include "app/exit_code.h"
+#include "app/lanes/endpoint.h"
+#include "app/plan/command_line.h"
+#include "app/plan/measure.h"
+#include "app/plan/print.h"
+#include "app/verbs.h"
+
+namespace laneway::app {
+namespace {
+
+Result<plan::Reading> read_from(const std::string& address) {
+  const auto answer = admin::get({address, ""}, "/status");
+  if (!answer) return answer.error();
+  if (answer->status != 200) return lanes::error_of(*answer);
+  auto reading = plan::read_status(answer->body);
+  if (!reading) return Error{reading.error().kind, address + ": " + reading.error().message, ""};
+  return reading;
+}
+
+Result<std::vector<plan::Reading>> read_all(const plan::Options& options) {
+  std::vector<plan::Reading> all;
+  for (const auto& url : options.from) {
+    auto reading = read_from(plan::address_in(url));
+    if (!reading) return reading.error();
+    all.push_back(std::move(reading).value());
+  }
+  return all;
+}
+
+Result<plan::Measured> measure(const plan::Options& options) {
+  const auto before = read_all(options);
+  if (!before) return before.error();
+  const auto begun = SteadyClock::now();
+  std::this_thread::sleep_for(options.window);
+  const auto after = read_all(options);
+  if (!after) return after.error();
+  return plan::measure(*before, *after, SteadyClock::now() - begun);
+}
+
+}  // namespace
+
+int plan_load(const plan::Options& options) {
+  plan::Load load;
+  load.cores = std::max(1U, std::thread::hardware_concurrency());
+  std::string text;
+  if (!options.from.empty()) {
+    const auto measured = measure(options);
+    if (!measured) {
+      std::cerr << "laneway plan: " << measured.error().text() << '\n';
+      return exit_code_of(measured.error().kind);
+    }
+    text = plan::print(*measured, options.window);
+    load = measured->load;
+  }
+  load = plan::with_given(load, options);
+  std::cout << text << plan::print(load, plan::size(load));
+  return exit_code::done;
+}
+
+}  // namespace laneway::app

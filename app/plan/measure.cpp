@@ -1,0 +1,115 @@
+#include "app/plan/measure.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "config/units.h"
+
+namespace laneway::app::plan {
+namespace {
+
+using Json = nlohmann::json;
+
+Duration in_seconds(double value) { return duration_cast<Duration>(std::chrono::duration<double>(value)); }
+
+/// As many digits as a measurement is worth.
+Duration rounded(Duration duration) {
+  using namespace std::chrono;
+  if (duration >= seconds(10)) return round<seconds>(duration);
+  if (duration >= milliseconds(10)) return round<milliseconds>(duration);
+  return duration >= microseconds(10) ? Duration(round<microseconds>(duration)) : duration;
+}
+
+Reading::Lane lane_of(const Json& json) {
+  Reading::Lane lane;
+  lane.finished = json.at("finished").get<std::uint64_t>();
+  lane.work = in_seconds(json.at("work_seconds").get<double>());
+  lane.lag = json.at("lag").is_null() ? 0 : json.at("lag").get<std::int64_t>();
+  lane.taken = json.at("in_flight").get<std::uint64_t>() + json.at("queued").get<std::uint64_t>();
+  return lane;
+}
+
+/// Sums over all lanes of all services.
+struct Sums {
+  double finished = 0;
+  double lag_growth = 0;
+  Duration work{};
+  Duration processor{};
+  std::uint64_t lag = 0;
+  std::uint64_t backlog = 0;
+  std::uint64_t lanes = 0;
+};
+
+const Error moved{ErrorKind::unavailable, "lanes came or went while it was measured", "try again"};
+
+Status add(Sums& sums, const Reading& before, const Reading& after) {
+  if (before.lanes.size() != after.lanes.size()) return moved;
+  for (const auto& [name, now] : after.lanes) {
+    const auto found = before.lanes.find(name);
+    if (found == before.lanes.end() || found->second.finished > now.finished) return moved;
+    const auto& then = found->second;
+    sums.finished += static_cast<double>(now.finished - then.finished);
+    sums.lag_growth += static_cast<double>(now.lag - then.lag);
+    sums.work += now.work - then.work;
+    const auto lag = static_cast<std::uint64_t>(std::max<std::int64_t>(now.lag, 0));
+    sums.lag += lag;
+    sums.backlog += lag - std::min(lag, now.taken);
+    ++sums.lanes;
+  }
+  sums.processor += after.processor - before.processor;
+  return {};
+}
+
+}  // namespace
+
+Result<Reading> read_status(const std::string& status) {
+  try {
+    const auto json = Json::parse(status);
+    Reading reading;
+    for (const auto& lane : json.at("lanes"))
+      reading.lanes.emplace(
+          lane.at("topic").get<std::string>() + '[' + std::to_string(lane.at("partition").get<int>()) + ']',
+          lane_of(lane));
+    const auto& settings = json.at("settings");
+    reading.workers = settings.at("workers").get<std::uint64_t>();
+    reading.queue = settings.at("queue").get<std::uint64_t>();
+    reading.drain = in_seconds(settings.at("drain_seconds").get<double>());
+    reading.cores = std::max<std::uint64_t>(json.at("processors").at("count").get<std::uint64_t>(), 1);
+    reading.processor = in_seconds(json.at("processors").at("seconds").get<double>());
+    return reading;
+  } catch (const Json::exception&) {
+    return Error{ErrorKind::unavailable, "what answers there is no laneway of this version", ""};
+  }
+}
+
+Result<Measured> measure(const std::vector<Reading>& before, const std::vector<Reading>& after,
+                         Duration window) {
+  Sums sums;
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (auto status = add(sums, before[i], after[i]); !status) return status.error();
+  if (sums.finished == 0)
+    return Error{
+        ErrorKind::unavailable,
+        "no record was finished in " + config::print_duration(window) + ", so nothing can be measured",
+        "a longer --window, or --rate and --service-time without --from"};
+  Measured measured;
+  measured.finished = sums.finished / to_seconds(window);
+  measured.growth = sums.lag_growth / to_seconds(window);
+  measured.lag = sums.lag;
+  measured.workers = after.front().workers;
+  measured.queue = after.front().queue;
+  Load& load = measured.load;
+  // A lag that falls by more than is finished is retention, or an end that was read late.
+  load.rate = std::max(measured.finished + measured.growth, measured.finished / 100);
+  load.service_time =
+      std::max<Duration>(rounded(in_seconds(to_seconds(sums.work) / sums.finished)), microseconds(1));
+  load.cpu = rounded(in_seconds(to_seconds(sums.processor) / sums.finished));
+  load.partitions = sums.lanes;
+  load.instances = after.size();
+  load.cores = after.front().cores;
+  load.backlog = sums.backlog;
+  load.drain = after.front().drain;
+  return measured;
+}
+
+}  // namespace laneway::app::plan

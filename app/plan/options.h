@@ -1,0 +1,27 @@
+// What a person asks for with `laneway plan`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/plan/sizing.h"
+
+namespace laneway::app::plan {
+
+/// What was given on the command line.
+struct Options {
+  std::vector<std::string> from;  ///< host:port of running services; none: nothing is measured
+  Duration window = seconds(10);
+  std::optional<double> rate;
+  std::optional<Duration> service_time;
+  std::optional<Duration> cpu;
+  std::optional<std::uint64_t> partitions;
+  std::optional<std::uint64_t> instances;
+  std::optional<std::uint64_t> cores;
+  std::optional<std::uint64_t> backlog;
+  std::optional<Duration> drain;
+};
+
+}  // namespace laneway::app::plan

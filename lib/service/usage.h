@@ -1,0 +1,91 @@
+// How the lanes were used in the last five minutes: the facts that advice is made of.
+//
+// Pure: views, times and processor time are given in, about once a second; times must not go back. A lane is
+// known by its epoch, and begins anew when its number of workers changes. Not thread-safe. Memory is bounded
+// by the lanes of the last call, with some 1.5 KiB each.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "service/lane_view.h"
+
+namespace laneway::service {
+
+inline constexpr std::array hold_list{
+    lane::Hold::pool_full,    lane::Hold::window_full,  lane::Hold::memory_full, lane::Hold::retries_full,
+    lane::Hold::breaker_open, lane::Hold::rate_limited, lane::Hold::map_full,    lane::Hold::by_hand};
+
+/// Shares are of the time looked at, from 0 to 1.
+struct LaneUsage {
+  std::string name;
+  Duration span{};                              ///< that was looked at
+  double all_busy = 0;                          ///< share in which no worker was free
+  double used = 0;                              ///< workers at work, on average
+  double idle = 0;                              ///< share in which half of the workers at least were free
+  double outstanding = 0;                       ///< records at work and queued, on average
+  double rate = 0;                              ///< records finished a second
+  double lag_growth = 0;                        ///< records a second
+  std::int64_t lag = 0;                         ///< at the end; 0 also where it is not known
+  std::array<double, hold_list.size()> held{};  ///< shares, in the order of hold_list
+
+  double held_by(lane::Hold reason) const;
+};
+
+struct Usage {
+  Duration span{};
+  double cores = 0;              ///< that the process kept busy, on average
+  std::size_t idle_members = 0;  ///< that had no partition all the time
+  std::size_t members = 0;
+  std::vector<LaneUsage> lanes;
+};
+
+class UsageHistory {
+ public:
+  static constexpr Duration window = std::chrono::minutes(5);
+
+  /// `cpu`: processor time of the process so far. `idle_members`: have an assignment, and no partition.
+  void observe(const std::vector<LaneView>& lanes, std::size_t members, std::size_t idle_members,
+               Duration cpu, TimePoint now);
+  Usage usage() const;
+
+ private:
+  static constexpr Duration slice = seconds(30);
+
+  struct LaneSlice {
+    TimePoint begun;
+    std::int64_t lag = -1;       // when it began
+    std::uint64_t finished = 0;  // when it began
+    std::uint32_t samples = 0;
+    std::uint32_t all_busy = 0;
+    std::uint32_t idle = 0;
+    std::uint64_t used = 0;         // sum of the samples
+    std::uint64_t outstanding = 0;  // sum of the samples
+    std::array<std::uint32_t, hold_list.size()> held{};
+  };
+  struct Lane {
+    LaneView last;
+    TimePoint at;
+    std::deque<LaneSlice> slices;
+  };
+  struct ProcessSlice {
+    TimePoint begun;
+    Duration cpu;  // when it began
+    std::size_t idle_members;
+  };
+
+  static void add(Lane& lane, const LaneView& view, TimePoint now);
+  static LaneUsage usage_of(const Lane& lane);
+
+  std::map<std::uint64_t, Lane> lanes_;  // by epoch
+  std::deque<ProcessSlice> process_;
+  Duration cpu_{};
+  TimePoint at_;
+  std::size_t members_ = 0;
+};
+
+}  // namespace laneway::service
