@@ -111,8 +111,9 @@ TEST_CASE("why a lane is held and its oldest record's error stand below the tabl
 
 TEST_CASE("advice stands below the table, some of it, and a service that gives none is shown as well") {
   auto json = status(lane("orders", 3, "running", 120));
-  json.insert(json.size() - 1,
-              R"j(,"advice":["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])","b","c","d"])j");
+  json.insert(
+      json.size() - 1,
+      R"j(,"advice":["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])","b","c","d"])j");
   const auto all = lines(json);
   REQUIRE(all.size() == 8);
   CHECK(all[5] == "advice: lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])");

@@ -4,19 +4,52 @@
 
 #include "catch.h"
 #include "config/client_keys.h"
+#include "config/reference_page.h"
 #include "config/schema.h"
 #include "loaded.h"
 
 using namespace laneway;
 using namespace laneway::config;
 
+namespace {
+const std::string page_path = std::string(LANEWAY_SOURCE_DIR) + "/docs/configuration.md";
+}
+
 TEST_CASE("full.yaml names every key with its default", "[reference]") {
   CHECK(content_of(example_path("full.yaml")) == reference());
 }
 
-TEST_CASE("write config/full.yaml anew", "[.][write-reference]") {
+TEST_CASE("docs/configuration.md has every key", "[reference]") {
+  INFO("stale; test_config \"[write-reference]\" writes it anew");
+  CHECK(content_of(page_path) == reference_page());
+}
+
+TEST_CASE("write config/full.yaml and docs/configuration.md anew", "[.][write-reference]") {
   std::ofstream(example_path("full.yaml")) << reference();
   CHECK(content_of(example_path("full.yaml")) == reference());
+  std::ofstream(page_path) << reference_page();
+  CHECK(content_of(page_path) == reference_page());
+}
+
+TEST_CASE("each example of the page is right, and each section has one") {
+  const auto page = reference_page();
+  std::size_t examples = 0;
+  for (auto begin = page.find("```yaml\n"); begin != page.npos; begin = page.find("```yaml\n", begin)) {
+    begin += 8;
+    std::string text = page.substr(begin, page.find("```", begin) - begin);
+    for (const char* part : {"kafka:\n  bootstrap.servers: b\n  group.id: g\n", "topics: [orders]\n",
+                             "handler: { log: {} }\n"}) {
+      const std::string section = std::string(part).substr(0, std::string(part).find(':') + 1);
+      if (("\n" + text).find("\n" + section) == text.npos) text += part;
+    }
+    INFO(text);
+    CHECK(errors_of(text) == "");
+    ++examples;
+  }
+  std::size_t sections = 0;
+  for (auto at = page.find("\n## "); at != page.npos; at = page.find("\n## ", at + 1)) ++sections;
+  INFO("a new section wants a text and an example in lib/config/reference_page.cpp");
+  CHECK(examples == sections + 1);
 }
 
 TEST_CASE("the reference has a line for each key, in force or commented out") {
