@@ -40,7 +40,11 @@ struct Section {
 };
 
 constexpr Section sections[] = {
-    {"", "What is consumed, and by how many.", "topics: [orders, payments]\nconsumers: 2\n"},
+    {"",
+     "What is consumed, and by how many. The work is one of the handlers below; `handler: { log: {} }` "
+     "prints "
+     "records, for looking, and has no keys.",
+     "topics: [orders, payments]\nconsumers: 2\n"},
     {"handler.http",
      "A POST to a web service for each record, or for several. Answers and headers: [writing "
      "handlers](writing-handlers.md).",
@@ -150,9 +154,6 @@ std::string reference_page() {
     for (const Property& property : properties())
       if (section_of(property.name) == name) page += row_of(property);
   }
-  page +=
-      "\n`handler.log` prints each record to standard output, for looking; it has no keys: `handler: { log: "
-      "{} }`.\n";
   return page + kafka_section();
 }
 
