@@ -1,4 +1,5 @@
 """The Debian packages as cpack makes them from this build, without installing them; scripts/test-package does that."""
+import json
 import os
 import re
 import subprocess
@@ -36,14 +37,41 @@ class Packages(unittest.TestCase):
             self.contains(runtime, "usr/bin/laneway", "usr/lib/systemd/system/laneway@.service",
                           "usr/share/man/man1/laneway.1.gz", "usr/share/bash-completion/completions/laneway",
                           "usr/share/doc/laneway/examples/full.yaml", "usr/share/doc/laneway/operations.md",
-                          "usr/share/doc/laneway/runbooks.md",
+                          "usr/share/doc/laneway/runbooks.md", "usr/share/doc/laneway/configuration.md",
                           "usr/share/doc/laneway/prometheus/laneway.rules.yml", "usr/share/doc/laneway/grafana/laneway.json", "usr/share/doc/laneway/changelog.gz", "usr/share/doc/laneway/copyright")
+            self.bill_names_what_is_linked(runtime)
             self.contains(dev, "usr/include/laneway/plugin.h", "usr/share/laneway/examples/plugin/greeting.cpp")
             needs = output("dpkg-deb", "-f", runtime, "Depends")
             for library in ("librdkafka1", "libsystemd0", "libcurl4", "adduser"):
                 self.assertIn(library, needs)
             changelog = (ROOT / "scripts" / "debian" / "changelog").read_text()
             self.assertTrue(changelog.startswith(f"laneway ({version}) "), "scripts/debian/changelog is of another version")
+
+    def bill_names_what_is_linked(self, package):
+        """laneway.spdx.json: what SPDX 2.3 requires is there, and every shared library that the program asks for."""
+        archive = subprocess.run(["dpkg-deb", "--fsys-tarfile", str(package)], capture_output=True, timeout=LONGEST, check=True).stdout
+        text = subprocess.run(["tar", "-xO", "./usr/share/doc/laneway/laneway.spdx.json"], input=archive, capture_output=True,
+                              timeout=LONGEST, check=True).stdout
+        bill = json.loads(text)
+        self.assertEqual(["SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT"], [bill[key] for key in ("spdxVersion", "dataLicense", "SPDXID")])
+        self.assertRegex(bill["creationInfo"]["created"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        packages = {one["SPDXID"]: one for one in bill["packages"]}
+        self.assertEqual(len(bill["packages"]), len(packages))
+        for one in bill["packages"]:
+            self.assertRegex(one["SPDXID"], r"^SPDXRef-[A-Za-z0-9.-]+$")
+            self.assertTrue(one["name"] and one["versionInfo"] and one["downloadLocation"])
+        linked = set()
+        for link in bill["relationships"]:
+            self.assertIn(link["relatedSpdxElement"], packages)
+            if (link["spdxElementId"], link["relationshipType"]) == ("SPDXRef-laneway", "DYNAMIC_LINK"):
+                linked |= set(packages[link["relatedSpdxElement"]]["sourceInfo"].split("shared libraries: ")[1].split())
+        needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "-d", LANEWAY)))
+        self.assertIn("librdkafka.so.1", needed)
+        self.assertEqual(set(), needed - linked)
+        named = {one["name"]: one for one in bill["packages"]}
+        self.assertEqual("BSD-2-Clause", named["librdkafka1"]["licenseDeclared"])
+        self.assertEqual(output("dpkg-query", "-W", "-f", "${Version}", "librdkafka1"), named["librdkafka1"]["versionInfo"])
+        self.assertIn("nlohmann-json3-dev", named)
 
     def contains(self, package, *paths):
         lines = output("dpkg-deb", "-c", package).splitlines()
