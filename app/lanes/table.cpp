@@ -191,9 +191,9 @@ std::vector<std::string> details_of(const Json& status, const std::vector<Row>& 
   std::vector<std::string> details;
   for (const auto& row : rows)
     if (!row.detail.empty() && details.size() < most_details) details.push_back(line(row.detail));
-  for (const auto& advice : status.value("advice", Json::array()))
-    if (details.size() < most_details + most_advice)
-      details.push_back(wrapped("advice: " + advice.get<std::string>()));
+  const auto advice = status.value("advice", Json::array());
+  for (std::size_t i = 0; i < advice.size() && i < most_advice; ++i)
+    details.push_back(wrapped("advice: " + advice[i].get<std::string>()));
   return details;
 }
 
