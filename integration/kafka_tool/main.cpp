@@ -100,8 +100,7 @@ void add_reading_verbs(CLI::App& app, Arguments& to) {
 
 void add_load_options(CLI::App& verb, Arguments& to) {
   verb.add_option("topic", to.load.topic)->required();
-  verb.add_option("--count", to.load.count, "records");
-  verb.add_option("--seconds", to.load.seconds, "stop after so long");
+  verb.add_option("--count", to.load.count, "records; without: until SIGTERM");
   verb.add_option("--size", to.load.size, "bytes of each value");
   verb.add_option("--rate", to.load.rate, "records a second");
   auto* keys =

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -139,12 +140,13 @@ class Writer {
   std::string value_;
 };
 
-/// Calls `write` with 0, 1, … as count, time and rate allow.
+volatile std::sig_atomic_t stopped = 0;
+
+/// Calls `write` with 0, 1, … as count and rate allow, until SIGTERM.
 void pace(const Load& load, rd_kafka_t* client, const std::function<void(std::int64_t)>& write) {
-  if (load.count <= 0 && load.seconds <= 0) throw Failure("produce needs --count or --seconds");
+  std::signal(SIGTERM, [](int) { stopped = 1; });
   const auto start = Clock::now();
-  for (std::int64_t number = 0; load.count <= 0 || number < load.count; ++number) {
-    if (load.seconds > 0 && Clock::now() - start >= std::chrono::duration<double>(load.seconds)) return;
+  for (std::int64_t number = 0; stopped == 0 && (load.count <= 0 || number < load.count); ++number) {
     if (load.rate > 0) {
       const std::chrono::duration<double> due(static_cast<double>(number) / load.rate);
       while (Clock::now() - start < due) rd_kafka_poll(client, 1);

@@ -10,8 +10,7 @@ namespace kafka_tool {
 
 struct Load {
   std::string topic;
-  std::int64_t count = 0;  ///< records; 0: no limit but `seconds`
-  double seconds = 0;      ///< stop after so long; 0: no limit but `count`
+  std::int64_t count = 0;  ///< records; 0: until SIGTERM
   std::size_t size = 100;  ///< bytes of each value
   double rate = 0;         ///< records a second; 0: as fast as it goes
   std::int64_t keys = 0;   ///< distinct keys; 0: each record has its own

@@ -7,7 +7,7 @@ def scenario(run):
     run.create(2)
     run.watch_commits()
     service = run.service("service", kafka={"topic.metadata.refresh.interval.ms": 500})
-    run.produce_meanwhile("--seconds", 8, "--rate", 1000)
+    run.produce_meanwhile("--rate", 1000)
     run.wait_for_progress(service, 1000)
     run.tool("add-partitions", run.topic, 5)
     run.produce("--count", 3000)

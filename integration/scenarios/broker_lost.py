@@ -7,7 +7,7 @@ def scenario(run):
     run.create(6)
     run.watch_commits()
     service = run.service("service", handler={"simulate": {"sleep": "5ms"}})
-    run.produce_meanwhile("--seconds", 15, "--rate", 1000)
+    run.produce_meanwhile("--rate", 1000)
     run.wait_for_progress(service, 2000)
     run.kafka("stop", "--kill", "--node", "2")
     run.wait_for_progress(service, service.processed() + 3000)

@@ -7,7 +7,7 @@ def scenario(run):
     run.create(4)
     run.watch_commits()
     service = run.service("service", handler={"simulate": {"sleep": "5ms"}})
-    run.produce_meanwhile("--seconds", 18, "--rate", 1500)
+    run.produce_meanwhile("--rate", 1500)
     run.wait_for_progress(service, 3000)
     run.kafka("restart", "--kill")
     done = service.processed()

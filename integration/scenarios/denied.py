@@ -142,7 +142,7 @@ def scenario(run):
     expect(not failures, "\n".join(failures))
     run.watch_commits()
     service = start(run, "service")
-    run.produce_meanwhile("--seconds", 35, "--rate", 500)
+    run.produce_meanwhile("--rate", 500)
     for case in (reading_is_taken_away, the_topic_is_hidden, the_group_is_closed):
         goes_on(run, service)
         case(run, service)

@@ -169,7 +169,7 @@ class Run:
     def __init__(self, name, own_kafka=False, nodes=1, secured=False):
         self.name = name
         self.folder = Path(tempfile.mkdtemp(prefix=f"laneway-{name}-"))
-        self.services, self.writers, self.sampler = [], [], None
+        self.services, self.writers, self.endless_writers, self.sampler = [], [], [], None
         self.evidence = Evidence()
         self.lock = threading.Lock()
         shared = os.environ.get("LANEWAY_KAFKA_DIR")
@@ -237,16 +237,19 @@ class Run:
         return json.loads(lines[-1])["acknowledged"]
 
     def produce_meanwhile(self, *options, topic=None):
-        """The process that goes on writing; see finish_writing."""
+        """Starts a process that goes on writing, without --count until finish_writing."""
         log = open(self.folder / f"writer-{len(self.writers)}.log", "wb")
         with log:
             writer = subprocess.Popen([KAFKA_TOOL, "--bootstrap", self.admin_bootstrap, "produce", topic or self.topic,
                                        "--acks-file", self.acks(), *map(str, options)], stdout=log, stderr=log,
                                       preexec_fn=die_with_parent)
         self.writers.append(writer)
-        return writer
+        if "--count" not in options:
+            self.endless_writers.append(writer)
 
     def finish_writing(self, within=PATIENCE):
+        for writer in self.endless_writers:
+            writer.terminate()
         for writer in self.writers:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 writer.wait(within)

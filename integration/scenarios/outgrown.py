@@ -10,7 +10,7 @@ def scenario(run):
     run.create(PLANNED)
     run.watch_commits()
     service = run.service("service", kafka={"topic.metadata.refresh.interval.ms": 500}, consumers=2)
-    run.produce_meanwhile("--seconds", 8, "--rate", 1000)
+    run.produce_meanwhile("--rate", 1000)
     run.wait_for_progress(service, 1000)
     run.tool("add-partitions", run.topic, ADDED)
     wait_until("the service shares its memory out anew", lambda: service.events("starting over to share out lanes.memory anew"))

@@ -41,7 +41,7 @@ def through_a_kill(run, options):
 
 def through_a_restart(run, options):
     service = run.service("service", **options)
-    run.produce_meanwhile("--seconds", 12, "--rate", 2000, "--keys", KEYS, "--header", "number")
+    run.produce_meanwhile("--rate", 2000, "--keys", KEYS, "--header", "number")
     run.wait_for_progress(service, 4000)
     run.kafka("restart", "--kill", "--node", "2")
     run.finish_writing()

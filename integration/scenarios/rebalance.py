@@ -20,7 +20,7 @@ def scenario(run):
             run.members()["state"] == "Stable" and len(run.members()["members"]) == count))
 
     first = run.service("first", **options)
-    run.produce_meanwhile("--seconds", 16, "--rate", 2500, "--size", 100)
+    run.produce_meanwhile("--rate", 2500, "--size", 100)
     run.wait_for_progress(first, 1000)
     second = run.service("second", **options)
     run.wait_for_progress(second, 1000)

@@ -23,7 +23,7 @@ def scenario(run):
     wait_until("both have partitions",
                lambda: (both := partitions(run)) and {client: len(own) for client, own in both.items()} == {"a": 2, "b": 2})
     before = partitions(run)
-    run.produce_meanwhile("--seconds", 8, "--rate", 1000)
+    run.produce_meanwhile("--rate", 1000)
     run.wait_for_progress(restarted, 500)
     assigned = len(kept.events("lane assigned"))
     restarted.stop()
@@ -35,7 +35,7 @@ def scenario(run):
     run.wait_for_no_lag()
 
     usurper = member("usurper", "b")
-    expect_equal(70, again.wait(30), "exit code of a member whose name another process took")
+    expect_equal(70, again.wait(harness.PATIENCE), "exit code of a member whose name another process took")
     expect("fenced" in again.log.lower(), "the log does not say that the member was fenced")
     kept.stop()
     usurper.stop()

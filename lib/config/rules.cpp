@@ -120,10 +120,6 @@ class Rules {
       refuse({"handler.produce.kafka", key},
              "a transaction is of one cluster: offsets and records cannot be committed together",
              "transactional: false, or write to the cluster that is read");
-    if (config_.dead_letter.enabled())
-      refuse({"dead_letter.topic", key, "dead_letter.headers"},
-             "dead letters are not written in the transaction: a failed one would leave them behind",
-             "no dead_letter, so that a record is retried until it can be written, or transactional: false");
     if (client("isolation.level") == "read_uncommitted")
       refuse({"kafka.isolation.level", key},
              "with transactional, records of transactions that may fail must not be read",

@@ -79,7 +79,7 @@ void ProduceHandler::take_over() {
   }
   for (Task& task : taken_over_) {
     auto shipment =
-        std::make_unique<Shipment>(settings_, std::move(task), static_cast<ShipmentOwner&>(*this));
+        std::make_unique<Shipment>(settings_, std::move(task), static_cast<ShipmentOwner&>(*this), refused_);
     ready_.push_back(shipment.get());
     under_way_.emplace(shipment.get(), std::move(shipment));
   }

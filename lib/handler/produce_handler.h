@@ -2,7 +2,8 @@
 //
 // What becomes of a record that is not acknowledged: brokers that do not answer in time, or that refuse the
 // user, are unavailable; a record that is too large or invalid is rejected; a topic that is not there, and a
-// batch that was refused for one of its records, are retries. Records are written at least once.
+// batch that was refused for one of its records, are retries; the records of such a batch are then sent one
+// at a time, to find out which it is (refused_records.h). Records are written at least once.
 //
 // Order: the records of a sequential task (one key, or one partition) are sent one at a time, the next when
 // the one before is acknowledged. The idempotent producer would keep the order of what it can write, but one
@@ -13,7 +14,8 @@
 // it (kafka/transaction.h), so each record is written exactly once for readers of committed records. A task
 // enters the transaction before its first record and leaves with its last answer; while a transaction ends,
 // tasks wait here. A record that is not acknowledged fails the whole transaction, so records need not be sent
-// one at a time to keep an order.
+// one at a time to keep an order. One that was refused is answered reject when it comes again, without being
+// sent: so it cannot fail the next transaction, too.
 //
 // A full client queue is back-pressure: tasks wait here, first come first served, and lanes fill up and hold.
 //
@@ -57,7 +59,7 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
 
  private:
   ProduceHandler(const config::ProduceHandler& settings, std::string brokers)
-      : settings_(settings), brokers_(std::move(brokers)) {}
+      : settings_(settings), brokers_(std::move(brokers)), refused_(settings.transactional) {}
 
   void on_turn();
   void take_over() EXCLUDES(mutex_);
@@ -80,6 +82,7 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
   std::optional<Error> fatal_ GUARDED_BY(mutex_);
 
   // Of the Producer's thread.
+  RefusedRecords refused_;
   std::vector<Task> taken_over_;
   std::unordered_map<Shipment*, std::unique_ptr<Shipment>> under_way_;
   std::deque<Shipment*> ready_;  // to send, in this order

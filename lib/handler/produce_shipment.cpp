@@ -7,6 +7,12 @@
 namespace laneway::handler {
 namespace {
 
+/// The records of a task come from one partition.
+kafka::TopicPartition origin_of(Task& task) {
+  const Attempt first = task.attempt(0);
+  return {std::string(first.record.topic()), first.record.partition()};
+}
+
 Outcome not_acknowledged() {
   auto outcome = Outcome::retry("stopped before the brokers acknowledged it");
   outcome.cause = Cause::timeout;
@@ -15,10 +21,13 @@ Outcome not_acknowledged() {
 
 }  // namespace
 
-Shipment::Shipment(const config::ProduceHandler& settings, Task task, ShipmentOwner& owner)
+Shipment::Shipment(const config::ProduceHandler& settings, Task task, ShipmentOwner& owner,
+                   RefusedRecords& refused)
     : settings_(settings),
       owner_(owner),
+      refused_(refused),
       task_(std::move(task)),
+      origin_(origin_of(*task_)),
       sequential_(task_->sequential()),
       one_at_a_time_(sequential_ && !settings.transactional),
       places_(task_->size()),
@@ -46,21 +55,29 @@ bool Shipment::send_one(kafka::Producer& producer) {
   std::vector<kafka::Header> headers;
   if (settings_.keep_headers || !settings_.topic_header.empty()) headers = attempt.record.headers();
   Place& place = places_[next_];
+  place.offset = attempt.record.offset();
   std::string refusal;
   const std::string* topic = topic_for(headers, refusal);
+  if (auto earlier = refused_.take_refusal(origin_, place.offset)) {
+    topic = nullptr;
+    refusal = std::move(*earlier);
+  }
   if (topic == nullptr) {
     ++next_;
     answered(place, Outcome::reject(std::move(refusal)));
     return true;
   }
+  if (!refused_.may_send(origin_, place.offset)) return false;
   if (!settings_.keep_headers) headers.clear();
   const auto result = send_to(*topic, attempt, headers, producer);
   if (result.sent == kafka::Sent::full) return false;
   ++next_;
-  if (result.sent == kafka::Sent::refused)
+  if (result.sent == kafka::Sent::refused) {
     answered(place, outcome_of(result.refusal));
-  else
+  } else {
     ++on_their_way_;
+    refused_.sent(origin_, place.offset);
+  }
   return true;
 }
 
@@ -95,8 +112,10 @@ const std::string* Shipment::topic_for(const std::vector<kafka::Header>& headers
 
 void Shipment::arrived(Place& place, const kafka::Delivery& delivery) {
   --on_their_way_;
+  refused_.delivered(origin_, place.offset, delivery);
   if (delivery.status != kafka::DeliveryStatus::acknowledged) owner_.not_written(delivery.error);
-  answered(place, outcome_of(delivery));
+  const bool asked_again = settings_.transactional && RefusedRecords::is_refusal(delivery);
+  answered(place, asked_again ? std::nullopt : outcome_of(delivery));
   if (one_at_a_time_ && !nothing_to_send() && !ready_) {
     ready_ = true;
     owner_.ready(*this);

@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 #include "handler/handler.h"
+#include "handler/refused_records.h"
 #include "kafka/producer.h"
 
 namespace laneway::handler {
@@ -33,12 +34,14 @@ class ShipmentOwner {
 
 class Shipment {
  public:
-  Shipment(const config::ProduceHandler& settings, Task task, ShipmentOwner& owner);
+  /// `refused` is shared by the handler's shipments.
+  Shipment(const config::ProduceHandler& settings, Task task, ShipmentOwner& owner, RefusedRecords& refused);
 
   /// It has entered the transaction.
   bool inside() const { return inside_; }
   void set_inside() { inside_ = true; }
-  /// Sends what may be sent now, once for each ready(); false when the producer is full: then again later.
+  /// Sends what may be sent now, once for each ready(); false when the producer is full, or a record must go
+  /// alone: then again later.
   bool send(kafka::Producer& producer);
   /// Ends the task if its stop was requested. May be the end of this object.
   void give_up_if_stopped();
@@ -49,6 +52,7 @@ class Shipment {
     void delivered(const kafka::Delivery& delivery) noexcept override { shipment->arrived(*this, delivery); }
 
     Shipment* shipment = nullptr;
+    std::int64_t offset = kafka::no_offset;  ///< of the record that was read
     bool answered = false;
     std::optional<Outcome> outcome;
   };
@@ -66,7 +70,9 @@ class Shipment {
 
   const config::ProduceHandler& settings_;
   ShipmentOwner& owner_;
+  RefusedRecords& refused_;
   std::optional<Task> task_;
+  const kafka::TopicPartition origin_;
   const bool sequential_;
   const bool one_at_a_time_;
   std::string topic_;  ///< where no header names one

@@ -52,12 +52,12 @@ struct Copying : World {
            });
   }
 
-  /// How often each value is in a partition of the output.
-  std::map<std::string, int> copies(std::int32_t partition) {
+  /// How often each value is in a partition of the output, or of another topic.
+  std::map<std::string, int> copies(std::int32_t partition, const std::string& topic = "orders-out") {
     auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
     REQUIRE(consumer);
-    auto queue = (*consumer)->open_queue({"orders-out", partition}, [] {});
-    REQUIRE((*consumer)->assign({{{"orders-out", partition}, 0, {}}}));
+    auto queue = (*consumer)->open_queue({topic, partition}, [] {});
+    REQUIRE((*consumer)->assign({{{topic, partition}, 0, {}}}));
     std::map<std::string, int> found;
     REQUIRE(eventually([&] {
       kafka::Record record;
@@ -132,6 +132,26 @@ TEST_CASE("a lane without a committed offset starts over from its first record")
   CHECK(eventually([&] { return world.all_committed(*service); }));
   stop_cleanly(*service);
   CHECK(world.nothing_missing());
+}
+
+TEST_CASE("a record that brokers refuse is left out of the next transaction, and a dead letter") {
+  Copying world;
+  REQUIRE(world.cluster->create_topic("orders-dlt", partitions));
+  world.config.dead_letter.topic = "{topic}-dlt";
+  world.write(1);
+  world.cluster->fail_next(Cluster::Request::produce, 1, Cluster::Failure::too_large);
+  const auto service = world.copy();
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  world.write(100);
+  CHECK(eventually([&] { return world.all_committed(*service); }));
+  stop_cleanly(*service);
+  std::size_t letters = 0;
+  for (std::int32_t p = 0; p < partitions; ++p) {
+    const auto dead = world.copies(p, "orders-dlt").size();
+    CHECK(world.copies(p).size() + dead == 101);
+    letters += dead;
+  }
+  CHECK(letters > 0);  // one for each partition that was in the request
 }
 
 TEST_CASE("lost partitions fail the transaction, and nothing is lost") {

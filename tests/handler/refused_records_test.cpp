@@ -1,0 +1,76 @@
+#include "handler/refused_records.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+using Ended = kafka::DeliveryStatus;
+
+namespace {
+
+const kafka::TopicPartition orders{"orders", 3};
+const kafka::TopicPartition others{"orders", 4};
+
+kafka::Delivery delivery(Ended status) { return {status, "why", 0, kafka::no_offset}; }
+
+}  // namespace
+
+TEST_CASE("nothing is held up while nothing was refused") {
+  RefusedRecords records(true);
+  for (std::int64_t offset = 0; offset < 10; ++offset) {
+    CHECK_FALSE(records.take_refusal(orders, offset));
+    CHECK(records.may_send(orders, offset));
+    records.sent(orders, offset);
+  }
+  records.delivered(orders, 0, delivery(Ended::acknowledged));
+  CHECK(records.may_send(orders, 10));
+}
+
+TEST_CASE("the records of a refused batch go alone until each was acknowledged") {
+  RefusedRecords records(false);
+  for (const std::int64_t offset : {1, 2}) records.sent(orders, offset);
+  for (const std::int64_t offset : {1, 2}) records.delivered(orders, offset, delivery(Ended::batch_refused));
+  records.sent(orders, 9);
+  CHECK_FALSE(records.may_send(orders, 1));  // something is on its way
+  CHECK(records.may_send(orders, 10));       // one that is not suspect
+  CHECK(records.may_send(others, 1));        // nor is the same offset elsewhere
+  records.delivered(orders, 9, delivery(Ended::acknowledged));
+  CHECK(records.may_send(orders, 1));
+  records.sent(orders, 1);
+  CHECK_FALSE(records.may_send(orders, 10));  // nothing goes beside a suspect
+  CHECK_FALSE(records.may_send(orders, 2));
+  records.delivered(orders, 1, delivery(Ended::acknowledged));
+  records.sent(orders, 10);
+  CHECK(records.may_send(orders, 1));  // no longer one
+  CHECK_FALSE(records.may_send(orders, 2));
+}
+
+TEST_CASE("in a transaction a refusal is told when the record comes again, once") {
+  RefusedRecords records(true);
+  records.sent(orders, 1);
+  records.sent(orders, 2);
+  records.delivered(orders, 1, delivery(Ended::invalid));
+  records.delivered(orders, 2, delivery(Ended::withdrawn));
+  CHECK_FALSE(records.take_refusal(orders, 2));
+  CHECK_FALSE(records.take_refusal(others, 1));
+  CHECK(records.take_refusal(orders, 1) == std::optional<std::string>("why"));
+  CHECK_FALSE(records.take_refusal(orders, 1));  // its topic may take it now
+}
+
+TEST_CASE("without transactions the refusal was the answer") {
+  RefusedRecords records(false);
+  records.sent(orders, 1);
+  records.delivered(orders, 1, delivery(Ended::too_large));
+  CHECK_FALSE(records.take_refusal(orders, 1));
+}
+
+TEST_CASE("a suspect that is refused alone is none any longer") {
+  RefusedRecords records(true);
+  records.sent(orders, 1);
+  records.delivered(orders, 1, delivery(Ended::batch_refused));
+  records.sent(orders, 1);
+  records.delivered(orders, 1, delivery(Ended::too_large));
+  CHECK(records.take_refusal(orders, 1));
+  records.sent(orders, 2);
+  CHECK(records.may_send(orders, 1));
+}
