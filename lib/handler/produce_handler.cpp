@@ -103,8 +103,8 @@ void ProduceHandler::over(Shipment& shipment) {
   if (inside) transaction_->leave();
 }
 
-void ProduceHandler::not_written(const std::string& why) {
-  if (transaction_ != nullptr) transaction_->fail(why);
+void ProduceHandler::not_written(const std::string& why, bool avoidable) {
+  if (transaction_ != nullptr) transaction_->fail(why, avoidable);
 }
 
 void ProduceHandler::give_up_stopped() {

@@ -69,7 +69,7 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
 
   void ready(Shipment& shipment) override { ready_.push_back(&shipment); }
   void over(Shipment& shipment) override;
-  void not_written(const std::string& why) override;
+  void not_written(const std::string& why, bool avoidable) override;
   void broken(const std::string& why) override EXCLUDES(mutex_);
 
   const config::ProduceHandler settings_;

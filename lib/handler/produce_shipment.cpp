@@ -58,7 +58,7 @@ bool Shipment::send_one(kafka::Producer& producer) {
   place.offset = attempt.record.offset();
   std::string refusal;
   const std::string* topic = topic_for(headers, refusal);
-  if (auto earlier = refused_.take_refusal(origin_, place.offset)) {
+  if (auto earlier = refused_.refusal(origin_, place.offset, attempt.number)) {
     topic = nullptr;
     refusal = std::move(*earlier);
   }
@@ -112,8 +112,8 @@ const std::string* Shipment::topic_for(const std::vector<kafka::Header>& headers
 
 void Shipment::arrived(Place& place, const kafka::Delivery& delivery) {
   --on_their_way_;
-  refused_.delivered(origin_, place.offset, delivery);
-  if (delivery.status != kafka::DeliveryStatus::acknowledged) owner_.not_written(delivery.error);
+  const bool avoidable = refused_.delivered(origin_, place.offset, delivery);
+  if (delivery.status != kafka::DeliveryStatus::acknowledged) owner_.not_written(delivery.error, avoidable);
   const bool asked_again = settings_.transactional && RefusedRecords::is_refusal(delivery);
   answered(place, asked_again ? std::nullopt : outcome_of(delivery));
   if (one_at_a_time_ && !nothing_to_send() && !ready_) {
@@ -154,7 +154,8 @@ std::optional<Outcome> Shipment::outcome_of(const kafka::Delivery& delivery) {
 
 void Shipment::give_up_if_stopped() {
   if (!task_ || !stop_.stop_requested()) return;
-  if (on_their_way_ > 0) owner_.not_written("a record was given up before the brokers acknowledged it");
+  if (on_their_way_ > 0)
+    owner_.not_written("a record was given up before the brokers acknowledged it", false);
   end_task();
   settle();
 }

@@ -8,11 +8,16 @@ constexpr std::size_t most_refusals = 10000;
 
 }  // namespace
 
-std::optional<std::string> RefusedRecords::take_refusal(const kafka::TopicPartition& partition,
-                                                        std::int64_t offset) {
+std::optional<std::string> RefusedRecords::refusal(const kafka::TopicPartition& partition,
+                                                   std::int64_t offset, std::uint32_t attempt) {
   if (refusals_.empty()) return {};
-  const auto found = refusals_.extract({partition, offset});
-  return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
+  const auto found = refusals_.find({partition, offset});
+  if (found == refusals_.end()) return {};
+  auto& refusal = found->second;
+  if (refusal.told_in == 0) refusal.told_in = attempt;
+  if (attempt <= refusal.told_in) return refusal.why;
+  refusals_.erase(found);
+  return {};
 }
 
 bool RefusedRecords::may_send(const kafka::TopicPartition& partition, std::int64_t offset) const {
@@ -24,7 +29,7 @@ void RefusedRecords::sent(const kafka::TopicPartition& partition, std::int64_t o
   alone_ = is_suspect(partition, offset);
 }
 
-void RefusedRecords::delivered(const kafka::TopicPartition& partition, std::int64_t offset,
+bool RefusedRecords::delivered(const kafka::TopicPartition& partition, std::int64_t offset,
                                const kafka::Delivery& delivery) {
   using Ended = kafka::DeliveryStatus;
   --on_their_way_;
@@ -34,11 +39,11 @@ void RefusedRecords::delivered(const kafka::TopicPartition& partition, std::int6
     suspects_.erase({partition, offset});
   if (delivery.status == Ended::batch_refused) {
     if (suspects_.size() >= most_suspects) suspects_.clear();
-    suspects_.insert({partition, offset});
-  } else if (refused && transactional_) {
-    if (refusals_.size() >= most_refusals) refusals_.clear();
-    refusals_[{partition, offset}] = delivery.error;
+    return suspects_.insert({partition, offset}).second;
   }
+  if (!refused || !transactional_) return false;
+  if (refusals_.size() >= most_refusals) refusals_.clear();
+  return refusals_.insert_or_assign({partition, offset}, Refusal{delivery.error}).second;
 }
 
 }  // namespace laneway::handler

@@ -6,8 +6,9 @@
 // transaction a refusal is an answer that comes too late, as all of it is aborted and done again: it is
 // remembered, and given when the record comes the next time, which then is not sent.
 //
-// A refusal is given once. Where the record is tried again after it, it is sent again: its topic may take it
-// by then.
+// A refusal counts until the record's next attempt, not for the same one after another transaction failed:
+// else two such records would take turns for ever. The next attempt sends it again, its topic may take it by
+// then.
 //
 // Threads: one. Pure. Memory: 100,000 suspects and 10,000 refusals at the most; beyond that all are
 // forgotten, and found out again.
@@ -38,22 +39,29 @@ class RefusedRecords {
 
   explicit RefusedRecords(bool transactional) : transactional_(transactional) {}
 
-  /// Why the record must not be sent; once.
-  std::optional<std::string> take_refusal(const kafka::TopicPartition& partition, std::int64_t offset);
+  /// Why the record must not be sent in this attempt.
+  std::optional<std::string> refusal(const kafka::TopicPartition& partition, std::int64_t offset,
+                                     std::uint32_t attempt);
   /// False: not before something has been delivered.
   bool may_send(const kafka::TopicPartition& partition, std::int64_t offset) const;
   /// It is on its way; delivered() follows.
   void sent(const kafka::TopicPartition& partition, std::int64_t offset);
-  void delivered(const kafka::TopicPartition& partition, std::int64_t offset,
+  /// True when that was a refusal which the record's next attempt will not meet in the same way.
+  bool delivered(const kafka::TopicPartition& partition, std::int64_t offset,
                  const kafka::Delivery& delivery);
 
  private:
+  struct Refusal {
+    std::string why;
+    std::uint32_t told_in = 0;  ///< the attempt that it was the answer to; 0: none yet
+  };
+
   bool is_suspect(const kafka::TopicPartition& partition, std::int64_t offset) const {
     return !suspects_.empty() && suspects_.contains({partition, offset});
   }
 
   const bool transactional_;
-  std::map<Origin, std::string> refusals_;
+  std::map<Origin, Refusal> refusals_;
   std::set<Origin> suspects_;
   std::uint64_t on_their_way_ = 0;
   bool alone_ = false;  // what is on its way is a suspect

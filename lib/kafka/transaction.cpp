@@ -47,12 +47,13 @@ void Transaction::leave() {
   changed();
 }
 
-void Transaction::fail(const std::string& why) {
+void Transaction::fail(const std::string& why, bool avoidable) {
   MutexLock lock(mutex_);
   // Before and after them nothing of this transaction is on its way.
   if (state_ == State::opening || state_ == State::aborting || state_ == State::broken) return;
   if (!failure_.empty()) return;
   failure_ = why.empty() ? "unknown" : why;
+  avoidable_ = avoidable;
   changed();
 }
 
@@ -253,10 +254,11 @@ void Transaction::do_abort() {
 }
 
 void Transaction::back_off() {
+  MutexLock lock(mutex_);
+  if (std::exchange(avoidable_, false)) return;
   const auto pause = std::min<Duration>(pause_between * (1 << std::min(aborts_, 10)), longest_pause);
   ++aborts_;
   const auto until = SteadyClock::now() + pause;
-  MutexLock lock(mutex_);
   while (!stop_ && SteadyClock::now() < until) work_.wait_until(mutex_, until);
 }
 

@@ -49,8 +49,9 @@ class Transaction {
   /// False: not now; on_open follows.
   bool enter() EXCLUDES(mutex_);
   void leave() EXCLUDES(mutex_);
-  /// A record was not written, or nobody knows: this transaction must not be committed.
-  void fail(const std::string& why) EXCLUDES(mutex_);
+  /// A record was not written, or nobody knows: this transaction must not be committed. `avoidable`: what
+  /// failed it will not be in the next one, which then begins without a pause.
+  void fail(const std::string& why, bool avoidable = false) EXCLUDES(mutex_);
 
   // The one who commits
   void watch(std::function<void()> on_change) EXCLUDES(mutex_);
@@ -103,6 +104,7 @@ class Transaction {
   bool flushed_ GUARDED_BY(mutex_) = false;      // since seal()
   bool stop_ GUARDED_BY(mutex_) = false;
   std::string failure_ GUARDED_BY(mutex_);
+  bool avoidable_ GUARDED_BY(mutex_) = false;  // the failure
   std::string broken_ GUARDED_BY(mutex_);
   std::vector<CommittedOffset> offsets_ GUARDED_BY(mutex_);
   GroupMember member_ GUARDED_BY(mutex_);

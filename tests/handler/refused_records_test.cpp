@@ -18,7 +18,7 @@ kafka::Delivery delivery(Ended status) { return {status, "why", 0, kafka::no_off
 TEST_CASE("nothing is held up while nothing was refused") {
   RefusedRecords records(true);
   for (std::int64_t offset = 0; offset < 10; ++offset) {
-    CHECK_FALSE(records.take_refusal(orders, offset));
+    CHECK_FALSE(records.refusal(orders, offset, 1));
     CHECK(records.may_send(orders, offset));
     records.sent(orders, offset);
   }
@@ -29,7 +29,8 @@ TEST_CASE("nothing is held up while nothing was refused") {
 TEST_CASE("the records of a refused batch go alone until each was acknowledged") {
   RefusedRecords records(false);
   for (const std::int64_t offset : {1, 2}) records.sent(orders, offset);
-  for (const std::int64_t offset : {1, 2}) records.delivered(orders, offset, delivery(Ended::batch_refused));
+  for (const std::int64_t offset : {1, 2})
+    CHECK(records.delivered(orders, offset, delivery(Ended::batch_refused)));
   records.sent(orders, 9);
   CHECK_FALSE(records.may_send(orders, 1));  // something is on its way
   CHECK(records.may_send(orders, 10));       // one that is not suspect
@@ -45,23 +46,25 @@ TEST_CASE("the records of a refused batch go alone until each was acknowledged")
   CHECK_FALSE(records.may_send(orders, 2));
 }
 
-TEST_CASE("in a transaction a refusal is told when the record comes again, once") {
+TEST_CASE("in a transaction a refusal is the answer when the record comes again, until its next attempt") {
   RefusedRecords records(true);
   records.sent(orders, 1);
   records.sent(orders, 2);
-  records.delivered(orders, 1, delivery(Ended::invalid));
-  records.delivered(orders, 2, delivery(Ended::withdrawn));
-  CHECK_FALSE(records.take_refusal(orders, 2));
-  CHECK_FALSE(records.take_refusal(others, 1));
-  CHECK(records.take_refusal(orders, 1) == std::optional<std::string>("why"));
-  CHECK_FALSE(records.take_refusal(orders, 1));  // its topic may take it now
+  CHECK(records.delivered(orders, 1, delivery(Ended::invalid)));
+  CHECK_FALSE(records.delivered(orders, 2, delivery(Ended::withdrawn)));
+  CHECK_FALSE(records.refusal(orders, 2, 1));
+  CHECK_FALSE(records.refusal(others, 1, 1));
+  for (int aborts = 0; aborts < 3; ++aborts)
+    CHECK(records.refusal(orders, 1, 1) == std::optional<std::string>("why"));
+  CHECK_FALSE(records.refusal(orders, 1, 2));  // its topic may take it now
+  CHECK_FALSE(records.refusal(orders, 1, 1));
 }
 
 TEST_CASE("without transactions the refusal was the answer") {
   RefusedRecords records(false);
   records.sent(orders, 1);
   records.delivered(orders, 1, delivery(Ended::too_large));
-  CHECK_FALSE(records.take_refusal(orders, 1));
+  CHECK_FALSE(records.refusal(orders, 1, 1));
 }
 
 TEST_CASE("a suspect that is refused alone is none any longer") {
@@ -70,7 +73,7 @@ TEST_CASE("a suspect that is refused alone is none any longer") {
   records.delivered(orders, 1, delivery(Ended::batch_refused));
   records.sent(orders, 1);
   records.delivered(orders, 1, delivery(Ended::too_large));
-  CHECK(records.take_refusal(orders, 1));
+  CHECK(records.refusal(orders, 1, 1));
   records.sent(orders, 2);
   CHECK(records.may_send(orders, 1));
 }
