@@ -181,7 +181,7 @@ def skips(page):
     browser.click("#reason")
     browser.write("the order was cancelled")
     browser.click("#control-do")
-    page.wait_for_text("#events", f"1 dead letter of {page.lane(STUCK)}")
+    page.wait_for_text("#events", f"1 dead letter: {page.lane(STUCK)}.")
     wait_until("it is ready", lambda: browser.text("#ready") == "ready")
     expect_equal("", browser.text("#reasons"), "reasons of a service that is ready")
 

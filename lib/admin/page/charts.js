@@ -1,6 +1,7 @@
 // Charts of the samples, drawn anew with each. The newest is at the right edge.
 
 const chartWidth = 600, chartHeight = 100;
+let pointedAt = null;  // the time under the pointer
 
 /** At least two minutes, so that the first samples are not stretched over everything. */
 function shownTime(now) {
@@ -26,9 +27,15 @@ function stretches(key, most, now) {
   return found.filter((points) => points.length > 0);
 }
 
+function nearest(known, at) {
+  const nearer = (a, b) => (Math.abs(b.at - at) < Math.abs(a.at - at) ? b : a);
+  return known.length ? known.reduce(nearer) : null;
+}
+
 function drawChart(id, key, text, noun) {
   const now = Date.now();
-  const values = samples.filter((sample) => !sample.gap).map((sample) => sample[key]);
+  const known = samples.filter((sample) => !sample.gap);
+  const values = known.map((sample) => sample[key]);
   const most = roundedUp(Math.max(...values, 0));
   const shapes = [0.25, 0.5, 0.75].map((part) => shape("line", {
     class: "grid", x1: 0, x2: chartWidth, y1: chartHeight * part, y2: chartHeight * part}));
@@ -38,12 +45,17 @@ function drawChart(id, key, text, noun) {
     shapes.push(shape("path", {class: "area", d: `M${first},${chartHeight} L${line} L${last},${chartHeight} Z`}),
                 shape("path", {class: "line", d: `M${line}`}));
   }
+  const pointed = pointedAt === null ? null : nearest(known, pointedAt);
+  if (pointed) {
+    const x = positionOf(pointed.at, now).toFixed(1);
+    shapes.push(shape("line", {class: "pointer", x1: x, x2: x, y1: 0, y2: chartHeight}));
+  }
   const chart = byId(`${id}-chart`);
   chart.replaceChildren(...shapes);
   const time = ageText(shownTime(now) / 1000);
   const latest = values.length ? text(values[values.length - 1]) : "not known";
   chart.setAttribute("aria-label", `${noun}: now ${latest}, at most ${text(Math.max(...values, 0))} in the last ${time}`);
-  setText(byId(`${id}-now`), latest);
+  setText(byId(`${id}-now`), pointed ? `${clockText(pointed.at)}: ${text(pointed[key])}` : latest);
   setText(byId(`${id}-from`), `${time} ago`);
   setText(byId(`${id}-most`), `top ${text(most)}`);
 }
@@ -62,11 +74,10 @@ function drawStretches(id, level) {
     class: name, x: from.toFixed(1), y: 2, width: Math.max(2, to - from).toFixed(1), height: 8})));
 }
 
-function drawMarks(id, strip) {
+function drawMarks(id, key, level) {
   const now = Date.now();
-  const marks = events.filter((event) => event.strip === strip && event.at >= now - shownTime(now));
-  byId(id).replaceChildren(...marks.map((event) => shape("rect", {
-    class: event.level, x: (positionOf(event.at, now) - 1.5).toFixed(1), y: 1, width: 3, height: 10})));
+  byId(id).replaceChildren(...samples.filter((sample) => sample[key] > 0).map((sample) => shape("rect", {
+    class: level, x: (positionOf(sample.at, now) - 1.5).toFixed(1), y: 1, width: 3, height: 10})));
 }
 
 function drawCharts() {
@@ -74,6 +85,18 @@ function drawCharts() {
   drawChart("lag", "lag", count, "Lag");
   drawStretches("ready-strip", (sample) => (sample.ready ? "" : "bad"));
   drawStretches("breaker-strip", (sample) => ({closed: "", open: "bad"})[sample.breaker] ?? "warn");
-  drawMarks("dead-letter-strip", "dead-letter");
-  drawMarks("rebalance-strip", "rebalance");
+  drawMarks("dead-letter-strip", "letters", "warn");
+  drawMarks("rebalance-strip", "rebalances", "plain");
+}
+
+for (const id of ["rate-chart", "lag-chart"]) {
+  byId(id).addEventListener("pointermove", (event) => {
+    const box = event.currentTarget.getBoundingClientRect(), now = Date.now();
+    pointedAt = now - shownTime(now) * (1 - (event.clientX - box.left) / box.width);
+    drawCharts();
+  });
+  byId(id).addEventListener("pointerleave", () => {
+    pointedAt = null;
+    drawCharts();
+  });
 }

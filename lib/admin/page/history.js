@@ -2,8 +2,9 @@
 
 const historyTime = 15 * 60 * 1000;
 const mostEvents = 300;
-const samples = [];  // {at, rate, lag, ready, breaker}, or {at, gap: true} where there was no answer
-const events = [];   // {at, level, text, strip}, newest first
+// {at, rate, lag, ready, breaker, and since the one before: letters, rebalances}; {at, gap: true} for no answer
+const samples = [];
+const events = [];  // {at, level, text}, newest first
 
 const nameOf = (lane) => `${lane.topic}[${lane.partition}]`;
 const byName = (status) => new Map(status.lanes.map((lane) => [nameOf(lane), lane]));
@@ -14,20 +15,17 @@ function addSample(sample) {
   while (samples[0].at < sample.at - historyTime) samples.shift();
 }
 
-/** `strip`: the row of the drawn timeline that it belongs to, if any. */
-function addEvent(level, text, strip = "") {
-  events.unshift({at: Date.now(), level, text, strip});
+function addEvent(level, text) {
+  events.unshift({at: Date.now(), level, text});
   events.length = Math.min(events.length, mostEvents);
 }
 
 function remember(before, now) {
-  addSample({
-    at: Date.now(),
-    rate: sum(now.lanes, "rate"),
-    lag: sum(now.lanes, "lag"),
-    ready: now.ready,
-    breaker: now.breaker ? now.breaker.state : "closed",
-  });
+  const sample = {
+    at: Date.now(), rate: sum(now.lanes, "rate"), lag: sum(now.lanes, "lag"), ready: now.ready,
+    breaker: now.breaker ? now.breaker.state : "closed", letters: 0, rebalances: 0,
+  };
+  addSample(sample);
   // What is amiss when the page is opened is news to who opens it.
   compareReadiness(before ?? {ready: true, reasons: []}, now);
   compareBreaker(before?.breaker ?? {state: "closed"}, now.breaker);
@@ -36,8 +34,9 @@ function remember(before, now) {
     addEvent("warn", "The service was started anew.");
     return;
   }
-  compareGroup(before, now);
+  sample.rebalances = compareGroup(before, now);
   compareLanes(byName(before), byName(now));
+  sample.letters = compareLetters(byName(before), byName(now));
 }
 
 /** A reason's text has ages in it; it is the same one as long as it is about the same. */
@@ -61,15 +60,17 @@ function compareGroup(before, now) {
   const came = [...is.keys()].filter((name) => !was.has(name));
   const went = [...was.keys()].filter((name) => !is.has(name));
   const lost = more("rebalances", "lost");
-  if (came.length || went.length || lost > 0 || more("rebalances", "assigned") > 0) {
+  const happened = came.length > 0 || went.length > 0 || lost > 0 || more("rebalances", "assigned") > 0;
+  if (happened) {
     const parts = [];
     if (lost > 0) parts.push("partitions were lost");
     if (went.length) parts.push(`went: ${listed(went)}`);
     if (came.length) parts.push(`came: ${listed(came)}`);
-    addEvent(lost > 0 ? "bad" : "plain", `Rebalance, ${parts.join("; ") || "the same lanes as before"}`, "rebalance");
+    addEvent(lost > 0 ? "bad" : "plain", `Rebalance, ${parts.join("; ") || "the same lanes as before"}.`);
   }
   const failed = more("commits", "failed");
   if (failed > 0) addEvent("bad", `${plural(failed, "commit")} failed.`);
+  return happened ? 1 : 0;
 }
 
 function compareLanes(before, now) {
@@ -79,7 +80,24 @@ function compareLanes(before, now) {
     if (lane.paused_by_hand !== old.paused_by_hand)
       addEvent("warn", `${name} was ${lane.paused_by_hand ? "paused" : "resumed"} by hand.`);
     if (lane.stuck > old.stuck) addEvent("bad", `${name}: work is stuck and ignores its stop.`);
-    const letters = lane.dead_letters - old.dead_letters;
-    if (letters > 0) addEvent("warn", `${plural(letters, "dead letter")} of ${name}.`, "dead-letter");
   }
+}
+
+/** How many are new. Those of polls one after another are one event, or a flood would leave room for nothing else. */
+function compareLetters(before, now) {
+  const fresh = new Map();
+  for (const [name, lane] of now) {
+    const more = lane.dead_letters - (before.get(name) ?? lane).dead_letters;
+    if (more > 0) fresh.set(name, more);
+  }
+  const total = (letters) => [...letters.values()].reduce((all, one) => all + one, 0);
+  if (fresh.size === 0) return 0;
+  const found = total(fresh);
+  const last = events[0]?.letters ? events.shift() : {letters: new Map(), since: Date.now()};
+  for (const [name, more] of fresh) last.letters.set(name, (last.letters.get(name) ?? 0) + more);
+  const names = [...last.letters].map(([name, number]) => (last.letters.size > 1 ? `${name} ${count(number)}` : name));
+  const since = Date.now() - last.since > 1000 ? ` since ${clockText(last.since)}` : "";
+  addEvent("warn", `${plural(total(last.letters), "dead letter")}${since}: ${listed(names)}.`);
+  Object.assign(events[0], last);
+  return found;
 }
