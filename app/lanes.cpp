@@ -93,6 +93,16 @@ int status(const config::Source& source, const lanes::Options& options) {
   return exit_code::done;
 }
 
+int reload(const config::Source& source, const lanes::Options& options) {
+  const auto endpoint = lanes::find_endpoint(options, source);
+  if (!endpoint) return refused("reload", endpoint.error());
+  const auto answer = admin::post(*endpoint, options.dry_run ? "/reload?dry_run=1" : "/reload", {});
+  if (!answer) return refused("reload", answer.error());
+  if (answer->status != 200) return refused("reload", lanes::error_of(*answer));
+  std::cout << answer->body << std::flush;
+  return exit_code::done;
+}
+
 int control(const config::Source& source, const std::string& verb, const lanes::Options& options) {
   const auto target = lanes::parse_target(options.target);
   if (!target) return refused(verb, target.error());

@@ -91,10 +91,12 @@ int command_line(int argc, char** argv) {
   if (demo_verb->parsed()) return demo(demo_options);
   if (dlq_verb->parsed())
     return dead_letters(source, dlq_verb->get_subcommands().front()->get_name(), dlq_options);
-  for (const CLI::App* verb : lane_verbs)
-    if (verb->parsed())
-      return verb->get_name() == "status" ? status(source, lane_options)
-                                          : control(source, verb->get_name(), lane_options);
+  for (const CLI::App* verb : lane_verbs) {
+    if (!verb->parsed()) continue;
+    if (verb->get_name() == "status") return status(source, lane_options);
+    if (verb->get_name() == "reload") return reload(source, lane_options);
+    return control(source, verb->get_name(), lane_options);
+  }
   return version();
 }
 

@@ -57,6 +57,11 @@ std::string encode(const Notification& notification) {
   return life(notification) + (notification.ticks ? "WATCHDOG=1\n" : "") + "STATUS=" + status + '\n';
 }
 
+std::string encode_reload(TimePoint begun) {
+  const auto since_boot = duration_cast<microseconds>(begun.time_since_epoch());
+  return "RELOADING=1\nMONOTONIC_USEC=" + std::to_string(since_boot.count()) + '\n';
+}
+
 std::string summary(const std::vector<service::LaneView>& lanes) {
   std::uint64_t lag = 0;
   std::uint64_t at_work = 0;
@@ -101,6 +106,15 @@ void Notifier::enter(Phase phase, Duration at_most, std::string why) {
   changed_.notify_one();
 }
 
+void Notifier::reloaded(TimePoint begun) {
+  {
+    MutexLock lock(mutex_);
+    if (phase_ != Phase::started) return;
+    untold_reload_ = begun;
+  }
+  changed_.notify_one();
+}
+
 void Notifier::work() {
   ::pthread_setname_np(::pthread_self(), "notify");
   while (wait_until(SteadyClock::now() + interval_)) tell();
@@ -109,19 +123,25 @@ void Notifier::work() {
 
 bool Notifier::wait_until(TimePoint at) {
   MutexLock lock(mutex_);
-  while (!ended_ && !untold_ && SteadyClock::now() < at) changed_.wait_until(mutex_, at);
+  while (!ended_ && !untold_ && !untold_reload_ && SteadyClock::now() < at) changed_.wait_until(mutex_, at);
   return !ended_;
 }
 
 void Notifier::tell() {
   Notification now;
   Phase phase{};
+  std::optional<TimePoint> reload;
   {
     MutexLock lock(mutex_);
+    reload = std::exchange(untold_reload_, std::nullopt);
     now.entered = std::exchange(untold_, std::nullopt);
     now.at_most = at_most_;
     now.status = why_;
     phase = phase_.value_or(Phase::starting);
+  }
+  if (reload) {
+    (void)sd_notify(0, encode_reload(*reload).c_str());
+    if (!now.entered) now.entered = Phase::started;
   }
   const auto live = sources_.live();
   now.ticks = feeds_ && live.live;

@@ -1,6 +1,6 @@
-// What systemd is told about the service, for a unit of Type=notify: that it has started, that it stops and
-// how long that may take, how it is, and, with WatchdogSec=, that the members' loops tick (sd_notify(3),
-// sd_watchdog_enabled(3)).
+// What systemd is told about the service, for a unit of Type=notify: that it has started, that it has read
+// its configuration again, that it stops and how long that may take, how it is, and, with WatchdogSec=, that
+// the members' loops tick (sd_notify(3), sd_watchdog_enabled(3)).
 //
 // Where no service manager listens (NOTIFY_SOCKET) it does nothing and has no thread.
 // Threads: one of its own, which alone writes to the socket: a service manager that does not read blocks
@@ -34,6 +34,9 @@ struct Notification {
 /// As the socket takes it: NAME=value, a line each. Control characters of the status become blanks.
 std::string encode(const Notification& notification);
 
+/// That the configuration was read again, since then; READY=1 has to follow.
+std::string encode_reload(TimePoint begun);
+
 /// The lanes in one line: how many, how far behind, how many of them wait for what.
 std::string summary(const std::vector<service::LaneView>& lanes);
 
@@ -53,6 +56,8 @@ class Notifier {
   /// Phases only go forward: a later one is told even when an earlier one has not been, an earlier one no
   /// more. `why`: from now on told as the status, for who looks at it afterwards.
   void enter(Phase phase, Duration at_most = {}, std::string why = {}) EXCLUDES(mutex_);
+  /// A reload that began then is over, done or refused.
+  void reloaded(TimePoint begun) EXCLUDES(mutex_);
 
  private:
   void work() EXCLUDES(mutex_);
@@ -68,6 +73,7 @@ class Notifier {
   Condition changed_;
   std::optional<Phase> phase_ GUARDED_BY(mutex_);
   std::optional<Phase> untold_ GUARDED_BY(mutex_);
+  std::optional<TimePoint> untold_reload_ GUARDED_BY(mutex_);
   Duration at_most_ GUARDED_BY(mutex_){};
   std::string why_ GUARDED_BY(mutex_);
   bool ended_ GUARDED_BY(mutex_) = false;

@@ -14,7 +14,7 @@ int run(const config::Source& source) {
     return exit_code_of(loaded.kind());
   }
   block_signals();
-  return serve(loaded, source.file, {});
+  return serve(loaded, source.file, {.handler = nullptr, .load = [&source] { return config::load(source); }});
 }
 
 }  // namespace laneway::app

@@ -9,6 +9,7 @@
 #include "admin/status_json.h"
 #include "app/exit_code.h"
 #include "app/notify.h"
+#include "app/reload.h"
 #include "app/signals.h"
 #include "app/watchdog.h"
 #include "service/service.h"
@@ -27,20 +28,11 @@ void set_up_log(const config::Log& log) {
                         !json && telemetry::standard_error_is_journal() ? telemetry::journal_socket : "");
 }
 
-/// What signals and the program do to a running service.
+/// What signals and the program do to end a running service.
 class Stopper {
  public:
-  Stopper(service::Service& service, Watchdog& watchdog, Notifier& notifier, Duration drain)
-      : service_(service), watchdog_(watchdog), notifier_(notifier), drain_(drain) {}
-
-  void operator()(int signal) {
-    if (signal == SIGHUP) {
-      telemetry::warn("SIGHUP ignored",
-                      {{"error", "the configuration is read at the start only; restart to change it"}});
-      return;
-    }
-    stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
-  }
+  Stopper(service::Service& service, Watchdog& watchdog, Notifier& notifier)
+      : service_(service), watchdog_(watchdog), notifier_(notifier) {}
 
   /// `by`: what asks for it, for the log.
   void stop(const char* by) {
@@ -49,7 +41,7 @@ class Stopper {
     const bool again = stopping_.exchange(true);
     if (again && now < first_ + same_wish) return;
     if (!again) first_ = now;
-    const Duration limit = (again ? Duration::zero() : drain_) + exit_grace;
+    const Duration limit = (again ? Duration::zero() : service_.settings()->lanes.drain) + exit_grace;
     watchdog_.arm(now + limit, exit_code::abandoned);
     notifier_.enter(Phase::stopping, limit);
     telemetry::info(again ? "drain cut short" : "stopping", {{"signal", by}, {"at_most_ms", limit}});
@@ -62,13 +54,15 @@ class Stopper {
   service::Service& service_;
   Watchdog& watchdog_;
   Notifier& notifier_;
-  const Duration drain_;
   Mutex mutex_;
   TimePoint first_ GUARDED_BY(mutex_);
   std::atomic<bool> stopping_{false};
 };
 
-Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings, service::Service& service) {
+using Reload = std::function<service::ControlAnswer(const char* by, bool dry_run)>;
+
+Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings, service::Service& service,
+                                                   const Reload& reload) {
   if (!settings.enabled) return std::unique_ptr<admin::Server>();
   auto server = admin::Server::start(
       settings.listen,
@@ -77,8 +71,9 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings
        .live = [&service] { return service.live(); },
        .ready = [&service] { return service.readiness(); },
        .status = [&service] { return admin::status_json(service.status(), LANEWAY_VERSION); },
-       .control = [&service](const service::ControlRequest& request) { return service.control(request); }},
-      settings.token);
+       .control = [&service](const service::ControlRequest& request) { return service.control(request); },
+       .reload = [reload](const admin::ReloadRequest& wish) { return reload("POST /reload", wish.dry_run); },
+       .token = [&service] { return service.settings()->admin.token; }});
   if (server) {
     const std::string host = settings.listen.substr(0, settings.listen.rfind(':'));
     telemetry::info("admin listening", {{"address", host + ':' + std::to_string((*server)->port())}});
@@ -134,11 +129,24 @@ int serve_until_stopped(const config::Config& config, Serving serving) {
       {.live = [&service] { return service.live(); }, .lanes = [&service] { return service.snapshot(); }},
       serving.signals);
   notifier.enter(Phase::starting, config.start_deadline + exit_grace);
-  Stopper stopper(service, watchdog, notifier, config.lanes.drain);
+  Stopper stopper(service, watchdog, notifier);
+  Reloader reloader(std::move(serving.load), service);
+  const Reload reload = [&](const char* by, bool dry_run) {
+    const auto begun = SteadyClock::now();
+    auto answer = reloader.reload(by, dry_run);
+    if (!dry_run) notifier.reloaded(begun);
+    return answer;
+  };
   std::optional<Signals> signals;
-  if (serving.signals) signals.emplace([&stopper](int signal) { stopper(signal); });
+  if (serving.signals)
+    signals.emplace([&](int signal) {
+      if (signal == SIGHUP)
+        (void)reload("SIGHUP", false);
+      else
+        stopper.stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
+    });
   const Connected connected(serving.stop, stopper);
-  const auto admin = start_admin(config.admin, service);
+  const auto admin = start_admin(config.admin, service, reload);
   if (!admin) return cannot_start(admin.error(), watchdog, notifier);
   if (const auto started = service.start(); !started)
     return cannot_start(started.error(), watchdog, notifier);

@@ -32,8 +32,11 @@ class Stop {
 
 struct Serving {
   std::unique_ptr<handler::Handler> handler;  ///< none: the configuration's
-  Stop* stop = nullptr;                       ///< none: by signals only
-  bool signals = true;  ///< SIGTERM and SIGINT stop; they are blocked (block_signals); systemd is told
+  /// Reads the configuration again, for a reload.
+  std::function<config::Loaded()> load;
+  Stop* stop = nullptr;  ///< none: by signals only
+  bool signals =
+      true;  ///< SIGTERM and SIGINT stop, SIGHUP reloads; they are blocked (block_signals); systemd is told
 };
 
 /// `loaded` has a configuration; `file` is its name for the log. Returns the exit code.

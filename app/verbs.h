@@ -31,6 +31,8 @@ int dead_letters(const config::Source& source, const std::string& verb, const dl
 int status(const config::Source& source, const lanes::Options& options);
 /// `verb` is pause, resume or skip, told to a running service.
 int control(const config::Source& source, const std::string& verb, const lanes::Options& options);
+/// A running service reads its configuration again.
+int reload(const config::Source& source, const lanes::Options& options);
 /// laneway's own and each library's.
 int version();
 

@@ -42,7 +42,8 @@ int Service::run() {
     return app::exit_code_of(loaded.kind());
   }
   auto handler = handler::make_function_handler(std::move(self.work), self.options.timeout);
-  return app::serve(loaded, self.options.file, {std::move(handler), &self.stop, self.options.signals});
+  return app::serve(loaded, self.options.file,
+                    {std::move(handler), [&self] { return self.load(); }, &self.stop, self.options.signals});
 }
 
 void Service::stop() { implementation_->stop.request(); }

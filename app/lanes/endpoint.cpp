@@ -48,6 +48,8 @@ Error error_of(const admin::Answer& answer) {
   switch (answer.status) {
     case 400:
       return {ErrorKind::usage, text, ""};
+    case 422:
+      return {ErrorKind::configuration, text, ""};
     case 401:
     case 403:
       return {ErrorKind::configuration, text, "-c FILE or --token-file FILE gives the token"};

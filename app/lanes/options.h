@@ -1,4 +1,4 @@
-// What a person asks for with `laneway status | pause | resume | skip`.
+// What a person asks for with `laneway status | pause | resume | skip | reload`.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct Options {
   bool json = false;
   std::string target;  ///< TOPIC[:PARTITION], TOPIC:PARTITION:OFFSET
   std::string reason;
+  bool dry_run = false;
 };
 
 struct Target {

@@ -65,7 +65,8 @@ class Usage(CommandLine):
         self.assertEqual("", done.stdout)
 
     def test_a_service_that_is_not_there_is_unavailable(self):
-        for verb in (("status",), ("status", "--watch"), ("pause", "orders"), ("skip", "orders:1:2", "--reason", "why")):
+        for verb in (("status",), ("status", "--watch"), ("pause", "orders"), ("skip", "orders:1:2", "--reason", "why"), ("reload",),
+                     ("reload", "--dry-run")):
             with self.subTest(verb):
                 self.ends(laneway(*verb, "--admin", "127.0.0.1:1"), 69, "127.0.0.1:1", "--admin HOST:PORT")
 
@@ -356,11 +357,21 @@ class Run(CommandLine):
         self.assertEqual(0, service.end(), service.log)
         self.assertNotIn("drain cut short", service.log)
 
-    def test_sighup_does_not_end_it(self):
-        service = self.running(start_deadline="1h")
-        service.until("admin listening")
+    def test_a_reload_while_it_waits_for_a_broker_changes_nothing(self):
+        service = self.running(start_deadline="1h", lanes={"workers": 3})
+        address = service.until(r'msg="admin listening".* address=(\S+)')[1]
         service.process.send_signal(signal.SIGHUP)
-        service.until("SIGHUP ignored")
+        service.until("msg=reloaded by=SIGHUP changed=0")
+        same = laneway("reload", "--admin", address)
+        self.assertEqual((0, "nothing has changed\n"), (same.returncode, same.stdout))
+        file = self.file(start_deadline="1h", lanes={"workers": 5})
+        service.process.send_signal(signal.SIGHUP)
+        service.until("reload refused, nothing is changed.* by=SIGHUP .*has not started")
+        self.ends(laneway("reload", "--admin", address), 69, "nothing is changed", "has not started")
+        dry = laneway("reload", "--admin", address, "--dry-run")
+        self.assertEqual((0, "1 setting would be changed:\nlanes.workers: 3 → 5\n"), (dry.returncode, dry.stdout))
+        file.write_text(file.read_text().replace("workers", "wrokers"))
+        self.ends(laneway("reload", "--admin", address), 78, "the configuration is wrong", "lanes.wrokers", f"{file}:1:")
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
 

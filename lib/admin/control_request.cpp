@@ -9,6 +9,7 @@ namespace laneway::admin {
 namespace {
 
 using Action = service::ControlRequest::Action;
+using Query = std::multimap<std::string, std::string>;
 using Parameters = std::map<std::string, std::string>;
 
 constexpr std::string_view prefix = "/lanes/";
@@ -63,6 +64,18 @@ std::optional<Refusal> add_body(const std::string& body, Parameters& parameters)
   return std::nullopt;
 }
 
+/// Those of the query and of the body.
+std::optional<Refusal> collect(const Query& query, const std::string& body, Parameters& parameters) {
+  for (const auto& [name, value] : query)
+    if (!parameters.emplace(name, value).second) return Refusal{400, "'" + name + "' is given twice"};
+  return add_body(body, parameters);
+}
+
+std::optional<Refusal> refuse_unknown(const Parameters& parameters) {
+  if (parameters.empty()) return std::nullopt;
+  return Refusal{400, "'" + parameters.begin()->first + "' is not known here"};
+}
+
 std::optional<Refusal> take_skip(Parameters& parameters, service::ControlRequest& request) {
   const auto offset = number_of<std::int64_t>(parameters["offset"]);
   if (!offset) return Refusal{400, "skip needs offset=, a whole number from 0"};
@@ -81,8 +94,8 @@ std::optional<Refusal> take_skip(Parameters& parameters, service::ControlRequest
 
 bool is_control_path(const std::string& path) { return path.starts_with(prefix); }
 
-std::variant<service::ControlRequest, Refusal> parse_control(
-    const std::string& path, const std::multimap<std::string, std::string>& query, const std::string& body) {
+std::variant<service::ControlRequest, Refusal> parse_control(const std::string& path, const Query& query,
+                                                             const std::string& body) {
   const auto parts = is_control_path(path) ? parts_of(path) : std::vector<std::string>{};
   if (parts.size() != 2 && parts.size() != 3) return no_such_path();
   const auto action = action_named(parts.back());
@@ -98,13 +111,21 @@ std::variant<service::ControlRequest, Refusal> parse_control(
     return Refusal{400, "skip is about one record: POST /lanes/{topic}/{partition}/skip"};
   }
   Parameters parameters;
-  for (const auto& [name, value] : query)
-    if (!parameters.emplace(name, value).second) return Refusal{400, "'" + name + "' is given twice"};
-  if (auto bad = add_body(body, parameters)) return *bad;
+  if (auto bad = collect(query, body, parameters)) return *bad;
   if (*action == Action::skip)
     if (auto bad = take_skip(parameters, request)) return *bad;
-  if (!parameters.empty()) return Refusal{400, "'" + parameters.begin()->first + "' is not known here"};
+  if (auto bad = refuse_unknown(parameters)) return *bad;
   return request;
+}
+
+std::variant<ReloadRequest, Refusal> parse_reload(const Query& query, const std::string& body) {
+  Parameters parameters;
+  if (auto bad = collect(query, body, parameters)) return *bad;
+  const auto wish = parameters.extract("dry_run");
+  if (!wish.empty() && wish.mapped() != "1" && wish.mapped() != "0")
+    return Refusal{400, "dry_run is neither 1 nor 0"};
+  if (auto bad = refuse_unknown(parameters)) return *bad;
+  return ReloadRequest{!wish.empty() && wish.mapped() == "1"};
 }
 
 }  // namespace laneway::admin

@@ -1,5 +1,5 @@
-// POST /lanes/{topic}/{partition}/pause|resume|skip and /lanes/{topic}/pause|resume as a request to the
-// service. Pure.
+// POST /lanes/{topic}/{partition}/pause|resume|skip, /lanes/{topic}/pause|resume and /reload as requests to
+// the service. Pure.
 #pragma once
 
 #include <map>
@@ -19,5 +19,15 @@ bool is_control_path(const std::string& path);
 std::variant<service::ControlRequest, Refusal> parse_control(
     const std::string& path, const std::multimap<std::string, std::string>& parameters,
     const std::string& body);
+
+inline constexpr const char* reload_path = "/reload";
+
+struct ReloadRequest {
+  bool dry_run = false;  ///< say what would change, and change nothing
+};
+
+/// `dry_run`, in the query or in the body as above, is 1 or 0. Refusal: 400.
+std::variant<ReloadRequest, Refusal> parse_reload(const std::multimap<std::string, std::string>& parameters,
+                                                  const std::string& body);
 
 }  // namespace laneway::admin

@@ -75,6 +75,8 @@ int status_of(service::ControlAnswer::Kind kind) {
       return 404;
     case Kind::refused:
       return 409;
+    case Kind::invalid:
+      return 422;
     case Kind::no_answer:
       break;
   }
@@ -83,8 +85,8 @@ int status_of(service::ControlAnswer::Kind kind) {
 
 }  // namespace
 
-Routes::Routes(AdminSources sources, std::vector<std::string> names, Access access)
-    : sources_(std::move(sources)), names_(std::move(names)), access_(std::move(access)) {
+Routes::Routes(AdminSources sources, std::vector<std::string> names, bool loopback)
+    : sources_(std::move(sources)), names_(std::move(names)), loopback_(loopback) {
   // All checks are made before httplib would read a body.
   set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     return route(request, response);
@@ -139,11 +141,11 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
                 "this Host is not served: use the IP address, or put the name into admin.listen");
   } else if (request.path.size() > most_path) {
     answer_text(response, 414, "the path is too long");
-  } else if (is_control_path(request.path)) {
+  } else if (is_control_path(request.path) || request.path == reload_path) {
     return begin_change(request, response);
   } else if (!look(request, response)) {
     answer_text(response, 404,
-                "not found; there are /, /metrics, /livez, /readyz, /status and POST /lanes/…");
+                "not found; there are /, /metrics, /livez, /readyz, /status and POST /lanes/… and /reload");
   }
   return HandlerResponse::Handled;
 }
@@ -189,9 +191,10 @@ void Routes::ready(const httplib::Request& request, httplib::Response& response)
 /// Unhandled: it may, and its body has to be read first.
 Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
                                              httplib::Response& response) const {
-  const auto refusal = refuse_change(
-      access_, {request.get_header_value("Authorization"), request.get_header_value("Content-Type"),
-                request.get_header_value("X-Laneway")});
+  const auto refusal =
+      refuse_change({sources_.token(), loopback_},
+                    {request.get_header_value("Authorization"), request.get_header_value("Content-Type"),
+                     request.get_header_value("X-Laneway")});
   if (request.method != "POST") {
     response.set_header("Allow", "POST");
     answer_text(response, 405, "method not allowed; use POST");
@@ -211,10 +214,19 @@ Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
 }
 
 void Routes::change(const httplib::Request& request, httplib::Response& response) const {
+  if (request.path == reload_path) return reload(request, response);
   const auto parsed = parse_control(request.path, request.params, request.body);
   if (const auto* refusal = std::get_if<Refusal>(&parsed))
     return answer_text(response, refusal->status, refusal->text);
   const auto answer = sources_.control(std::get<service::ControlRequest>(parsed));
+  answer_text(response, status_of(answer.kind), answer.text);
+}
+
+void Routes::reload(const httplib::Request& request, httplib::Response& response) const {
+  const auto parsed = parse_reload(request.params, request.body);
+  if (const auto* refusal = std::get_if<Refusal>(&parsed))
+    return answer_text(response, refusal->status, refusal->text);
+  const auto answer = sources_.reload(std::get<ReloadRequest>(parsed));
   answer_text(response, status_of(answer.kind), answer.text);
 }
 

@@ -16,8 +16,8 @@ namespace laneway::admin {
 
 class Routes final : private httplib::Server {
  public:
-  /// `names`: see host_check.h.
-  Routes(AdminSources sources, std::vector<std::string> names, Access access);
+  /// `names`: see host_check.h. `loopback`: see authorization.h.
+  Routes(AdminSources sources, std::vector<std::string> names, bool loopback);
 
   /// Reads one request and answers it; closes nothing.
   void answer(Connection& connection);
@@ -29,10 +29,11 @@ class Routes final : private httplib::Server {
   void ready(const httplib::Request& request, httplib::Response& response) const;
   HandlerResponse begin_change(const httplib::Request& request, httplib::Response& response) const;
   void change(const httplib::Request& request, httplib::Response& response) const;
+  void reload(const httplib::Request& request, httplib::Response& response) const;
 
   const AdminSources sources_;
   const std::vector<std::string> names_;
-  const Access access_;
+  const bool loopback_;
 };
 
 }  // namespace laneway::admin

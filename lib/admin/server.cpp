@@ -50,12 +50,11 @@ class SignalsBlocked {
 
 class Server::Implementation {
  public:
-  Implementation(Listener listener, const std::string& listen, AdminSources sources, const std::string& token,
-                 const Limits& limits)
+  Implementation(Listener listener, const std::string& listen, AdminSources sources, const Limits& limits)
       : limits_(limits),
         listener_(std::move(listener)),
         stop_event_(::eventfd(0, EFD_CLOEXEC)),
-        routes_(std::move(sources), names_of(listen), {token, listener_.loopback}) {
+        routes_(std::move(sources), names_of(listen), listener_.loopback) {
     if (stop_event_.number() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
     const SignalsBlocked blocked;
     threads_.emplace_back([this] { accept_connections(); });
@@ -145,11 +144,11 @@ class Server::Implementation {
 };
 
 Result<std::unique_ptr<Server>> Server::start(const std::string& listen, AdminSources sources,
-                                              const std::string& token, Limits limits) {
+                                              Limits limits) {
   auto listener = listen_on(listen);
   if (!listener) return listener.error();
-  return std::unique_ptr<Server>(new Server(std::make_unique<Implementation>(
-      std::move(listener).value(), listen, std::move(sources), token, limits)));
+  return std::unique_ptr<Server>(new Server(
+      std::make_unique<Implementation>(std::move(listener).value(), listen, std::move(sources), limits)));
 }
 
 Server::Server(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}

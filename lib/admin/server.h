@@ -9,6 +9,8 @@
 //   POST /lanes/{topic}/{partition}/pause, resume, skip; /lanes/{topic}/pause, resume (control_request.h)
 //                  200 done, 202 will be done, 404 no such lane here, 409 cannot be done now, 504 no answer;
 //                  who may: authorization.h
+//   POST /reload   the configuration is read again; 200 what has changed, 409 not now, 422 why it cannot be;
+//                  ?dry_run=1 changes nothing
 //
 // HEAD works where GET does; other methods answer 405, other paths 404, what is malformed 400, a Host header
 // that is neither an IP address, localhost, this machine's name nor the name in `listen` 403 (host_check.h).
@@ -26,6 +28,7 @@
 #include <memory>
 #include <string>
 
+#include "admin/control_request.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "service/service.h"
@@ -39,6 +42,9 @@ struct AdminSources {
   std::function<service::Readiness()> ready;
   std::function<std::string()> status;  ///< JSON
   std::function<service::ControlAnswer(const service::ControlRequest&)> control;
+  std::function<service::ControlAnswer(const ReloadRequest&)> reload;
+  /// What whoever changes something has to know; empty: see authorization.h.
+  std::function<std::string()> token;
 };
 
 struct Limits {
@@ -55,9 +61,9 @@ struct Limits {
 class Server {
  public:
   /// `listen` is host:port; port 0 takes a free one. Errors: configuration for what is no address;
-  /// unavailable for one that cannot be had now. `token`: see authorization.h.
+  /// unavailable for one that cannot be had now.
   static Result<std::unique_ptr<Server>> start(const std::string& listen, AdminSources sources,
-                                               const std::string& token = {}, Limits limits = {});
+                                               Limits limits = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -37,6 +37,10 @@ struct Property {
   std::function<std::optional<BadValue>(Config&, const Node&)> set;
   /// As YAML in one line; empty when it is not set.
   std::function<std::string(const Config&)> print;
+  /// Where what is printed does not say all: a secret is left out.
+  std::function<bool(const Config&, const Config&)> equal;
+
+  bool same(const Config& a, const Config& b) const { return equal ? equal(a, b) : print(a) == print(b); }
 };
 
 inline Error wrong_value(std::string what) { return {ErrorKind::configuration, std::move(what), ""}; }
@@ -57,6 +61,7 @@ Property scalar_property(std::string name, std::string expects, std::string desc
     return std::nullopt;
   };
   property.print = [access, print](const Config& config) { return print(access(config)); };
+  property.equal = [access](const Config& a, const Config& b) { return access(a) == access(b); };
   return property;
 }
 

@@ -167,6 +167,9 @@ Property plugin_config_property() {
     return std::nullopt;
   };
   property.print = [](const Config& config) { return std::get<PluginHandler>(config.handler).shown_config; };
+  property.equal = [](const Config& a, const Config& b) {
+    return std::get<PluginHandler>(a.handler).config == std::get<PluginHandler>(b.handler).config;
+  };
   return property;
 }
 
@@ -238,8 +241,8 @@ void add_lanes(std::vector<Property>& table) {
 /// The file is read here, so that a bad one is found by who checks the configuration.
 Property token_property() {
   Property property = text("admin.token_file", "the path of a file, or \"\" for none",
-                           "a secret that whoever pauses, resumes or skips has to know", AT(admin.token_file),
-                           [](const std::string&) { return std::string(); });
+                           "a secret that whoever pauses, resumes, skips or reloads has to know",
+                           AT(admin.token_file), [](const std::string&) { return std::string(); });
   property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_scalar()) return BadValue{node, ""};
     config.admin.token_file = node.text;
@@ -249,6 +252,9 @@ Property token_property() {
     if (!token) return BadValue{node, token.error().text()};
     config.admin.token = std::move(token).value();
     return std::nullopt;
+  };
+  property.equal = [](const Config& a, const Config& b) {
+    return a.admin.token_file == b.admin.token_file && a.admin.token == b.admin.token;
   };
   return property;
 }

@@ -71,6 +71,13 @@ Property client_property() {
       items.push_back(key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value)));
     return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
   };
+  property.equal = [](const Config& a, const Config& b) {
+    const auto& of_a = std::get<ProduceHandler>(a.handler).client;
+    const auto& of_b = std::get<ProduceHandler>(b.handler).client;
+    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [](const auto& x, const auto& y) {
+      return x.first == y.first && x.second.value == y.second.value;
+    });
+  };
   return property;
 }
 

@@ -16,6 +16,12 @@ const char* name_of(Breaker::State state) {
   return "unknown";
 }
 
+void Breaker::change(BreakerRules rules, TimePoint now) {
+  if (rules.failures == 0) close();
+  if (rules.probe != rules_.probe) probe_at_ = std::min(probe_at_, now + rules.probe);
+  rules_ = rules;
+}
+
 std::uint32_t Breaker::room(TimePoint now) const {
   switch (state_) {
     case State::closed:
@@ -73,6 +79,7 @@ void Breaker::failed(TimePoint now, std::optional<Duration> after) {
       if (after) probe_at_ = std::max(probe_at_, now + *after);
       return;
   }
+  if (rules_.failures == 0) return;
   ++in_a_row_;
   count(now, 1, 1);
   const auto failures = older_.failures + newer_.failures;

@@ -22,7 +22,7 @@
 namespace laneway::delivery {
 
 struct BreakerRules {
-  std::uint32_t failures = 5;
+  std::uint32_t failures = 5;  ///< 0: it never opens
   Duration window = seconds(30);
   /// How long it stays open before a probe, and how long a probe without an answer keeps others back.
   Duration probe = seconds(5);
@@ -34,6 +34,9 @@ class Breaker {
   static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
   explicit Breaker(BreakerRules rules) : rules_(rules) {}
+  /// Other rules from now on. One that is open asks after the new `probe` if that is sooner; one without
+  /// failures to open on closes.
+  void change(BreakerRules rules, TimePoint now);
 
   State state() const { return state_; }
   /// How many calls may begin now.
@@ -57,7 +60,7 @@ class Breaker {
   void close();
   void count(TimePoint now, std::uint32_t calls, std::uint32_t failures);
 
-  const BreakerRules rules_;
+  BreakerRules rules_;
   State state_ = State::closed;
   std::uint32_t in_a_row_ = 0;
   Half older_;  // the window as two halves: the older one is forgotten when the newer one is over

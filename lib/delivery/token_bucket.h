@@ -27,6 +27,13 @@ class TokenBucket {
     refill(now);
     tokens_ -= tokens;
   }
+  /// Another rate from now on: what is owed stays owed, and what is there stays as far as it fits.
+  void change(TimePoint now, double rate, double burst) {
+    refill(now);
+    burst_ = std::max(burst, 1.0);
+    tokens_ = rate_ > 0 ? std::min(tokens_, burst_) : burst_;
+    rate_ = rate;
+  }
   bool limited() const { return rate_ > 0; }
   /// When one token will be there.
   TimePoint ready_at(TimePoint now) {

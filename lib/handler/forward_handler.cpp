@@ -147,7 +147,15 @@ ForwardHandler::ForwardHandler(const config::Config& config, std::map<std::strin
     : settings_(config.dead_letter),
       group_(config.client("group.id")),
       partitions_(std::move(partitions)),
+      max_rate_(settings_.max_rate),
       rate_(static_cast<double>(settings_.max_rate), static_cast<double>(settings_.max_rate) * flood_window) {
+}
+
+void ForwardHandler::set_max_rate(std::uint64_t max_rate) {
+  max_rate_.store(max_rate);
+  const auto rate = static_cast<double>(max_rate);
+  MutexLock lock(mutex_);
+  rate_.change(SteadyClock::now(), rate, rate * flood_window);
 }
 
 void ForwardHandler::handle(Task task) noexcept {
@@ -155,7 +163,7 @@ void ForwardHandler::handle(Task task) noexcept {
   if (wait > Duration::zero()) {
     telemetry::log_repeating(
         telemetry::Level::error, "dead-letter flood", "dead-letter flood",
-        {{"max_rate", settings_.max_rate},
+        {{"max_rate", max_rate_.load()},
          {"hint", "so many failures are an outage, not poison: lanes hold; see dead_letter.max_rate"}});
     (void)task.attempt(0);
     return task.answer(0, Outcome::unavailable("more dead letters than dead_letter.max_rate allows", wait));

@@ -20,6 +20,7 @@
 // answers come on the producer's thread. Nothing blocks but the destructor (up to 10 s).
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +42,8 @@ class ForwardHandler final : public Handler {
   static Result<std::unique_ptr<ForwardHandler>> make(const config::Config& config,
                                                       std::map<std::string, std::int32_t> partitions);
 
+  /// Another dead_letter.max_rate from now on.
+  void set_max_rate(std::uint64_t max_rate) EXCLUDES(mutex_);
   void handle(Task task) noexcept override;
   std::string name() const override { return "forward"; }
 
@@ -55,6 +58,7 @@ class ForwardHandler final : public Handler {
   const config::DeadLetter settings_;
   const std::string group_;
   const std::map<std::string, std::int32_t> partitions_;
+  std::atomic<std::uint64_t> max_rate_;
   Mutex mutex_;
   delivery::TokenBucket rate_ GUARDED_BY(mutex_);
   std::unique_ptr<kafka::Producer> producer_;  // last: its thread uses what is above

@@ -25,7 +25,7 @@ void stamp(Relaxed<std::int64_t>& since, bool is_so, TimePoint now) {
 }  // namespace
 
 ConsumerLoop::ConsumerLoop(const LaneContext& context, LoopSettings settings, std::function<void()> ended)
-    : context_(context), settings_(std::move(settings)), on_ended_(std::move(ended)) {}
+    : on_ended_(std::move(ended)), context_(context), settings_(std::move(settings)) {}
 
 ConsumerLoop::~ConsumerLoop() {
   if (thread_.joinable()) thread_.join();
@@ -139,13 +139,38 @@ void ConsumerLoop::hand_pauses_changed() {
   signal_.notify();
 }
 
+void ConsumerLoop::follow(std::shared_ptr<const config::Config> settings) {
+  {
+    MutexLock lock(shared_mutex_);
+    new_settings_ = std::move(settings);
+  }
+  any_commands_.store(true);
+  signal_.notify();
+}
+
+void ConsumerLoop::follow_settings(const config::Config& settings) {
+  context_.lanes = settings.lanes;
+  context_.retry = settings.retry;
+  context_.ledger = settings.ledger;
+  settings_.commit = settings.commit;
+  next_commit_ = std::min(next_commit_, now_ + settings.commit.interval);
+  for (const auto& entry : entries_) {
+    entry->lane->follow_settings(now_);
+    entry->next_tick = now_;  // it may have waited for the time of an old setting
+  }
+  next_tick_ = now_;
+}
+
 void ConsumerLoop::run_commands() {
   any_commands_.store(false);
   std::vector<LaneCommand> commands;
+  std::shared_ptr<const config::Config> settings;
   {
     MutexLock lock(shared_mutex_);
     commands.swap(commands_);
+    settings.swap(new_settings_);
   }
+  if (settings != nullptr) follow_settings(*settings);
   for (const auto& command : commands)
     for (const auto& entry : entries_) command(*entry->lane, now_);
   for (const auto& entry : entries_) {
@@ -241,6 +266,7 @@ void ConsumerLoop::fail(Error why) {
 }
 
 void ConsumerLoop::begin_stop() {
+  if (any_commands_.load()) run_commands();  // what came before the stop counts for it
   stopping_ = true;
   leave_deadline_ = now_ + context_.lanes.drain + leave_patience;
   arriving_.clear();

@@ -93,6 +93,9 @@ class ConsumerLoop {
   /// From any thread: the lanes follow hand_pauses.h in the loop's next turn. Needs no room among the
   /// commands, so that a pause is never refused.
   void hand_pauses_changed();
+  /// From any thread: what can be changed in flight of these settings (config/reload.h) holds from the loop's
+  /// next turn on, for the lanes that it has and for those that come. Of several the last one counts.
+  void follow(std::shared_ptr<const config::Config> settings) EXCLUDES(shared_mutex_);
 
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// Why it cannot go on.
@@ -150,6 +153,7 @@ class ConsumerLoop {
   void tick_lanes();
   void run_commands() EXCLUDES(shared_mutex_);
   void end_commands() EXCLUDES(shared_mutex_);
+  void follow_settings(const config::Config& settings);
   void make_ready(Entry& entry);
   void on_statistics(const kafka::Statistics& statistics);
   // consumer_loop_commit.cpp
@@ -172,11 +176,11 @@ class ConsumerLoop {
   Entry* find(const kafka::TopicPartition& partition);
   void publish_lanes() EXCLUDES(shared_mutex_);
 
-  const LaneContext& context_;
-  const LoopSettings settings_;
   const std::function<void()> on_ended_;
 
   // The loop's own
+  LaneContext context_;  // workers read the handlers in it, and no settings
+  LoopSettings settings_;
   std::unique_ptr<kafka::Consumer> consumer_;
   std::unique_ptr<CommitPath> commits_;
   std::vector<std::unique_ptr<Entry>> entries_;
@@ -211,6 +215,7 @@ class ConsumerLoop {
   std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(shared_mutex_);
   std::optional<Error> fatal_ GUARDED_BY(shared_mutex_);
   std::vector<LaneCommand> commands_ GUARDED_BY(shared_mutex_);
+  std::shared_ptr<const config::Config> new_settings_ GUARDED_BY(shared_mutex_);
   bool takes_commands_ GUARDED_BY(shared_mutex_) = true;
   std::atomic<bool> any_signalled_{false};
   std::atomic<bool> any_commands_{false};

@@ -6,6 +6,15 @@ namespace laneway::lane {
 
 using State = delivery::Breaker::State;
 
+void Downstream::change(delivery::BreakerRules rules, Duration slow, TimePoint now) {
+  MutexLock lock(mutex_);
+  const auto before = breaker_.state();
+  breaker_.change(rules, now);
+  watches_.store(rules.failures > 0, std::memory_order_relaxed);
+  slow_.store(slow, std::memory_order_relaxed);
+  log_change(before, "its rules were changed");
+}
+
 State Downstream::state() const {
   MutexLock lock(mutex_);
   return breaker_.state();
@@ -33,7 +42,8 @@ bool Downstream::admit(std::uint32_t calls, TimePoint now) {
 }
 
 void Downstream::answered(std::uint32_t calls, Duration took, TimePoint now) {
-  const bool slow = slow_ > Duration::zero() && took > slow_;
+  const auto limit = slow_.load(std::memory_order_relaxed);
+  const bool slow = limit > Duration::zero() && took > limit;
   if (closed() && !slow) {
     successes_.fetch_add(calls, std::memory_order_relaxed);
     return;

@@ -1,5 +1,7 @@
 // The breaker of what the handler talks to, shared by all lanes of the process.
 //
+// Rules without failures to open on mean that there is no breaker, until other rules come.
+//
 // Threads: any. Lock-free while it is closed and nothing fails: successes are counted aside and told to the
 // breaker with the next failure.
 #pragma once
@@ -18,8 +20,12 @@ class Downstream {
   /// `name` is for people: "example.org:443", or the handler's name. `slow`: a call that takes longer counts
   /// as a failure; zero: none does.
   Downstream(std::string name, delivery::BreakerRules rules, Duration slow)
-      : name_(std::move(name)), slow_(slow), breaker_(rules) {}
+      : name_(std::move(name)), watches_(rules.failures > 0), slow_(slow), breaker_(rules) {}
+  /// Other rules from now on.
+  void change(delivery::BreakerRules rules, Duration slow, TimePoint now) EXCLUDES(mutex_);
 
+  /// There is a breaker.
+  bool watches() const { return watches_.load(std::memory_order_relaxed); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
   delivery::Breaker::State state() const EXCLUDES(mutex_);
   const std::string& name() const { return name_; }
@@ -42,7 +48,8 @@ class Downstream {
   void log_change(delivery::Breaker::State before, const std::string& reason) REQUIRES(mutex_);
 
   const std::string name_;
-  const Duration slow_;
+  std::atomic<bool> watches_;
+  std::atomic<Duration> slow_;
   std::atomic<bool> closed_{true};
   std::atomic<std::uint32_t> successes_{0};  // not yet told to the breaker
   mutable Mutex mutex_;

@@ -21,7 +21,7 @@ OutcomeLabel label_of(const handler::Outcome& outcome) {
 void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
   if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
-  if (context_.downstream == nullptr || context_.downstream->admit(task.size(), SteadyClock::now()))
+  if (!watched() || context_.downstream->admit(task.size(), SteadyClock::now()))
     return context_.handler->handle(std::move(task));
   withhold(std::move(task));
 }
@@ -66,7 +66,7 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)
       stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
-  if (context_.downstream != nullptr) tell_downstream(finished);
+  if (watched()) tell_downstream(finished);
 }
 
 void Execution::tell_downstream(const handler::Finished& finished) {

@@ -60,6 +60,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void collect(std::vector<handler::Finished>& into) EXCLUDES(mutex_);
 
  private:
+  bool watched() const { return context_.downstream != nullptr && context_.downstream->watches(); }
   void withhold(handler::Task task) const;
   void count(const handler::Finished& finished, const handler::RecordBatch& batch);
   void tell_downstream(const handler::Finished& finished);

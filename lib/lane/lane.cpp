@@ -50,10 +50,9 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       partition_(start.partition),
       epoch_(epoch),
       ordered_(context.lanes.order != config::Order::none),
-      capacity_(context.lanes.workers + context.lanes.queue),
-      run_(run_length(context.lanes.queue)),
       start_offset_(start.offset),
       stage_(stage_of(context, partition_.topic)),
+      run_(run_length(context.lanes.queue)),
       rules_(make_rules(context, stage_)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
@@ -85,6 +84,15 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   follow_hand(now);
   state_.start(now);
   show_state();
+}
+
+void Lane::follow_settings(TimePoint now) {
+  run_ = run_length(context_.lanes.queue);
+  rules_ = make_rules(context_, stage_);
+  state_.set_pause_after(context_.lanes.pause_after);
+  rate_.change(context_.lanes.rate, now);
+  pool_->resize(context_.lanes.workers, context_.lanes.queue);
+  submit(now);
 }
 
 bool Lane::work(TimePoint now) {
@@ -139,18 +147,18 @@ std::uint64_t Lane::room() const {
 RateLimiter::Room Lane::rate_room(TimePoint now) {
   RateLimiter::Room room;
   if (rate_.limited()) room = rate_.room(now);
-  if (context_.rate != nullptr) room = least(room, context_.rate->room(now));
+  if (auto* shared = process_rate()) room = least(room, shared->room(now));
   return room;
 }
 
 void Lane::charge(std::uint64_t records, std::uint64_t bytes, TimePoint now) {
   if (rate_.limited()) rate_.charge(now, records, bytes);
-  if (context_.rate != nullptr) context_.rate->charge(now, records, bytes);
+  if (auto* shared = process_rate()) shared->charge(now, records, bytes);
 }
 
 TimePoint Lane::rate_ready_at(TimePoint now) {
   auto at = rate_.ready_at(now);
-  if (context_.rate != nullptr) at = std::max(at, context_.rate->ready_at(now));
+  if (auto* shared = process_rate()) at = std::max(at, shared->ready_at(now));
   return at;
 }
 

@@ -77,6 +77,8 @@ class Lane {
   void hold_for_map(bool too_long, TimePoint now);
   /// Pauses or goes on as the operators want it (LaneContext::hand_pauses). What it has taken goes on.
   void follow_hand(TimePoint now);
+  /// The settings of the context have changed: what is at work or waits goes on by the new ones.
+  void follow_settings(TimePoint now);
   LaneDetail detail(TimePoint now) const;
   /// The record goes to the dead-letter topic instead of to its next attempt.
   Skip skip(std::int64_t offset, const std::string& reason, TimePoint now);
@@ -117,6 +119,9 @@ class Lane {
   // lane.cpp: taking and submitting
   Take take(TimePoint now);
   Take pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
+  RateLimiter* process_rate() const {
+    return context_.rate != nullptr && context_.rate->limited() ? context_.rate : nullptr;
+  }
   RateLimiter::Room rate_room(TimePoint now);
   void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
   TimePoint rate_ready_at(TimePoint now);
@@ -207,11 +212,12 @@ class Lane {
   const kafka::TopicPartition partition_;
   const std::uint64_t epoch_;
   const bool ordered_;
-  const std::uint32_t capacity_;  // what the pool takes: workers + queue
-  const std::uint32_t run_;       // records popped at a time
   const std::int64_t start_offset_;
   const delivery::RetryStage* const stage_;  // null: there are no retry topics
-  const delivery::FailureRules rules_;
+
+  // Of the settings
+  std::uint32_t run_;  // records popped at a time
+  delivery::FailureRules rules_;
 
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;

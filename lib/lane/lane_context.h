@@ -1,5 +1,6 @@
-// What all lanes of a service share; constant while they live. The owner is the service; everything here
-// outlives the lanes.
+// What all lanes of a service share. Each loop has a copy of its own for its lanes, which it alone changes:
+// the settings follow the service's, the rest is constant while the lanes live. What is pointed to is the
+// service's and outlives the lanes.
 #pragma once
 
 #include "config/config.h"
@@ -15,7 +16,7 @@
 namespace laneway::lane {
 
 struct LaneContext {
-  config::Lanes lanes;
+  config::Lanes lanes;  ///< of the loop's thread, as are the next two
   config::Retry retry;
   config::Ledger ledger;
   MemoryPlan memory;
@@ -23,8 +24,8 @@ struct LaneContext {
   /// Writes what fails to its retry topic or to the dead-letter topic; null: nothing is given up.
   handler::Handler* forward = nullptr;
   const delivery::RetryStages* retry_stages = nullptr;  ///< null: there are no retry topics
-  Downstream* downstream = nullptr;                     ///< null: there is no breaker
-  RateLimiter* rate = nullptr;                          ///< of all lanes together; null: none
+  Downstream* downstream = nullptr;                     ///< null, or it does not watch: there is no breaker
+  RateLimiter* rate = nullptr;                          ///< of all lanes together; null, or not limited: none
   Journal* journal = nullptr;                           ///< may be null
   CarefulTurn* careful_turn = nullptr;      ///< of all lanes of the process; null: a lane of its own
   const HandPauses* hand_pauses = nullptr;  ///< null: nobody can pause a lane by hand

@@ -35,6 +35,9 @@ class LaneState {
  public:
   explicit LaneState(Duration pause_after) : pause_after_(pause_after) {}
 
+  /// For the holds that last from now on, and the one that does.
+  void set_pause_after(Duration pause_after) { pause_after_ = pause_after; }
+
   State state() const { return state_; }
   /// New records may be popped.
   bool may_take() const { return state_ == State::running; }
@@ -71,7 +74,7 @@ class LaneState {
   static std::uint8_t bit(Hold reason) { return static_cast<std::uint8_t>(reason); }
   void go(State next, TimePoint now);
 
-  const Duration pause_after_;
+  Duration pause_after_;
   State state_ = State::assigned;
   std::uint8_t reasons_ = 0;
   TimePoint since_{};  // when the state was entered

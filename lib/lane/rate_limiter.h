@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 
@@ -32,7 +33,16 @@ class RateLimiter {
                  static_cast<double>(rate.records) * to_seconds(rate.burst)),
         bytes_(static_cast<double>(rate.bytes), static_cast<double>(rate.bytes) * to_seconds(rate.burst)) {}
 
-  bool limited() const { return limited_; }
+  /// Another rate from now on.
+  void change(const config::Rate& rate, TimePoint now) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    const double burst = to_seconds(rate.burst);
+    records_.change(now, static_cast<double>(rate.records), static_cast<double>(rate.records) * burst);
+    bytes_.change(now, static_cast<double>(rate.bytes), static_cast<double>(rate.bytes) * burst);
+    limited_.store(rate.records > 0 || rate.bytes > 0, std::memory_order_relaxed);
+  }
+
+  bool limited() const { return limited_.load(std::memory_order_relaxed); }
   Room room(TimePoint now) EXCLUDES(mutex_) {
     Room room;
     MutexLock lock(mutex_);
@@ -54,7 +64,7 @@ class RateLimiter {
  private:
   static std::uint64_t whole(double tokens) { return tokens < 1 ? 0 : static_cast<std::uint64_t>(tokens); }
 
-  const bool limited_;
+  std::atomic<bool> limited_;
   Mutex mutex_;
   delivery::TokenBucket records_ GUARDED_BY(mutex_);
   delivery::TokenBucket bytes_ GUARDED_BY(mutex_);

@@ -15,23 +15,23 @@ namespace laneway::pool {
 
 class Pool::Implementation {
  public:
-  Implementation(const Limits& given, Work& work, std::function<void()> on_room)
-      : limits(given),
-        work_(work),
+  Implementation(const Limits& limits, Work& work, std::function<void()> on_room)
+      : work_(work),
         on_room_(std::move(on_room)),
-        places_(given.workers + most_replaced(given)),
-        workers_(places_.size()) {
-    for (Place& place : places_) (free_.size() < given.workers ? free_ : spare_).push_back(&place);
-    for (Worker& worker : workers_) unstarted_.push_back(&worker);
+        job_deadline_(limits.job_deadline),
+        asynchronous_(limits.asynchronous),
+        limits_(limits) {
+    provide_places();
   }
 
   Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
   void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
+  void resize(std::uint32_t workers, std::uint32_t queue) EXCLUDES(mutex_);
   void finish(const Claim& claim) EXCLUDES(mutex_);
   std::vector<Range> expire(TimePoint now) EXCLUDES(mutex_);
   void kick() EXCLUDES(mutex_);
   std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
-  void cancel();
+  void cancel() EXCLUDES(mutex_);
   std::vector<Range> in_flight() const EXCLUDES(mutex_);
   bool join(Deadline deadline) EXCLUDES(mutex_);
   Snapshot snapshot() const EXCLUDES(mutex_);
@@ -45,7 +45,11 @@ class Pool::Implementation {
     return outstanding_ == 0;
   }
 
-  const Limits limits;
+  Limits limits() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return limits_;
+  }
+
   Histogram queue_wait;
   Histogram duration;
 
@@ -55,10 +59,6 @@ class Pool::Implementation {
     Condition wake;
     bool woken = false;  // woken or started by another, and not arrived yet
   };
-
-  static std::uint32_t most_replaced(const Limits& limits) {
-    return std::min<std::uint32_t>(limits.workers, 64);
-  }
 
   struct Entry {
     Range range;
@@ -79,11 +79,15 @@ class Pool::Implementation {
   Worker* wake_one() REQUIRES(mutex_);
   void wake_all() REQUIRES(mutex_);
   bool start_worker() REQUIRES(mutex_);
+  /// Of slots, and of threads.
+  std::uint32_t most() const REQUIRES(mutex_) { return limits_.workers + replaced_; }
+  bool too_many_threads() const REQUIRES(mutex_) { return threads_ > most(); }
 
   std::uint32_t room_for(std::uint32_t jobs, bool sequential) const REQUIRES(mutex_);
   bool take_notification() REQUIRES(mutex_);
   void replace(Place& place) REQUIRES(mutex_);
   void give_back(Place& place) REQUIRES(mutex_);
+  void provide_places() REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && !free_.empty(); }
   bool ended() const REQUIRES(mutex_) {
     return ending_ && threads_ == 0 && outstanding_ == 0 && signalling_ == 0;
@@ -92,12 +96,18 @@ class Pool::Implementation {
   // Constant after construction.
   Work& work_;
   const std::function<void()> on_room_;
+  const Duration job_deadline_;
+  const bool asynchronous_;
 
   mutable Mutex mutex_;
   Condition ended_;
-  std::vector<Place> places_;  // elements: see Place; the vector never changes
+  Limits limits_ GUARDED_BY(mutex_);
+  // A place is in use, free or spare. In use and free are together most() of them; more are in use only while
+  // a resize to fewer workers has not been followed yet.
+  std::deque<Place> places_ GUARDED_BY(mutex_);  // they stay where they are
   std::vector<Place*> free_ GUARDED_BY(mutex_);
-  std::vector<Place*> spare_ GUARDED_BY(mutex_);  // for those of stuck jobs
+  std::vector<Place*> spare_ GUARDED_BY(mutex_);
+  std::uint32_t in_use_ GUARDED_BY(mutex_) = 0;
   std::uint32_t stuck_ GUARDED_BY(mutex_) = 0;
   std::uint32_t replaced_ GUARDED_BY(mutex_) = 0;
   std::deque<Entry> queue_ GUARDED_BY(mutex_);
@@ -117,7 +127,7 @@ class Pool::Implementation {
 
   // Every worker is unstarted, parked or awake; an awake one is on its way to the queue (searching) or at
   // work.
-  std::vector<Worker> workers_ GUARDED_BY(mutex_);
+  std::deque<Worker> workers_ GUARDED_BY(mutex_);  // they stay where they are
   std::vector<Worker*> unstarted_ GUARDED_BY(mutex_);
   std::vector<Worker*> parked_ GUARDED_BY(mutex_);  // the last one parked last
   std::uint32_t threads_ GUARDED_BY(mutex_) = 0;    // parked or awake

@@ -13,7 +13,7 @@ namespace laneway::pool {
 // Admission
 
 std::uint32_t Pool::Implementation::room_for(std::uint32_t jobs, bool sequential) const {
-  const std::uint64_t limit = std::uint64_t{limits.workers} + replaced_ + limits.queue;
+  const std::uint64_t limit = std::uint64_t{most()} + limits_.queue;
   const std::uint64_t room = limit > outstanding_ ? limit - outstanding_ : 0;
   if (jobs <= room) return jobs;
   if (sequential) return outstanding_ == 0 ? jobs : 0;
@@ -32,14 +32,14 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
     if (jobs == 0) return {0, Admission::accepted};
     taken = room_for(jobs, batch.sequential);
     if (taken == 0) return {0, Admission::full};
-    if (threads_ == 0 && !limits.asynchronous) {
+    if (threads_ == 0 && !asynchronous_) {
       start_failed_ = false;
       if (!start_worker()) return {0, Admission::full};
     }
     queue_.push_back({{&batch, begin, begin + taken}, now});
     queued_ += taken;
     outstanding_ += taken;
-    if (limits.asynchronous)
+    if (asynchronous_)
       claim = begin_to_pass_on(now);
     else
       wake = wake_if_wanted();
@@ -54,7 +54,7 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
     MutexLock lock(mutex_);
     notify_at_ = outstanding;
     // Nothing is in and still it was refused: no thread is to be had, and calling at once would spin.
-    if (threads_ == 0 && outstanding_ == 0 && !limits.asynchronous) return;
+    if (threads_ == 0 && outstanding_ == 0 && !asynchronous_) return;
     if (!take_notification()) return;
   }
   on_room_();
@@ -116,9 +116,9 @@ std::optional<Claim> Pool::Implementation::next_claim(Worker& self) {
 Claim Pool::Implementation::take_claim(TimePoint now) {
   Entry& entry = queue_.front();
   Range range = entry.range;
-  const std::uint32_t timely = limits.whole_claims ? limits.most_per_claim : service_time_.claim_size();
+  const std::uint32_t timely = limits_.whole_claims ? limits_.most_per_claim : service_time_.claim_size();
   if (!range.batch->sequential)
-    range.end = range.begin + std::min({range.count(), timely, limits.most_per_claim});
+    range.end = range.begin + std::min({range.count(), timely, limits_.most_per_claim});
   const std::uint32_t jobs = range.count();
   queue_wait.record(now - entry.submitted, jobs);
   entry.range.begin = range.end;
@@ -129,6 +129,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   Place& place = *free_.back();
   free_.pop_back();
   place.in_use = true;
+  ++in_use_;
   place.range = range;
   place.first_ticket = place.next_ticket;
   place.next_ticket += jobs;
@@ -152,7 +153,7 @@ void Pool::Implementation::finish(const Claim& claim) {
     outstanding_ -= jobs;
     give_back(place);
     // Work may have waited for a slot, not for a thread.
-    if (limits.asynchronous)
+    if (asynchronous_)
       next = begin_to_pass_on(now);
     else if (free_.size() == 1)
       wake = wake_if_wanted();
@@ -218,7 +219,8 @@ void Pool::Implementation::wake_all() {
 }
 
 bool Pool::Implementation::start_worker() {
-  if (threads_ >= limits.workers + replaced_ || start_failed_) return false;
+  if (threads_ >= most() || start_failed_) return false;
+  if (unstarted_.empty()) unstarted_.push_back(&workers_.emplace_back());
   Worker& worker = *unstarted_.back();
   // A thread that was there before has ended but for its return: it gave the lock back.
   if (worker.thread.joinable()) worker.thread.join();
@@ -245,22 +247,22 @@ void Pool::Implementation::arrive(Worker& self) {
 
 /// Sleeps until woken; false when the thread is to end.
 bool Pool::Implementation::park(Worker& self) {
-  if (ending_ && queued_ == 0) {
+  if ((ending_ && queued_ == 0) || too_many_threads()) {
     --awake_;
     leave(self);
     return false;
   }
   parked_.push_back(&self);
   --awake_;
-  TimePoint until = SteadyClock::now() + limits.idle;
+  TimePoint until = SteadyClock::now() + limits_.idle;
   while (!self.woken) {
     if (self.wake.wait_until(mutex_, until) || self.woken) continue;
-    if (queued_ == 0) {
+    if (queued_ == 0 || too_many_threads()) {
       parked_.erase(std::find(parked_.begin(), parked_.end(), &self));
       leave(self);
       return false;
     }
-    until += limits.idle;  // somebody must be there when a slot becomes free
+    until += limits_.idle;  // somebody must be there when a slot becomes free
   }
   arrive(self);
   return true;
@@ -274,56 +276,11 @@ void Pool::Implementation::leave(Worker& self) {
 
 // The producer's tick, and the end
 
-std::vector<Range> Pool::Implementation::expire(TimePoint now) {
-  std::vector<Range> stuck;
-  Worker* wake = nullptr;
-  std::optional<Claim> claim;
-  {
-    MutexLock lock(mutex_);
-    for (Place& place : places_) {
-      if (!place.in_use) continue;
-      if (place.expires(now, limits.job_deadline)) {
-        place.stop.stop_up_to(place.seen_ticket);
-        ++expired_;
-      }
-      if (!place.gets_stuck(now, limits.job_deadline, limits.stuck_after)) continue;
-      stuck.push_back(place.job());
-      replace(place);
-    }
-    if (stuck.empty()) return stuck;
-    if (limits.asynchronous)
-      claim = begin_to_pass_on(now);
-    else
-      wake = wake_if_wanted();
-  }
-  if (wake != nullptr) wake->wake.notify_one();
-  if (claim) pass_on(*claim);
-  return stuck;
-}
-
-void Pool::Implementation::replace(Place& place) {
-  ++stuck_;
-  if (spare_.empty()) return;
-  place.replaced = true;
-  ++replaced_;
-  free_.push_back(spare_.back());
-  spare_.pop_back();
-}
-
-void Pool::Implementation::give_back(Place& place) {
-  place.in_use = false;
-  stuck_ -= place.stuck;
-  replaced_ -= place.replaced;
-  (place.replaced ? spare_ : free_).push_back(&place);
-  place.stuck = false;
-  place.replaced = false;
-}
-
 void Pool::Implementation::kick() {
   Worker* wake = nullptr;
   {
     MutexLock lock(mutex_);
-    if (limits.asynchronous) return;
+    if (asynchronous_) return;
     start_failed_ = false;
     const bool stuck = claimable() && searching_ == 0 && claims_ == claims_at_kick_;
     claims_at_kick_ = claims_;
@@ -335,6 +292,7 @@ void Pool::Implementation::kick() {
 }
 
 void Pool::Implementation::cancel() {
+  MutexLock lock(mutex_);
   for (Place& place : places_) place.stop.stop_up_to(StopState::all);
 }
 
@@ -389,6 +347,7 @@ Submitted Pool::try_submit(Batch& batch, std::uint32_t begin) {
   return implementation_->try_submit(batch, begin);
 }
 void Pool::notify_at(std::uint32_t outstanding) { implementation_->notify_at(outstanding); }
+void Pool::resize(std::uint32_t workers, std::uint32_t queue) { implementation_->resize(workers, queue); }
 void Pool::finish(const Claim& claim) { implementation_->finish(claim); }
 std::vector<Range> Pool::expire(TimePoint now) { return implementation_->expire(now); }
 void Pool::kick() { implementation_->kick(); }
@@ -398,7 +357,7 @@ std::vector<Range> Pool::in_flight() const { return implementation_->in_flight()
 void Pool::cancel() { implementation_->cancel(); }
 bool Pool::drained() const { return implementation_->drained(); }
 Snapshot Pool::snapshot() const { return implementation_->snapshot(); }
-const Limits& Pool::limits() const { return implementation_->limits; }
+Limits Pool::limits() const { return implementation_->limits(); }
 const Histogram& Pool::queue_wait() const { return implementation_->queue_wait; }
 const Histogram& Pool::duration() const { return implementation_->duration; }
 bool Pool::join(Deadline deadline) { return implementation_->join(deadline); }

@@ -2,9 +2,9 @@
 // once.
 //
 // Ownership: batches belong to the submitter, Work outlives the pool. Threads: one producer thread calls
-// try_submit, notify_at, withdraw, expire, kick, close and join; finish, cancel, drained and snapshot may
-// come from any. Nothing here blocks except join and the destructor (which joins). Workers start on demand
-// and leave after `idle` without work.
+// try_submit, notify_at, resize, withdraw, expire, kick, close and join; finish, cancel, drained, limits and
+// snapshot may come from any. Nothing here blocks except join and the destructor (which joins). Workers start
+// on demand and leave after `idle` without work.
 //
 // Admission counts jobs that are not finished: submit takes while outstanding < workers + queue. So with
 // every worker held at work exactly workers + queue jobs are in, and the next is Full, however claims were
@@ -95,6 +95,11 @@ class Pool {
   /// already, but not from an empty pool that has no thread: there the submitter's clock must ask again.
   void notify_at(std::uint32_t outstanding);
 
+  /// Other limits from now on. What has been taken stays: with fewer workers the claims that are too many
+  /// finish first, then their slots and threads go; with a shorter queue nothing is taken until what is
+  /// unfinished fits. `workers` is not 0. A call of on_room that is armed stays armed.
+  void resize(std::uint32_t workers, std::uint32_t queue);
+
   /// The jobs of this claim are done: their places are free. Exactly once per claim, from any thread, and the
   /// last thing that is done with the claim: its slot may belong to another at once.
   void finish(const Claim& claim);
@@ -121,7 +126,7 @@ class Pool {
   /// Nothing queued, nothing in flight.
   bool drained() const;
   Snapshot snapshot() const;
-  const Limits& limits() const;
+  Limits limits() const;
   /// From submission to the claim, per job.
   const Histogram& queue_wait() const;
   /// From the start of a claim to its finish, divided by its jobs.

@@ -22,6 +22,7 @@ struct ControlAnswer {
     accepted,   ///< will be done
     not_found,  ///< no such lane here
     refused,    ///< cannot be done now
+    invalid,    ///< can never be done so
     no_answer,  ///< the lane's loop did not answer in time; it may be done later
   };
   Kind kind = Kind::done;

@@ -1,5 +1,5 @@
 // What a Service is made of. Private to this folder. Threads: see service.h; what `mutex` does not guard is
-// set before the members start, and read by others only after that (breaker()).
+// set before the members start, and read by others only after that (breaker(), change()).
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 
 #include "base/mutex.h"
 #include "base/signal.h"
+#include "handler/forward_handler.h"
 #include "kafka/directory.h"
 #include "lane/consumer_loop.h"
 #include "service/advice.h"
@@ -21,7 +22,7 @@ namespace laneway::service {
 
 struct Service::Implementation {
   Implementation(config::Config c, std::unique_ptr<handler::Handler> h)
-      : config(std::move(c)), handler(std::move(h)) {}
+      : config(std::move(c)), handler(std::move(h)), in_force(std::make_shared<config::Config>(config)) {}
 
   Status prepare();
   Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
@@ -32,6 +33,8 @@ struct Service::Implementation {
   kafka::ClientSettings member_settings(std::size_t member) const;
   Loops loops() const EXCLUDES(mutex);
   void stop() EXCLUDES(mutex);
+  std::shared_ptr<const config::Config> settings() const EXCLUDES(mutex);
+  Status change(const config::Config& wanted) EXCLUDES(mutex);
   bool watch();
   bool outgrown() const;
   Status renew_members() EXCLUDES(mutex);
@@ -44,9 +47,9 @@ struct Service::Implementation {
   ReadinessLimits limits() const;
   AdviceSettings advice_settings() const;
 
-  config::Config config;
+  const config::Config config;  // as it was started; what can be changed in flight: settings()
   std::unique_ptr<handler::Handler> handler;
-  std::unique_ptr<handler::Handler> forward;
+  std::unique_ptr<handler::ForwardHandler> forward;
   delivery::RetryStages stages;
   std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
   std::unique_ptr<lane::Downstream> downstream;
@@ -61,6 +64,7 @@ struct Service::Implementation {
   std::atomic<std::int64_t> stop_deadline{0};
   mutable Mutex mutex;
   std::vector<std::shared_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
+  std::shared_ptr<const config::Config> in_force GUARDED_BY(mutex);
   LaneHistory history GUARDED_BY(mutex);
   UsageHistory usage GUARDED_BY(mutex);
   TimePoint next_observation GUARDED_BY(mutex);

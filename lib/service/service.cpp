@@ -20,6 +20,10 @@ constexpr Duration live_limit = seconds(10);
 /// Room in the memory plan for partitions that are added later or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
 
+delivery::BreakerRules rules_of(const config::Breaker& breaker) {
+  return {breaker.failures, breaker.window, breaker.probe};
+}
+
 bool all_ended(const Loops& loops) {
   return std::all_of(loops.begin(), loops.end(), [](const auto& loop) { return loop->ended(); });
 }
@@ -77,11 +81,11 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_all_topics(k
 
 /// The plan needs the number of partitions, and a service without its topics would only look alive.
 Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
-  auto settings = config.kafka;
-  settings.erase("group.instance.id");
-  auto directory = kafka::Directory::open(settings);
+  auto client = config.kafka;
+  client.erase("group.instance.id");
+  auto directory = kafka::Directory::open(client);
   if (!directory) return directory.error();
-  const auto deadline = Deadline::in(config.start_deadline);
+  const auto deadline = Deadline::in(settings()->start_deadline);
   auto next_report = SteadyClock::now();
   for (;;) {
     const auto patience = std::min<Duration>(deadline.left(), seconds(1));
@@ -121,12 +125,9 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
     if (!made) return made.error();
     forward = std::move(made).value();
   }
-  const auto& rules = config.breaker;
-  if (rules.failures > 0)
-    downstream = std::make_unique<lane::Downstream>(
-        handler->downstream(), delivery::BreakerRules{rules.failures, rules.window, rules.probe}, rules.slow);
-  if (config.rate.records > 0 || config.rate.bytes > 0)
-    rate = std::make_unique<lane::RateLimiter>(config.rate);
+  downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config.breaker),
+                                                  config.breaker.slow);
+  rate = std::make_unique<lane::RateLimiter>(config.rate);
   stages = retry_stages(config);
   context = {config.lanes, config.retry,     config.ledger, plan,          handler.get(), forward.get(),
              &stages,      downstream.get(), rate.get(),    journal.get(), &careful_turn, &hand_pauses};
@@ -140,7 +141,7 @@ Status Service::Implementation::start_members() {
   topics.insert(topics.end(), retry_topics.begin(), retry_topics.end());
   for (std::size_t i = 0; i < config.consumers; ++i) {
     auto loop = std::make_shared<lane::ConsumerLoop>(
-        context, lane::LoopSettings{member_settings(i), topics, config.commit, still_draining},
+        context, lane::LoopSettings{member_settings(i), topics, settings()->commit, still_draining},
         [this] { changed.notify(); });
     if (auto status = loop->start(); !status) return status;
     MutexLock lock(mutex);
@@ -158,6 +159,30 @@ Loops Service::Implementation::loops() const {
   return members;
 }
 
+std::shared_ptr<const config::Config> Service::Implementation::settings() const {
+  MutexLock lock(mutex);
+  return in_force;
+}
+
+/// Only between the start and the end, when all that is changed here is there and stays.
+Status Service::Implementation::change(const config::Config& wanted) {
+  const auto now = SteadyClock::now();
+  MutexLock lock(mutex);
+  if (!waits_for.empty() || stops.load() > 0)
+    return Error{ErrorKind::unavailable,
+                 "the service " + (stops.load() > 0 ? "stops" : "has not started: " + waits_for),
+                 "try again when it consumes"};
+  in_force = std::make_shared<config::Config>(wanted);
+  downstream->change(rules_of(wanted.breaker), wanted.breaker.slow, now);
+  rate->change(wanted.rate, now);
+  if (forward != nullptr) forward->set_max_rate(wanted.dead_letter.max_rate);
+  context.lanes = wanted.lanes;  // for members that are made later
+  context.retry = wanted.retry;
+  context.ledger = wanted.ledger;
+  for (const auto& loop : members) loop->follow(in_force);
+  return {};
+}
+
 /// Partitions were added, or topics that match the pattern: more lanes than the budget was shared out for.
 bool Service::Implementation::outgrown() const {
   std::uint64_t lanes = 0;
@@ -171,7 +196,7 @@ Status Service::Implementation::renew_members() {
                   {{"planned_partitions", context.memory.partitions}});
   const auto old = loops();
   for (const auto& loop : old) loop->stop();
-  const auto deadline = Deadline::in(config.lanes.drain + exit_slack);
+  const auto deadline = Deadline::in(settings()->lanes.drain + exit_slack);
   while (!all_ended(old) && !deadline.passed() && !late())
     changed.wait_until(SteadyClock::now() + milliseconds(200));
   for (const auto& loop : old)
@@ -214,7 +239,7 @@ bool Service::Implementation::watch() {
 
 void Service::Implementation::stop() {
   const bool first = stops.fetch_add(1) == 0;
-  const auto drain = first ? config.lanes.drain : Duration::zero();
+  const auto drain = first ? settings()->lanes.drain : Duration::zero();
   stop_deadline.store((SteadyClock::now() + drain + exit_slack).time_since_epoch().count());
   for (const auto& loop : loops()) first ? loop->stop() : loop->cut_short();
   changed.notify();
@@ -244,6 +269,10 @@ Status Service::start() {
 }
 
 void Service::stop() { implementation_->stop(); }
+
+std::shared_ptr<const config::Config> Service::settings() const { return implementation_->settings(); }
+
+Status Service::change(const config::Config& wanted) { return implementation_->change(wanted); }
 
 Ended Service::wait() {
   auto& self = *implementation_;

@@ -95,6 +95,13 @@ class Service {
   /// Whether it works, and if not, why (readiness.h). Progress is seen while wait() waits.
   Readiness readiness() const;
   ServiceStatus status() const;
+  /// The configuration in force: as it was started, with what was changed since.
+  std::shared_ptr<const config::Config> settings() const;
+  /// Puts another configuration in force, without touching the assignment; it must differ only in what can be
+  /// changed in flight (config/reload.h). Lanes follow in their loops' next turns. Error: unavailable while
+  /// it starts or stops; then nothing is changed.
+  Status change(const config::Config& wanted);
+
   /// Pauses, resumes, skips. What is done is in the log.
   ControlAnswer control(const ControlRequest& request);
 

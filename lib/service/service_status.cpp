@@ -54,24 +54,24 @@ void Service::Implementation::waits(std::string what) {
 /// Null until the service has started, or without one.
 const lane::Downstream* Service::Implementation::breaker() const {
   MutexLock lock(mutex);
-  return waits_for.empty() ? downstream.get() : nullptr;
+  return waits_for.empty() && downstream->watches() ? downstream.get() : nullptr;
 }
 
 ReadinessLimits Service::Implementation::limits() const {
   ReadinessLimits limits;
-  limits.stall = config.admin.ready.stall;
+  limits.stall = settings()->admin.ready.stall;
   const std::string& rebalance = config.client("max.poll.interval.ms");
   if (!rebalance.empty()) limits.rebalance = milliseconds(std::stoll(rebalance));
   return limits;
 }
 
 AdviceSettings Service::Implementation::advice_settings() const {
-  AdviceSettings settings;
-  settings.lanes = config.lanes;
+  AdviceSettings advised;
+  advised.lanes = settings()->lanes;
   if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
-    settings.connections = http->connections;
-  settings.cores = processors();
-  return settings;
+    advised.connections = http->connections;
+  advised.cores = processors();
+  return advised;
 }
 
 Facts Service::Implementation::facts() const {
@@ -123,7 +123,7 @@ ServiceStatus Service::status() const {
   status.uptime = SteadyClock::now() - self.created;
   status.members = facts.members.size();
   status.totals = self.totals();
-  status.settings = self.config.lanes;
+  status.settings = self.settings()->lanes;
   status.cores = processors();
   status.processor = processor_time();
   if (const auto* breaker = self.breaker()) {
@@ -131,8 +131,9 @@ ServiceStatus Service::status() const {
     status.breaker = delivery::name_of(breaker->state());
     if (!breaker->closed()) status.breaker_reason = breaker->last_failure();
   }
+  const auto advised = self.advice_settings();
   MutexLock lock(self.mutex);
-  status.advice = advise(self.usage.usage(), self.advice_settings());
+  status.advice = advise(self.usage.usage(), advised);
   for (auto& lane : facts.lanes)
     status.lanes.push_back({lane.view, self.history.rate(lane.view), std::move(lane.detail)});
   return status;

@@ -19,16 +19,22 @@ namespace {
 
 AdminSources sources() {
   return {[] { return std::string("# TYPE laneway_x gauge\nlaneway_x 1\n"); },
-          [] { return service::Liveness{}; }, [] { return service::Readiness{}; },
+          [] { return service::Liveness{}; },
+          [] { return service::Readiness{}; },
           [] { return std::string("{}\n"); },
           [](const service::ControlRequest& request) {
             return service::ControlAnswer{service::ControlAnswer::Kind::done, request.topic};
-          }};
+          },
+          [](const ReloadRequest& request) {
+            return service::ControlAnswer{service::ControlAnswer::Kind::done,
+                                          request.dry_run ? "would change" : "changed"};
+          },
+          [] { return std::string(); }};
 }
 
 std::unique_ptr<Server> started(AdminSources from = sources(), Limits limits = {},
                                 const std::string& listen = "127.0.0.1:0") {
-  auto server = Server::start(listen, std::move(from), {}, limits);
+  auto server = Server::start(listen, std::move(from), limits);
   REQUIRE(server.ok());
   return std::move(server).value();
 }
@@ -156,7 +162,8 @@ class Operator {
     return answer->status;
   }
   void start(const std::string& token = {}, const std::string& listen = "127.0.0.1:0") {
-    auto made = Server::start(listen, from_, token);
+    from_.token = [token] { return token; };
+    auto made = Server::start(listen, from_);
     REQUIRE(made.ok());
     server = std::move(made).value();
   }
@@ -198,13 +205,52 @@ TEST_CASE("a POST without any body is answered at once") {
 
 TEST_CASE("what became of a request is in the status") {
   using Kind = service::ControlAnswer::Kind;
-  for (const auto& [kind, status] : {std::pair{Kind::accepted, 202}, std::pair{Kind::not_found, 404},
-                                     std::pair{Kind::refused, 409}, std::pair{Kind::no_answer, 504}}) {
+  for (const auto& [kind, status] :
+       {std::pair{Kind::accepted, 202}, std::pair{Kind::not_found, 404}, std::pair{Kind::refused, 409},
+        std::pair{Kind::invalid, 422}, std::pair{Kind::no_answer, 504}}) {
     Operator person({kind, "why"});
     person.start();
     CHECK(person.post("/lanes/orders/3/pause", {}) == status);
     CHECK(person.text == "why\n");
   }
+}
+
+TEST_CASE("the configuration is read again by POST, or only looked at") {
+  Operator person;
+  person.start("secret-token");
+  const httplib::Headers right{{"Authorization", "Bearer secret-token"}};
+  CHECK(person.post("/reload", right) == 200);
+  CHECK(person.text == "changed\n");
+  CHECK(person.post("/reload?dry_run=1", right) == 200);
+  CHECK(person.text == "would change\n");
+  CHECK(person.post("/reload", right, "{\"dry_run\":1}") == 200);
+  CHECK(person.text == "would change\n");
+  CHECK(person.post("/reload?dry_run=0", right) == 200);
+  CHECK(person.text == "changed\n");
+  CHECK(person.post("/reload", {}) == 401);
+  CHECK(person.post("/reload?dry_run=1", {}) == 401);
+  for (const auto* query : {"?dry_run=yes", "?dry_run=", "?dry_run=1&dry_run=0", "?force=1"})
+    CHECK(person.post(std::string("/reload") + query, right) == 400);
+  CHECK(person.post("/reload/", right) == 404);
+  const auto get = RawClient(*person.server).exchange("GET /reload HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK(status_of(get) == 405);
+}
+
+TEST_CASE("a token that was changed counts from the next request on") {
+  auto from = sources();
+  std::atomic<bool> changed{false};
+  from.token = [&] { return std::string(changed ? "new" : "old"); };
+  const auto server = started(std::move(from));
+  httplib::Client client("127.0.0.1", server->port());
+  const auto post = [&](const char* token) {
+    const auto answer = client.Post("/reload", {{"Authorization", std::string("Bearer ") + token}}, "", "");
+    REQUIRE(answer);
+    return answer->status;
+  };
+  CHECK(post("old") == 200);
+  changed = true;
+  CHECK(post("old") == 401);
+  CHECK(post("new") == 200);
 }
 
 TEST_CASE("a request that may not or cannot be read changes nothing") {

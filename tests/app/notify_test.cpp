@@ -111,6 +111,26 @@ TEST_CASE("what a service manager is told, by phase") {
   CHECK(app::encode({.entered = {}, .status = "s"}) == "WATCHDOG=1\nSTATUS=s\n");
 }
 
+TEST_CASE("a reload is told with the time of its beginning") {
+  CHECK(app::encode_reload(TimePoint(milliseconds(1234))) == "RELOADING=1\nMONOTONIC_USEC=1234000\n");
+}
+
+TEST_CASE("after a reload the service manager hears that it was one, and that the service is ready") {
+  ServiceManager manager(path(), Duration::zero());
+  std::atomic<bool> live{true};
+  Notifier notifier(sources(live), true);
+  notifier.reloaded(SteadyClock::now());  // it has not started: there is nothing to tell
+  notifier.enter(Phase::started);
+  CHECK(manager.next().starts_with("READY=1\nSTATUS="));
+  notifier.reloaded(TimePoint(seconds(5)));
+  CHECK(manager.next() == "RELOADING=1\nMONOTONIC_USEC=5000000\n");
+  CHECK(manager.next().starts_with("READY=1\nSTATUS="));
+  notifier.enter(Phase::stopping, seconds(1));
+  CHECK(manager.next().starts_with("STOPPING=1\n"));
+  notifier.reloaded(SteadyClock::now());  // too late
+  notifier.enter(Phase::stopping, seconds(1), "over");
+}
+
 TEST_CASE("a status cannot say anything but a status") {
   CHECK(app::encode({.entered = {}, .ticks = false, .status = "a\nREADY=1\tb"}) == "STATUS=a READY=1 b\n");
 }

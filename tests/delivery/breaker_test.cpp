@@ -126,3 +126,37 @@ TEST_CASE("whatever happens, an open breaker lets a probe through once its time 
     RC_ASSERT(breaker.room(now + seconds(5)) > 0);
   }));
 }
+
+TEST_CASE("other rules hold at once, whatever its state is") {
+  Breaker breaker({5, seconds(30), seconds(5)});
+  breaker.failed(start);
+  breaker.failed(start);
+  breaker.change({3, seconds(30), seconds(5)}, start);
+  CHECK(breaker.state() == State::closed);
+  breaker.failed(start);
+  CHECK(breaker.state() == State::open);
+  breaker.change({3, seconds(30), seconds(1)}, start);
+  CHECK(breaker.room(start + milliseconds(999)) == 0);
+  CHECK(breaker.room(start + seconds(1)) == 1);
+  breaker.change({3, seconds(30), seconds(60)}, start);  // what was promised sooner stays
+  CHECK(breaker.room(start + seconds(1)) == 1);
+}
+
+TEST_CASE("rules that do not mention the probe keep what the downstream asked for") {
+  auto breaker = opened();
+  breaker.failed(start, seconds(40));
+  breaker.change({9, seconds(10), seconds(5)}, start);
+  CHECK(breaker.room(start + seconds(39)) == 0);
+  CHECK(breaker.room(start + seconds(40)) == 1);
+}
+
+TEST_CASE("without failures to open on it closes and stays closed") {
+  auto breaker = opened();
+  breaker.change({0, seconds(30), seconds(5)}, start);
+  CHECK(breaker.state() == State::closed);
+  for (int i = 0; i < 100; ++i) breaker.failed(start);
+  CHECK(breaker.state() == State::closed);
+  breaker.change({3, seconds(30), seconds(5)}, start);
+  for (int i = 0; i < 3; ++i) breaker.failed(start);
+  CHECK(breaker.state() == State::open);
+}

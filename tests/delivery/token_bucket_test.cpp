@@ -45,3 +45,19 @@ TEST_CASE("a rate of 0 limits nothing") {
   bucket.take(start, 1e9);
   CHECK(bucket.ready_at(start) == start);
 }
+
+TEST_CASE("another rate keeps what is there and what is owed") {
+  TokenBucket bucket(10, 10);
+  bucket.take(start, 4);
+  bucket.change(start + milliseconds(100), 100, 5);  // seven were there
+  CHECK(bucket.available(start + milliseconds(100)) == Approx(5));
+  bucket.take(start + milliseconds(100), 55);
+  bucket.change(start + milliseconds(100), 10, 10);
+  CHECK(bucket.available(start + milliseconds(100)) == Approx(-50));
+  CHECK(bucket.available(start + milliseconds(5100)) == Approx(0));
+  bucket.change(start + seconds(6), 0, 0);
+  CHECK_FALSE(bucket.limited());
+  bucket.take(start + seconds(6), 1000);
+  bucket.change(start + seconds(6), 10, 20);  // there was no limit: as new
+  CHECK(bucket.available(start + seconds(6)) == Approx(20));
+}

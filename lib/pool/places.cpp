@@ -1,0 +1,83 @@
+// How many claims there may be at a time: as many as workers, and one more for each that is stuck.
+#include <algorithm>
+
+#include "pool/implementation.h"
+
+namespace laneway::pool {
+
+void Pool::Implementation::resize(std::uint32_t workers, std::uint32_t queue) {
+  Worker* wake = nullptr;
+  std::optional<Claim> claim;
+  {
+    MutexLock lock(mutex_);
+    limits_.workers = workers;
+    limits_.queue = queue;
+    provide_places();
+    if (asynchronous_)
+      claim = begin_to_pass_on(SteadyClock::now());
+    else
+      wake = wake_if_wanted();
+  }
+  if (wake != nullptr) wake->wake.notify_one();
+  if (claim) pass_on(*claim);
+}
+
+std::vector<Range> Pool::Implementation::expire(TimePoint now) {
+  std::vector<Range> stuck;
+  Worker* wake = nullptr;
+  std::optional<Claim> claim;
+  {
+    MutexLock lock(mutex_);
+    for (Place& place : places_) {
+      if (!place.in_use) continue;
+      if (place.expires(now, job_deadline_)) {
+        place.stop.stop_up_to(place.seen_ticket);
+        ++expired_;
+      }
+      if (!place.gets_stuck(now, job_deadline_, limits_.stuck_after)) continue;
+      stuck.push_back(place.job());
+      replace(place);
+    }
+    if (stuck.empty()) return stuck;
+    if (asynchronous_)
+      claim = begin_to_pass_on(now);
+    else
+      wake = wake_if_wanted();
+  }
+  if (wake != nullptr) wake->wake.notify_one();
+  if (claim) pass_on(*claim);
+  return stuck;
+}
+
+void Pool::Implementation::replace(Place& place) {
+  ++stuck_;
+  if (replaced_ >= std::min<std::uint32_t>(limits_.workers, 64)) return;
+  place.replaced = true;
+  ++replaced_;
+  provide_places();
+}
+
+void Pool::Implementation::give_back(Place& place) {
+  place.in_use = false;
+  --in_use_;
+  stuck_ -= place.stuck;
+  replaced_ -= place.replaced;
+  (free_.size() + in_use_ < most() ? free_ : spare_).push_back(&place);
+  place.stuck = false;
+  place.replaced = false;
+}
+
+/// As many free ones as may be used.
+void Pool::Implementation::provide_places() {
+  while (free_.size() + in_use_ > most() && !free_.empty()) {
+    spare_.push_back(free_.back());
+    free_.pop_back();
+  }
+  while (free_.size() + in_use_ < most()) {
+    if (spare_.empty()) spare_.push_back(&places_.emplace_back());
+    free_.push_back(spare_.back());
+    spare_.pop_back();
+  }
+}
+
+}  // namespace laneway::pool

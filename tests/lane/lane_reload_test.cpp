@@ -1,0 +1,183 @@
+// Settings that change while a lane works.
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+std::uint32_t outstanding(const TestLane& test) {
+  const auto pool = test.lane->pool().snapshot();
+  return pool.queued + pool.in_flight;
+}
+
+}  // namespace
+
+TEST_CASE("with more workers and a longer queue a held lane hands over N + Q at once, in order") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.partition.add_run(0, 100);
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  REQUIRE(test.lane->state() == State::held);
+  test.context.lanes.workers = 5;
+  test.context.lanes.queue = 10;
+  test.lane->follow_settings(test.now);
+  CHECK(test.until_outstanding(15));
+  CHECK(test.until_started(offsets(0, 5)));
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 100; }));
+  CHECK(test.handler.started().size() == 100);
+}
+
+TEST_CASE("with fewer workers what is at work is finished, then only N + Q are taken, and nothing is lost") {
+  TestLane test;
+  test.context.lanes.workers = 8;
+  test.context.lanes.queue = 30;
+  test.partition.add_run(0, 200);
+  test.begin();
+  REQUIRE(test.until_started(offsets(0, 8)));
+  REQUIRE(test.until_outstanding(38));
+  test.context.lanes.workers = 2;
+  test.context.lanes.queue = 3;
+  test.lane->follow_settings(test.now);
+  CHECK(outstanding(test) == 38);
+  for (std::int64_t offset = 0; offset < 35; ++offset) test.handler.answer(offset);
+  REQUIRE(test.until([&] { return test.commit_offset() == 35; }));
+  CHECK(test.until_outstanding(5));
+  CHECK(test.until([&] { return test.lane->pool().snapshot().in_flight == 2; }));
+  CHECK(test.lane->state() == State::held);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 200; }));
+  CHECK(TestLane::sorted(test.handler.started()) == offsets(0, 200));
+}
+
+TEST_CASE("a rate limit comes, changes and goes in flight") {
+  TestLane test;
+  test.context.lanes.queue = 1000;
+  test.handler.open();
+  test.partition.add_run(0, 500);
+  test.partition.fetched_up_to = 50;
+  test.begin();
+  REQUIRE(test.until([&] { return test.commit_offset() == 50; }));
+  test.context.lanes.rate = {10, 0, seconds(1)};
+  test.lane->follow_settings(test.now);
+  test.partition.fetched_up_to = Partition::everything;
+  test.pass(milliseconds(50));
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.commit() == 60);
+  CHECK(test.lane->state() == State::held);
+  test.context.lanes.rate = {100, 0, seconds(1)};
+  test.lane->follow_settings(test.now);
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.commit() == -1);  // what was there was used up; a change is no gift
+  test.pass(milliseconds(500));
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.commit() == 110);
+  test.context.lanes.rate = {};
+  test.lane->follow_settings(test.now);
+  REQUIRE(test.until([&] { return test.commit_offset() == 500; }));
+}
+
+TEST_CASE("a rate limit of the process comes in flight, too") {
+  RateLimiter rate({});
+  TestLane test;
+  test.context.rate = &rate;
+  test.handler.open();
+  test.partition.add_run(0, 100);
+  test.partition.fetched_up_to = 30;
+  test.begin();
+  REQUIRE(test.until([&] { return test.commit_offset() == 30; }));
+  rate.change({5, 0, seconds(1)}, test.now);
+  test.partition.fetched_up_to = Partition::everything;
+  test.pass(milliseconds(50));
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.commit() == 35);
+}
+
+TEST_CASE("records that fail go by the retry settings that hold when they do") {
+  TestLane test;
+  test.context.retry.backoff = test.context.retry.max_backoff = std::chrono::hours(1);
+  test.partition.add_run(0, 2);
+  test.begin();
+  test.handler.answer(0, handler::Outcome::retry("again"));
+  REQUIRE(
+      test.until([&] { return test.lane->detail(test.now).oldest->place == OldestRecord::Place::retry; }));
+  test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(100);
+  test.lane->follow_settings(test.now);
+  test.handler.answer(1, handler::Outcome::retry("again"));
+  REQUIRE(test.until_outstanding(0));
+  test.pass(milliseconds(150));
+  REQUIRE(test.until([&] { return test.handler.attempts(1).size() == 2; }));
+  CHECK(test.handler.attempts(0).size() == 1);  // its hour was said before
+  test.handler.open();
+}
+
+TEST_CASE("max_incomplete, max_waiting and pause_after hold from the change on") {
+  TestLane test;
+  test.context.lanes.queue = 100;
+  test.context.lanes.max_incomplete = 20;
+  test.context.lanes.pause_after = std::chrono::hours(1);
+  test.partition.add_run(0, 60);
+  test.begin();
+  REQUIRE(test.until_outstanding(20));
+  CHECK(test.lane->state() == State::held);
+  test.pass(seconds(10));
+  CHECK(test.lane->state() == State::held);
+  test.context.lanes.pause_after = seconds(1);
+  test.lane->follow_settings(test.now);
+  test.pass(milliseconds(1));
+  CHECK(test.lane->state() == State::paused);
+  test.context.lanes.max_incomplete = 1000;
+  test.lane->follow_settings(test.now);
+  test.pass(milliseconds(1));
+  CHECK(test.until_outstanding(60));
+  test.context.lanes.max_incomplete = 5;
+  test.lane->follow_settings(test.now);
+  CHECK(test.lane->detail(test.now).held_by.find("max_incomplete") != std::string::npos);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 60; }));
+}
+
+TEST_CASE("a breaker goes and comes while calls are at work, and the lane goes on") {
+  Downstream downstream("shop", {.failures = 1}, {});
+  TestLane test;
+  test.context.downstream = &downstream;
+  test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(10);
+  test.partition.add_run(0, 20);
+  test.begin();
+  test.handler.answer(0, handler::Outcome::unavailable("out"));
+  REQUIRE(test.until([&] { return !downstream.closed(); }));
+  downstream.change({.failures = 0}, {}, SteadyClock::now());
+  CHECK(downstream.closed());
+  CHECK_FALSE(downstream.watches());
+  test.handler.answer(1, handler::Outcome::unavailable("still out"));
+  REQUIRE(test.until([&] { return test.handler.attempts(1).size() == 1; }));
+  test.pass(milliseconds(20));
+  test.handler.open();
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
+  CHECK(downstream.closed());
+  downstream.change({.failures = 1}, {}, SteadyClock::now());
+  CHECK(downstream.watches());
+  downstream.failed("out again", {}, SteadyClock::now());
+  CHECK_FALSE(downstream.closed());
+}
+
+TEST_CASE("settings that change again and again lose no record and run none twice") {
+  TestLane test;
+  test.handler.open();
+  test.partition.add_run(0, 3000);
+  test.partition.fetched_up_to = 0;
+  test.begin();
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    test.context.lanes.workers = 1 + i * 7 % 13;
+    test.context.lanes.queue = i * 5 % 40;
+    test.context.lanes.max_incomplete = 20 + i % 50;
+    test.partition.fetched_up_to = 10 * (i + 1);
+    test.lane->follow_settings(test.now);
+    test.pass(milliseconds(50));
+  }
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 3000; }));
+  CHECK(TestLane::sorted(test.handler.started()) == offsets(0, 3000));
+}

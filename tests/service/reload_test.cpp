@@ -1,0 +1,76 @@
+// Settings that are changed while a service consumes.
+#include <set>
+
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+
+TEST_CASE("settings change in flight, again and again, and no record is lost, run twice or moved") {
+  World world(4);
+  world.config.consumers = 2;
+  const auto service = world.started();
+  REQUIRE(eventually([&] {
+    std::set<std::size_t> members;
+    const auto lanes = service->snapshot();
+    for (const auto& lane : lanes) members.insert(lane.member);
+    return lanes.size() == 4 && members.size() == 2;
+  }));
+  world.produce(300);  // not before: the members' joining would have some of these run twice
+  const auto rebalances = metric(*service, "rebalances_total");
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    auto wanted = world.config;
+    wanted.lanes.workers = 1 + i % 9;
+    wanted.lanes.queue = i * 7 % 50;
+    wanted.lanes.max_incomplete = 50 + i;
+    wanted.rate.records = i % 3 == 0 ? 100000 : 0;
+    wanted.breaker.failures = i % 4;
+    wanted.commit.every = 1 + i;
+    REQUIRE(service->change(wanted));
+    CHECK(service->settings()->lanes.workers == wanted.lanes.workers);
+    world.produce(10);
+  }
+  CHECK(eventually([&] { return world.history.done_in_all() == world.produced(); }));
+  CHECK(metric(*service, "rebalances_total") == rebalances);
+  CHECK(eventually([&] { return metric(*service, "pool_queue_capacity") == 4 * (39 * 7 % 50); }));
+  stop_cleanly(*service);
+  CHECK(world.each_done_once());
+  CHECK(world.committed_offsets() == world.ends());
+}
+
+TEST_CASE("a service that has not started or that stops changes nothing") {
+  World world(1);
+  auto wanted = world.config;
+  wanted.lanes.workers = 3;
+  const auto service = world.service();
+  const auto early = service->change(wanted);
+  REQUIRE_FALSE(early);
+  CHECK(early.error().kind == ErrorKind::unavailable);
+  REQUIRE(service->start());
+  CHECK(service->change(wanted));
+  service->stop();
+  wanted.lanes.workers = 5;
+  CHECK_FALSE(service->change(wanted));
+  CHECK(service->settings()->lanes.workers == 3);
+  CHECK_FALSE(service->wait().stuck);
+}
+
+TEST_CASE("another drain counts for the next stop") {
+  World world(1);
+  world.config.lanes.drain = std::chrono::hours(1);
+  world.produce(1);
+  std::atomic<bool> begun{false};
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    begun = true;
+    (void)attempt.stop.wait_until(SteadyClock::now() + 2 * patience);
+    return handler::Outcome::retry("stopped");
+  });
+  REQUIRE(eventually([&] { return begun.load(); }));
+  auto wanted = world.config;
+  wanted.lanes.drain = Duration::zero();
+  REQUIRE(service->change(wanted));
+  service->stop();
+  const auto ended = service->wait();
+  CHECK(ended.abandoned == 1);
+  CHECK_FALSE(ended.stuck);
+}
