@@ -2,7 +2,7 @@
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
-#include <catch2/catch_all.hpp>
+#include "catch3.h"
 #else
 #include <catch2/catch.hpp>
 #endif

@@ -8,11 +8,12 @@
 namespace laneway::app::plan {
 namespace {
 
-/// 20,000; with one digit after the point where there is no whole number.
+/// 20,000; with one digit after the point where there is no whole number, with two below a tenth.
 std::string number(double value) {
   const bool exact = value >= 100 || std::abs(value - std::round(value)) < 0.05;
+  const bool small = value < 0.095 && value >= 0.005;
   char digits[64];
-  std::snprintf(digits, sizeof(digits), "%.*f", exact ? 0 : 1, value);
+  std::snprintf(digits, sizeof(digits), "%.*f", small ? 2 : exact ? 0 : 1, value);
   std::string text(digits);
   const auto point = text.find('.');
   for (auto at = static_cast<std::ptrdiff_t>(point == std::string::npos ? text.size() : point) - 3; at > 0;

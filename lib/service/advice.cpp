@@ -36,11 +36,11 @@ enum class Limit : std::uint8_t {
   none
 };
 
-/// There is more to do than a moment's work, and it will not be gone soon.
+/// There is more to do than a moment's work, and it will not be gone soon; or there is no worker to spare.
 bool falls_behind(const LaneUsage& lane, const config::Lanes& lanes) {
   const auto backlog =
       lane.lag - static_cast<std::int64_t>(lanes.workers) - static_cast<std::int64_t>(lanes.queue);
-  if (backlog <= 0) return lane.lag_growth >= 0 || lane.all_busy >= utilisation;
+  if (backlog <= 0) return lane.all_busy >= often;  // caught up, without a worker to spare
   return -lane.lag_growth * to_seconds(backlog_patience) < static_cast<double>(backlog);
 }
 

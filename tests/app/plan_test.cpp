@@ -110,6 +110,12 @@ plan::Reading reading(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("little processor time is not printed as none") {
+  auto given = load();
+  given.cpu = microseconds(2);
+  CHECK(plan::print(given, plan::size(given)).find("20,000/s x 2us = 0.04 cores") != std::string::npos);
+}
+
 TEST_CASE("a load is measured from what services did meanwhile") {
   const auto before = reading(status(lane(0, 1000, "10.0", "500") + ',' + lane(1, 0, "0", "null"), "5.0"));
   const auto after = reading(status(lane(0, 1500, "30.0", "900") + ',' + lane(1, 500, "20.0", "20"), "7.0"));
