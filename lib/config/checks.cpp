@@ -83,7 +83,7 @@ std::string check_command(const std::vector<std::string>& command) {
   if (program.starts_with('/')) return "";
   if (program.find(' ') != program.npos)
     return "this is one word for a shell; give the program and each argument by itself";
-  return quoted(program) + " is not an absolute path; neither a shell nor PATH is asked";
+  return in_quotes(program) + " is not an absolute path; neither a shell nor PATH is asked";
 }
 
 std::string check_topic(const std::string& topic) {
@@ -117,7 +117,7 @@ std::string check_topics(const std::vector<std::string>& topics) {
     return "a pattern stands beside other topics; join them in one, such as ^(orders|payments.*)$";
   std::set<std::string> seen;
   for (const auto& topic : topics)
-    if (!seen.insert(topic).second) return quoted(topic) + " is there twice";
+    if (!seen.insert(topic).second) return in_quotes(topic) + " is there twice";
   return "";
 }
 

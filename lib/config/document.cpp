@@ -64,7 +64,7 @@ class Builder final : public YAML::EventHandler {
   void check(Position at, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != 0) refuse(at, "found an anchor (&name)", "the value without it; anchors are not supported");
     if (!tag.empty() && tag != "?" && tag != "!")
-      refuse(at, "found the tag " + quoted(tag), "the value without it; tags are not supported");
+      refuse(at, "found the tag " + in_quotes(tag), "the value without it; tags are not supported");
     if (++nodes_ > max_nodes)
       refuse(at, "the file has more than " + std::to_string(max_nodes) + " values", "far fewer");
   }
@@ -162,7 +162,7 @@ std::optional<Fault> refuse_bytes(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c == 0x7f || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
-      return Fault{position_at(text, i), "", "found the control character " + quoted(text.substr(i, 1)),
+      return Fault{position_at(text, i), "", "found the control character " + in_quotes(text.substr(i, 1)),
                    "text without control characters"};
   }
   return std::nullopt;

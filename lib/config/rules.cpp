@@ -106,7 +106,7 @@ class Rules {
              "handler.produce.topic_header, or remove it");
     if (const auto topic = looping_topic(config_, *produce); !topic.empty())
       refuse({"handler.produce.topic", "handler.produce.topics"},
-             quoted(topic) + " is one of topics as well: its records would go round for ever",
+             in_quotes(topic) + " is one of topics as well: its records would go round for ever",
              "another topic");
     if (produce->transactional) check_transactions(*produce);
   }
@@ -260,7 +260,7 @@ class Rules {
     });
     if (!known)
       refuse({"kafka.partition.assignment.strategy"},
-             "found " + quoted(config_.client("partition.assignment.strategy")),
+             "found " + in_quotes(config_.client("partition.assignment.strategy")),
              "expected range, roundrobin (separated by a comma without a space), or cooperative-sticky");
     if (names.size() > 1 && std::any_of(names.begin(), names.end(), is_cooperative))
       refuse({"kafka.partition.assignment.strategy"}, "cooperative-sticky stands beside another strategy",

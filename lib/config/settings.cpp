@@ -28,7 +28,7 @@ void add_text(std::string path, const std::string& text, const Place& place, std
   if (property != nullptr && property->structured && (text.starts_with('[') || text.starts_with('{'))) {
     Document document = parse_document(text);
     if (!document.faults.empty()) {
-      problems.add(place, path, "found " + quoted(text) + ": " + document.faults.front().what,
+      problems.add(place, path, "found " + in_quotes(text) + ": " + document.faults.front().what,
                    "expected " + property->expects);
       return;
     }

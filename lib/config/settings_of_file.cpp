@@ -104,7 +104,7 @@ Result<std::string> put_variables_in(const std::string& text, const Environment&
       if (end == text.npos) return wrong("found ${ without its }", "${NAME}, or $${ for ${ itself");
       const auto name = text.substr(i + 2, end - i - 2);
       if (!is_variable_name(name))
-        return wrong("found " + quoted(text.substr(i, end + 1 - i)) + ", which does not name a variable",
+        return wrong("found " + in_quotes(text.substr(i, end + 1 - i)) + ", which does not name a variable",
                      "${NAME}, or $${ for ${ itself");
       const auto found = environment.find(name);
       if (found == environment.end())
@@ -129,8 +129,8 @@ std::string shown(const Node& value) {
     case Node::Kind::scalar:
       break;
   }
-  if (value.written) return quoted(*value.written) + ", whose content is not shown";
-  return quoted(value.text);
+  if (value.written) return in_quotes(*value.written) + ", whose content is not shown";
+  return in_quotes(value.text);
 }
 
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,

@@ -69,7 +69,7 @@ std::size_t ascii_length(std::string_view text) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   if (text.size() <= longest_shown) return escaped(text);
   std::size_t cut = longest_shown;
   while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) --cut;
@@ -78,7 +78,7 @@ std::string quoted(std::string_view text) {
 
 std::string printable(std::string_view name) {
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
-  return plain && !name.empty() && name.size() <= longest_shown ? std::string(name) : quoted(name);
+  return plain && !name.empty() && name.size() <= longest_shown ? std::string(name) : in_quotes(name);
 }
 
 std::optional<std::size_t> invalid_utf8(std::string_view text) {

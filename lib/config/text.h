@@ -9,7 +9,7 @@
 namespace laneway::config {
 
 /// The text in double quotes, control characters escaped, cut when long: safe to print.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// A name as it is where it is short and plain, else quoted.
 std::string printable(std::string_view name);
