@@ -5,6 +5,7 @@
 #include "config/retry_topics.h"
 #include "config/units.h"
 #include "lane/memory_plan.h"
+#include "service/process_threads.h"
 
 namespace laneway::app {
 namespace {
@@ -36,17 +37,12 @@ std::string memory(const config::Config& config, const Cluster& cluster) {
          rounded_size(plan.lane_bytes) + " taken and not finished\n";
 }
 
-/// Members: the loop, its helper for requests, the client's main thread and one for each broker, named broker
-/// and the group's coordinator. Beside them main, signals, watchdog and the admin server's nine.
 std::string threads(const config::Config& config, const Cluster& cluster) {
-  const std::uint64_t member = 3 + cluster.brokers + named_brokers(config) + 1;
-  const std::uint64_t own = 3 + (config.admin.enabled ? 9 : 0);
-  if (std::holds_alternative<config::HttpHandler>(config.handler))
-    return "  threads: at most about " + std::to_string(config.consumers * member + own + 1) +
-           ", of which 1 sends all requests\n";
-  const std::uint64_t workers = cluster.partitions * config.lanes.workers;
-  return "  threads: at most about " + std::to_string(config.consumers * member + workers + own) +
-         ", of which " + std::to_string(workers) + " workers (" + std::to_string(config.lanes.workers) +
+  const auto expected = service::expected_threads(config, cluster.partitions, cluster.brokers);
+  const auto all = "  threads: at most about " + std::to_string(expected.all);
+  if (expected.workers == 0) return all + ", of which 1 sends everything\n";
+  return all + ", of which " + std::to_string(expected.workers) + " workers (" +
+         std::to_string(config.lanes.workers) +
          " a partition; idle ones end), when this process has all partitions\n";
 }
 

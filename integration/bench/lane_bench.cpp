@@ -1,6 +1,7 @@
 // A laneway service in this process, measured from outside: one case a run, one JSON line.
 //
-//   noop, key: a handler that does nothing, without order or by key, until `--records` are done.
+//   noop, key: a handler that does nothing, without order or by key, until `--records` are done (`--scraped`:
+//   while the metrics are asked for every second).
 //   sleep: a handler that takes 10 ms; what is done in `--seconds`.
 //   stuck: the same with partition 3 hanging (`--healthy`: without); what the other partitions do in
 //   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
@@ -23,17 +24,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "admin/client.h"
+#include "admin/server.h"
+#include "base/signal.h"
 #include "handler/handler.h"
 #include "process.h"
 #include "service/service.h"
@@ -58,6 +64,7 @@ struct Options {
   double seconds = 10;
   std::string plugin;
   bool healthy = false;
+  bool scraped = false;
   std::string to;
   bool transactional = false;
   std::string url;
@@ -287,6 +294,45 @@ Json beside_others(service::Service& service, const Options& options) {
   return result;
 }
 
+/// Asks for the metrics every second, over HTTP as Prometheus does, for as long as it lives.
+class Scraper {
+ public:
+  explicit Scraper(const service::Service& service) {
+    auto started = admin::Server::start(
+        "127.0.0.1:0",
+        {.metrics =
+             [&service] { return telemetry::render_metrics({[&service] { return service.families(); }}); },
+         .live = {},
+         .ready = {},
+         .status = {},
+         .control = {}});
+    if (!started) throw std::runtime_error(started.error().text());
+    server_ = std::move(started).value();
+    thread_ = std::thread([this] { scrape(); });
+  }
+  ~Scraper() {
+    ended_.store(true);
+    ends_.notify();
+    thread_.join();
+  }
+  Scraper(const Scraper&) = delete;
+
+ private:
+  void scrape() {
+    const admin::Endpoint endpoint{"127.0.0.1:" + std::to_string(server_->port()), ""};
+    while (!ended_.load()) {
+      if (const auto answer = admin::get(endpoint, "/metrics"); !answer || answer->status != 200)
+        std::abort();
+      ends_.wait_until(SteadyClock::now() + seconds(1));
+    }
+  }
+
+  std::unique_ptr<admin::Server> server_;
+  std::atomic<bool> ended_{false};
+  Signal ends_;
+  std::thread thread_;
+};
+
 /// Runs a service around `measure`. `cut_short`: something hangs that a drain would wait for.
 template <class Measure>
 void run(config::Config config, Measure measure, bool cut_short = false,
@@ -310,7 +356,11 @@ void add_verbs(CLI::App& app, const Options& options) {
   const auto counted = [&options](config::Order order) {
     auto config = configuration(options, Duration::zero());
     config.lanes.order = order;
-    run(config, [&](auto& service) { return until_done(service, options); });
+    run(config, [&](auto& service) {
+      std::optional<Scraper> scraper;
+      if (options.scraped) scraper.emplace(service);
+      return until_done(service, options);
+    });
   };
   verb("noop", "a handler that does nothing", [=] { counted(config::Order::none); });
   verb("key", "the same, in the order of keys", [=] { counted(config::Order::key); });
@@ -380,6 +430,7 @@ int main(int argc, char** argv) {
   app.add_option("--workers", options.workers, "http, exec: of each partition");
   app.add_option("--child", options.child, "exec: program and arguments")->delimiter(' ');
   app.add_option("--waiting", options.waiting, "waiting: so many, divisible by the partitions");
+  app.add_flag("--scraped", options.scraped, "noop, key: the metrics are asked for every second");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
   add_verbs(app, options);
   try {

@@ -17,6 +17,7 @@
 #include "service/lane_history.h"
 #include "service/lane_requests.h"
 #include "service/service.h"
+#include "telemetry/series_cap.h"
 
 namespace laneway::service {
 
@@ -55,6 +56,8 @@ struct Service::Implementation {
   std::unique_ptr<lane::Downstream> downstream;
   std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::Journal> journal;
+  std::atomic<std::uint64_t> brokers{1};
+  telemetry::SeriesCap series_cap;
   lane::CarefulTurn careful_turn;
   lane::HandPauses hand_pauses;
   const TimePoint created = SteadyClock::now();

@@ -133,6 +133,18 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   return families;
 }
 
+std::vector<Family> thread_families(const ExpectedThreads& expected) {
+  std::vector<Family> families;
+  const auto add = [&](const telemetry::MetricInfo& info, std::uint64_t threads) {
+    Sample sample;
+    sample.value = static_cast<double>(threads);
+    families.emplace_back(info, std::vector<Sample>{std::move(sample)});
+  };
+  if (const auto threads = process_threads()) add(metric("process_threads"), *threads);
+  add(metric("process_threads_expected"), expected.all);
+  return families;
+}
+
 Family breaker_family(const lane::Downstream& downstream) {
   Family family(metric("breaker_state"));
   Sample sample;

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "lane/consumer_loop.h"
+#include "service/process_threads.h"
 #include "telemetry/metrics.h"
 
 namespace laneway::service {
 
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
+std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
 telemetry::Family breaker_family(const lane::Downstream& downstream);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 

@@ -9,6 +9,7 @@
 #include "service/forward_topics.h"
 #include "service/implementation.h"
 #include "service/lane_metrics.h"
+#include "service/process_threads.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -92,6 +93,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
     auto topics = find_all_topics(**directory, patience);
     if (topics) {
       std::uint64_t partitions = 0;
+      brokers.store((*directory)->brokers());
       handler->connected_to((*directory)->cluster(patience));
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
@@ -303,6 +305,10 @@ std::vector<telemetry::Family> Service::families() const {
   auto families = lane_families(lanes);
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
   if (const auto* breaker = implementation_->breaker()) families.push_back(breaker_family(*breaker));
+  for (auto& family : thread_families(
+           expected_threads(implementation_->config, lanes.size(), implementation_->brokers.load())))
+    families.push_back(std::move(family));
+  implementation_->series_cap.apply(families);
   return families;
 }
 

@@ -81,8 +81,12 @@ inline constexpr MetricInfo metric_table[] = {
      "Key and value bytes taken from Kafka."},
     {"processed_bytes_total", MetricType::counter, "bytes", "topic,partition",
      "Key and value bytes of records done."},
-    {"memory_records_bytes", MetricType::gauge, "bytes", "", "Key and value bytes of records in the lanes."},
+    {"memory_records_bytes", MetricType::gauge, "bytes", "topic,partition",
+     "Key and value bytes of records in the lanes."},
     // The process
+    {"process_threads", MetricType::gauge, "threads", "", "Threads of the process."},
+    {"process_threads_expected", MetricType::gauge, "threads", "",
+     "Threads that the process has at most, about, with its partitions and all their workers at work."},
     {"build_info", MetricType::gauge, "1", "version,librdkafka", "Always 1; the labels say what runs."},
     {"metrics_omitted_series", MetricType::gauge, "series", "metric",
      "Series left out of this page because their metric has too many."},

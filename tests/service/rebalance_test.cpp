@@ -30,6 +30,16 @@ std::set<std::size_t> members_at_work(const Service& service) {
   return members;
 }
 
+/// Those that the metrics have series of.
+std::set<std::int32_t> measured_partitions(const Service& service) {
+  std::set<std::int32_t> result;
+  for (const auto& family : service.families())
+    for (const auto& sample : family.samples)
+      for (const auto& [label, value] : sample.labels)
+        if (label == "partition") result.insert(std::stoi(value));
+  return result;
+}
+
 /// Both have some partitions, and together all of them once.
 bool share(const Service& a, const Service& b, std::size_t partitions) {
   auto all = partitions_of(a);
@@ -52,6 +62,8 @@ TEST_CASE(
     world.produce(300);
     const auto second = world.started(a_millisecond);
     CHECK(eventually([&] { return share(*first, *second, 4); }));
+    CHECK(eventually([&] { return measured_partitions(*first) == partitions_of(*first); }));
+    CHECK(measured_partitions(*first).size() < 4);  // what was revoked has no series
     world.produce(300);
     CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
     world.produce(300);

@@ -1,0 +1,130 @@
+#include "telemetry/series_cap.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace laneway::telemetry {
+namespace {
+
+struct Partition {
+  std::string topic;
+  std::int64_t number = 0;
+  auto operator<=>(const Partition&) const = default;
+};
+
+bool is_partition(const Sample& sample) {
+  return sample.labels.size() >= 2 && sample.labels[0].first == "topic" &&
+         sample.labels[1].first == "partition";
+}
+
+Partition partition_of(const Sample& sample) {
+  Partition partition{sample.labels[0].second, 0};
+  const auto& number = sample.labels[1].second;
+  std::from_chars(number.data(), number.data() + number.size(), partition.number);
+  return partition;
+}
+
+std::set<Partition> partitions_in(const std::vector<Family>& families) {
+  std::set<Partition> partitions;
+  for (const auto& family : families)
+    for (const auto& sample : family.samples)
+      if (is_partition(sample)) partitions.insert(partition_of(sample));
+  return partitions;
+}
+
+/// The sum of offsets says nothing, and the oldest is as old as the oldest of all.
+bool summed_up(const Family& family) { return !family.name.ends_with("_offset"); }
+bool highest_counts(const Family& family) { return family.name == "lane_oldest_incomplete_seconds"; }
+
+/// `now` minus `last`, or all of `now` where it has begun anew.
+Sample grown(Sample now, const Sample& last) {
+  if (now.value < last.value || now.count < last.count) return now;
+  now.value -= last.value;
+  now.count -= last.count;
+  now.sum = std::max(now.sum - last.sum, 0.0);
+  for (std::size_t i = 0; i < now.buckets.size() && i < last.buckets.size(); ++i)
+    now.buckets[i].second -= std::min(now.buckets[i].second, last.buckets[i].second);
+  return now;
+}
+
+void add(Sample& total, const Sample& more) {
+  if (total.buckets.empty()) {
+    total.buckets = more.buckets;
+  } else {
+    for (std::size_t i = 0; i < total.buckets.size() && i < more.buckets.size(); ++i)
+      total.buckets[i].second += more.buckets[i].second;
+  }
+  total.value += more.value;
+  total.count += more.count;
+  total.sum += more.sum;
+}
+
+}  // namespace
+
+struct SeriesCap::Page {
+  std::set<Partition> own;
+  bool first;  // on which there are too many: what was counted before is nobody's growth
+  Counted counted;
+  std::map<Key, Sample> gauges;
+};
+
+void SeriesCap::apply(std::vector<Family>& families) {
+  auto partitions = partitions_in(families);
+  MutexLock lock(mutex_);
+  if (partitions.size() <= most_ && !exceeded_) return;
+  if (partitions.size() > most_)
+    partitions.erase(std::next(partitions.begin(), static_cast<std::ptrdiff_t>(most_)), partitions.end());
+  Page page{std::move(partitions), !std::exchange(exceeded_, true), {}, {}};
+  for (auto& family : families) fold(family, page);
+  last_ = std::move(page.counted);
+}
+
+void SeriesCap::fold(Family& family, Page& page) {
+  std::vector<Sample> kept;
+  std::map<Key, Sample> others;
+  for (auto& sample : family.samples) {
+    const bool other = is_partition(sample) && !page.own.contains(partition_of(sample));
+    if (is_partition(sample) && family.type != MetricType::gauge) count(family, sample, other, page);
+    if (!other) {
+      kept.push_back(std::move(sample));
+      continue;
+    }
+    if (family.type != MetricType::gauge || !summed_up(family)) continue;
+    sample.labels[1].second = other_partitions;
+    Key key;
+    for (const auto& [name, value] : sample.labels) key.push_back(value);
+    const auto [at, is_new] = others.try_emplace(key, sample);
+    if (is_new) continue;
+    at->second.value =
+        highest_counts(family) ? std::max(at->second.value, sample.value) : at->second.value + sample.value;
+  }
+  for (auto& [key, sample] : others) kept.push_back(std::move(sample));
+  for (const auto& [key, sample] : totals_)
+    if (key.front() == family.name) kept.push_back(sample);
+  family.samples = std::move(kept);
+}
+
+void SeriesCap::count(const Family& family, const Sample& sample, bool other, Page& page) {
+  Key key{family.name};
+  for (const auto& [name, value] : sample.labels) key.push_back(value);
+  const auto last = last_.find(key);
+  if (other) {
+    Key of_others = key;
+    of_others[2] = other_partitions;
+    const auto at = totals_.try_emplace(std::move(of_others)).first;
+    if (at->second.labels.empty()) {
+      at->second.labels = sample.labels;
+      at->second.labels[1].second = other_partitions;
+    }
+    if (last != last_.end() || !page.first)
+      add(at->second, last == last_.end() ? sample : grown(sample, last->second));
+    else if (at->second.buckets.empty())
+      add(at->second, grown(sample, sample));
+  }
+  page.counted.insert_or_assign(std::move(key), sample);
+}
+
+}  // namespace laneway::telemetry
