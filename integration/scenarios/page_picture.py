@@ -38,7 +38,7 @@ def scenario(run):
     options = {"handler": {"simulate": None, "http": {"url": shop.url()}}, "retry": {"attempts": 1000, "max_backoff": "5s"},
                "dead_letter": {"topic": "{topic}-dlt"}, "breaker": {"failures": 5, "probe": "2s"}}
     first = run.service("first", **options)
-    run.produce_meanwhile("--seconds", 150, "--rate", 280, "--size", 200)
+    run.produce_meanwhile("--rate", 280, "--size", 200)
     run.wait_for_progress(first, 1000)
     browser = Browser(run.folder)
     try:
