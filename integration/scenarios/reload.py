@@ -107,7 +107,7 @@ def scenario(run):
     run.wait_for_no_lag()
     opened = descriptors(service)
     operator = Operator(run, service)
-    run.produce_meanwhile("--seconds", 10, "--rate", 1500, "--size", 100)
+    run.produce_meanwhile("--rate", 1500, "--size", 100)
     for number in range(RELOADS):
         if number % 5 == 4:
             operator.be_refused(number)
