@@ -298,14 +298,11 @@ Json beside_others(service::Service& service, const Options& options) {
 class Scraper {
  public:
   explicit Scraper(const service::Service& service) {
-    auto started = admin::Server::start(
-        "127.0.0.1:0",
-        {.metrics =
-             [&service] { return telemetry::render_metrics({[&service] { return service.families(); }}); },
-         .live = {},
-         .ready = {},
-         .status = {},
-         .control = {}});
+    admin::AdminSources sources;
+    sources.metrics = [&service] {
+      return telemetry::render_metrics({[&service] { return service.families(); }});
+    };
+    auto started = admin::Server::start("127.0.0.1:0", std::move(sources));
     if (!started) throw std::runtime_error(started.error().text());
     server_ = std::move(started).value();
     thread_ = std::thread([this] { scrape(); });
