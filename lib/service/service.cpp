@@ -305,8 +305,8 @@ std::vector<telemetry::Family> Service::families() const {
   auto families = lane_families(lanes);
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
   if (const auto* breaker = implementation_->breaker()) families.push_back(breaker_family(*breaker));
-  for (auto& family : thread_families(
-           expected_threads(implementation_->config, lanes.size(), implementation_->brokers.load())))
+  for (auto& family :
+       thread_families(expected_threads(*settings(), lanes.size(), implementation_->brokers.load())))
     families.push_back(std::move(family));
   implementation_->series_cap.apply(families);
   return families;
