@@ -37,10 +37,16 @@ service::ControlAnswer control(const service::ControlRequest& request) {
   return {service::ControlAnswer::Kind::done, request.topic + ' ' + request.reason};
 }
 
+service::ControlAnswer reload(const ReloadRequest& request) {
+  ++asked;
+  return {service::ControlAnswer::Kind::done, request.dry_run ? "would change" : "changed"};
+}
+
 Routes& routes() {
   static Routes made({[] { return std::string("metrics"); }, [] { return service::Liveness{}; },
-                      [] { return service::Readiness{}; }, [] { return std::string("{}"); }, control},
-                     {"admin.example"}, Access{std::string(token), true});
+                      [] { return service::Readiness{}; }, [] { return std::string("{}"); }, control, reload,
+                      [] { return std::string(token); }},
+                     {"admin.example"}, true);
   return made;
 }
 
