@@ -66,7 +66,6 @@ TEST_CASE("more workers take what is queued at once") {
 }
 
 TEST_CASE("threads that are too many end though there is work, and never one that is needed") {
-  std::atomic<bool> stop{false};
   auto jobs = single_jobs(400);
   std::atomic<int> at_work{0};
   std::atomic<int> most{0};
