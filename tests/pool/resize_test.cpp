@@ -30,7 +30,8 @@ TEST_CASE("after a change of the limits the new N + Q jobs are taken, grown or s
   // What is in counts; nothing of it is let go.
   const auto room = total > old.size ? total - old.size : 0;
   CHECK(pool->try_submit(jobs).taken == room);
-  CHECK(pool->snapshot().queued + pool->snapshot().in_flight == old.size + room);
+  const auto now = pool->snapshot();  // one: a worker may take a job between two
+  CHECK(now.queued + now.in_flight == old.size + room);
   first.open();
   CHECK(eventually([&] { return old.all_ran(); }));
   std::uint32_t begin = room;
