@@ -3,10 +3,11 @@
 //
 // What is known after a death is only what was written down before it. So each commit carries a marker beside
 // the completion map: how many lives in a row have begun at this offset without ending cleanly. A life is one
-// assignment of the partition. A record that kills holds the committed offset where it is, so the number
-// grows; any progress sets it back. From the third life on the lane is careful: one record is at work at a
-// time, in the whole process, and its offset is committed as the suspect before it begins. If the process
-// dies, the next life knows who it was:
+// assignment of the partition; nothing is begun in it before its first marker is acknowledged, because a
+// record that kills at once would otherwise leave no trace, for ever. A record that kills holds the committed
+// offset where it is, so the number grows; any progress sets it back. From the third life on the lane is
+// careful: one record is at work at a time, in the whole process, and its offset is committed as the suspect
+// before it begins. If the process dies, the next life knows who it was:
 //
 //   life 1, 2    the process dies: some record of those at work
 //   life 3 …     careful; the suspect of the commit was alone at work; the same suspect adds up
@@ -50,7 +51,7 @@ class CrashWatch {
 
   bool watches() const { return max_crashes_ > 0; }
   bool careful() const { return careful_; }
-  /// Nothing may begin before the marker of this life is committed: the last life ended uncleanly.
+  /// The last life ended uncleanly.
   bool begins_unclean() const { return before_.lives > 0; }
 
   /// For the next commit. Its version is another number whenever it differs from the one before.

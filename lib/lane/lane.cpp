@@ -63,7 +63,7 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       next_offset_(start.offset),
       acknowledged_(start),
       wanted_marker_(watch_.version()),
-      gated_(watch_.begins_unclean() || (watch_.watches() && start.offset == kafka::no_offset)),
+      gated_(watch_.watches()),
       execution_(context, partition_, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(pool::Limits{.workers = context.lanes.workers,
                                                       .queue = context.lanes.queue,

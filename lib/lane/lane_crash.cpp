@@ -8,7 +8,7 @@ namespace {
 
 /// Where commits are refused, records go on without them: a record that kills is rarer than that.
 constexpr Duration gate_patience = seconds(2);
-/// Nothing has gone wrong yet.
+/// Nothing has gone wrong yet: a broker that is slow with commits does not keep the first records waiting.
 constexpr Duration first_gate_patience = milliseconds(500);
 /// A handler that hangs does not kill; it must not keep the other careful lanes waiting.
 constexpr Duration hang_grace = seconds(5);
