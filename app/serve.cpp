@@ -67,7 +67,10 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings
   auto server = admin::Server::start(
       settings.listen,
       {.metrics =
-           [&service] { return telemetry::render_metrics({[&service] { return service.families(); }}); },
+           [&service, aliases = settings.pool_aliases] {
+             return telemetry::render_metrics({[&service] { return service.families(); }},
+                                              telemetry::series_per_family, aliases);
+           },
        .live = [&service] { return service.live(); },
        .ready = [&service] { return service.readiness(); },
        .status = [&service] { return admin::status_json(service.status(), LANEWAY_VERSION); },

@@ -223,6 +223,7 @@ BAD = {
     "url-scheme": 'handler: { http: { url: "htp://worker:CANARY@host/?token=CANARY" } }',
     "url-port": 'handler: { http: { url: "http://worker:CANARY@host:port/" } }',
     "url-space": 'handler: { http: { url: "http://worker:CAN ARY CANARY@host/" } }',
+    "trace-url": 'trace: { otlp: "htp://worker:CANARY@host/?token=CANARY" }',
     "token": 'admin: { token: CANARY }',
     "elsewhere": 'lanes: { workers: "${ANY}" }',
     "plugin-twice": 'handler: { plugin: { library: /no/such.so, config: { password: CANARY, password: CANARY } } }',

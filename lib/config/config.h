@@ -198,6 +198,7 @@ struct Admin {
   struct Ready {
     Duration stall = seconds(60);
   } ready;
+  bool pool_aliases = false;  ///< pool_jobs_total and so on without the prefix, too
 };
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error };
@@ -206,6 +207,12 @@ enum class LogFormat : std::uint8_t { text, json };
 struct Log {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
+};
+
+/// Spans of the attempts, for a collector of OpenTelemetry.
+struct Trace {
+  std::string otlp;      ///< URL that takes OTLP over HTTP; empty: off
+  double sample = 0.01;  ///< fraction of the records whose header does not say whether they are sampled
 };
 
 struct Config {
@@ -228,6 +235,7 @@ struct Config {
   Journal journal;
   Admin admin;
   Log log;
+  Trace trace;
 
   bool topics_by_pattern() const { return !topics.empty() && topics.front().starts_with('^'); }
   const std::string& client(const std::string& key) const {

@@ -64,8 +64,11 @@ const std::map<std::string_view, const char*>& table() {
       {"admin.listen", listener},
       {"admin.token_file", in_flight},
       {"admin.ready.stall", in_flight},
+      {"admin.pool_aliases", listener},
       {"log.level", in_flight},
       {"log.format", opened},
+      {"trace.otlp", "the exporter of spans is made at the start"},
+      {"trace.sample", "the exporter of spans is made at the start"},
   };
   return keys;
 }

@@ -126,18 +126,29 @@ Property hang_partitions_property() {
       [](std::int32_t number) { return std::to_string(number); }, [](const auto&) { return std::string(); });
 }
 
-Property url_property() {
-  Property property = text("handler.http.url", "a URL that starts with http:// or https://",
-                           "where records are sent, by POST", AT_HTTP(url), check_url);
-  property.example = "\"http://127.0.0.1:8080/orders\"";
+/// Neither printed nor shown in an error with what may be secret in it.
+template <class Access, class Check>
+Property url_property(std::string name, std::string expects, std::string description, Access access,
+                      Check check) {
+  Property property = text(std::move(name), std::move(expects), std::move(description), access, check);
   property.set = [set = property.set](Config& config, const Node& node) {
     auto bad = set(config, node);
     if (bad) bad->node.text = refused_without_secrets(bad->node.text);
     return bad;
   };
-  property.print = [](const Config& config) {
-    const auto& url = std::get<HttpHandler>(config.handler).url;
-    return url.empty() ? url : yaml_scalar(without_secrets(url));
+  property.print = [access](const Config& config) {
+    const std::string& url = access(config);
+    return url.empty() ? yaml_scalar(url) : yaml_scalar(without_secrets(url));
+  };
+  return property;
+}
+
+Property http_url_property() {
+  auto property = url_property("handler.http.url", "a URL that starts with http:// or https://",
+                               "where records are sent, by POST", AT_HTTP(url), check_url);
+  property.example = "\"http://127.0.0.1:8080/orders\"";
+  property.print = [print = property.print](const Config& config) {
+    return std::get<HttpHandler>(config.handler).url.empty() ? std::string() : print(config);
   };
   return property;
 }
@@ -174,7 +185,7 @@ Property plugin_config_property() {
 }
 
 void add_handlers(std::vector<Property>& table) {
-  table.push_back(url_property());
+  table.push_back(http_url_property());
   table.push_back(
       duration("handler.http.timeout", milliseconds(1), hours(1), "limit of one attempt", AT_HTTP(timeout)));
   table.push_back(text("handler.http.content_type", "a media type", "Content-Type of the requests",
@@ -276,6 +287,10 @@ void add_rest(std::vector<Property>& table) {
   table.push_back(duration("admin.ready.stall", seconds(1), hours(24),
                            "a lane with lag that makes no progress for so long is not ready",
                            AT(admin.ready.stall)));
+  table.push_back(flag("admin.pool_aliases",
+                       "pool_jobs_total, pool_inflight, pool_queue_depth and pool_duration_seconds are also "
+                       "served without laneway_",
+                       AT(admin.pool_aliases)));
   table.push_back(choice<LogLevel>("log.level",
                                    {{"trace", LogLevel::trace},
                                     {"debug", LogLevel::debug},
@@ -285,6 +300,13 @@ void add_rest(std::vector<Property>& table) {
                                    "what is logged to standard error", AT(log.level)));
   table.push_back(choice<LogFormat>("log.format", {{"text", LogFormat::text}, {"json", LogFormat::json}},
                                     "key=value or JSON, one line an event", AT(log.format)));
+  table.push_back(url_property(
+      "trace.otlp", "a URL that starts with http:// or https://, or \"\" for none",
+      "a collector of OpenTelemetry that takes spans, such as http://127.0.0.1:4318/v1/traces",
+      AT(trace.otlp), [](const std::string& url) { return url.empty() ? url : check_url(url); }));
+  table.push_back(fraction("trace.sample",
+                           "fraction of the records with spans, where their traceparent does not say",
+                           AT(trace.sample)));
 }
 
 #undef AT_SIMULATE

@@ -20,7 +20,7 @@ void append_bytes(std::string& out, const Bytes& bytes) {
 
 std::string binary_frame(const ExecRequest& request) {
   const kafka::Record& record = request.record;
-  const auto headers = record.headers();
+  const auto headers = shown_headers(record, request.trace);
   std::string out(length_size, '\0');
   out.reserve(record.size() + 256);
   out += static_cast<char>(exec_version);
@@ -45,8 +45,9 @@ std::string binary_frame(const ExecRequest& request) {
 }  // namespace
 
 std::string exec_frame(config::Framing framing, const ExecRequest& request) {
-  return framing == config::Framing::json ? record_json(request.record, request.attempt, request.id) + '\n'
-                                          : binary_frame(request);
+  return framing == config::Framing::json
+             ? record_json(request.record, request.attempt, request.id, request.trace) + '\n'
+             : binary_frame(request);
 }
 
 /// Of a complete frame with its length or its line's end; npos while that is not known.

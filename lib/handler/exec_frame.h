@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "config/config.h"
+#include "handler/attempt_trace.h"
 #include "kafka/record.h"
 
 namespace laneway::handler {
@@ -33,6 +34,7 @@ struct ExecRequest {
   std::uint64_t id = 0;
   const kafka::Record& record;
   std::uint32_t attempt = 1;
+  const AttemptTrace* trace = nullptr;
 };
 
 /// The frame, whole.

@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "base/stop_token.h"
 #include "base/time.h"
+#include "handler/attempt_trace.h"
 #include "handler/outcome.h"
 #include "handler/record_batch.h"
 #include "kafka/record.h"
@@ -34,6 +35,7 @@ struct Attempt {
   std::uint32_t number;                      ///< from 1
   StopToken stop;                            ///< the attempt's deadline passed, or the drain was cut short
   const FailureHistory* failures = nullptr;  ///< of the attempts before; null: none failed
+  const AttemptTrace* trace = nullptr;       ///< its span, to be passed on; null: not sampled
 
   /// The topic of the service that the record belongs to: its own, except where a stranger wrote it to a
   /// retry topic.
@@ -56,14 +58,23 @@ struct Finished {
   Duration busy{};                ///< from the first attempt to the last answer
 };
 
+/// Of an attempt, until it is answered.
+struct BegunAttempt {
+  TimePoint start;
+  std::unique_ptr<AttemptTrace> trace;
+};
+
 /// Who is told: the lane. Called on the thread that answers.
 class TaskSink {
  public:
   virtual ~TaskSink() = default;
   virtual void finished(Finished finished) noexcept = 0;
-  /// Whether attempted() wants to be called for every record (the journal is on); constant.
+  /// Whether begun() and attempted() want to be called for every record (there is a journal, or spans);
+  /// constant.
   virtual bool wants_attempts() const noexcept { return false; }
-  virtual void attempted(const Item& /*item*/, TimePoint /*start*/, TimePoint /*end*/,
+  /// The attempt's span; null: none.
+  virtual std::unique_ptr<AttemptTrace> begun(const Item& /*item*/) noexcept { return nullptr; }
+  virtual void attempted(const Item& /*item*/, const BegunAttempt& /*begun*/, TimePoint /*end*/,
                          const Outcome& /*outcome*/) noexcept {}
 };
 
@@ -72,14 +83,16 @@ class Task {
   Task(const pool::Claim& claim, TaskSink& sink)
       : finished_{claim, 0, {}, {}}, batch_(static_cast<RecordBatch*>(claim.range.batch)), sink_(&sink) {
     started_ = SteadyClock::now();
-    if (sink.wants_attempts()) attempt_started_.resize(size(), started_);
+    if (!sink.wants_attempts()) return;
+    begun_.resize(size());
+    for (auto& begun : begun_) begun.start = started_;
   }
   Task(Task&& other) noexcept
       : finished_(std::move(other.finished_)),
         batch_(other.batch_),
         sink_(std::exchange(other.sink_, nullptr)),
         started_(other.started_),
-        attempt_started_(std::move(other.attempt_started_)) {}
+        begun_(std::move(other.begun_)) {}
   Task& operator=(Task&&) = delete;
   ~Task() {
     if (sink_ == nullptr) return;
@@ -95,17 +108,20 @@ class Task {
   Attempt attempt(std::uint32_t index) {
     const auto job = finished_.claim.range.begin + index;
     finished_.claim.slot->progress(finished_.claim.first_ticket + index);
-    if (!attempt_started_.empty()) attempt_started_[index] = SteadyClock::now();
     const Item& item = batch_->items[job];
-    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get()};
+    const AttemptTrace* trace = nullptr;
+    if (!begun_.empty()) {
+      begun_[index] = {SteadyClock::now(), sink_->begun(item)};
+      trace = begun_[index].trace.get();
+    }
+    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace};
   }
 
   /// Answers record `index`, once. A record that is done is released here.
   void answer(std::uint32_t index, Outcome outcome) {
     const auto job = finished_.claim.range.begin + index;
     Item& item = batch_->items[job];
-    if (!attempt_started_.empty())
-      sink_->attempted(item, attempt_started_[index], SteadyClock::now(), outcome);
+    if (!begun_.empty()) sink_->attempted(item, begun_[index], SteadyClock::now(), outcome);
     if (outcome.verdict == Verdict::done) {
       item.record.reset();
       item.state = ItemState::done;
@@ -121,7 +137,7 @@ class Task {
   RecordBatch* batch_;
   TaskSink* sink_;
   TimePoint started_;
-  std::vector<TimePoint> attempt_started_;  // only when the sink wants attempts
+  std::vector<BegunAttempt> begun_;  // only when the sink wants attempts
 };
 
 class Handler {

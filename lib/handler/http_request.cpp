@@ -27,8 +27,6 @@ bool token_character(char c) {
   return letter_or_digit(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-constexpr std::string_view traceparent = "traceparent";
-
 }  // namespace
 
 std::string percent_encoded(std::string_view bytes) {
@@ -59,7 +57,8 @@ bool may_be_passed_on(std::string_view header_name) {
 
 std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uint32_t attempt,
                                            const std::string& cluster,
-                                           const std::vector<std::string>& passed_on) {
+                                           const std::vector<std::string>& passed_on,
+                                           const AttemptTrace* trace) {
   std::vector<RequestHeader> headers;
   headers.push_back({"Kafka-Topic", percent_encoded(record.topic())});
   headers.push_back({"Kafka-Partition", std::to_string(record.partition())});
@@ -71,8 +70,8 @@ std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uin
   const std::string of_cluster = cluster.empty() ? "" : percent_encoded(cluster) + '/';
   headers.push_back({"Laneway-Delivery-Id",
                      of_cluster + headers[0].value + '/' + headers[1].value + '/' + headers[2].value});
-  for (const kafka::Header& header : record.headers()) {
-    const bool wanted = header.name == traceparent ||
+  for (const kafka::Header& header : shown_headers(record, trace)) {
+    const bool wanted = header.name == telemetry::traceparent_header ||
                         std::find(passed_on.begin(), passed_on.end(), header.name) != passed_on.end();
     if (wanted && header.value)
       headers.push_back({std::string(header.name), without_control_characters(*header.value)});

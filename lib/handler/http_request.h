@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "handler/attempt_trace.h"
 #include "kafka/record.h"
 
 namespace laneway::handler {
@@ -41,6 +42,7 @@ struct RequestHeader {
 /// `cluster`: as above, may be empty.
 std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uint32_t attempt,
                                            const std::string& cluster,
-                                           const std::vector<std::string>& passed_on);
+                                           const std::vector<std::string>& passed_on,
+                                           const AttemptTrace* trace = nullptr);
 
 }  // namespace laneway::handler

@@ -29,13 +29,14 @@ void PluginRecord::show(const Attempt& begun) {
   partition = shown.partition();
   attempt = begun.number;
   record_ = &shown;
+  trace_ = begun.trace;
   stop_ = begun.stop;
   headers_read_ = false;
 }
 
 const std::vector<kafka::Header>& PluginRecord::headers() const {
   if (!headers_read_) {
-    headers_ = record_->headers();
+    headers_ = shown_headers(*record_, trace_);
     headers_read_ = true;
   }
   return headers_;

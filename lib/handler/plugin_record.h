@@ -33,6 +33,7 @@ class PluginRecord : public laneway_record {
   const std::vector<kafka::Header>& headers() const;
 
   const kafka::Record* record_ = nullptr;
+  const AttemptTrace* trace_ = nullptr;
   std::optional<StopToken> stop_;
   mutable bool headers_read_ = false;
   mutable std::vector<kafka::Header> headers_;

@@ -53,7 +53,8 @@ bool Shipment::send_one(kafka::Producer& producer) {
   }
   if (topic_.empty()) topic_ = config::output_topic(settings_, attempt.source_topic());
   std::vector<kafka::Header> headers;
-  if (settings_.keep_headers || !settings_.topic_header.empty()) headers = attempt.record.headers();
+  if (settings_.keep_headers || !settings_.topic_header.empty())
+    headers = shown_headers(attempt.record, attempt.trace);
   Place& place = places_[next_];
   place.offset = attempt.record.offset();
   std::string refusal;

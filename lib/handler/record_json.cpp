@@ -45,8 +45,9 @@ void append_number(std::string& out, std::string_view member, Number number) {
 }  // namespace
 
 // Put together by hand: a document for it in memory costs more than all else that is done with a record.
-std::string record_json(const kafka::Record& record, std::uint32_t attempt, std::optional<std::uint64_t> id) {
-  const auto headers = record.headers();
+std::string record_json(const kafka::Record& record, std::uint32_t attempt, std::optional<std::uint64_t> id,
+                        const AttemptTrace* trace) {
+  const auto headers = shown_headers(record, trace);
   const bool as_base64 =
       !is_text(record.key()) || !is_text(record.value()) ||
       !std::all_of(headers.begin(), headers.end(), [](const auto& header) { return is_text(header.value); });

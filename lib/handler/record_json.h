@@ -16,13 +16,14 @@
 #include <string>
 #include <string_view>
 
+#include "handler/attempt_trace.h"
 #include "kafka/record.h"
 
 namespace laneway::handler {
 
 /// Without a line's end in it or behind it.
 std::string record_json(const kafka::Record& record, std::uint32_t attempt,
-                        std::optional<std::uint64_t> id = {});
+                        std::optional<std::uint64_t> id = {}, const AttemptTrace* trace = nullptr);
 
 /// RFC 4648, 4, with padding.
 std::string base64(std::string_view bytes);

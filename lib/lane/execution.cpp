@@ -88,15 +88,24 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   if (silent > 0) downstream.ended(silent);
 }
 
-void Execution::attempted(const handler::Item& item, TimePoint start, TimePoint end,
+std::unique_ptr<handler::AttemptTrace> Execution::begun(const handler::Item& item) noexcept {
+  if (context_.tracer == nullptr || item.route() != handler::Route::work) return nullptr;
+  return context_.tracer->begin(item.record);
+}
+
+void Execution::attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
                           const handler::Outcome& outcome) noexcept {
   if (outcome.cause == handler::Cause::withheld) return;
   const char* name = outcome_name(outcome);
+  if (begun.trace != nullptr)
+    context_.tracer->end(*begun.trace, {partition_.topic, partition_.partition, item.offset(), item.attempt,
+                                        begun.start, end, name, outcome.reason});
+  if (context_.journal == nullptr) return;
   const bool done = outcome.verdict == handler::Verdict::done;
   if (item.route() == handler::Route::dead_letter) name = done ? "dead_letter" : "dead_letter_failed";
   if (item.route() == handler::Route::retry_topic) name = done ? "retry_topic" : "retry_topic_failed";
   context_.journal->write(
-      {partition_, item.offset(), item.record.key(), epoch_, item.attempt, start, end, name});
+      {partition_, item.offset(), item.record.key(), epoch_, item.attempt, begun.start, end, name});
 }
 
 void Execution::collect(std::vector<handler::Finished>& into) {

@@ -48,8 +48,11 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void run(const pool::Claim& claim) noexcept override;
 
   void finished(handler::Finished finished) noexcept override EXCLUDES(mutex_);
-  bool wants_attempts() const noexcept override { return context_.journal != nullptr; }
-  void attempted(const handler::Item& item, TimePoint start, TimePoint end,
+  bool wants_attempts() const noexcept override {
+    return context_.journal != nullptr || context_.tracer != nullptr;
+  }
+  std::unique_ptr<handler::AttemptTrace> begun(const handler::Item& item) noexcept override;
+  void attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
                  const handler::Outcome& outcome) noexcept override;
 
   /// No thread is inside finished(). One that answers for an asynchronous handler is not the pool's, so it

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "delivery/retry_stages.h"
 #include "handler/handler.h"
+#include "handler/tracer.h"
 #include "lane/crash_watch.h"
 #include "lane/downstream.h"
 #include "lane/hand_pauses.h"
@@ -29,6 +30,7 @@ struct LaneContext {
   Journal* journal = nullptr;                           ///< may be null
   CarefulTurn* careful_turn = nullptr;      ///< of all lanes of the process; null: a lane of its own
   const HandPauses* hand_pauses = nullptr;  ///< null: nobody can pause a lane by hand
+  handler::Tracer* tracer = nullptr;        ///< null: there are no spans
 };
 
 }  // namespace laneway::lane

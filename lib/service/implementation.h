@@ -43,6 +43,7 @@ struct Service::Implementation {
   void observe() EXCLUDES(mutex);
   void waits(std::string what) EXCLUDES(mutex);
   const lane::Downstream* breaker() const EXCLUDES(mutex);
+  const handler::Tracer* spans() const EXCLUDES(mutex);
   Facts facts() const EXCLUDES(mutex);
   Totals totals() const EXCLUDES(mutex);
   ReadinessLimits limits() const;
@@ -56,6 +57,7 @@ struct Service::Implementation {
   std::unique_ptr<lane::Downstream> downstream;
   std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::Journal> journal;
+  std::unique_ptr<handler::Tracer> tracer;
   std::atomic<std::uint64_t> brokers{1};
   telemetry::SeriesCap series_cap;
   lane::CarefulTurn careful_turn;

@@ -133,6 +133,20 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   return families;
 }
 
+Family span_family(const handler::SpanExporter::Counts& counts) {
+  Family family(metric("trace_spans_total"));
+  const auto add = [&](const char* result, std::uint64_t count) {
+    Sample sample;
+    sample.labels = {{"result", result}};
+    sample.value = static_cast<double>(count);
+    family.samples.push_back(std::move(sample));
+  };
+  add("exported", counts.exported);
+  add("dropped", counts.dropped);
+  add("failed", counts.failed);
+  return family;
+}
+
 std::vector<Family> thread_families(const ExpectedThreads& expected) {
   std::vector<Family> families;
   const auto add = [&](const telemetry::MetricInfo& info, std::uint64_t threads) {

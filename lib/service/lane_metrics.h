@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "handler/span_exporter.h"
 #include "lane/consumer_loop.h"
 #include "service/process_threads.h"
 #include "telemetry/metrics.h"
@@ -11,6 +12,7 @@
 namespace laneway::service {
 
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
+telemetry::Family span_family(const handler::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
 telemetry::Family breaker_family(const lane::Downstream& downstream);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);

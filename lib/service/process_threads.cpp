@@ -26,7 +26,7 @@ bool has_workers(const config::Config& config) {
 ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,
                                  std::uint64_t brokers) {
   const auto client = client_threads(config, brokers);
-  const std::uint64_t own = 3 + (config.admin.enabled ? 9 : 0);
+  const std::uint64_t own = 3 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
   std::uint64_t producers = 0;
   if (config.dead_letter.enabled()) ++producers;
   if (std::holds_alternative<config::ProduceHandler>(config.handler)) ++producers;

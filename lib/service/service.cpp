@@ -42,6 +42,11 @@ Status Service::Implementation::prepare() {
     if (!made) return made.error();
     handler = std::move(made).value();
   }
+  if (!config.trace.otlp.empty()) {
+    auto made = handler::Tracer::make(config);
+    if (!made) return made.error();
+    tracer = std::move(made).value();
+  }
   auto warnings = kafka::version_warnings(config.kafka);
   if (!warnings) return warnings.error();
   for (const auto& warning : *warnings) telemetry::warn("client version", {{"error", warning}});
@@ -131,8 +136,9 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
                                                   config.breaker.slow);
   rate = std::make_unique<lane::RateLimiter>(config.rate);
   stages = retry_stages(config);
-  context = {config.lanes, config.retry,     config.ledger, plan,          handler.get(), forward.get(),
-             &stages,      downstream.get(), rate.get(),    journal.get(), &careful_turn, &hand_pauses};
+  context = {config.lanes,  config.retry, config.ledger,    plan,       handler.get(),
+             forward.get(), &stages,      downstream.get(), rate.get(), journal.get(),
+             &careful_turn, &hand_pauses, tracer.get()};
   return {};
 }
 
@@ -305,6 +311,7 @@ std::vector<telemetry::Family> Service::families() const {
   auto families = lane_families(lanes);
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
   if (const auto* breaker = implementation_->breaker()) families.push_back(breaker_family(*breaker));
+  if (const auto* spans = implementation_->spans()) families.push_back(span_family(spans->counts()));
   for (auto& family :
        thread_families(expected_threads(*settings(), lanes.size(), implementation_->brokers.load())))
     families.push_back(std::move(family));

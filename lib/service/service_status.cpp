@@ -57,6 +57,11 @@ const lane::Downstream* Service::Implementation::breaker() const {
   return waits_for.empty() && downstream->watches() ? downstream.get() : nullptr;
 }
 
+const handler::Tracer* Service::Implementation::spans() const {
+  MutexLock lock(mutex);
+  return waits_for.empty() ? tracer.get() : nullptr;
+}
+
 ReadinessLimits Service::Implementation::limits() const {
   ReadinessLimits limits;
   limits.stall = settings()->admin.ready.stall;

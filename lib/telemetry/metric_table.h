@@ -87,6 +87,8 @@ inline constexpr MetricInfo metric_table[] = {
     {"process_threads", MetricType::gauge, "threads", "", "Threads of the process."},
     {"process_threads_expected", MetricType::gauge, "threads", "",
      "Threads that the process has at most, about, with its partitions and all their workers at work."},
+    {"trace_spans_total", MetricType::counter, "spans", "result",
+     "Spans by result: exported, dropped (too many waited), failed (the collector did not take them)."},
     {"build_info", MetricType::gauge, "1", "version,librdkafka", "Always 1; the labels say what runs."},
     {"metrics_omitted_series", MetricType::gauge, "series", "metric",
      "Series left out of this page because their metric has too many."},

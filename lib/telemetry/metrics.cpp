@@ -4,6 +4,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 
@@ -80,6 +81,12 @@ std::map<std::string, Family> gathered(const std::vector<Provider>& providers) {
   return families;
 }
 
+bool has_alias(const std::string& name) {
+  static constexpr std::array<std::string_view, 4> names = {"pool_jobs_total", "pool_inflight",
+                                                            "pool_queue_depth", "pool_duration_seconds"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 Sample histogram_sample(std::vector<std::pair<std::string, std::string>> labels,
@@ -93,12 +100,18 @@ Sample histogram_sample(std::vector<std::pair<std::string, std::string>> labels,
   return sample;
 }
 
-std::string render_metrics(const std::vector<Provider>& providers, std::size_t most_series) {
+std::string render_metrics(const std::vector<Provider>& providers, std::size_t most_series,
+                           bool pool_aliases) {
   Family omitted(metric("metrics_omitted_series"));
   std::vector<prometheus::MetricFamily> out;
   for (const auto& [name, family] : gathered(providers)) {
     if (family.samples.empty()) continue;
     out.push_back(converted(family, most_series));
+    if (pool_aliases && has_alias(name)) {
+      auto alias = out.back();
+      alias.name = name;
+      out.push_back(std::move(alias));
+    }
     if (family.samples.size() > most_series)
       omitted.samples.push_back({{{"metric", "laneway_" + name}},
                                  static_cast<double>(family.samples.size() - most_series),

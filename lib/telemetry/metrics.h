@@ -49,7 +49,9 @@ inline constexpr std::size_t series_per_family = 10000;
 
 /// The text of /metrics (Prometheus text format 0.0.4). Families of one name from several providers are one.
 /// Of a family the first `most_series` samples are printed; metrics_omitted_series says how many were not.
+/// `pool_aliases`: pool_jobs_total, pool_inflight, pool_queue_depth and pool_duration_seconds are there a
+/// second time without the prefix, as dashboards for pools of any kind have them.
 std::string render_metrics(const std::vector<Provider>& providers,
-                           std::size_t most_series = series_per_family);
+                           std::size_t most_series = series_per_family, bool pool_aliases = false);
 
 }  // namespace laneway::telemetry

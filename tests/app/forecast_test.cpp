@@ -42,13 +42,14 @@ TEST_CASE("threads grow with members and brokers, and the admin server's can be 
   CHECK(says(app::forecast(config, {.partitions = 1, .brokers = 2}), "at most about 22,"));
 }
 
-TEST_CASE("a handler without workers has no threads for them; a producer has its own") {
+TEST_CASE("a handler without workers has no threads for them; producers and spans have theirs") {
   auto config = some_config();
   config.handler = config::HttpHandler{};
   // As above, with one that sends in the place of the worker.
   CHECK(says(app::forecast(config, {.partitions = 9, .brokers = 2}), "at most about 22, of which 1 sends"));
   config.dead_letter.topic = "{topic}-dlt";
-  CHECK(says(app::forecast(config, {.partitions = 9, .brokers = 2}), "at most about 28, of which 1 sends"));
+  config.trace.otlp = "http://127.0.0.1:4318/v1/traces";
+  CHECK(says(app::forecast(config, {.partitions = 9, .brokers = 2}), "at most about 29, of which 1 sends"));
 }
 
 TEST_CASE("the way of a record that fails is told, with its retry topics") {

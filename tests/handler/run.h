@@ -52,7 +52,7 @@ class Run final : public TaskSink {
   }
 
   bool wants_attempts() const noexcept override { return true; }
-  void attempted(const Item&, TimePoint, TimePoint, const Outcome& outcome) noexcept override {
+  void attempted(const Item&, const BegunAttempt&, TimePoint, const Outcome& outcome) noexcept override {
     outcomes_.push_back(outcome);
   }
 

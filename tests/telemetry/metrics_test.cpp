@@ -166,6 +166,19 @@ TEST_CASE("series beyond the cap are left out and counted") {
   CHECK(page.series.at("laneway_metrics_omitted_series|metric=laneway_pool_inflight") == 2);
 }
 
+TEST_CASE("the pool's names of every service are there without the prefix, where they are asked for") {
+  const std::vector<Provider> providers{[] {
+    return std::vector<Family>{Family(metric("pool_inflight"), {sample({{"partition", "0"}}, 3)}),
+                               Family(metric("pool_workers"), {sample({{"partition", "0"}}, 8)})};
+  }};
+  const auto page = read_page(render_metrics(providers, 10, true));
+  CHECK(page.series.at("laneway_pool_inflight|partition=0") == 3);
+  CHECK(page.series.at("pool_inflight|partition=0") == 3);
+  CHECK(page.type.at("pool_inflight") == "gauge");
+  CHECK(page.series.size() == 3);
+  CHECK(read_page(render_metrics(providers)).series.size() == 2);
+}
+
 TEST_CASE("names follow Prometheus' conventions") {
   std::set<std::string_view> names;
   for (const auto& info : metric_table) {

@@ -1,0 +1,42 @@
+// Spans of a service, and what handlers pass on.
+#include <nlohmann/json.hpp>
+
+#include "handler/servers.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+
+namespace {
+
+std::size_t spans_at(handler::HttpServer& collector) {
+  std::size_t count = 0;
+  for (const auto& request : collector.requests()) {
+    const auto body = nlohmann::json::parse(request.body);
+    count += body.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").size();
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("every attempt of a service has a span where it is asked to, and none where it is not") {
+  for (const bool on : {true, false}) {
+    INFO(on);
+    handler::HttpServer collector([](const auto&, auto&) {});
+    World world(2);
+    if (on) world.config.trace = {collector.url(), 1};
+    std::atomic<int> passed_on{0};
+    const auto service = world.started([&](const handler::Attempt& attempt) {
+      if (attempt.trace != nullptr) ++passed_on;
+      return attempt.number == 1 && attempt.record.offset() == 3 ? handler::Outcome::retry("once")
+                                                                 : handler::Outcome::done();
+    });
+    world.produce(10);
+    CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+    if (on) CHECK(eventually([&] { return metric(*service, "trace_spans_total", "exported") == 22; }));
+    stop_cleanly(*service);
+    CHECK(spans_at(collector) == (on ? 22 : 0));
+    CHECK(passed_on == (on ? 22 : 0));
+  }
+}
