@@ -125,7 +125,12 @@ def webhook(run, port, login):
             "kafka": {**SASL, **login, "debug": "all"},
             "admin": {"token_file": str(secret_file(run, "token"))},
             "retry": {"attempts": 2, "backoff": "10ms"}, "dead_letter": {"topic": "{topic}-dlt"},
-            "breaker": {"failures": 2, "probe": "100ms"}}
+            "breaker": {"failures": 2, "probe": "100ms"}, "trace": {"otlp": nobody_collects(), "sample": 1}}
+
+
+def nobody_collects():
+    """Nothing listens there, so the log complains."""
+    return f"http://worker:{canary('trace-password')}@127.0.0.1:1/v1/traces?token={canary('trace-query')}"
 
 
 VARIABLES = {"ANY": canary("variable"), "PASSWORD": PASSWORD}
@@ -152,6 +157,7 @@ def a_webhook_that_fails(run, outputs, log_format, login):
         expect_equal(0, done.returncode, f"exit code of {verb}: {done.stderr}")
     service.stop()
     expect(receiver.authorized > 0, "the password never reached the web service, so this shows nothing")
+    expect("spans not taken" in service.log, "the log does not complain of the collector")
     expect("sasl.password" in service.log, "the client library's debug lines are missing")
     outputs.add(f"log as {log_format}", service.log)
     outputs.add(f"journal beside the log as {log_format}", service.journal.read_text())

@@ -75,6 +75,8 @@ constexpr Section sections[] = {
      "journal: { file: /var/lib/laneway/journal.jsonl }\n"},
     {"admin", "Metrics, health, status and control over HTTP.", "admin: { listen: \"127.0.0.1:9645\" }\n"},
     {"log", "What is written to standard error.", "log: { level: warn, format: json }\n"},
+    {"trace", "Spans of the attempts at records, for a collector of OpenTelemetry.",
+     "trace: { otlp: \"http://127.0.0.1:4318/v1/traces\", sample: 0.1 }\n"},
 };
 
 /// The handler's own section, or the first word of the name.

@@ -9,7 +9,7 @@
 //   Laneway-Delivery-Id <cluster>/<topic>/<partition>/<offset>, the same whenever the record is sent again:
 //                       what a service that must not do its work twice remembers. Of the cluster it is the id
 //                       that it gave itself; a cluster without one is left out.
-//   traceparent         passed on where the record has it (W3C Trace Context)
+//   traceparent         passed on where the record has it (W3C Trace Context); of a sampled attempt, its span
 //   configured names    passed on, each as often as the record has it; null values are absent
 // In values that are passed on, control characters are percent-encoded, so that a producer cannot add
 // headers; all other bytes stay.

@@ -13,6 +13,7 @@
 
 #include "handler/http_endpoint.h"
 #include "telemetry/log.h"
+#include "telemetry/trace_context.h"
 
 namespace laneway::handler {
 namespace {
@@ -22,10 +23,9 @@ using Json = nlohmann::json;
 constexpr std::size_t most_waiting = 4096;
 constexpr std::size_t most_in_request = 512;
 constexpr Duration linger = milliseconds(500);
-constexpr long request_ms = 2000;
-constexpr Duration last_requests = seconds(1);
+constexpr Duration request_limit = seconds(2);  // of the last ones together, too
+constexpr Duration between_lines = seconds(60);
 constexpr int consumer_kind = 5;  // SPAN_KIND_CONSUMER
-constexpr int status_ok = 1;
 constexpr int status_error = 2;
 
 Json text(const char* key, const std::string& value) {
@@ -38,22 +38,24 @@ Json number(const char* key, std::int64_t value) {
 }
 
 Json json_of(const Span& span, const std::string& group) {
-  const bool done = span.outcome == "success";
-  Json json = {{"traceId", span.trace_id},
-               {"spanId", span.span_id},
+  Json json = {{"traceId", telemetry::print_id(span.trace_id)},
+               {"spanId", telemetry::print_id(span.span_id)},
                {"name", "pool.process"},
                {"kind", consumer_kind},
                {"startTimeUnixNano", std::to_string(span.start)},
                {"endTimeUnixNano", std::to_string(span.end)},
                {"attributes",
-                {text("messaging.system", "kafka"), text("messaging.operation.type", "process"),
-                 text("messaging.destination.name", span.topic),
+                {text("messaging.system", "kafka"), text("messaging.operation.name", "process"),
+                 text("messaging.operation.type", "process"), text("messaging.destination.name", span.topic),
                  text("messaging.destination.partition.id", std::to_string(span.partition)),
                  number("messaging.kafka.offset", span.offset), text("messaging.consumer.group.name", group),
-                 number("laneway.attempt", span.attempt), text("laneway.outcome", span.outcome)}},
-               {"status", {{"code", done ? status_ok : status_error}}}};
-  if (!done) json["status"]["message"] = span.reason;
-  if (!span.parent_id.empty()) json["parentSpanId"] = span.parent_id;
+                 number("laneway.attempt", span.attempt), text("laneway.outcome", span.outcome)}}};
+  if (span.outcome != "success") {
+    json["attributes"].push_back(text("error.type", span.outcome));
+    json["status"] = {{"code", status_error}, {"message", span.reason}};
+  }
+  if (span.parent_id != decltype(span.parent_id){})
+    json["parentSpanId"] = telemetry::print_id(span.parent_id);
   return json;
 }
 
@@ -75,33 +77,27 @@ std::string otlp_json(const SpanTarget& target, const std::vector<Span>& spans) 
 /// One connection, kept.
 class SpanExporter::Request {
  public:
-  explicit Request(const SpanExporter& owner)
+  explicit Request(const std::string& url)
       : easy_(curl_easy_init(), curl_easy_cleanup),
         headers_(curl_slist_append(nullptr, "Content-Type: application/json"), curl_slist_free_all) {
     if (!easy_ || !headers_) throw std::runtime_error("libcurl has no memory");
     auto* easy = easy_.get();
-    curl_easy_setopt(easy, CURLOPT_URL, owner.target_.url.c_str());
+    curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "laneway");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers_.get());
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request_ms);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_.data());
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &ignore);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(easy, CURLOPT_XFERINFODATA, &owner);
-    curl_easy_setopt(
-        easy, CURLOPT_XFERINFOFUNCTION,
-        +[](void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int {
-          return static_cast<const SpanExporter*>(self)->cut_off() ? 1 : 0;
-        });
   }
 
   /// Why it failed; empty when the collector has it.
-  std::string post(const std::string& body) {
+  std::string post(const std::string& body, Duration limit) {
     auto* easy = easy_.get();
     error_[0] = '\0';
+    const auto limit_ms = duration_cast<milliseconds>(limit).count();
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(limit_ms)));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data());
     const CURLcode code = curl_easy_perform(easy);
@@ -120,11 +116,12 @@ class SpanExporter::Request {
 SpanExporter::SpanExporter(SpanTarget target) : target_(std::move(target)) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (ready != CURLE_OK) throw std::runtime_error(curl_easy_strerror(ready));
+  request_ = std::make_unique<Request>(target_.url);
   thread_ = std::thread([this] { run(); });
 }
 
 SpanExporter::~SpanExporter() {
-  ends_at_.store((SteadyClock::now() + last_requests).time_since_epoch().count());
+  ends_at_.store((SteadyClock::now() + request_limit).time_since_epoch().count());
   {
     MutexLock lock(mutex_);
     ended_ = true;
@@ -151,9 +148,11 @@ SpanExporter::Counts SpanExporter::counts() const {
           failed_.load(std::memory_order_relaxed)};
 }
 
-bool SpanExporter::cut_off() const {
+/// Of a request that begins now.
+Duration SpanExporter::time_left() const {
   const auto at = ends_at_.load(std::memory_order_relaxed);
-  return at != 0 && SteadyClock::now().time_since_epoch().count() > at;
+  if (at == 0) return request_limit;
+  return std::min(request_limit, Duration(at) - SteadyClock::now().time_since_epoch());
 }
 
 /// Waits for a request's worth, or for as long as spans may wait; nothing at the end.
@@ -174,21 +173,47 @@ std::vector<Span> SpanExporter::next() {
 
 void SpanExporter::run() {
   ::pthread_setname_np(::pthread_self(), "spans");
-  Request request(*this);
-  for (auto spans = next(); !spans.empty(); spans = next()) send(request, spans);
+  auto tell_again = SteadyClock::now();
+  for (auto spans = next(); !spans.empty(); spans = next()) {
+    send(spans);
+    if (SteadyClock::now() >= tell_again && tell_dropped()) tell_again = SteadyClock::now() + between_lines;
+  }
+  tell_dropped();
 }
 
-void SpanExporter::send(Request& request, const std::vector<Span>& spans) {
-  const auto why = cut_off() ? "there was no more time" : request.post(otlp_json(target_, spans));
+/// Why not; empty when the collector has them.
+std::string SpanExporter::post(const std::vector<Span>& spans) try {
+  const auto limit = time_left();
+  if (limit <= Duration::zero()) return "the service ended before";
+  return request_->post(otlp_json(target_, spans), limit);
+} catch (const std::exception& e) {
+  return e.what();
+}
+
+void SpanExporter::send(const std::vector<Span>& spans) {
+  const auto why = post(spans);
   (why.empty() ? exported_ : failed_).fetch_add(spans.size(), std::memory_order_relaxed);
   if (why.empty() == !failing_) return;
   failing_ = !why.empty();
   const auto server = server_of(target_.url);
   const auto where = server ? *server : std::string();
+  // A collector may come and go at every request.
   if (failing_)
-    telemetry::warn("spans not taken", {{"collector", where}, {"error", why}});
+    telemetry::log_repeating(telemetry::Level::warn, "spans not taken", "spans not taken",
+                             {{"collector", where}, {"error", why}});
   else
-    telemetry::info("spans taken again", {{"collector", where}});
+    telemetry::log_repeating(telemetry::Level::info, "spans taken again", "spans taken again",
+                             {{"collector", where}});
+}
+
+/// False: none since the last time.
+bool SpanExporter::tell_dropped() {
+  const auto dropped = dropped_.load(std::memory_order_relaxed);
+  if (dropped == told_) return false;
+  telemetry::warn("spans dropped", {{"count", dropped - told_},
+                                    {"error", "more wait for the collector than fit in the queue"}});
+  told_ = dropped;
+  return true;
 }
 
 }  // namespace laneway::handler

@@ -2,15 +2,18 @@
 // for many at once, on a thread of its own.
 //
 // Work never waits for it. What is not sent waits in a queue of at most 4,096 spans; beyond, spans are
-// dropped and counted. A request has 2 s; what the collector does not take is counted and not sent again, and
-// said once until it takes some again. At the end what waits is sent, for at most 1 s.
+// dropped and counted, and the log says so once a minute at most. A request has 2 s; what the collector does
+// not take is counted and not sent again, and said once until it takes some again. At the end what waits is
+// sent, for at most 2 s.
 //
 // Threads: any.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,9 +24,9 @@
 namespace laneway::handler {
 
 struct Span {
-  std::string trace_id;  ///< ids in hexadecimal
-  std::string span_id;
-  std::string parent_id;  ///< empty: none
+  std::array<std::uint8_t, 16> trace_id{};
+  std::array<std::uint8_t, 8> span_id{};
+  std::array<std::uint8_t, 8> parent_id{};  ///< zeros: none
   std::string topic;
   std::int32_t partition = 0;
   std::int64_t offset = 0;
@@ -31,7 +34,7 @@ struct Span {
   std::int64_t start = 0;  ///< ns since 1970
   std::int64_t end = 0;
   std::string outcome;  ///< as in the journal
-  std::string reason;   ///< of a failure
+  std::string reason;   ///< of a failure, not long
 };
 
 struct SpanTarget {
@@ -66,15 +69,19 @@ class SpanExporter {
 
   void run() EXCLUDES(mutex_);
   std::vector<Span> next() EXCLUDES(mutex_);
-  void send(Request& request, const std::vector<Span>& spans);
-  bool cut_off() const;
+  void send(const std::vector<Span>& spans);
+  std::string post(const std::vector<Span>& spans);
+  bool tell_dropped();
+  Duration time_left() const;
 
   const SpanTarget target_;
   std::atomic<std::uint64_t> exported_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> failed_{0};
   std::atomic<std::int64_t> ends_at_{0};  // of the steady clock; 0: it goes on
-  bool failing_ = false;                  // used by thread_
+  std::unique_ptr<Request> request_;      // used by thread_, as what follows
+  bool failing_ = false;
+  std::uint64_t told_ = 0;  // of dropped_
 
   Mutex mutex_;
   Condition changed_;

@@ -31,6 +31,8 @@ void put(std::array<std::uint8_t, size>& id, std::size_t at, std::uint64_t numbe
   for (std::size_t i = 0; i < 8; ++i) id[at + i] = static_cast<std::uint8_t>(number >> (56 - 8 * i));
 }
 
+constexpr std::size_t longest_reason = 2048;
+
 /// Trace ids hold 63 bits of chance at least, so none is zero.
 constexpr std::uint64_t not_zero = 1;
 
@@ -61,14 +63,15 @@ std::int64_t Tracer::wall(TimePoint at) const {
 }
 
 std::unique_ptr<AttemptTrace> Tracer::begin(const kafka::Record& record) noexcept try {
+  const auto parent = trace_of(record);
+  const auto number = parent ? 0 : number_of(record, seed_);
+  const bool sampled = parent ? parent->sampled : static_cast<double>(number >> 11) * 0x1p-53 < sample_;
+  if (!sampled) return nullptr;
   auto trace = std::make_unique<AttemptTrace>();
-  if (const auto parent = trace_of(record)) {
-    if (!parent->sampled) return nullptr;
+  if (parent) {
     trace->context.trace_id = parent->trace_id;
     trace->parent = parent->span_id;
   } else {
-    const auto number = number_of(record, seed_);
-    if (static_cast<double>(number >> 11) * 0x1p-53 >= sample_) return nullptr;
     put(trace->context.trace_id, 0, mixed(number));
     put(trace->context.trace_id, 8, mixed(number + 1) | not_zero);
   }
@@ -83,9 +86,9 @@ std::unique_ptr<AttemptTrace> Tracer::begin(const kafka::Record& record) noexcep
 
 void Tracer::end(const AttemptTrace& trace, const End& end) noexcept try {
   Span span;
-  span.trace_id = telemetry::print_id(trace.context.trace_id);
-  span.span_id = telemetry::print_id(trace.context.span_id);
-  if (trace.parent != decltype(trace.parent){}) span.parent_id = telemetry::print_id(trace.parent);
+  span.trace_id = trace.context.trace_id;
+  span.span_id = trace.context.span_id;
+  span.parent_id = trace.parent;
   span.topic = end.topic;
   span.partition = end.partition;
   span.offset = end.offset;
@@ -93,7 +96,7 @@ void Tracer::end(const AttemptTrace& trace, const End& end) noexcept try {
   span.start = wall(end.start);
   span.end = wall(end.end);
   span.outcome = end.outcome;
-  span.reason = end.reason;
+  span.reason = end.reason.substr(0, longest_reason);
   exporter_.add(std::move(span));
 } catch (...) {
 }

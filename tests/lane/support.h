@@ -2,12 +2,8 @@
 // that the test moves. Waiting is for threads only, and ends long after a loaded machine would be done.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -18,10 +14,10 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "captured_log.h"
 #include "catch.h"
 #include "lane/lane.h"
 #include "pool/service_time.h"
-#include "telemetry/log.h"
 
 namespace laneway::lane {
 
@@ -277,43 +273,6 @@ class TestLane {
   TimePoint now = SteadyClock::now();
   std::atomic<int> signals{0};
   std::unique_ptr<Lane> lane;
-};
-
-/// The log goes into a file for the life of this.
-class CapturedLog {
- public:
-  CapturedLog() : file_(std::tmpfile()) {
-    REQUIRE(file_ != nullptr);
-    telemetry::set_up_log(telemetry::Level::info, telemetry::Format::text, ::fileno(file_));
-  }
-  ~CapturedLog() {
-    telemetry::set_up_log(telemetry::Level::info, telemetry::Format::text, 2);
-    std::fclose(file_);
-  }
-  CapturedLog(const CapturedLog&) = delete;
-
-  /// How many lines hold all these words.
-  int lines(const std::vector<std::string>& words) const {
-    int count = 0;
-    const auto text = this->text();
-    for (std::size_t at = 0; at < text.size();) {
-      const auto end = std::min(text.find('\n', at), text.size());
-      const auto line = text.substr(at, end - at);
-      count += std::all_of(words.begin(), words.end(),
-                           [&](const auto& word) { return line.find(word) != std::string::npos; });
-      at = end + 1;
-    }
-    return count;
-  }
-
- private:
-  std::string text() const {
-    std::string all(1 << 20, '\0');
-    const auto size = ::pread(::fileno(file_), all.data(), all.size(), 0);
-    all.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    return all;
-  }
-  std::FILE* file_;
 };
 
 }  // namespace laneway::lane

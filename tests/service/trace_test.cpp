@@ -40,3 +40,17 @@ TEST_CASE("every attempt of a service has a span where it is asked to, and none 
     CHECK(passed_on == (on ? 22 : 0));
   }
 }
+
+TEST_CASE("a collector that never answers slows no record, nor the stop") {
+  handler::RawServer silent([](handler::Connection& connection) {
+    while (!connection.read_request().empty()) continue;
+  });
+  World world(2);
+  world.config.trace = {silent.url(), 1};
+  const auto service = world.started();
+  world.produce(3000);  // more than may wait for the collector
+  CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+  CHECK(metric(*service, "trace_spans_total", "exported") == 0);
+  CHECK(metric(*service, "trace_spans_total", "dropped") > 0);
+  stop_cleanly(*service);
+}
