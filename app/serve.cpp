@@ -12,6 +12,7 @@
 #include "app/reload.h"
 #include "app/signals.h"
 #include "app/watchdog.h"
+#include "kafka/directory.h"
 #include "service/service.h"
 #include "telemetry/journal_entry.h"
 #include "telemetry/log.h"
@@ -59,6 +60,13 @@ class Stopper {
   std::atomic<bool> stopping_{false};
 };
 
+std::vector<telemetry::Family> build_info() {
+  telemetry::Sample sample;
+  sample.labels = {{"version", LANEWAY_VERSION}, {"librdkafka", kafka::library_version()}};
+  sample.value = 1;
+  return {telemetry::Family(telemetry::metric("build_info"), {std::move(sample)})};
+}
+
 using Reload = std::function<service::ControlAnswer(const char* by, bool dry_run)>;
 
 Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings, service::Service& service,
@@ -68,7 +76,7 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings
       settings.listen,
       {.metrics =
            [&service, aliases = settings.pool_aliases] {
-             return telemetry::render_metrics({[&service] { return service.families(); }},
+             return telemetry::render_metrics({build_info, [&service] { return service.families(); }},
                                               telemetry::series_per_family, aliases);
            },
        .live = [&service] { return service.live(); },

@@ -29,6 +29,13 @@ def alerts():
     return dict(zip(parts[::2], parts[1::2]))
 
 
+class Table(unittest.TestCase):
+    def test_somebody_publishes_each_metric(self):
+        sources = "".join(file.read_text() for folder in ("lib", "app") for file in (ROOT / folder).rglob("*.cpp"))
+        for name in re.findall(r'\{"(\w+)", MetricType::', TABLE):
+            self.assertIn(f'metric("{name}")', sources)
+
+
 class Alerts(unittest.TestCase):
     def test_of_metrics_that_there_are(self):
         known = metrics()

@@ -321,9 +321,10 @@ class Run(CommandLine):
     def test_it_answers_over_http_while_it_waits_for_a_broker(self):
         service = self.running(start_deadline="1h")
         address = service.until(r'msg="admin listening".* address=(\S+)')[1]
-        for path in ("/livez", "/metrics"):
+        for path, says in (("/livez", ""), ("/metrics", r'^laneway_build_info{version="[\d.]+",librdkafka="[\d.]+"} 1$')):
             with urllib.request.urlopen(f"http://{address}{path}", timeout=LONGEST) as answer:
                 self.assertEqual(200, answer.status)
+                self.assertRegex(answer.read().decode(), re.compile(says, re.MULTILINE))
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
 
