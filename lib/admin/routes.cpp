@@ -116,9 +116,16 @@ Routes::Routes(AdminSources sources, std::vector<std::string> names, bool loopba
 
 void Routes::answer(Connection& connection) {
   bool closed = false;
+  // httplib 0.18 (Debian 13) wants to be told the addresses; nobody asks for them here.
+  const auto process = [&](auto& self) {
+    if constexpr (requires { self.process_request(connection, true, closed, simplify); })
+      self.process_request(connection, true, closed, simplify);
+    else
+      self.process_request(connection, "", 0, "", 0, true, closed, simplify);
+  };
   switch (connection.read_head()) {
     case Connection::Head::whole:
-      process_request(connection, true, closed, simplify);
+      process(*this);
       break;
     case Connection::Head::late:
       answer_early(connection, "408 Request Timeout", "the request did not come in time\n");
