@@ -116,7 +116,7 @@ class Lane {
   };
   enum class Take { more, empty };
 
-  // lane.cpp: taking and submitting
+  // lane_take.cpp
   Take take(TimePoint now);
   Take pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
   RateLimiter* process_rate() const {
@@ -133,6 +133,8 @@ class Lane {
   void on_first_record(std::int64_t offset, TimePoint now);
   void start_over(handler::RecordBatch& batch, std::int64_t offset);
   void apply_order(handler::RecordBatch& batch);
+
+  // lane.cpp: submitting
   void enqueue(BatchPtr batch);
   void submit(TimePoint now);
   void update_holds(TimePoint now);

@@ -1,0 +1,213 @@
+// How a lane takes records: as many as there is room for, a run at a time, noted in the ledger in their
+// order.
+#include <algorithm>
+
+#include "lane/lane.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+Lane::Take Lane::take(TimePoint now) {
+  const auto fetched_before = source_->fetched();
+  if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
+  const auto allowed = rate_room(now);
+  if (allowed.none()) {
+    update_holds(now);
+    return Take::empty;
+  }
+  const auto most = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, run_limit()));
+  auto batch = new_batch();
+  const Take result = pop_run(*batch, most, allowed.bytes, now);
+  flush_noted();
+  charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
+  if (batch->items.empty()) {
+    spare_.push_back(std::move(batch));
+  } else {
+    on_source_answers();
+    if (ordered_) apply_order(*batch);
+    enqueue(std::move(batch));
+    submit(now);
+  }
+  update_holds(now);
+  // The broker's thread may sleep on a buffer that was full and is running low.
+  if (was_full_ && fetched_before < context_.memory.fetch.queued_min_messages / 2) {
+    was_full_ = false;
+    source_->wake();
+  }
+  return result;
+}
+
+/// How many records may be taken.
+std::uint64_t Lane::room() const {
+  const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
+  const auto window = left(context_.lanes.max_incomplete, ledger_.window());
+  return delayed() ? std::min(window, left(context_.retry.max_waiting, retries_.size())) : window;
+}
+
+RateLimiter::Room Lane::rate_room(TimePoint now) {
+  RateLimiter::Room room;
+  if (rate_.limited()) room = rate_.room(now);
+  if (auto* shared = process_rate()) room = least(room, shared->room(now));
+  return room;
+}
+
+void Lane::charge(std::uint64_t records, std::uint64_t bytes, TimePoint now) {
+  if (rate_.limited()) rate_.charge(now, records, bytes);
+  if (auto* shared = process_rate()) shared->charge(now, records, bytes);
+}
+
+TimePoint Lane::rate_ready_at(TimePoint now) {
+  auto at = rate_.ready_at(now);
+  if (auto* shared = process_rate()) at = std::max(at, shared->ready_at(now));
+  return at;
+}
+
+Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
+                         TimePoint now) {
+  kafka::Record record;
+  std::int64_t offset = 0;
+  const auto delivered_before = delivered_;
+  for (std::uint32_t popped = 0; popped < most;) {
+    switch (source_->pop(record, offset)) {
+      case kafka::Pop::record:
+        ++popped;
+        if (delivered_ < 0 || resumed_at_) on_first_record(offset, now);
+        if (offset <= delivered_ || ledger_.would_go_back(offset)) start_over(batch, offset);
+        accept(batch, std::move(record), offset, now);
+        if (bytes_ + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes)
+          return Take::more;
+        break;
+      case kafka::Pop::empty:
+        if (!dry_since_ || delivered_ != delivered_before) dry_since_ = now;
+        not_empty_ = false;
+        return Take::empty;
+      case kafka::Pop::end_of_partition:
+        flush_noted();
+        ledger_.reached(offset);
+        next_offset_ = std::max(next_offset_, offset);
+        on_source_answers();
+        break;
+      case kafka::Pop::error:
+        on_source_error(now);
+        break;
+    }
+  }
+  dry_since_.reset();
+  return Take::more;
+}
+
+void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
+  if (first_ < 0) first_ = offset;
+  delivered_ = offset;
+  next_offset_ = offset + 1;
+  if (ledger_.completed_before(offset)) {
+    flush_noted();
+    const Sequence sequence = ledger_.append(offset);
+    next_sequence_ = sequence + 1;
+    ledger_.complete(sequence);
+    stats_->suppressed.add(1);
+    batch.consecutive = false;
+    return;
+  }
+  note(offset);
+  auto& item = batch.items.emplace_back();
+  item.record = std::move(record);
+  item.sequence = next_sequence_++;
+  if (delayed() && put_off(item, now)) {
+    batch.items.pop_back();
+    batch.consecutive = false;
+    return;
+  }
+  batch.bytes += memory_of(item);
+}
+
+/// Neighbouring offsets go into the ledger in one piece.
+void Lane::note(std::int64_t offset) {
+  if (noted_ > 0 && offset != noted_first_ + noted_) flush_noted();
+  if (noted_ == 0) noted_first_ = offset;
+  ++noted_;
+}
+
+void Lane::flush_noted() {
+  if (noted_ == 0) return;
+  ledger_.append(noted_first_, noted_);
+  noted_ = 0;
+}
+
+void Lane::on_first_record(std::int64_t offset, TimePoint now) {
+  if (resumed_at_) {
+    const auto latency = now - *resumed_at_;
+    stats_->resume_latency.record(latency);
+    resume_latency_ = (resume_latency_ * 3 + latency) / 4;
+    resumed_at_.reset();
+  }
+  if (delivered_ < 0 && start_offset_ != kafka::no_offset && offset > start_offset_)
+    telemetry::warn("offset gap",
+                    {{"topic", partition_.topic},
+                     {"partition", partition_.partition},
+                     {"offset", offset},
+                     {"committed", start_offset_},
+                     {"missing", offset - start_offset_},
+                     {"hint", "not in the log any more: retention, compaction or control records"}});
+}
+
+/// Backward delivery: the topic was truncated or made anew. What is at work belongs to the past and is
+/// dropped when it finishes; clamping to the old offsets would freeze the commits. What was popped before in
+/// the same run goes as well.
+void Lane::start_over(handler::RecordBatch& batch, std::int64_t offset) {
+  telemetry::warn("offsets went back", {{"topic", partition_.topic},
+                                        {"partition", partition_.partition},
+                                        {"offset", offset},
+                                        {"expected", next_offset_},
+                                        {"hint", "topic truncated or recreated: starting over from here"}});
+  flush_noted();
+  ledger_ = Ledger(offset);
+  next_sequence_ = 0;
+  ++ledger_life_;
+  batch.items.clear();
+  batch.bytes = 0;
+  batch.consecutive = true;
+  let_go(keys_.clear());
+  keys_ = {};
+  let_go(retries_.clear(&handler::Item::sequence));
+  skips_.clear();
+  give_back_pending();
+  acknowledged_ = {partition_, kafka::no_offset, {}};
+  first_ = -1;
+  if (watch_.careful()) relax("the offsets went back");
+}
+
+void Lane::apply_order(handler::RecordBatch& batch) {
+  if (context_.lanes.order == config::Order::partition) {
+    for (auto& item : batch.items) item.key = 1;
+    batch.sequential = true;
+    if (!keys_.admit(1, std::span<handler::Item>(batch.items))) {
+      bytes_ += batch.bytes;  // they wait outside any batch; given back with theirs
+      batch.items.clear();
+    }
+    return;
+  }
+  auto kept = batch.items.begin();
+  for (auto& item : batch.items) {
+    const auto key = item.record.key();
+    if (key)
+      item.key = key_hash(*key);
+    else
+      item.key = context_.lanes.null_keys == config::NullKeys::ordered ? 1 : 0;
+    const auto memory = memory_of(item);
+    if (item.key != 0 && !keys_.admit(item.key, item)) {
+      batch.bytes -= memory;  // it waits outside the batch
+      bytes_ += memory;
+      continue;
+    }
+    if (&*kept != &item) *kept = std::move(item);
+    ++kept;
+  }
+  if (kept != batch.items.end()) {
+    batch.items.erase(kept, batch.items.end());
+    batch.consecutive = false;
+  }
+}
+
+}  // namespace laneway::lane
