@@ -79,6 +79,13 @@ class Pool::Implementation {
   Worker* wake_one() REQUIRES(mutex_);
   void wake_all() REQUIRES(mutex_);
   bool start_worker() REQUIRES(mutex_);
+  /// Who goes on with what may be claimed: a thread to be woken, or, asynchronous, the caller itself.
+  struct Next {
+    Worker* wake = nullptr;
+    std::optional<Claim> claim;
+  };
+  Next next_to_work(TimePoint now) REQUIRES(mutex_);
+  void set_to_work(const Next& next) EXCLUDES(mutex_);
   /// Of slots, and of threads.
   std::uint32_t most() const REQUIRES(mutex_) { return limits_.workers + replaced_; }
   bool too_many_threads() const REQUIRES(mutex_) { return threads_ > most(); }

@@ -6,26 +6,20 @@
 namespace laneway::pool {
 
 void Pool::Implementation::resize(std::uint32_t workers, std::uint32_t queue) {
-  Worker* wake = nullptr;
-  std::optional<Claim> claim;
+  Next next;
   {
     MutexLock lock(mutex_);
     limits_.workers = workers;
     limits_.queue = queue;
     provide_places();
-    if (asynchronous_)
-      claim = begin_to_pass_on(SteadyClock::now());
-    else
-      wake = wake_if_wanted();
+    next = next_to_work(SteadyClock::now());
   }
-  if (wake != nullptr) wake->wake.notify_one();
-  if (claim) pass_on(*claim);
+  set_to_work(next);
 }
 
 std::vector<Range> Pool::Implementation::expire(TimePoint now) {
   std::vector<Range> stuck;
-  Worker* wake = nullptr;
-  std::optional<Claim> claim;
+  Next next;
   {
     MutexLock lock(mutex_);
     for (Place& place : places_) {
@@ -39,13 +33,9 @@ std::vector<Range> Pool::Implementation::expire(TimePoint now) {
       replace(place);
     }
     if (stuck.empty()) return stuck;
-    if (asynchronous_)
-      claim = begin_to_pass_on(now);
-    else
-      wake = wake_if_wanted();
+    next = next_to_work(now);
   }
-  if (wake != nullptr) wake->wake.notify_one();
-  if (claim) pass_on(*claim);
+  set_to_work(next);
   return stuck;
 }
 

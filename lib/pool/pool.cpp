@@ -24,8 +24,7 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
   const std::uint32_t jobs = batch.size > begin ? batch.size - begin : 0;
   const TimePoint now = SteadyClock::now();
   std::uint32_t taken = 0;
-  Worker* wake = nullptr;
-  std::optional<Claim> claim;
+  Next next;
   {
     MutexLock lock(mutex_);
     if (closed_) return {0, Admission::closed};
@@ -39,14 +38,20 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
     queue_.push_back({{&batch, begin, begin + taken}, now});
     queued_ += taken;
     outstanding_ += taken;
-    if (asynchronous_)
-      claim = begin_to_pass_on(now);
-    else
-      wake = wake_if_wanted();
+    next = next_to_work(now);
   }
-  if (wake != nullptr) wake->wake.notify_one();
-  if (claim) pass_on(*claim);
+  set_to_work(next);
   return {taken, taken == jobs ? Admission::accepted : Admission::full};
+}
+
+Pool::Implementation::Next Pool::Implementation::next_to_work(TimePoint now) {
+  if (asynchronous_) return {nullptr, begin_to_pass_on(now)};
+  return {wake_if_wanted(), std::nullopt};
+}
+
+void Pool::Implementation::set_to_work(const Next& next) {
+  if (next.wake != nullptr) next.wake->wake.notify_one();
+  if (next.claim) pass_on(*next.claim);
 }
 
 void Pool::Implementation::notify_at(std::uint32_t outstanding) {
