@@ -73,7 +73,7 @@ int redrive(const config::Config& config, const dlq::Options& options) {
   const auto summary = dlq::redrive(config, **letters, options, *targets, stop);
   std::cout << dlq::summary_text(summary, options) << std::flush;
   if (summary.error) return refused(*summary.error);
-  return summary.interrupted ? exit_code::abandoned : exit_code::done;
+  return summary.interrupted || summary.taken_over ? exit_code::abandoned : exit_code::done;
 }
 
 }  // namespace

@@ -50,6 +50,8 @@ std::string summary_text(const Summary& summary, const Options& options) {
   std::string out = lines(summary.sent, options.yes ? "sent to " : "would be sent to ");
   out += lines(summary.left, "left: ");
   const auto sent = sum(summary.sent);
+  if (summary.taken_over)
+    return out + "another redrive of these dead letters has begun, and goes on from here\n";
   if (summary.interrupted && options.yes)
     return out + "stopped before the end; the same command goes on from here\n";
   if (summary.interrupted) return out + "stopped before the end\n";

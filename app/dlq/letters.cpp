@@ -25,15 +25,17 @@ void add_partitions(std::vector<kafka::TopicPartition>& partitions, const std::s
 
 }  // namespace
 
+Letters::Letters(const config::Config& config, const std::string& group)
+    : patience_(config.start_deadline), settings_(client_of(config, group)) {}
+
 Result<std::unique_ptr<Letters>> Letters::open(const config::Config& config,
                                                const std::vector<std::string>& topics,
                                                const std::string& group) {
-  std::unique_ptr<Letters> letters(new Letters(config));
-  const auto settings = client_of(config, group);
-  auto directory = kafka::Directory::open(settings);
+  std::unique_ptr<Letters> letters(new Letters(config, group));
+  auto directory = kafka::Directory::open(letters->settings_);
   if (!directory) return directory.error();
   letters->directory_ = std::move(directory).value();
-  auto reader = kafka::TopicReader::open(settings);
+  auto reader = kafka::TopicReader::open(letters->settings_);
   if (!reader) return reader.error();
   letters->reader_ = std::move(reader).value();
   if (auto found = topics.empty() ? letters->find_configured(config) : letters->find(topics); !found)
@@ -117,8 +119,20 @@ Result<std::vector<kafka::CommittedOffset>> Letters::committed() {
   return directory_->committed(partitions_, patience_);
 }
 
-Status Letters::commit(const kafka::CommittedOffset& offset) {
-  return reader_->commit(offset, Deadline::in(patience_));
+Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool>& stop) {
+  auto claim = kafka::GroupClaim::open(settings_, partitions_);
+  if (!claim) return claim;
+  const auto deadline = Deadline::in(std::max<Duration>(patience_, 2 * kafka::GroupClaim::forgotten_after));
+  while (!stop.load()) {
+    const auto taken = (*claim)->take(Deadline::in(milliseconds(100)));
+    if (!taken) return taken.error();
+    if (*taken) return claim;
+    if (deadline.passed())
+      return Error{ErrorKind::unavailable,
+                   "group " + settings_.at("group.id").value + " does not let this redrive in",
+                   "another one may still wait for its last records to be acknowledged; try again"};
+  }
+  return std::unique_ptr<kafka::GroupClaim>();
 }
 
 Status Letters::start(const kafka::PartitionSpan& span) {

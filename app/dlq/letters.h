@@ -5,6 +5,7 @@
 // configuration; next() up to its deadline. Errors: unavailable, usage, configuration.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "kafka/directory.h"
+#include "kafka/group_claim.h"
 #include "kafka/topic_reader.h"
 
 namespace laneway::dlq {
@@ -30,7 +32,7 @@ using Targets = std::map<std::string, Target>;
 class Letters {
  public:
   /// `topics`: dead-letter topics, all of which must be there; none: those of the configuration, of which one
-  /// must. `group`: whose offsets are committed.
+  /// must. `group`: whose offsets tell what was sent back.
   static Result<std::unique_ptr<Letters>> open(const config::Config& config,
                                                const std::vector<std::string>& topics,
                                                const std::string& group);
@@ -40,9 +42,11 @@ class Letters {
   /// Of the configuration, but not there (yet).
   const std::vector<std::string>& missing() const { return missing_; }
   Result<kafka::PartitionSpan> span(const kafka::TopicPartition& partition);
+  /// The right to send these letters back, which one process has at a time: one that has it finishes what it
+  /// is about, and gives way. Waits for that up to start_deadline; nullptr when `stop` turns true before.
+  Result<std::unique_ptr<kafka::GroupClaim>> claim(const std::atomic<bool>& stop);
   /// What the group has committed.
   Result<std::vector<kafka::CommittedOffset>> committed();
-  Status commit(const kafka::CommittedOffset& offset);
   /// Partitions of a topic that must be there.
   Result<std::int32_t> partitions_of(const std::string& topic);
   /// The topics of a subscription as targets of a redrive; one that is missing says so.
@@ -57,13 +61,14 @@ class Letters {
   Result<Next> next(Deadline deadline);
 
  private:
-  explicit Letters(const config::Config& config) : patience_(config.start_deadline) {}
+  Letters(const config::Config& config, const std::string& group);
 
   Status find(const std::vector<std::string>& topics);
   Status find_configured(const config::Config& config);
   Target target(const std::string& topic, std::int32_t partitions);
 
   const Duration patience_;
+  const kafka::ClientSettings settings_;
   std::unique_ptr<kafka::Directory> directory_;
   std::unique_ptr<kafka::TopicReader> reader_;
   std::vector<kafka::TopicPartition> partitions_;

@@ -66,12 +66,13 @@ bool ends_all(kafka::DeliveryStatus status) {
 
 class Redrive {
  public:
-  Redrive(Letters& letters, const Options& options, const Targets& targets, const std::atomic<bool>& stop)
-      : letters_(letters), options_(options), targets_(targets), stop_(stop) {}
+  Redrive(const config::Config& config, Letters& letters, const Options& options, const Targets& targets,
+          const std::atomic<bool>& stop)
+      : config_(config), letters_(letters), options_(options), targets_(targets), stop_(stop) {}
   ~Redrive() { producer_.reset(); }  // answers what is on its way, before that goes
 
-  Summary run(const config::Config& config) {
-    if (auto ended = run_all(config); !ended && !summary_.error) summary_.error = ended.error();
+  Summary run() {
+    if (auto ended = run_all(); !ended && !summary_.error) summary_.error = ended.error();
     if (!summary_.error) summary_.error = refusal_;
     return std::move(summary_);
   }
@@ -82,7 +83,8 @@ class Redrive {
     lane::CompletionMap done;
   };
 
-  Status run_all(const config::Config& config);
+  Status run_all();
+  Status prepare_to_send();
   Result<std::vector<Work>> plan();
   Status run_partition(const Work& work, Progress& progress);
   Status take_letter(Progress& progress);
@@ -94,7 +96,7 @@ class Redrive {
   bool may_send();
   Status finish();
   Status commit();
-  bool stopped() const { return stop_.load() || summary_.error.has_value(); }
+  bool stopped();
 
   struct Waiting {
     Letter letter;
@@ -102,6 +104,7 @@ class Redrive {
     lane::Sequence sequence;
   };
 
+  const config::Config& config_;
   Letters& letters_;
   const Options& options_;
   const Targets& targets_;
@@ -125,17 +128,21 @@ class Redrive {
   Answers answers_;
   std::unordered_map<lane::Sequence, std::unique_ptr<Sending>> in_flight_;
   std::size_t bytes_in_flight_ = 0;
-  std::unique_ptr<kafka::Producer> producer_;  // nothing in a dry run
+  // Nothing in a dry run.
+  std::unique_ptr<kafka::GroupClaim> claim_;
+  std::unique_ptr<kafka::Producer> producer_;
 };
 
-Status Redrive::run_all(const config::Config& config) {
-  const auto works = plan();
-  if (!works) return works.error();
+Status Redrive::run_all() {
   if (options_.yes) {
-    auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka)});
-    if (!producer) return producer.error();
-    producer_ = std::move(producer).value();
+    if (auto prepared = prepare_to_send(); !prepared) return prepared;
+    if (!claim_) {
+      summary_.interrupted = true;
+      return {};
+    }
   }
+  const auto works = plan();  // with the claim: nobody commits any more
+  if (!works) return works.error();
   std::uint64_t all = 0;
   for (const Work& work : *works) all += static_cast<std::uint64_t>(work.span.end - work.span.begin);
   Progress progress(all);
@@ -146,6 +153,21 @@ Status Redrive::run_all(const config::Config& config) {
   }
   summary_.interrupted = stop_.load();
   return {};
+}
+
+Status Redrive::prepare_to_send() {
+  auto claim = letters_.claim(stop_);
+  if (!claim) return claim.error();
+  claim_ = std::move(claim).value();
+  auto producer = kafka::Producer::create({.client = kafka::producer_client(config_.kafka)});
+  if (!producer) return producer.error();
+  producer_ = std::move(producer).value();
+  return {};
+}
+
+bool Redrive::stopped() {
+  if (claim_ && !claim_->held()) summary_.taken_over = true;
+  return stop_.load() || summary_.taken_over || summary_.error.has_value();
 }
 
 /// What is left to look at, from what the group has committed to the end as it is now.
@@ -315,7 +337,7 @@ Status Redrive::commit() {
   take_answers({});
   const kafka::CommittedOffset now{span_.partition, ledger_.committable(), ledger_.completion_map()};
   if (now.offset == committed_.offset && now.metadata == committed_.metadata) return {};
-  auto done = letters_.commit(now);
+  auto done = claim_->commit(now, Deadline::in(config_.start_deadline));
   if (done) committed_ = now;
   return done;
 }
@@ -324,7 +346,7 @@ Status Redrive::commit() {
 
 Summary redrive(const config::Config& config, Letters& letters, const Options& options,
                 const Targets& targets, const std::atomic<bool>& stop) {
-  return Redrive(letters, options, targets, stop).run(config);
+  return Redrive(config, letters, options, targets, stop).run();
 }
 
 }  // namespace laneway::dlq

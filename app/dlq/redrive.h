@@ -11,8 +11,10 @@
 // topic of the configuration (a header must not choose where we write) or does not exist, it was sent back
 // too often, it was cut, Kafka would not take it, or there is no room in the commit to remember it.
 //
-// Threads: one, beside the producer's. Two redrives of one topic at once would
-// send twice: Kafka has no lock for it.
+// Two redrives at once send nothing twice either: the one that began first finishes what is on its way, and
+// ends; the other goes on from there (kafka/group_claim.h).
+//
+// Threads: one, beside the producer's.
 #pragma once
 
 #include <atomic>
@@ -45,14 +47,15 @@ struct Summary {
   std::map<std::string, std::uint64_t> sent;  ///< by topic; in a dry run what would be sent
   std::map<std::string, std::uint64_t> left;  ///< by why; what was sent before is not counted
   bool interrupted = false;
+  bool taken_over = false;  ///< another redrive has begun
   /// What ended it early, or the first record that Kafka did not take.
   std::optional<Error> error;
 };
 /// For a person; ends with what to do next. Pure.
 std::string summary_text(const Summary& summary, const Options& options);
 
-/// `targets` as judge() takes them. Sends only with options.yes. When `stop` turns true it sends no more,
-/// waits for what is on its way, and commits.
+/// `targets` as judge() takes them. Sends only with options.yes. When `stop` turns true, or another redrive
+/// begins, it sends no more, waits for what is on its way, and commits.
 Summary redrive(const config::Config& config, Letters& letters, const Options& options,
                 const Targets& targets, const std::atomic<bool>& stop);
 

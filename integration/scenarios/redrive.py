@@ -100,6 +100,7 @@ def scenario(run):
     shop = Shop(run)
     looks_at_them(shop)
     interrupted_by_a_person(shop)
+    two_at_once(shop)
     interrupted_by_a_kill(shop)
 
 
@@ -166,6 +167,26 @@ def interrupted_by_a_person(shop):
     shop.dlq("redrive", "--yes")
     found = shop.names()
     expect_equal({}, {name: found[name] for name in names if found[name] != 1}, "not sent back exactly once")
+
+
+def two_at_once(shop):
+    """The second takes over while the first is under way; then two begin at the same moment."""
+    names = letters(shop, "both")
+    before = sum(shop.names().values())
+    first = start_redrive(shop, "first", RATE)
+    wait_until("the first is under way", lambda: sum(shop.names().values()) >= before + LETTERS // 5)
+    shop.dlq("redrive", "--yes")
+    expect_equal(75, first.wait(harness.PATIENCE), "exit code of the redrive that gave way")
+    expect("another redrive" in first.log, "the redrive that gave way does not say why")
+    again = letters(shop, "again")
+    ended = [redrive.wait(harness.PATIENCE) for redrive in [start_redrive(shop, f"twin-{i}", 10 * RATE) for i in range(2)]]
+    expect(0 in ended and set(ended) <= {0, 75}, f"exit codes of two at once: {ended}")
+    found = shop.names()
+    expect_equal({}, {name: found[name] for name in names + again if found[name] != 1}, "not sent back exactly once")
+
+
+def start_redrive(shop, name, rate):
+    return shop.run.command(f"redrive-{name}", "dlq", "redrive", "-c", str(shop.file), "--yes", "--rate", str(rate))
 
 
 def interrupted_by_a_kill(shop):

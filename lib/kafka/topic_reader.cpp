@@ -3,7 +3,6 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "kafka/handle.h"
 
@@ -39,7 +38,6 @@ class TopicReader::Implementation {
   bool at_end = true;
   std::string trouble;
   HandlePtr handle;
-  QueuePtr commits;  // gone before the handle
 };
 
 Status TopicReader::Implementation::open(const ClientSettings& settings) {
@@ -55,7 +53,6 @@ Status TopicReader::Implementation::open(const ClientSettings& settings) {
   if (!made) return made.error();
   handle = std::move(made).value();
   rd_kafka_poll_set_consumer(handle.get());
-  commits.reset(rd_kafka_queue_new(handle.get()));
   return {};
 }
 
@@ -122,27 +119,5 @@ Result<TopicReader::Next> TopicReader::next(Deadline deadline) {
 }
 
 const std::string& TopicReader::trouble() const { return implementation_->trouble; }
-
-Status TopicReader::commit(const CommittedOffset& offset, Deadline deadline) {
-  auto& self = *implementation_;
-  const auto what = "committing the offset of " + offset.partition.text();
-  const auto list = list_of(offset.partition, offset.offset);
-  if (!offset.metadata.empty()) {
-    list->elems[0].metadata = ::strndup(offset.metadata.data(), offset.metadata.size());  // the list frees it
-    list->elems[0].metadata_size = offset.metadata.size();
-  }
-  while (EventPtr late{rd_kafka_queue_poll(self.commits.get(), 0)}) {
-  }
-  auto code = rd_kafka_commit_queue(self.handle.get(), list.get(), self.commits.get(), nullptr, nullptr);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, what);
-  const EventPtr event(rd_kafka_queue_poll(self.commits.get(), to_ms(deadline.left())));
-  if (!event) return client_error(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
-  code = rd_kafka_event_error(event.get());
-  const auto* answered = rd_kafka_event_topic_partition_list(event.get());
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR && answered != nullptr && answered->cnt == 1)
-    code = answered->elems[0].err;
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, what);
-  return {};
-}
 
 }  // namespace laneway::kafka

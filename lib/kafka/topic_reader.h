@@ -1,5 +1,5 @@
-// Reads what a partition holds, from one offset to another, and remembers for a group how far something got,
-// without being a member of any group: nobody's partitions move because of it.
+// Reads what a partition holds, from one offset to another, without being a member of any group: nobody's
+// partitions move because of it.
 //
 // Ownership: owns a client handle. Threads: one at a time. Blocks: each call up to its deadline.
 // Errors: unavailable (brokers, topic, a missing right), timeout, configuration.
@@ -25,8 +25,7 @@ struct PartitionSpan {
 
 class TopicReader {
  public:
-  /// Fails when the settings are wrong; brokers are not contacted yet. `group.id` names the group of
-  /// commit().
+  /// Fails when the settings are wrong; brokers are not contacted yet.
   static Result<std::unique_ptr<TopicReader>> open(const ClientSettings& settings);
   ~TopicReader();
 
@@ -44,9 +43,6 @@ class TopicReader {
   Result<Next> next(Deadline deadline);
   /// What the client last complained about since a record came; empty when it did not.
   const std::string& trouble() const;
-
-  /// Commits for the group, which must have no members; returns when the broker has acknowledged it.
-  Status commit(const CommittedOffset& offset, Deadline deadline);
 
  private:
   class Implementation;

@@ -1,4 +1,5 @@
-// The redrive and the reader on an embedded cluster.
+// The redrive and the reader on an embedded cluster. Two redrives at once: integration/scenarios/redrive.py,
+// because this cluster refuses commits while a group rebalances, and Kafka does not.
 #include <sstream>
 #include <thread>
 

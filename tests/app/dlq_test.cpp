@@ -237,4 +237,7 @@ TEST_CASE("dlq: the summary counts, and says what to do next") {
   CHECK(summary_text(summary, options) == "        12  sent to orders\n         3  left: cut\n");
   summary.interrupted = true;
   CHECK_THAT(summary_text(summary, options), Catch::Contains("the same command goes on"));
+  summary = {{}, {}, false, true, {}};
+  CHECK(summary_text(summary, options) ==
+        "another redrive of these dead letters has begun, and goes on from here\n");
 }
