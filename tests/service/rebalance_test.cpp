@@ -105,7 +105,7 @@ TEST_CASE("members of one process leave together: none sees the group rebalance 
   CHECK(eventually([&] { return members_at_work(*service) == std::set<std::size_t>{0, 1}; }));
   const auto assignments = metric(*service, "rebalances_total", "assign");
   world.produce(1);
-  CHECK(eventually([&] { return world.history.started({1, 0}) == 1; }));
+  CHECK(eventually([&] { return world.history.started({0, 0}) == 1 && world.history.started({1, 0}) == 1; }));
   service->stop();
   std::this_thread::sleep_for(milliseconds(700));  // long enough for the other to leave by itself
   finish.open();
