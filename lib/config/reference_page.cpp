@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "config/client_keys.h"
+#include "config/reload.h"
 #include "config/schema.h"
 #include "config/text.h"
 
@@ -20,6 +21,7 @@ One YAML file, `-c FILE`. This page is made from the table in `lib/config/schema
 - `${NAME}` in a value is replaced from the environment; `$${` is `${` itself.
 - Durations are `500ms`, `2s`, `1m`; sizes `64KiB`, `1MiB`.
 - A key that does not exist is an error, which names the nearest one that does.
+- *reload* says whether `laneway reload` changes it in flight, or a restart is needed; `laneway reload` says why.
 - Secrets need not be in the file: `sasl.password_file: PATH` stands for `sasl.password`, and so for each key that holds one.
 
 The shortest useful file:
@@ -97,26 +99,28 @@ std::string cell(const std::string& text) { return replaced(text, '|', "\\|"); }
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
 
 std::string row(const std::string& key, const std::string& standard, const std::string& expects,
-                const std::string& what) {
-  return "| " + code(key) + " | " + standard + " | " + cell(expects) + " | " + cell(what) + " |\n";
+                bool in_flight, const std::string& what) {
+  return "| " + code(key) + " | " + standard + " | " + cell(expects) + " | " +
+         (in_flight ? "in flight" : "restart") + " | " + cell(what) + " |\n";
 }
 
-constexpr const char* table_head = "| key | default | takes | what it is |\n|---|---|---|---|\n";
+constexpr const char* table_head = "| key | default | takes | reload | what it is |\n|---|---|---|---|---|\n";
 
 std::string row_of(const Property& property) {
   Config config;
   const auto group = split(property.name, ".");
   if (group.front() == "handler") config.handler = *make_handler(group[1]);
   const auto standard = property.example.empty() ? code(property.print(config)) : "none";
+  const char* restart = restart_reason(property.name);
   return row(property.name, standard, property.expects.substr(0, property.expects.find(", such as")),
-             property.description);
+             restart != nullptr && *restart == '\0', property.description);
 }
 
 std::string row_of(const ClientKey& key) {
   std::string what(key.description);
   if (key.secret) what += "; " + std::string(key.name) + "_file names a file that holds it";
   if (!key.since.empty()) what += "; librdkafka " + std::string(key.since) + " or later";
-  return row(std::string(key.name), code(std::string(key.default_value)), key.expects(), what);
+  return row(std::string(key.name), code(std::string(key.default_value)), key.expects(), false, what);
 }
 
 std::string title_of(const std::string& name) { return name.empty() ? "The service" : "`" + name + "`"; }
