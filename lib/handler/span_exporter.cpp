@@ -59,7 +59,24 @@ Json json_of(const Span& span, const std::string& group) {
   return json;
 }
 
-std::size_t ignore(char*, std::size_t, std::size_t size, void*) { return size; }
+constexpr std::size_t longest_answer = 64 * 1024;
+
+/// The rest of a longer one is not kept.
+std::size_t keep(char* data, std::size_t, std::size_t size, void* answer_pointer) {
+  auto& answer = *static_cast<std::string*>(answer_pointer);
+  answer.append(data, std::min(size, longest_answer - answer.size()));
+  return size;
+}
+
+/// How many of `sent` spans a collector that took a request did not take, as its partialSuccess says.
+std::size_t rejected_spans(const std::string& answer, std::size_t sent) try {
+  const auto document = Json::parse(answer);
+  const auto& count = document.at("partialSuccess").at("rejectedSpans");
+  const auto rejected = count.is_string() ? std::stoull(count.get<std::string>()) : count.get<std::size_t>();
+  return std::min<std::size_t>(rejected, sent);
+} catch (const std::exception&) {
+  return 0;  // all were taken, or it answers in no words of OTLP
+}
 
 }  // namespace
 
@@ -89,13 +106,15 @@ class SpanExporter::Request {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_.data());
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &ignore);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &keep);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &answer_);
   }
 
   /// Why it failed; empty when the collector has it.
   std::string post(const std::string& body, Duration limit) {
     auto* easy = easy_.get();
     error_[0] = '\0';
+    answer_.clear();
     const auto limit_ms = duration_cast<milliseconds>(limit).count();
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(limit_ms)));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
@@ -106,11 +125,13 @@ class SpanExporter::Request {
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     return status / 100 == 2 ? "" : "HTTP " + std::to_string(status);
   }
+  const std::string& answer() const { return answer_; }
 
  private:
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_;
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_;
   std::array<char, CURL_ERROR_SIZE> error_{};
+  std::string answer_;
 };
 
 SpanExporter::SpanExporter(SpanTarget target) : target_(std::move(target)) {
@@ -181,18 +202,24 @@ void SpanExporter::run() {
   tell_dropped();
 }
 
-/// Why not; empty when the collector has them.
-std::string SpanExporter::post(const std::vector<Span>& spans) try {
+/// Why some were not taken; empty when the collector has all.
+std::string SpanExporter::post(const std::vector<Span>& spans, std::size_t& lost) try {
+  lost = spans.size();
   const auto limit = time_left();
   if (limit <= Duration::zero()) return "the service ended before";
-  return request_->post(otlp_json(target_, spans), limit);
+  auto why = request_->post(otlp_json(target_, spans), limit);
+  if (!why.empty()) return why;
+  lost = rejected_spans(request_->answer(), spans.size());
+  return lost == 0 ? "" : "it rejected " + std::to_string(lost) + " of " + std::to_string(spans.size());
 } catch (const std::exception& e) {
   return e.what();
 }
 
 void SpanExporter::send(const std::vector<Span>& spans) {
-  const auto why = post(spans);
-  (why.empty() ? exported_ : failed_).fetch_add(spans.size(), std::memory_order_relaxed);
+  std::size_t lost = 0;
+  const auto why = post(spans, lost);
+  exported_.fetch_add(spans.size() - lost, std::memory_order_relaxed);
+  failed_.fetch_add(lost, std::memory_order_relaxed);
   if (why.empty() == !failing_) return;
   failing_ = !why.empty();
   const auto server = server_of(target_.url);

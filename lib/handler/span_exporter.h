@@ -70,7 +70,7 @@ class SpanExporter {
   void run() EXCLUDES(mutex_);
   std::vector<Span> next() EXCLUDES(mutex_);
   void send(const std::vector<Span>& spans);
-  std::string post(const std::vector<Span>& spans);
+  std::string post(const std::vector<Span>& spans, std::size_t& lost);
   bool tell_dropped();
   Duration time_left() const;
 

@@ -211,6 +211,24 @@ TEST_CASE("a collector that never answers makes spans drop, and delays neither w
   CHECK(log.lines({"spans dropped", "count=" + std::to_string(dropped)}) == 1);
 }
 
+TEST_CASE("spans that a collector rejects of a request that it takes are counted as failed") {
+  const std::vector<std::pair<std::string, std::uint64_t>> answers{
+      {R"({"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}})", 1},
+      {R"({"partialSuccess":{"rejectedSpans":7}})", 1},
+      {R"({"partialSuccess":{}})", 0},
+      {std::string(1 << 20, '['), 0},
+      {"OK", 0}};
+  for (const auto& [answer, failed] : answers) {
+    INFO(answer.substr(0, 100));
+    HttpServer collector(
+        [&text = answer](const auto&, auto& response) { response.set_content(text, "application/json"); });
+    const auto spans = tracer(collector.url(), 1);
+    end(*spans, *spans->begin(record(1)), 1, SteadyClock::now());
+    CHECK(eventually([&] { return spans->counts().failed + spans->counts().exported == 1; }));
+    CHECK(spans->counts().failed == failed);
+  }
+}
+
 TEST_CASE("a long reason is cut, so that what waits for the collector stays in bounds") {
   HttpServer collector([](const auto&, auto&) {});
   {

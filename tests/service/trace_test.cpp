@@ -1,5 +1,7 @@
 // Spans of a service, and what handlers pass on.
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "handler/servers.h"
 #include "service/support.h"
@@ -9,13 +11,15 @@ using namespace laneway::service;
 
 namespace {
 
-std::size_t spans_at(handler::HttpServer& collector) {
-  std::size_t count = 0;
+/// Their ids.
+std::multiset<std::string> spans_at(handler::HttpServer& collector) {
+  std::multiset<std::string> ids;
   for (const auto& request : collector.requests()) {
     const auto body = nlohmann::json::parse(request.body);
-    count += body.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").size();
+    for (const auto& span : body.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans"))
+      ids.insert(span.at("spanId").get<std::string>());
   }
-  return count;
+  return ids;
 }
 
 }  // namespace
@@ -36,7 +40,7 @@ TEST_CASE("every attempt of a service has a span where it is asked to, and none 
     CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
     if (on) CHECK(eventually([&] { return metric(*service, "trace_spans_total", "exported") == 22; }));
     stop_cleanly(*service);
-    CHECK(spans_at(collector) == (on ? 22 : 0));
+    CHECK(spans_at(collector).size() == (on ? 22 : 0));
     CHECK(passed_on == (on ? 22 : 0));
   }
 }
@@ -53,4 +57,26 @@ TEST_CASE("a collector that never answers slows no record, nor the stop") {
   CHECK(metric(*service, "trace_spans_total", "exported") == 0);
   CHECK(metric(*service, "trace_spans_total", "dropped") > 0);
   stop_cleanly(*service);
+}
+
+TEST_CASE("each request of the http handler names the span of its attempt") {
+  handler::HttpServer collector([](const auto&, auto&) {});
+  handler::HttpServer receiver([](const auto&, auto&) {});
+  World world(2);
+  world.config.trace = {collector.url(), 1};
+  config::HttpHandler http;
+  http.url = receiver.url();
+  world.config.handler = http;
+  std::multiset<std::string> passed_on;
+  {
+    Service service(world.config);
+    REQUIRE(service.start());
+    world.produce(10);
+    CHECK(eventually([&] { return metric(service, "trace_spans_total", "exported") == 20; }));
+    stop_cleanly(service);
+  }
+  for (const auto& request : receiver.requests())
+    passed_on.insert(request.get_header_value("traceparent").substr(36, 16));
+  CHECK(passed_on.size() == 20);
+  CHECK(passed_on == spans_at(collector));
 }
