@@ -49,7 +49,8 @@ Status GroupClaim::Implementation::open(const ClientSettings& settings,
   // All partitions are taken back whenever another one joins, and whoever is alone gets all.
   set_own(conf->get(), "partition.assignment.strategy", "range");
   set_own(conf->get(), "session.timeout.ms", std::to_string(to_ms(forgotten_after)));
-  set_own(conf->get(), "heartbeat.interval.ms", "1000");  // how late another one is heard of
+  set_own(conf->get(), "heartbeat.interval.ms", "1000");   // how late another one is heard of
+  set_own(conf->get(), "max.poll.interval.ms", "300000");  // the library wants it above the session's
   rd_kafka_conf_set_events(conf->get(),
                            RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_OFFSET_COMMIT);
   auto made = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());

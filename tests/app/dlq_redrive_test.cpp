@@ -24,6 +24,9 @@ class World {
     REQUIRE((*cluster_)->create_topic("orders-dlt", 2));
     config.kafka["bootstrap.servers"] = {(*cluster_)->bootstrap(), "", false};
     config.kafka["group.id"] = {"shop", "", false};
+    // Both less than a claim's own.
+    config.kafka["session.timeout.ms"] = {"6000", "", false};
+    config.kafka["max.poll.interval.ms"] = {"6000", "", false};
     config.topics = {"orders"};
     config.start_deadline = patience;
   }
