@@ -1,6 +1,7 @@
 #include "app/dlq/letters.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <utility>
 
@@ -123,10 +124,16 @@ Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool
   auto claim = kafka::GroupClaim::open(settings_, partitions_);
   if (!claim) return claim;
   const auto deadline = Deadline::in(std::max<Duration>(patience_, 2 * kafka::GroupClaim::forgotten_after));
+  auto silence = Deadline::in(seconds(5));
   while (!stop.load()) {
     const auto taken = (*claim)->take(Deadline::in(milliseconds(100)));
     if (!taken) return taken.error();
     if (*taken) return claim;
+    if (silence.passed()) {
+      std::fputs("waiting for another redrive to give way; one that was killed is forgotten after 10 s\n",
+                 stderr);
+      silence = deadline;
+    }
     if (deadline.passed())
       return Error{ErrorKind::unavailable,
                    "group " + settings_.at("group.id").value + " does not let this redrive in",

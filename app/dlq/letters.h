@@ -43,7 +43,8 @@ class Letters {
   const std::vector<std::string>& missing() const { return missing_; }
   Result<kafka::PartitionSpan> span(const kafka::TopicPartition& partition);
   /// The right to send these letters back, which one process has at a time: one that has it finishes what it
-  /// is about, and gives way. Waits for that up to start_deadline; nullptr when `stop` turns true before.
+  /// is about, and gives way. Waits for that up to start_deadline, and says so on standard error; nullptr
+  /// when `stop` turns true before.
   Result<std::unique_ptr<kafka::GroupClaim>> claim(const std::atomic<bool>& stop);
   /// What the group has committed.
   Result<std::vector<kafka::CommittedOffset>> committed();
