@@ -77,6 +77,10 @@ class Shop:
         """How often each record is in the origin."""
         return collections.Counter(bytes.fromhex(r["key"]).decode() for r in self.read())
 
+    def end(self):
+        """How many records the origin has had."""
+        return sum(end for low, end in self.run.watermarks().values())
+
     def dlq(self, verb, *arguments, code=0):
         done = subprocess.run([harness.LANEWAY, "dlq", verb, "-c", self.file,
                                *map(str, arguments)], text=True, capture_output=True, timeout=120, check=False,
@@ -87,10 +91,9 @@ class Shop:
 
     def interrupted_redrive(self, number, after):
         """Sends signal `number` when so many more records have arrived; the exit code."""
-        before = sum(self.names().values())
+        before = self.end()
         redrive = self.run.command(f"redrive-{number}-{before}", "dlq", "redrive", "-c", str(self.file), "--yes", "--rate", str(RATE))
-        end = lambda: sum(end for low, end in self.run.watermarks().values())  # noqa: E731
-        wait_until(f"{after} records are sent back", lambda: end() >= before + after)
+        wait_until(f"{after} records are sent back", lambda: self.end() >= before + after)
         expect(redrive.running(), "the redrive had ended before it was interrupted")
         redrive.signal(number)
         return redrive.wait(harness.PATIENCE)
@@ -172,9 +175,9 @@ def interrupted_by_a_person(shop):
 def two_at_once(shop):
     """The second takes over while the first is under way; then two begin at the same moment."""
     names = letters(shop, "both")
-    before = sum(shop.names().values())
+    before = shop.end()
     first = start_redrive(shop, "first", 5)  # so slow that it cannot be at its end
-    wait_until("the first is under way", lambda: sum(shop.names().values()) > before)
+    wait_until("the first is under way", lambda: shop.end() > before)
     shop.dlq("redrive", "--yes")
     expect_equal(75, first.wait(harness.PATIENCE), "exit code of the redrive that gave way")
     expect("another redrive" in first.log, "the redrive that gave way does not say why")
