@@ -128,7 +128,8 @@ Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool
   while (!stop.load()) {
     const auto taken = (*claim)->take(Deadline::in(milliseconds(100)));
     if (!taken) return taken.error();
-    if (*taken) return claim;
+    if (*taken == kafka::GroupClaim::Taken::yes) return claim;
+    if (*taken == kafka::GroupClaim::Taken::given_way) break;
     if (silence.passed()) {
       std::fputs("waiting for another redrive to give way; one that was killed is forgotten after 10 s\n",
                  stderr);

@@ -44,7 +44,7 @@ class Letters {
   Result<kafka::PartitionSpan> span(const kafka::TopicPartition& partition);
   /// The right to send these letters back, which one process has at a time: one that has it finishes what it
   /// is about, and gives way. Waits for that up to start_deadline, and says so on standard error; nullptr
-  /// when `stop` turns true before.
+  /// when `stop` turns true before, or where another one began at the same moment and goes on.
   Result<std::unique_ptr<kafka::GroupClaim>> claim(const std::atomic<bool>& stop);
   /// What the group has committed.
   Result<std::vector<kafka::CommittedOffset>> committed();

@@ -137,7 +137,8 @@ Status Redrive::run_all() {
   if (options_.yes) {
     if (auto prepared = prepare_to_send(); !prepared) return prepared;
     if (!claim_) {
-      summary_.interrupted = true;
+      summary_.interrupted = stop_.load();
+      summary_.taken_over = !summary_.interrupted;
       return {};
     }
   }

@@ -183,6 +183,7 @@ def two_at_once(shop):
     expect("another redrive" in first.log, "the redrive that gave way does not say why")
     again = letters(shop, "again")
     ended = [redrive.wait(harness.PATIENCE) for redrive in [start_redrive(shop, f"twin-{i}", 10 * RATE) for i in range(2)]]
+    print(f"exit codes of two at once: {ended}")
     expect(0 in ended and set(ended) <= {0, 75}, f"exit codes of two at once: {ended}")
     found = shop.names()
     expect_equal({}, {name: found[name] for name in names + again if found[name] != 1}, "not sent back exactly once")

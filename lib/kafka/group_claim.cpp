@@ -19,7 +19,7 @@ class GroupClaim::Implementation {
  public:
   ~Implementation();
   Status open(const ClientSettings& settings, const std::vector<TopicPartition>& partitions);
-  Result<bool> take(Deadline deadline);
+  Result<Taken> take(Deadline deadline);
   bool held();
   Status commit(const CommittedOffset& offset, Deadline deadline);
 
@@ -27,10 +27,11 @@ class GroupClaim::Implementation {
   enum class State { joining, held, lost, leaving };
 
   void serve(rd_kafka_event_t& event);
+  void judge(std::vector<TopicPartition> given);
   void leave();
 
   std::string group_;
-  std::size_t wanted_ = 0;
+  std::vector<TopicPartition> wanted_;  // in their order
   State state_ = State::joining;
   std::optional<Error> error_;  // that waiting does not mend
   HandlePtr handle_;
@@ -43,7 +44,8 @@ Status GroupClaim::Implementation::open(const ClientSettings& settings,
   auto conf = make_conf(settings);
   if (!conf) return conf.error();
   group_ = setting_of(settings, "group.id");
-  wanted_ = partitions.size();
+  wanted_ = partitions;
+  std::sort(wanted_.begin(), wanted_.end());
   set_own(conf->get(), "enable.auto.commit", "false");
   set_own(conf->get(), "enable.auto.offset.store", "false");
   // All partitions are taken back whenever another one joins, and whoever is alone gets all.
@@ -105,19 +107,28 @@ void GroupClaim::Implementation::serve(rd_kafka_event_t& event) {
       rd_kafka_assign(handle_.get(), nullptr);
     return;
   }
-  const auto* given = rd_kafka_event_topic_partition_list(&event);
-  const auto count = given == nullptr ? 0 : static_cast<std::size_t>(given->cnt);
-  if (state_ == State::joining && count >= wanted_) state_ = State::held;
+  const auto* list = rd_kafka_event_topic_partition_list(&event);
+  if (state_ == State::joining) judge(list == nullptr ? std::vector<TopicPartition>() : from_list(*list));
   const ListPtr nothing(rd_kafka_topic_partition_list_new(0));
   rd_kafka_assign(handle_.get(), nothing.get());  // a member, but nothing is fetched
 }
 
-Result<bool> GroupClaim::Implementation::take(Deadline deadline) {
+/// Of what the group gives while all of it is waited for.
+void GroupClaim::Implementation::judge(std::vector<TopicPartition> given) {
+  std::sort(given.begin(), given.end());
+  if (std::includes(given.begin(), given.end(), wanted_.begin(), wanted_.end()))
+    state_ = State::held;
+  else if (!std::binary_search(given.begin(), given.end(), wanted_.front()))
+    state_ = State::lost;
+}
+
+Result<GroupClaim::Taken> GroupClaim::Implementation::take(Deadline deadline) {
   do {
     if (const EventPtr event{rd_kafka_queue_poll(events_.get(), to_ms(deadline.left()))}) serve(*event);
     if (error_) return *error_;
   } while (state_ == State::joining && !deadline.passed());
-  return state_ == State::held;
+  if (state_ == State::joining) return Taken::not_yet;
+  return state_ == State::held ? Taken::yes : Taken::given_way;
 }
 
 bool GroupClaim::Implementation::held() {
@@ -153,7 +164,7 @@ Result<std::unique_ptr<GroupClaim>> GroupClaim::open(const ClientSettings& setti
   return std::unique_ptr<GroupClaim>(new GroupClaim(std::move(implementation)));
 }
 
-Result<bool> GroupClaim::take(Deadline deadline) { return implementation_->take(deadline); }
+Result<GroupClaim::Taken> GroupClaim::take(Deadline deadline) { return implementation_->take(deadline); }
 bool GroupClaim::held() { return implementation_->held(); }
 Status GroupClaim::commit(const CommittedOffset& offset, Deadline deadline) {
   return implementation_->commit(offset, deadline);

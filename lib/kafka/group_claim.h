@@ -4,7 +4,8 @@
 // only. So a claim is a member that is given all partitions of the topics and fetches none of them: what is
 // read is read elsewhere (topic_reader.h). When another one joins, Kafka asks the first to give its
 // partitions back, and lets the other in when it has. So the first finishes and commits what it is about
-// before the second begins. A process that was killed is forgotten after `forgotten_after`.
+// before the second begins. Of those that join at the same moment, the one that is given the first partition
+// stays, and the others give way. A process that was killed is forgotten after `forgotten_after`.
 //
 // Ownership: owns a client handle. Threads: one at a time. Blocks: each call up to its deadline, the
 // destructor, which leaves the group, a few seconds. Errors: unavailable, configuration, fatal, timeout.
@@ -29,8 +30,9 @@ class GroupClaim {
                                                   const std::vector<TopicPartition>& partitions);
   ~GroupClaim();
 
-  /// Waits until all partitions are given; false when they are not by then.
-  Result<bool> take(Deadline deadline);
+  enum class Taken { yes, not_yet, given_way };
+  /// Waits until all partitions are given.
+  Result<Taken> take(Deadline deadline);
   /// Whether they still are. To be asked every few seconds at least: that is how the group knows that we
   /// live. Once false it stays so; what was begun may still be committed, then the claim is to be destroyed.
   bool held();
