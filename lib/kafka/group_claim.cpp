@@ -33,6 +33,7 @@ class GroupClaim::Implementation {
   std::string group_;
   std::vector<TopicPartition> wanted_;  // in their order
   State state_ = State::joining;
+  bool owes_answer_ = false;    // partitions are to be given back
   std::optional<Error> error_;  // that waiting does not mend
   HandlePtr handle_;
   QueuePtr events_;  // the queues are gone before the handle
@@ -86,7 +87,8 @@ void GroupClaim::Implementation::leave() {
   state_ = State::leaving;
   const QueuePtr closing(rd_kafka_queue_new(handle_.get()));
   if (const ErrorPtr error{rd_kafka_consumer_close_queue(handle_.get(), closing.get())}) return;
-  rd_kafka_assign(handle_.get(), nullptr);  // before the close has begun, the client would join anew
+  // Answered before, the client would join anew; answered twice, it may be closed by then, and never return.
+  if (owes_answer_) rd_kafka_assign(handle_.get(), nullptr);
   while (rd_kafka_consumer_closed(handle_.get()) == 0 && !deadline.passed())
     if (const EventPtr event{rd_kafka_queue_poll(closing.get(), 50)}) serve(*event);
 }
@@ -101,10 +103,12 @@ void GroupClaim::Implementation::serve(rd_kafka_event_t& event) {
   }
   if (rd_kafka_event_type(&event) != RD_KAFKA_EVENT_REBALANCE) return;
   if (code != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
-    if (state_ == State::held || state_ == State::lost)
-      state_ = State::lost;  // given back when the owner has finished, see leave()
-    else
+    if (state_ != State::held && state_ != State::lost) {
       rd_kafka_assign(handle_.get(), nullptr);
+      return;
+    }
+    state_ = State::lost;
+    owes_answer_ = true;  // until the owner has finished, see leave()
     return;
   }
   const auto* list = rd_kafka_event_topic_partition_list(&event);
