@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -31,41 +32,103 @@ void check(CURLMcode code) {
   if (code != CURLM_OK) throw std::runtime_error(std::string("libcurl: ") + curl_multi_strerror(code));
 }
 
+// What epoll gives back: the socket and whose it is.
+std::uint64_t tag_of(int socket, std::uint32_t multi) {
+  return std::uint64_t{multi} << 32U | static_cast<std::uint32_t>(socket);
+}
+int socket_of(std::uint64_t tag) { return static_cast<int>(tag & 0xFFFFFFFFU); }
+std::uint32_t multi_of(std::uint64_t tag) { return static_cast<std::uint32_t>(tag >> 32U); }
+
+constexpr std::uint32_t most_per_multi = 32;  // connections
+
 }  // namespace
 
-struct HttpClient::Callbacks {
+/// A multi handle and what it asks for.
+class HttpClient::Multi {
+ public:
+  Multi(int epoll, std::uint32_t place, std::uint32_t most)
+      : index(place), connections(most), handle(new_multi()), epoll_(epoll) {
+    curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, &Multi::socket);
+    curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, this);
+    curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, &Multi::timer);
+    curl_multi_setopt(handle, CURLMOPT_TIMERDATA, this);
+    curl_multi_setopt(handle, CURLMOPT_MAXCONNECTS, static_cast<long>(connections));
+    curl_multi_setopt(handle, CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(connections));
+  }
+  ~Multi() { curl_multi_cleanup(handle); }
+  Multi(const Multi&) = delete;
+  Multi& operator=(const Multi&) = delete;
+
+  /// `what`: a set of CURL_CSELECT_*.
+  void happened(curl_socket_t socket, int what) {
+    int running = 0;
+    check(curl_multi_socket_action(handle, socket, what, &running));
+  }
+  void look_at_timer(TimePoint now) {
+    if (!due || now < *due) return;
+    due.reset();
+    happened(CURL_SOCKET_TIMEOUT, 0);
+  }
+
+  const std::uint32_t index;
+  const std::uint32_t connections;
+  void* const handle;  // CURLM*
+  std::uint32_t in_air = 0;
+  std::optional<TimePoint> due;  // when libcurl wants to be called
+
+ private:
   static int socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
-    static_cast<HttpClient*>(self)->watch(socket, what);
+    static_cast<Multi*>(self)->watch(socket, what);
     return 0;
   }
   static int timer(CURLM*, long wait_ms, void* self) {
-    auto& timer = static_cast<HttpClient*>(self)->timer_;
-    timer.reset();
-    if (wait_ms >= 0) timer = SteadyClock::now() + milliseconds(wait_ms);
+    auto& due = static_cast<Multi*>(self)->due;
+    due.reset();
+    if (wait_ms >= 0) due = SteadyClock::now() + milliseconds(wait_ms);
     return 0;
   }
+
+  void watch(int socket, int what) const {
+    if (what == CURL_POLL_REMOVE) {
+      // It may be closed already, and then is out.
+      ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
+      return;
+    }
+    epoll_event event{};
+    event.data.u64 = tag_of(socket, index);
+    event.events = ((what & CURL_POLL_IN) != 0 ? static_cast<unsigned>(EPOLLIN) : 0U) |
+                   ((what & CURL_POLL_OUT) != 0 ? static_cast<unsigned>(EPOLLOUT) : 0U);
+    if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) != 0 && errno == EEXIST)
+      ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event);
+  }
+
+  const int epoll_;
 };
 
-HttpClient::HttpClient(const HttpEndpoint& endpoint, std::uint32_t connections)
+HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits)
     : endpoint_(endpoint),
-      connections_(connections),
+      limits_(limits),
       epoll_(opened(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      event_(opened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
-      multi_(new_multi()) {
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Callbacks::socket);
-  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Callbacks::timer);
-  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(connections));
-  curl_multi_setopt(multi_, CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(connections));
+      event_(opened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.fd = event_.number();
+  event.data.u64 = tag_of(event_.number(), 0);
   if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, event_.number(), &event) != 0)
     throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
-HttpClient::~HttpClient() { curl_multi_cleanup(multi_); }
+HttpClient::~HttpClient() = default;
+
+/// The first, so that as few connections as possible are at work. has_room() was true.
+HttpClient::Multi& HttpClient::multi_with_room() {
+  for (const auto& multi : multis_)
+    if (multi->in_air < multi->connections) return *multi;
+  const auto index = static_cast<std::uint32_t>(multis_.size());
+  const auto left = limits_.connections - index * most_per_multi;
+  const auto connections = endpoint_.is_tls() ? limits_.connections : std::min(left, most_per_multi);
+  multis_.push_back(std::make_unique<Multi>(epoll_.number(), index, connections));
+  return *multis_.back();
+}
 
 void HttpClient::begin(HttpExchange& exchange, std::string_view body,
                        const std::vector<RequestHeader>& headers) {
@@ -78,13 +141,18 @@ void HttpClient::begin(HttpExchange& exchange, std::string_view body,
   }
   curl_easy_setopt(transfer->handle(), CURLOPT_PRIVATE, &exchange);
   transfer->prepare(body, headers);
-  check(curl_multi_add_handle(multi_, transfer->handle()));
+  Multi& multi = multi_with_room();
+  check(curl_multi_add_handle(multi.handle, transfer->handle()));
   exchange.transfer_ = std::move(transfer);
+  exchange.multi_ = multi.index;
+  ++multi.in_air;
   ++in_air_;
 }
 
 std::unique_ptr<HttpTransfer> HttpClient::take_down(HttpExchange& exchange) {
-  curl_multi_remove_handle(multi_, exchange.transfer_->handle());
+  Multi& multi = *multis_[exchange.multi_];
+  curl_multi_remove_handle(multi.handle, exchange.transfer_->handle());
+  --multi.in_air;
   --in_air_;
   return std::move(exchange.transfer_);
 }
@@ -103,23 +171,24 @@ void HttpClient::wake() noexcept {
 
 void HttpClient::serve(Duration at_most) {
   wait(at_most);
-  if (timer_ && SteadyClock::now() >= *timer_) {
-    timer_.reset();
-    int running = 0;
-    check(curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running));
+  const auto now = SteadyClock::now();
+  for (const auto& multi : multis_) {
+    multi->look_at_timer(now);
+    conclude_ended(*multi);
   }
-  conclude_ended();
 }
 
 void HttpClient::wait(Duration at_most) {
-  if (timer_) at_most = std::clamp(*timer_ - SteadyClock::now(), Duration::zero(), at_most);
+  const auto now = SteadyClock::now();
+  for (const auto& multi : multis_)
+    if (multi->due) at_most = std::clamp(*multi->due - now, Duration::zero(), at_most);
   const auto wait_ms = std::chrono::ceil<milliseconds>(at_most).count();
-  std::array<epoll_event, 256> events;
+  std::array<epoll_event, 16> events;
   const int count = ::epoll_wait(epoll_.number(), events.data(), static_cast<int>(events.size()),
                                  static_cast<int>(wait_ms));
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (event.data.fd == event_.number()) {
+    if (socket_of(event.data.u64) == event_.number()) {
       std::uint64_t sum = 0;
       static_cast<void>(::read(event_.number(), &sum, sizeof(sum)) == 0);
       continue;
@@ -127,28 +196,13 @@ void HttpClient::wait(Duration at_most) {
     const int what = ((event.events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
                      ((event.events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
                      ((event.events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
-    int running = 0;
-    check(curl_multi_socket_action(multi_, event.data.fd, what, &running));
+    multis_[multi_of(event.data.u64)]->happened(socket_of(event.data.u64), what);
   }
 }
 
-void HttpClient::watch(int socket, int what) {
-  if (what == CURL_POLL_REMOVE) {
-    // It may be closed already, and then is out.
-    ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, nullptr);
-    return;
-  }
-  epoll_event event{};
-  event.data.fd = socket;
-  event.events = ((what & CURL_POLL_IN) != 0 ? static_cast<unsigned>(EPOLLIN) : 0U) |
-                 ((what & CURL_POLL_OUT) != 0 ? static_cast<unsigned>(EPOLLOUT) : 0U);
-  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, socket, &event) != 0 && errno == EEXIST)
-    ::epoll_ctl(epoll_.number(), EPOLL_CTL_MOD, socket, &event);
-}
-
-void HttpClient::conclude_ended() {
+void HttpClient::conclude_ended(Multi& multi) {
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+  while (const CURLMsg* message = curl_multi_info_read(multi.handle, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     char* owner = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);

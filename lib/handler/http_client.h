@@ -1,16 +1,19 @@
-// Requests to one endpoint, many at once, on one libcurl multi handle over epoll.
+// Requests to one endpoint, many at once, on libcurl multi handles over one epoll.
+//
+// A multi handle has up to 32 connections: for each request libcurl walks through a handle's connections, so
+// with thousands in one handle the walk would cost more than all the rest. Over TLS there is one handle,
+// because one connection of HTTP/2 can carry all requests.
 //
 // Connections are kept alive and shared. At most `connections` requests are in the air, so there are no more
-// connections; at most 32 of them are without a connection yet, so that a server that comes back is not met
-// by a thousand handshakes at once, nor a name server by a thousand questions (libcurl asks it on a thread
-// for each).
+// connections; at most `connecting` of them are without a connection yet, so that a server that comes back is
+// not met by a thousand handshakes at once, nor a name server by a thousand questions (libcurl asks it on a
+// thread for each).
 //
 // Used by one thread at a time, except wake(). Only serve() blocks.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -36,19 +39,26 @@ class HttpExchange {
  private:
   friend class HttpClient;
   std::unique_ptr<HttpTransfer> transfer_;  // while in the air
+  std::uint32_t multi_ = 0;                 // whose multi handle it is on
+};
+
+/// Each at least 1.
+struct HttpLimits {
+  std::uint32_t connections;
+  std::uint32_t connecting;
 };
 
 class HttpClient {
  public:
   /// `endpoint` outlives the client. Throws std::bad_alloc, std::system_error.
-  HttpClient(const HttpEndpoint& endpoint, std::uint32_t connections);
+  HttpClient(const HttpEndpoint& endpoint, HttpLimits limits);
   /// After all its exchanges. An exchange that is destroyed in the air cuts its request off.
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
   /// Whether a request may begin.
-  bool has_room() const { return in_air_ < connections_ && connecting_ < most_connecting; }
+  bool has_room() const { return in_air_ < limits_.connections && connecting_ < limits_.connecting; }
   /// `body` and the exchange stay where they are until it is answered or cancelled. Throws std::bad_alloc,
   /// std::runtime_error.
   void begin(HttpExchange& exchange, std::string_view body, const std::vector<RequestHeader>& headers);
@@ -60,22 +70,19 @@ class HttpClient {
   void wake() noexcept;
 
  private:
-  static constexpr std::uint32_t most_connecting = 32;
+  class Multi;
 
-  struct Callbacks;
-
+  Multi& multi_with_room();
   std::unique_ptr<HttpTransfer> take_down(HttpExchange& exchange);
-  void watch(int socket, int what);
   void wait(Duration at_most);
-  void conclude_ended();
+  void conclude_ended(Multi& multi);
 
   const HttpEndpoint& endpoint_;
-  const std::uint32_t connections_;
+  const HttpLimits limits_;
   const Descriptor epoll_;
   const Descriptor event_;
-  void* const multi_;  // CURLM*
+  std::vector<std::unique_ptr<Multi>> multis_;  // made as they are needed
   std::uint32_t connecting_ = 0;
-  std::optional<TimePoint> timer_;  // when libcurl wants to be called
   std::uint32_t in_air_ = 0;
   std::vector<std::unique_ptr<HttpTransfer>> idle_;
 };

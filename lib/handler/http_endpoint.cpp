@@ -22,6 +22,8 @@ std::string part_of(CURLU* url, CURLUPart part) {
 
 }  // namespace
 
+bool HttpEndpoint::is_tls() const { return curl_strnequal(url.c_str(), "https:", 6) != 0; }
+
 Result<std::string> server_of(const std::string& url) {
   const auto refused = [](const std::string& why) {
     return Error{ErrorKind::configuration, "handler.http.url: " + why,

@@ -16,6 +16,7 @@ struct HttpEndpoint {
   std::string server;  ///< host:port, for reasons; without the user and password that a URL may hold
   std::string content_type;
   Duration timeout{};
+  bool is_tls() const;
   std::size_t kept_of_answer = 1024;  ///< bytes of an answer's body that HttpAnswer has
 };
 

@@ -2,11 +2,27 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace laneway::handler {
 namespace {
+
+constexpr std::uint32_t most_loops = 4;
+constexpr std::uint32_t loads_apart = 8;       // tasks
+constexpr std::uint32_t most_connecting = 32;  // of all loops
+
+std::uint32_t loops_of(const config::HttpHandler& settings) {
+  if (settings.batch.records > 0) return 1;
+  return std::clamp(std::thread::hardware_concurrency(), 1U, std::min(most_loops, settings.connections));
+}
+
+/// Of `whole` in `parts`, as even as can be.
+std::uint32_t share(std::uint32_t whole, std::uint32_t parts, std::uint32_t index) {
+  return whole / parts + (index < whole % parts ? 1 : 0);
+}
 
 Error refused(std::string key, std::string message, std::string hint) {
   return {ErrorKind::configuration, "handler.http." + std::move(key) + ": " + std::move(message),
@@ -32,55 +48,31 @@ Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& se
           "headers", without_control_characters(name) + " cannot be passed on",
           "name record headers that are HTTP tokens and that neither HTTP nor laneway sets itself");
   try {
-    return std::unique_ptr<Handler>(new HttpHandler(settings, std::move(server).value()));
+    return std::unique_ptr<Handler>(new HttpHandler(settings, server.value()));
   } catch (const std::system_error& e) {
     return Error{ErrorKind::internal, std::string("handler.http cannot start: ") + e.what(),
                  "look at the limits on open files and tasks of this process"};
   }
 }
 
-HttpHandler::HttpHandler(const config::HttpHandler& settings, std::string server)
-    : timeout_(settings.timeout + (settings.batch.records > 0 ? settings.batch.linger : Duration::zero())),
-      sender_(settings, std::move(server)),
-      thread_([this] { run(); }) {}
-
-HttpHandler::~HttpHandler() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
+HttpHandler::HttpHandler(const config::HttpHandler& settings, const std::string& server)
+    : timeout_(settings.timeout + (settings.batch.records > 0 ? settings.batch.linger : Duration::zero())) {
+  const std::uint32_t loops = loops_of(settings);
+  for (std::uint32_t i = 0; i < loops; ++i) {
+    const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};
+    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits));
   }
-  sender_.wake();
-  thread_.join();
 }
 
 void HttpHandler::handle(Task task) noexcept {
-  {
-    MutexLock lock(mutex_);
-    handed_over_.push_back(std::move(task));
-    // Somebody else wakes the thread, or it is the thread: it looks before it waits.
-    if (handed_over_.size() > 1 || serving_ == std::this_thread::get_id()) return;
+  HttpLoop* least = nullptr;
+  HttpLoop* here = nullptr;
+  for (const auto& loop : loops_) {
+    if (least == nullptr || loop->load() < least->load()) least = loop.get();
+    if (loop->is_here()) here = loop.get();
   }
-  sender_.wake();
-}
-
-void HttpHandler::run() {
-  {
-    MutexLock lock(mutex_);
-    serving_ = std::this_thread::get_id();
-  }
-  while (take_over()) sender_.serve();
-}
-
-bool HttpHandler::take_over() {
-  {
-    MutexLock lock(mutex_);
-    if (stopping_) return false;
-    taken_over_.swap(handed_over_);
-    if (cluster_) sender_.set_cluster(*std::exchange(cluster_, std::nullopt));
-  }
-  for (Task& task : taken_over_) sender_.add(std::move(task));
-  taken_over_.clear();
-  return true;
+  const bool stays = here != nullptr && here->has_room() && here->load() <= least->load() + loads_apart;
+  (stays ? here : least)->hand_over(std::move(task));
 }
 
 }  // namespace laneway::handler

@@ -37,12 +37,12 @@ class HttpSender::Request final : public HttpExchange {
   HttpSender& sender_;
 };
 
-HttpSender::HttpSender(const config::HttpHandler& settings, std::string server)
+HttpSender::HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits)
     : endpoint_(endpoint_of(settings, std::move(server))),
       passed_on_(settings.headers),
       max_retry_after_(settings.max_retry_after),
       batch_(settings.batch),
-      client_(endpoint_, settings.connections),
+      client_(endpoint_, limits),
       next_look_(SteadyClock::now() + look_interval) {}
 
 HttpSender::~HttpSender() = default;
@@ -136,15 +136,18 @@ std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {
 }
 
 void HttpSender::answer(WorkPtr work, Outcome outcome) {
+  load_.fetch_sub(1, std::memory_order_relaxed);  // before: what is told may hand over the next task
   if (!answer_attempt(work->task, work->index, work->attempt->stop, std::move(outcome))) return;
   if (++work->index == work->task.size()) return;
+  announce();
   work->attempt.emplace(work->task.attempt(work->index));
   wait_for_turn(std::move(work));
 }
 
 void HttpSender::look_for_stops() {
   next_look_ = SteadyClock::now() + look_interval;
-  std::erase_if(waiting_, [](const WorkPtr& work) { return work->stopped(); });
+  const auto ended = std::erase_if(waiting_, [](const WorkPtr& work) { return work->stopped(); });
+  load_.fetch_sub(static_cast<std::uint32_t>(ended), std::memory_order_relaxed);
   for (std::size_t i = in_air_.size(); i-- > 0;) {
     Request& request = *in_air_[i];
     const bool all = std::all_of(request.works.begin(), request.works.end(),

@@ -14,9 +14,10 @@
 // Memory: bounded by who adds tasks. The lanes' slots do it: a pool hands over no more claims than
 // lanes.workers, and a task of most_per_task() == 1 is one record or the records of one key.
 //
-// Used by one thread at a time, except wake(). Only serve() blocks.
+// Used by one thread at a time, except where said. Only serve() blocks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -33,7 +34,7 @@ namespace laneway::handler {
 class HttpSender {
  public:
   /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
-  HttpSender(const config::HttpHandler& settings, std::string server);
+  HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits);
   /// Requests in the air are cut off; tasks end as far as they were answered.
   ~HttpSender();
   HttpSender(const HttpSender&) = delete;
@@ -41,9 +42,15 @@ class HttpSender {
 
   /// For the requests from now on.
   void set_cluster(std::string cluster) { cluster_ = std::move(cluster); }
+  /// A task will be added: it counts in load() from now on. From any thread.
+  void announce() noexcept { load_.fetch_add(1, std::memory_order_relaxed); }
+  /// Tasks announced that are neither ended nor just being answered. From any thread.
+  std::uint32_t load() const noexcept { return load_.load(std::memory_order_relaxed); }
+  /// It has been announced.
   void add(Task task);
   /// Waits up to 50 ms for something to happen. Answers tasks.
   void serve();
+  /// From any thread.
   void wake() noexcept { client_.wake(); }
 
  private:
@@ -76,6 +83,7 @@ class HttpSender {
   const Duration max_retry_after_;
   const config::HttpHandler::Batch batch_;
   std::string cluster_;
+  std::atomic<std::uint32_t> load_{0};
 
   HttpClient client_;
   std::deque<WorkPtr> waiting_;

@@ -96,7 +96,7 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   curl_easy_setopt(easy_, CURLOPT_URL, endpoint.url.c_str());
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
   // HTTP/2 only where TLS negotiates it; there rather a further stream than a further connection.
-  const bool tls = curl_strnequal(endpoint.url.c_str(), "https:", 6) != 0;
+  const bool tls = endpoint.is_tls();
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
   curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
   curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);

@@ -39,7 +39,8 @@ class HttpServer {
  public:
   using Answer = std::function<void(const httplib::Request&, httplib::Response&)>;
 
-  explicit HttpServer(Answer answer) {
+  /// `threads`: a connection keeps one.
+  explicit HttpServer(Answer answer, std::size_t threads = 64) {
     static std::once_flag made;
     std::call_once(made, make_first_request);
     server_.Post("/orders", [this, answer = std::move(answer)](const auto& request, auto& response) {
@@ -50,7 +51,7 @@ class HttpServer {
       answer(request, response);
     });
     server_.set_keep_alive_max_count(1000000);
-    server_.new_task_queue = [] { return new httplib::ThreadPool(64); };  // a connection keeps its thread
+    server_.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
     port_ = server_.bind_to_any_port("127.0.0.1");
     REQUIRE(port_ > 0);
     thread_ = std::thread([this] { server_.listen_after_bind(); });
@@ -168,7 +169,9 @@ class RawServer {
 /// Answers nobody before `together` requests are there at once, for the first time.
 class Gathering {
  public:
-  explicit Gathering(int together) : together_(together), server_([this](const auto&, auto&) { wait(); }) {}
+  explicit Gathering(int together)
+      : together_(together),
+        server_([this](const auto&, auto&) { wait(); }, std::max<std::size_t>(64, together)) {}
 
   std::string url() const { return server_.url(); }
   /// The most requests that were there at once.
