@@ -57,7 +57,7 @@ std::string workers(const Load& load, const Sizing& sizing) {
          line("threads", "of one instance at most " + count(sizing.most_partitions, "partition") + " x " +
                              number(sizing.workers) + " = " +
                              number(sizing.most_partitions * sizing.workers) +
-                             " workers (http: one thread instead)") +
+                             " workers (http: up to 4 threads instead)") +
          line("downstream", "must bear " + number(sizing.connections) + " calls at once");
 }
 

@@ -1,7 +1,7 @@
 // A laneway service in this process, measured from outside: one case a run, one JSON line.
 //
-//   noop, key: a handler that does nothing, without order or by key, until `--records` are done (`--scraped`:
-//   while the metrics are asked for every second).
+//   noop, key: a handler that does nothing, without order or by key, until `--records` are done (`--scrapes`:
+//   while the metrics are asked for so often a second). claims: the same as noop, with records counted.
 //   sleep: a handler that takes 10 ms; what is done in `--seconds`.
 //   stuck: the same with partition 3 hanging (`--healthy`: without); what the other partitions do in
 //   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
@@ -64,7 +64,7 @@ struct Options {
   double seconds = 10;
   std::string plugin;
   bool healthy = false;
-  bool scraped = false;
+  std::uint32_t scrapes = 0;
   std::string to;
   bool transactional = false;
   std::string url;
@@ -118,6 +118,27 @@ config::Config piping(const Options& options) {
   config.lanes.workers = options.workers;
   return config;
 }
+
+/// Does nothing, and counts how many records come together.
+class CountsClaims final : public handler::Handler {
+ public:
+  void handle(handler::Task task) noexcept override {
+    claims_.fetch_add(1, std::memory_order_relaxed);
+    records_.fetch_add(task.size(), std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < task.size(); ++i) {
+      static_cast<void>(task.attempt(i));
+      task.answer(i, handler::Outcome::done());
+    }
+  }
+  std::string name() const override { return "counts claims"; }
+  double records_a_claim() const {
+    return static_cast<double>(records_.load()) / static_cast<double>(claims_.load());
+  }
+
+ private:
+  std::atomic<std::uint64_t> claims_{0};
+  std::atomic<std::uint64_t> records_{0};
+};
 
 /// The first records of each partition fail once, the others do nothing.
 class FailsFirst final : public handler::RecordHandler {
@@ -294,10 +315,10 @@ Json beside_others(service::Service& service, const Options& options) {
   return result;
 }
 
-/// Asks for the metrics every second, over HTTP as Prometheus does, for as long as it lives.
+/// Asks for the metrics so often a second, over HTTP as Prometheus does, for as long as it lives.
 class Scraper {
  public:
-  explicit Scraper(const service::Service& service) {
+  Scraper(const service::Service& service, std::uint32_t a_second) : interval_(seconds(1) / a_second) {
     admin::AdminSources sources;
     sources.metrics = [&service] {
       return telemetry::render_metrics({[&service] { return service.families(); }});
@@ -320,10 +341,11 @@ class Scraper {
     while (!ended_.load()) {
       if (const auto answer = admin::get(endpoint, "/metrics"); !answer || answer->status != 200)
         std::abort();
-      ends_.wait_until(SteadyClock::now() + seconds(1));
+      ends_.wait_until(SteadyClock::now() + interval_);
     }
   }
 
+  const Duration interval_;
   std::unique_ptr<admin::Server> server_;
   std::atomic<bool> ended_{false};
   Signal ends_;
@@ -355,11 +377,23 @@ void add_verbs(CLI::App& app, const Options& options) {
     config.lanes.order = order;
     run(config, [&](auto& service) {
       std::optional<Scraper> scraper;
-      if (options.scraped) scraper.emplace(service);
+      if (options.scrapes > 0) scraper.emplace(service, options.scrapes);
       return until_done(service, options);
     });
   };
   verb("noop", "a handler that does nothing", [=] { counted(config::Order::none); });
+  verb("claims", "how many records a claim has, when the handler does nothing", [&options] {
+    auto config = configuration(options, Duration::zero());
+    config.lanes.order = config::Order::none;
+    auto handler = std::make_unique<CountsClaims>();
+    const CountsClaims& counts = *handler;
+    const auto measure = [&](auto& service) {
+      Json result = until_done(service, options);
+      result["records_a_claim"] = counts.records_a_claim();
+      return result;
+    };
+    run(config, measure, false, std::move(handler));
+  });
   verb("key", "the same, in the order of keys", [=] { counted(config::Order::key); });
   verb("sleep", "a handler that takes 10 ms", [&options] {
     run(configuration(options, milliseconds(10)),
@@ -427,7 +461,7 @@ int main(int argc, char** argv) {
   app.add_option("--workers", options.workers, "http, exec: of each partition");
   app.add_option("--child", options.child, "exec: program and arguments")->delimiter(' ');
   app.add_option("--waiting", options.waiting, "waiting: so many, divisible by the partitions");
-  app.add_flag("--scraped", options.scraped, "noop, key: the metrics are asked for every second");
+  app.add_option("--scrapes", options.scrapes, "noop, key: the metrics are asked for so often a second");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
   add_verbs(app, options);
   try {

@@ -14,11 +14,6 @@ constexpr std::uint32_t most_loops = 4;
 constexpr std::uint32_t loads_apart = 8;       // tasks
 constexpr std::uint32_t most_connecting = 32;  // of all loops
 
-std::uint32_t loops_of(const config::HttpHandler& settings) {
-  if (settings.batch.records > 0) return 1;
-  return std::clamp(std::thread::hardware_concurrency(), 1U, std::min(most_loops, settings.connections));
-}
-
 /// Of `whole` in `parts`, as even as can be.
 std::uint32_t share(std::uint32_t whole, std::uint32_t parts, std::uint32_t index) {
   return whole / parts + (index < whole % parts ? 1 : 0);
@@ -55,9 +50,14 @@ Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& se
   }
 }
 
+std::uint32_t HttpHandler::threads(const config::HttpHandler& settings) {
+  if (settings.batch.records > 0) return 1;
+  return std::clamp(std::thread::hardware_concurrency(), 1U, std::min(most_loops, settings.connections));
+}
+
 HttpHandler::HttpHandler(const config::HttpHandler& settings, const std::string& server)
     : timeout_(settings.timeout + (settings.batch.records > 0 ? settings.batch.linger : Duration::zero())) {
-  const std::uint32_t loops = loops_of(settings);
+  const std::uint32_t loops = threads(settings);
   for (std::uint32_t i = 0; i < loops; ++i) {
     const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};
     loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits));

@@ -10,6 +10,7 @@
 // fill up sooner, and it can carry far more records.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class HttpHandler final : public Handler {
   /// Errors: configuration, for an address that is none and header names that cannot be passed on; internal
   /// when the system refuses a thread or a descriptor.
   static Result<std::unique_ptr<Handler>> make(const config::HttpHandler& settings);
+  /// How many it has.
+  static std::uint32_t threads(const config::HttpHandler& settings);
   void handle(Task task) noexcept override;
   /// The request's own time-out comes first and knows more; this is the net behind it.
   Duration timeout() const override { return timeout_ + seconds(1); }

@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include "handler/http_handler.h"
+
 namespace laneway::service {
 namespace {
 
@@ -33,7 +35,8 @@ ExpectedThreads expected_threads(const config::Config& config, std::uint64_t par
   ExpectedThreads expected;
   expected.workers = has_workers(config) ? partitions * config.lanes.workers : 0;
   expected.all = config.consumers * (client + 3) + producers * client + expected.workers + own;
-  if (std::holds_alternative<config::HttpHandler>(config.handler)) ++expected.all;
+  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
+    expected.all += handler::HttpHandler::threads(*http);
   return expected;
 }
 

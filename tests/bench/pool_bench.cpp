@@ -200,6 +200,19 @@ void BM_sixteen_lanes(benchmark::State& state) {
 void usual_arguments(benchmark::internal::Benchmark* bench) {
   for (int workers : {1, 2, 4, 8, 16, 64}) bench->Args({workers});
 }
+/// What the pool counts of a claim for the metrics, however many jobs it has.
+void BM_metrics_of_claim(benchmark::State& state) {
+  Histogram queue_wait, duration;
+  Duration value{};
+  const Meter meter;
+  for (auto _ : state) {
+    queue_wait.record(value, 2);
+    duration.record(value, 2);
+    value = (value + nanoseconds(997)) % milliseconds(1);
+  }
+  meter.report(state, static_cast<double>(state.iterations()));
+}
+
 void pool_arguments(benchmark::internal::Benchmark* bench) {
   for (int workers : {1, 2, 4, 8, 16, 64}) bench->Args({workers, 0, batch_size});
   bench->Args({8, 0, 32})->Args({8, 0, 1})->Args({8, 250, batch_size})->Args({8, 2500, batch_size});
@@ -207,6 +220,7 @@ void pool_arguments(benchmark::internal::Benchmark* bench) {
 
 BENCHMARK(BM_pool)->Apply(pool_arguments)->UseRealTime();
 BENCHMARK(BM_usual_pool)->Apply(usual_arguments)->UseRealTime();
+BENCHMARK(BM_metrics_of_claim);
 BENCHMARK(BM_sixteen_lanes)->Args({0, batch_size})->Args({250, batch_size})->Args({250, 16})->UseRealTime();
 
 }  // namespace

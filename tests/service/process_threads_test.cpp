@@ -1,0 +1,30 @@
+#include "service/process_threads.h"
+
+#include "catch.h"
+
+using namespace laneway;
+
+TEST_CASE("workers are expected where the handler blocks, and threads of its own where it does not") {
+  config::Config config;
+  config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
+  config.lanes.workers = 8;
+  config.handler = config::SimulateHandler{};
+  const auto blocking = service::expected_threads(config, 5, 3);
+  CHECK(blocking.workers == 40);
+
+  config::HttpHandler http;
+  http.connections = 1;
+  config.handler = http;
+  const auto one = service::expected_threads(config, 5, 3);
+  CHECK(one.workers == 0);
+  CHECK(one.all == blocking.all - 40 + 1);
+
+  http.connections = 512;
+  config.handler = http;
+  const auto many = service::expected_threads(config, 5, 3);
+  CHECK(many.all >= one.all);
+  CHECK(many.all <= one.all + 3);
+  http.batch.records = 50;
+  config.handler = http;
+  CHECK(service::expected_threads(config, 5, 3).all == one.all);
+}
