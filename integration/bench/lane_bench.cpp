@@ -1,7 +1,7 @@
 // A laneway service in this process, measured from outside: one case a run, one JSON line.
 //
-//   noop, key: a handler that does nothing, without order or by key, until `--records` are done (`--scrapes`:
-//   while the metrics are asked for so often a second). claims: the same as noop, with records counted.
+//   noop, key: a handler that does nothing, without order or by key, until `--records` are done (`--metrics`:
+//   where they can be asked for meanwhile). claims: the same as noop, with records counted.
 //   sleep: a handler that takes 10 ms; what is done in `--seconds`.
 //   stuck: the same with partition 3 hanging (`--healthy`: without); what the other partitions do in
 //   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
@@ -37,9 +37,7 @@
 #include <thread>
 #include <vector>
 
-#include "admin/client.h"
 #include "admin/server.h"
-#include "base/signal.h"
 #include "handler/handler.h"
 #include "process.h"
 #include "service/service.h"
@@ -64,7 +62,7 @@ struct Options {
   double seconds = 10;
   std::string plugin;
   bool healthy = false;
-  std::uint32_t scrapes = 0;
+  std::string metrics;
   std::string to;
   bool transactional = false;
   std::string url;
@@ -315,42 +313,16 @@ Json beside_others(service::Service& service, const Options& options) {
   return result;
 }
 
-/// Asks for the metrics so often a second, over HTTP as Prometheus does, for as long as it lives.
-class Scraper {
- public:
-  Scraper(const service::Service& service, std::uint32_t a_second) : interval_(seconds(1) / a_second) {
-    admin::AdminSources sources;
-    sources.metrics = [&service] {
-      return telemetry::render_metrics({[&service] { return service.families(); }});
-    };
-    auto started = admin::Server::start("127.0.0.1:0", std::move(sources));
-    if (!started) throw std::runtime_error(started.error().text());
-    server_ = std::move(started).value();
-    thread_ = std::thread([this] { scrape(); });
-  }
-  ~Scraper() {
-    ended_.store(true);
-    ends_.notify();
-    thread_.join();
-  }
-  Scraper(const Scraper&) = delete;
-
- private:
-  void scrape() {
-    const admin::Endpoint endpoint{"127.0.0.1:" + std::to_string(server_->port()), ""};
-    while (!ended_.load()) {
-      if (const auto answer = admin::get(endpoint, "/metrics"); !answer || answer->status != 200)
-        std::abort();
-      ends_.wait_until(SteadyClock::now() + interval_);
-    }
-  }
-
-  const Duration interval_;
-  std::unique_ptr<admin::Server> server_;
-  std::atomic<bool> ended_{false};
-  Signal ends_;
-  std::thread thread_;
-};
+/// The service's metrics on `address`.
+std::unique_ptr<admin::Server> metrics_server(const service::Service& service, const std::string& address) {
+  admin::AdminSources sources;
+  sources.metrics = [&service] {
+    return telemetry::render_metrics({[&service] { return service.families(); }});
+  };
+  auto started = admin::Server::start(address, std::move(sources));
+  if (!started) throw std::runtime_error(started.error().text());
+  return std::move(started).value();
+}
 
 /// Runs a service around `measure`. `cut_short`: something hangs that a drain would wait for.
 template <class Measure>
@@ -376,8 +348,8 @@ void add_verbs(CLI::App& app, const Options& options) {
     auto config = configuration(options, Duration::zero());
     config.lanes.order = order;
     run(config, [&](auto& service) {
-      std::optional<Scraper> scraper;
-      if (options.scrapes > 0) scraper.emplace(service, options.scrapes);
+      std::unique_ptr<admin::Server> server;
+      if (!options.metrics.empty()) server = metrics_server(service, options.metrics);
       return until_done(service, options);
     });
   };
@@ -461,7 +433,7 @@ int main(int argc, char** argv) {
   app.add_option("--workers", options.workers, "http, exec: of each partition");
   app.add_option("--child", options.child, "exec: program and arguments")->delimiter(' ');
   app.add_option("--waiting", options.waiting, "waiting: so many, divisible by the partitions");
-  app.add_option("--scrapes", options.scrapes, "noop, key: the metrics are asked for so often a second");
+  app.add_option("--metrics", options.metrics, "noop, key: host:port where the metrics are");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
   add_verbs(app, options);
   try {
