@@ -131,8 +131,9 @@ Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool
     if (*taken == kafka::GroupClaim::Taken::yes) return claim;
     if (*taken == kafka::GroupClaim::Taken::given_way) break;
     if (silence.passed()) {
-      std::fputs("waiting for another redrive to give way; one that was killed is forgotten after 10 s\n",
-                 stderr);
+      std::fprintf(
+          stderr, "waiting for another redrive to give way; one that was killed is forgotten after %lld s\n",
+          static_cast<long long>(duration_cast<seconds>(kafka::GroupClaim::forgotten_after).count()));
       silence = deadline;
     }
     if (deadline.passed())

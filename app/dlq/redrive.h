@@ -47,7 +47,7 @@ struct Summary {
   std::map<std::string, std::uint64_t> sent;  ///< by topic; in a dry run what would be sent
   std::map<std::string, std::uint64_t> left;  ///< by why; what was sent before is not counted
   bool interrupted = false;
-  bool taken_over = false;  ///< another redrive has begun
+  bool taken_over = false;  ///< another redrive has begun, or the group forgot this one
   /// What ended it early, or the first record that Kafka did not take.
   std::optional<Error> error;
 };

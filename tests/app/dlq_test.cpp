@@ -239,5 +239,7 @@ TEST_CASE("dlq: the summary counts, and says what to do next") {
   CHECK_THAT(summary_text(summary, options), Catch::Contains("the same command goes on"));
   summary = {{}, {}, false, true, {}};
   CHECK(summary_text(summary, options) ==
-        "another redrive of these dead letters has begun, and goes on from here\n");
+        "another redrive of these dead letters has begun and goes on from here; if none has, brokers were "
+        "out of "
+        "reach, and the same command goes on\n");
 }
