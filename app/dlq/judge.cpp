@@ -53,8 +53,7 @@ std::string summary_text(const Summary& summary, const Options& options) {
   if (summary.taken_over)
     return out +
            "another redrive of these dead letters has begun and goes on from here; if none has, brokers were "
-           "out of "
-           "reach, and the same command goes on\n";
+           "out of reach, and the same command goes on\n";
   if (summary.interrupted && options.yes)
     return out + "stopped before the end; the same command goes on from here\n";
   if (summary.interrupted) return out + "stopped before the end\n";

@@ -240,6 +240,5 @@ TEST_CASE("dlq: the summary counts, and says what to do next") {
   summary = {{}, {}, false, true, {}};
   CHECK(summary_text(summary, options) ==
         "another redrive of these dead letters has begun and goes on from here; if none has, brokers were "
-        "out of "
-        "reach, and the same command goes on\n");
+        "out of reach, and the same command goes on\n");
 }
