@@ -40,7 +40,8 @@ std::string memory(const config::Config& config, const Cluster& cluster) {
 std::string threads(const config::Config& config, const Cluster& cluster) {
   const auto expected = service::expected_threads(config, cluster.partitions, cluster.brokers);
   const auto all = "  threads: at most about " + std::to_string(expected.all);
-  if (expected.workers == 0) return all + ", of which 1 sends everything\n";
+  if (expected.workers == 0)
+    return all + ", of which " + count(expected.senders, "sends", "send") + " everything\n";
   return all + ", of which " + std::to_string(expected.workers) + " workers (" +
          std::to_string(config.lanes.workers) +
          " a partition; idle ones end), when this process has all partitions\n";

@@ -121,6 +121,12 @@ std::string check_topics(const std::vector<std::string>& topics) {
   return "";
 }
 
+bool has_login(const std::string& url) {
+  if (url.find("://") == url.npos) return false;
+  const auto [begin, end] = authority(url);
+  return url.substr(begin, end - begin).find('@') != url.npos;
+}
+
 std::string without_secrets(const std::string& url) {
   auto [begin, end] = authority(url);
   std::string shown = url.substr(0, std::min(url.find_first_of("?#"), url.size()));

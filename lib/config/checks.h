@@ -27,6 +27,8 @@ std::string check_topics(const std::vector<std::string>& topics);
 
 /// The URL without what may be a secret in it: user, password and query.
 std::string without_secrets(const std::string& url);
+/// Whether a user stands before the host.
+bool has_login(const std::string& url);
 /// The same of any text that was given for a URL: nothing before its last @ is shown.
 std::string refused_without_secrets(const std::string& url);
 

@@ -54,6 +54,10 @@ struct HttpHandler {
   /// Record headers passed on as request headers, by name.
   std::vector<std::string> headers;
   Duration max_retry_after = seconds(60);  ///< cap on what a server may ask for
+  std::string authorization_file;          ///< empty: none
+  std::string authorization;               ///< what is in it, the header's value; secret
+  std::string ca_file;                     ///< empty: the system's certificates
+  std::string ca;                          ///< what is in it, PEM
   /// Requests at the server at once, and so connections; below the usual limit of 1,024 open files.
   std::uint32_t connections = 512;
   struct Batch {

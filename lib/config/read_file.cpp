@@ -93,4 +93,20 @@ Result<std::string> read_token(const std::string& path) {
   return token;
 }
 
+Result<std::string> read_header_value(const std::string& path) {
+  auto value = read_secret(path);
+  if (value && std::any_of(value->begin(), value->end(), [](char c) { return c < ' ' || c > '~'; }))
+    return Error{ErrorKind::configuration, "there is a line break or no ASCII in it",
+                 "one line, such as Bearer and a token"};
+  return value;
+}
+
+Result<std::string> read_certificates(const std::string& path) {
+  auto content = read_file(path);
+  if (content && content->find("-----BEGIN CERTIFICATE-----") == content->npos)
+    return Error{ErrorKind::configuration, "there is no certificate in it",
+                 "a file of PEM, with a line -----BEGIN CERTIFICATE-----"};
+  return content;
+}
+
 }  // namespace laneway::config

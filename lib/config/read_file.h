@@ -19,5 +19,9 @@ Result<std::string> read_secret(const std::string& path);
 
 /// The same for one that goes into an HTTP header: visible ASCII characters without blanks.
 Result<std::string> read_token(const std::string& path);
+/// A secret that is the value of a header: as before, but blanks are possible.
+Result<std::string> read_header_value(const std::string& path);
+/// A file with certificates in PEM.
+Result<std::string> read_certificates(const std::string& path);
 
 }  // namespace laneway::config

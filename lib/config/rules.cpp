@@ -21,6 +21,7 @@ class Rules {
 
   void check() {
     require();
+    check_http();
     check_produce();
     check_own_keys();
     check_dead_letters();
@@ -90,6 +91,18 @@ class Rules {
       return item.first == "handler" || item.first.starts_with(section);
     });
     problems_.add(first->second.place, key, "this key is missing", hint);
+  }
+
+  /// Two of the same header would be sent, and the web service would take either.
+  void check_http() {
+    const auto* http = std::get_if<HttpHandler>(&config_.handler);
+    if (http == nullptr || http->authorization.empty()) return;
+    const std::string key = "handler.http.authorization_file";
+    if (std::any_of(http->headers.begin(), http->headers.end(),
+                    [](const auto& name) { return lower(name) == "authorization"; }))
+      refuse({key}, "handler.http.headers passes on the records' own header Authorization", "one of the two");
+    if (has_login(http->url))
+      refuse({key}, "handler.http.url has a user, which is sent in the same header", "one of the two");
   }
 
   void check_produce() {

@@ -109,6 +109,27 @@ Property command_property() {
   return property;
 }
 
+/// The file is read here, so that a bad one is found by who checks the configuration.
+template <class Path, class Content, class Read>
+Property file_property(std::string name, std::string description, Path path, Content content, Read read) {
+  Property property = text(std::move(name), "the path of a file, or \"\" for none", std::move(description),
+                           path, [](const std::string&) { return std::string(); });
+  property.set = [=](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_scalar()) return BadValue{node, ""};
+    path(config) = node.text;
+    content(config).clear();
+    if (node.text.empty()) return std::nullopt;
+    auto found = read(node.text);
+    if (!found) return BadValue{node, found.error().text()};
+    content(config) = std::move(found).value();
+    return std::nullopt;
+  };
+  property.equal = [=](const Config& a, const Config& b) {
+    return path(a) == path(b) && content(a) == content(b);
+  };
+  return property;
+}
+
 void add_exec(std::vector<Property>& table) {
   table.push_back(command_property());
   table.push_back(choice<Framing>("handler.exec.framing",
@@ -193,6 +214,13 @@ void add_handlers(std::vector<Property>& table) {
   table.push_back(headers_property());
   table.push_back(duration("handler.http.max_retry_after", Duration::zero(), hours(1),
                            "longest Retry-After that is honoured", AT_HTTP(max_retry_after)));
+  table.push_back(file_property("handler.http.authorization_file",
+                                "holds the header Authorization of the requests, such as Bearer and a token",
+                                AT_HTTP(authorization_file), AT_HTTP(authorization), read_header_value));
+  table.push_back(file_property("handler.http.ca_file",
+                                "the CA certificates (PEM) that an https:// web service is checked by, "
+                                "instead of the system's",
+                                AT_HTTP(ca_file), AT_HTTP(ca), read_certificates));
   table.push_back(count("handler.http.connections", 1, 65536, "requests at the server at once, at most",
                         AT_HTTP(connections)));
   table.push_back(count("handler.http.batch.records", 0, 10000,
@@ -249,27 +277,6 @@ void add_lanes(std::vector<Property>& table) {
   add_lane_rate(table);
 }
 
-/// The file is read here, so that a bad one is found by who checks the configuration.
-Property token_property() {
-  Property property = text("admin.token_file", "the path of a file, or \"\" for none",
-                           "a secret that whoever pauses, resumes, skips or reloads has to know",
-                           AT(admin.token_file), [](const std::string&) { return std::string(); });
-  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
-    if (!node.is_scalar()) return BadValue{node, ""};
-    config.admin.token_file = node.text;
-    config.admin.token.clear();
-    if (node.text.empty()) return std::nullopt;
-    auto token = read_token(node.text);
-    if (!token) return BadValue{node, token.error().text()};
-    config.admin.token = std::move(token).value();
-    return std::nullopt;
-  };
-  property.equal = [](const Config& a, const Config& b) {
-    return a.admin.token_file == b.admin.token_file && a.admin.token == b.admin.token;
-  };
-  return property;
-}
-
 void add_rest(std::vector<Property>& table) {
   table.push_back(duration("commit.interval", milliseconds(10), hours(1), "offsets are committed this often",
                            AT(commit.interval)));
@@ -283,7 +290,9 @@ void add_rest(std::vector<Property>& table) {
       flag("admin.enabled", "metrics, health and control are served over HTTP", AT(admin.enabled)));
   table.push_back(text("admin.listen", "host:port, port 0 for a free one", "where they are served",
                        AT(admin.listen), check_listen));
-  table.push_back(token_property());
+  table.push_back(file_property("admin.token_file",
+                                "a secret that whoever pauses, resumes, skips or reloads has to know",
+                                AT(admin.token_file), AT(admin.token), read_token));
   table.push_back(duration("admin.ready.stall", seconds(1), hours(24),
                            "a lane with lag that makes no progress for so long is not ready",
                            AT(admin.ready.stall)));

@@ -24,6 +24,12 @@ std::string part_of(CURLU* url, CURLUPart part) {
 
 bool HttpEndpoint::is_tls() const { return curl_strnequal(url.c_str(), "https:", 6) != 0; }
 
+void trust(void* easy, const std::string& ca) {
+  if (ca.empty()) return;
+  curl_blob blob{const_cast<char*>(ca.data()), ca.size(), CURL_BLOB_NOCOPY};
+  curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
+}
+
 Result<std::string> server_of(const std::string& url) {
   const auto refused = [](const std::string& why) {
     return Error{ErrorKind::configuration, "handler.http.url: " + why,

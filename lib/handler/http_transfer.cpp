@@ -77,6 +77,7 @@ void HttpTransfer::FreeList::operator()(curl_slist* list) const { curl_slist_fre
 
 HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting)
     : content_type_("Content-Type: " + endpoint.content_type),
+      authorization_(endpoint.authorization.empty() ? "" : "Authorization: " + endpoint.authorization),
       kept_of_body_(endpoint.kept_of_answer),
       connecting_(connecting),
       easy_(curl_easy_init()),
@@ -99,6 +100,7 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   const bool tls = endpoint.is_tls();
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
   curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
+  trust(easy_, endpoint.ca);
   curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
   curl_easy_setopt(easy_, CURLOPT_USERAGENT, "laneway");
   curl_easy_setopt(easy_, CURLOPT_POST, 1L);
@@ -139,6 +141,7 @@ void HttpTransfer::prepare(std::string_view body, const std::vector<RequestHeade
   };
   headers_.reset();
   append(content_type_);
+  if (!authorization_.empty()) append(authorization_);
   append("Expect:");  // never wait for 100 Continue
   for (const RequestHeader& header : headers) {
     // libcurl's notation: "name:" would take the header out, "name;" sends it empty.

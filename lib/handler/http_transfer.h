@@ -51,6 +51,7 @@ class HttpTransfer {
   void leave_connecting();
 
   const std::string content_type_;
+  const std::string authorization_;  // a whole line; empty: none
   const std::size_t kept_of_body_;
   std::uint32_t& connecting_;
   void* easy_;  // CURL*

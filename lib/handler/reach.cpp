@@ -23,6 +23,7 @@ Result<std::string> reach_server(const config::HttpHandler& settings, Duration t
   const auto timeout_ms = static_cast<long>(duration_cast<milliseconds>(timeout).count());
   curl_easy_setopt(easy.get(), CURLOPT_URL, settings.url.c_str());
   curl_easy_setopt(easy.get(), CURLOPT_PROTOCOLS_STR, "http,https");
+  trust(easy.get(), settings.ca);
   curl_easy_setopt(easy.get(), CURLOPT_CONNECT_ONLY, 1L);
   curl_easy_setopt(easy.get(), CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, timeout_ms);

@@ -35,8 +35,10 @@ ExpectedThreads expected_threads(const config::Config& config, std::uint64_t par
   ExpectedThreads expected;
   expected.workers = has_workers(config) ? partitions * config.lanes.workers : 0;
   expected.all = config.consumers * (client + 3) + producers * client + expected.workers + own;
-  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
-    expected.all += handler::HttpHandler::threads(*http);
+  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler)) {
+    expected.senders = handler::HttpHandler::threads(*http);
+    expected.all += expected.senders;
+  }
   return expected;
 }
 

@@ -44,8 +44,14 @@ TEST_CASE("threads grow with members and brokers, and the admin server's can be 
 
 TEST_CASE("a handler without workers has no threads for them; producers and spans have theirs") {
   auto config = some_config();
-  config.handler = config::HttpHandler{};
+  config::HttpHandler http;
+  http.batch.records = 50;  // one thread sends, however many cores there are
+  config.handler = http;
   // As above, with one that sends in the place of the worker.
+  CHECK(says(app::forecast(config, {.partitions = 9, .brokers = 2}), "at most about 22, of which 1 sends"));
+  http = {};
+  http.connections = 1;
+  config.handler = http;
   CHECK(says(app::forecast(config, {.partitions = 9, .brokers = 2}), "at most about 22, of which 1 sends"));
   config.dead_letter.topic = "{topic}-dlt";
   config.trace.otlp = "http://127.0.0.1:4318/v1/traces";

@@ -221,6 +221,48 @@ TEST_CASE("a secret's file that is open to all, empty or not there is refused") 
   CHECK(loaded(tls + "  sasl.password_file: /no/such\n").kind() == ErrorKind::configuration);
 }
 
+namespace {
+std::string http_with(const std::string& lines) {
+  return base.substr(0, base.find("handler:")) + "handler:\n  http:\n    url: https://h/x\n" + lines;
+}
+}  // namespace
+
+TEST_CASE("a web service's authorization and certificates come from files") {
+  const TemporaryFile token("Bearer c4n4ry\n", 0600);
+  const TemporaryFile ca("-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n", 0644);
+  const auto result =
+      loaded(http_with("    authorization_file: " + token.path() + "\n    ca_file: " + ca.path() + "\n"));
+  REQUIRE(report(result.errors) == "");
+  const auto& http = std::get<config::HttpHandler>(result.config->handler);
+  CHECK(http.authorization == "Bearer c4n4ry");
+  CHECK(http.ca.starts_with("-----BEGIN CERTIFICATE-----"));
+}
+
+TEST_CASE("a web service's files that cannot be right are refused, and what is secret is not shown") {
+  const auto refused = [](const std::string& key, const std::string& content, int mode) {
+    const TemporaryFile file(content, mode);
+    const auto error = errors_of(http_with("    " + key + ": " + file.path() + "\n"));
+    CHECK(error.find("handler.http." + key + ": found \"" + file.path() + "\": ") != error.npos);
+    CHECK(error.find("c4n4ry") == error.npos);
+    return error;
+  };
+  const auto says = [](const std::string& error, const char* what) { return error.find(what) != error.npos; };
+  CHECK(says(refused("authorization_file", "Bearer c4n4ry", 0644), "everyone on this machine"));
+  CHECK(says(refused("authorization_file", "Bearer\nc4n4ry", 0600), "there is a line break"));
+  CHECK(says(refused("authorization_file", "", 0600), "the file is empty"));
+  CHECK(says(refused("ca_file", "c4n4ry", 0644), "there is no certificate in it"));
+}
+
+TEST_CASE("a request has one authorization") {
+  const TemporaryFile token("Bearer c4n4ry\n", 0600);
+  const auto file = "    authorization_file: " + token.path() + "\n";
+  CHECK(errors_of(http_with(file + "    headers: [authorization]\n"))
+            .find("authorization_file: handler.http.headers passes on") != std::string::npos);
+  auto with_user = http_with(file);
+  with_user.replace(with_user.find("https://h"), 9, "https://a:b@h");
+  CHECK(errors_of(with_user).find("authorization_file: handler.http.url has a user") != std::string::npos);
+}
+
 TEST_CASE("a secret is given once, not on the command line, and only secrets come from files") {
   CHECK(errors_of(tls + "  sasl.password: x\n  sasl.password_file: /y\n") ==
         "f.yaml:10:23: kafka.sasl.password_file: the secret is given twice, also as kafka.sasl.password "
