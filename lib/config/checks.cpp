@@ -121,6 +121,14 @@ std::string check_topics(const std::vector<std::string>& topics) {
   return "";
 }
 
+std::string check_json_pointer(const std::string& pointer) {
+  if (!pointer.empty() && pointer.front() != '/') return "it does not begin with a /";
+  for (auto at = pointer.find('~'); at != pointer.npos; at = pointer.find('~', at + 1))
+    if (at + 1 == pointer.size() || (pointer[at + 1] != '0' && pointer[at + 1] != '1'))
+      return "a ~ in it is neither ~0 (for ~) nor ~1 (for /)";
+  return "";
+}
+
 bool has_login(const std::string& url) {
   if (url.find("://") == url.npos) return false;
   const auto [begin, end] = authority(url);

@@ -25,6 +25,9 @@ std::string topic_from_template(const std::string& text, const std::string& topi
 /// Names without repetition, or one pattern alone.
 std::string check_topics(const std::vector<std::string>& topics);
 
+/// A JSON pointer (RFC 6901) to something in a document; empty is right, too.
+std::string check_json_pointer(const std::string& pointer);
+
 /// The URL without what may be a secret in it: user, password and query.
 std::string without_secrets(const std::string& url);
 /// Whether a user stands before the host.

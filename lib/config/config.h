@@ -95,6 +95,8 @@ struct ProduceHandler {
   std::string topic;
   /// A record header that names the topic instead, one of `topics`; empty: none.
   std::string topic_header;
+  /// The same by a text in the value, which is JSON: where it is (RFC 6901); empty: none.
+  std::string topic_field;
   std::vector<std::string> topics;
   bool keep_key = true;
   Partition partition = Partition::by_key;

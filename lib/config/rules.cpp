@@ -108,15 +108,18 @@ class Rules {
   void check_produce() {
     const auto* produce = std::get_if<ProduceHandler>(&config_.handler);
     if (produce == nullptr) return;
-    if (produce->topic.empty() && produce->topic_header.empty())
+    const bool named = !produce->topic_header.empty() || !produce->topic_field.empty();
+    if (produce->topic.empty() && !named)
       require_of_handler("handler.produce", "topic", "where records are written, such as \"{topic}-out\"");
-    if (!produce->topic_header.empty() && produce->topics.empty())
-      refuse({"handler.produce.topic_header"},
-             "whoever writes a record could name any topic in its header: topics is empty",
+    if (!produce->topic_header.empty() && !produce->topic_field.empty())
+      refuse({"handler.produce.topic_field"}, "topic_header names the topic", "one of the two");
+    if (named && produce->topics.empty())
+      refuse({"handler.produce.topic_header", "handler.produce.topic_field"},
+             "whoever writes a record could name any topic in it: topics is empty",
              "handler.produce.topics: the topics that it may name");
-    if (produce->topic_header.empty() && !produce->topics.empty())
-      refuse({"handler.produce.topics"}, "this has no effect without topic_header",
-             "handler.produce.topic_header, or remove it");
+    if (!named && !produce->topics.empty())
+      refuse({"handler.produce.topics"}, "this has no effect without topic_header or topic_field",
+             "one of them, or remove it");
     if (const auto topic = looping_topic(config_, *produce); !topic.empty())
       refuse({"handler.produce.topic", "handler.produce.topics"},
              in_quotes(topic) + " is one of topics as well: its records would go round for ever",

@@ -97,9 +97,12 @@ void add_produce(std::vector<Property>& table) {
   table.push_back(text("handler.produce.topic_header", "the name of a record header, or \"\" for none",
                        "a header that names the topic instead, one of topics", AT_PRODUCE(topic_header),
                        [](const std::string&) { return std::string(); }));
+  table.push_back(text("handler.produce.topic_field", "a JSON pointer such as /type, or \"\" for none",
+                       "a text in a value of JSON that names the topic instead, one of topics",
+                       AT_PRODUCE(topic_field), check_json_pointer));
   table.push_back(list_property("handler.produce.topics", "a list of topic names",
-                                "the topics that topic_header may name", AT_PRODUCE(topics), topic_name,
-                                yaml_scalar, [](const auto&) { return std::string(); }));
+                                "the topics that topic_header or topic_field may name", AT_PRODUCE(topics),
+                                topic_name, yaml_scalar, [](const auto&) { return std::string(); }));
   table.push_back(choice<ProduceHandler::Partition>(
       "handler.produce.partition",
       {{"by_key", ProduceHandler::Partition::by_key}, {"keep", ProduceHandler::Partition::keep}},

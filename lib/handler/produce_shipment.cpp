@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/schema_produce.h"
+#include "handler/json_field.h"
 
 namespace laneway::handler {
 namespace {
@@ -58,7 +59,7 @@ bool Shipment::send_one(kafka::Producer& producer) {
   Place& place = places_[next_];
   place.offset = attempt.record.offset();
   std::string refusal;
-  const std::string* topic = topic_for(headers, refusal);
+  const std::string* topic = topic_for(attempt, headers, refusal);
   if (auto earlier = refused_.refusal(origin_, place.offset, attempt.number)) {
     topic = nullptr;
     refusal = std::move(*earlier);
@@ -94,20 +95,33 @@ kafka::SendResult Shipment::send_to(const std::string& topic, const Attempt& att
 }
 
 /// Of several headers of the name the last one counts, as in Kafka's own clients.
-const std::string* Shipment::topic_for(const std::vector<kafka::Header>& headers,
-                                       std::string& refusal) const {
+std::optional<std::string> Shipment::named_topic(const Attempt& attempt,
+                                                 const std::vector<kafka::Header>& headers) const {
+  if (!settings_.topic_field.empty())
+    return text_at(attempt.record.value().value_or(""), settings_.topic_field);
   const auto named = std::find_if(headers.rbegin(), headers.rend(), [&](const kafka::Header& header) {
     return header.name == settings_.topic_header && header.value;
   });
-  if (settings_.topic_header.empty() || named == headers.rend()) {
+  if (settings_.topic_header.empty() || named == headers.rend()) return std::nullopt;
+  return std::string(*named->value);
+}
+
+const std::string* Shipment::topic_for(const Attempt& attempt, const std::vector<kafka::Header>& headers,
+                                       std::string& refusal) const {
+  const bool by_field = !settings_.topic_field.empty();
+  const auto named = named_topic(attempt, headers);
+  if (!named) {
     if (!topic_.empty()) return &topic_;
-    refusal = "it has no header " + settings_.topic_header + ", and handler.produce.topic is not set";
+    refusal = (by_field ? "its value has no text at " + settings_.topic_field
+                        : "it has no header " + settings_.topic_header) +
+              ", and handler.produce.topic is not set";
     return nullptr;
   }
-  const auto allowed = std::find(settings_.topics.begin(), settings_.topics.end(), *named->value);
+  const auto allowed = std::find(settings_.topics.begin(), settings_.topics.end(), *named);
   if (allowed != settings_.topics.end()) return &*allowed;
-  refusal =
-      "its header " + settings_.topic_header + " names a topic that is not one of handler.produce.topics";
+  refusal = (by_field ? "the text at " + settings_.topic_field + " in its value"
+                      : "its header " + settings_.topic_header) +
+            " names a topic that is not one of handler.produce.topics";
   return nullptr;
 }
 

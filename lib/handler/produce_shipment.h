@@ -61,7 +61,10 @@ class Shipment {
   bool send_one(kafka::Producer& producer);
   kafka::SendResult send_to(const std::string& topic, const Attempt& attempt,
                             const std::vector<kafka::Header>& headers, kafka::Producer& producer);
-  const std::string* topic_for(const std::vector<kafka::Header>& headers, std::string& refusal) const;
+  std::optional<std::string> named_topic(const Attempt& attempt,
+                                         const std::vector<kafka::Header>& headers) const;
+  const std::string* topic_for(const Attempt& attempt, const std::vector<kafka::Header>& headers,
+                               std::string& refusal) const;
   void arrived(Place& place, const kafka::Delivery& delivery);
   void answered(Place& place, std::optional<Outcome> outcome);
   std::optional<Outcome> outcome_of(const kafka::Delivery& delivery);

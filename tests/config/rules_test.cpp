@@ -124,9 +124,16 @@ TEST_CASE("produce needs a topic or a header that names one of some") {
         "\"{topic}-out\")\n");
   CHECK(produce("{ topic: out }").empty());
   CHECK(produce("{ topic_header: to, topics: [x] }").empty());
+  CHECK(produce("{ topic_field: /to/topic, topics: [x] }").empty());
+  CHECK(produce("{ topic_field: /to }").find("could name any topic") != std::string::npos);
+  CHECK(produce("{ topic_field: /to, topic_header: to, topics: [x] }").find("one of the two") !=
+        std::string::npos);
+  CHECK(produce("{ topic_field: to, topics: [x] }").find("does not begin with a /") != std::string::npos);
+  CHECK(produce("{ topic_field: /a~b, topics: [x] }").find("neither ~0") != std::string::npos);
   CHECK(produce("{ topic_header: to }").find("whoever writes a record could name any topic") !=
         std::string::npos);
-  CHECK(produce("{ topic: out, topics: [x] }").find("no effect without topic_header") != std::string::npos);
+  CHECK(produce("{ topic: out, topics: [x] }").find("no effect without topic_header or topic_field") !=
+        std::string::npos);
 }
 
 TEST_CASE("records do not go round: what is read is not written") {

@@ -138,6 +138,29 @@ TEST_CASE("a header names the topic, among those that are allowed") {
   CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
 }
 
+TEST_CASE("a text in the value names the topic, among those that are allowed") {
+  World world;
+  world.produce.topic_field = "/to/topic";
+  world.produce.topics = {"other"};
+  world.produce.partition = config::ProduceHandler::Partition::by_key;
+  const auto to = [](const std::string& topic) { return R"({"to": {"topic": ")" + topic + "\"}}"; };
+  {
+    const auto handler = world.handler();
+    CHECK(outcome_of(*handler, record_data(0, to("other"))).verdict == Verdict::done);
+    const auto read = world.read("other", 0, 1);
+    REQUIRE(read.size() == 1);
+    const auto stranger = outcome_of(*handler, record_data(1, to("orders-out")));
+    CHECK(stranger.verdict == Verdict::reject);
+    CHECK(stranger.reason.find("handler.produce.topics") != std::string::npos);
+    // Where it names none: where the configuration says.
+    CHECK(outcome_of(*handler, record_data(2, "no JSON")).verdict == Verdict::done);
+  }
+  world.produce.topic.clear();
+  const auto nowhere = outcome_of(*world.handler(), record_data(3, R"({"to": {}})"));
+  CHECK(nowhere.verdict == Verdict::reject);
+  CHECK(nowhere.reason.find("no text at /to/topic") != std::string::npos);
+}
+
 TEST_CASE("a record without the header is rejected where no topic is configured") {
   World world;
   world.produce.topic.clear();

@@ -1,0 +1,15 @@
+// A text somewhere in a JSON document.
+//
+// Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace laneway::handler {
+
+/// The string at `pointer` (RFC 6901, valid); nothing where `document` is no JSON, or has no string there.
+std::optional<std::string> text_at(std::string_view document, const std::string& pointer);
+
+}  // namespace laneway::handler
