@@ -64,6 +64,11 @@ HttpHandler::HttpHandler(const config::HttpHandler& settings, const std::string&
   }
 }
 
+/// All threads end before the first loop goes: each may still hand over to any.
+HttpHandler::~HttpHandler() {
+  for (const auto& loop : loops_) loop->stop();
+}
+
 void HttpHandler::handle(Task task) noexcept {
   HttpLoop* least = nullptr;
   HttpLoop* here = nullptr;

@@ -28,7 +28,8 @@ class HttpHandler final : public Handler {
   /// Errors: configuration, for an address that is none and header names that cannot be passed on; internal
   /// when the system refuses a thread or a descriptor.
   static Result<std::unique_ptr<Handler>> make(const config::HttpHandler& settings);
-  /// How many it has.
+  ~HttpHandler() override;
+  /// How many threads it has.
   static std::uint32_t threads(const config::HttpHandler& settings);
   void handle(Task task) noexcept override;
   /// The request's own time-out comes first and knows more; this is the net behind it.

@@ -9,9 +9,14 @@ HttpLoop::HttpLoop(const config::HttpHandler& settings, std::string server, Http
   // The thread reads its own number (is_here()), so the mutex keeps it from its work until that is there.
   MutexLock lock(mutex_);
   thread_ = std::thread([this] { run(); });
+  id_ = thread_.get_id();
 }
 
 HttpLoop::~HttpLoop() {
+  if (thread_.joinable()) stop();
+}
+
+void HttpLoop::stop() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;

@@ -27,6 +27,8 @@ class HttpLoop {
   HttpLoop(const HttpLoop&) = delete;
   HttpLoop& operator=(const HttpLoop&) = delete;
 
+  /// Ends the thread; what is handed over from now on stays where it is. Once, before the destructor.
+  void stop() EXCLUDES(mutex_);
   /// From any thread, also its own.
   void hand_over(Task task) EXCLUDES(mutex_);
   /// Tasks handed over that are neither ended nor just being answered. From any thread.
@@ -34,7 +36,7 @@ class HttpLoop {
   /// Whether what is handed over need not wait for a connection. From any thread.
   bool has_room() const noexcept { return load() < connections_; }
   /// Whether the caller is its thread.
-  bool is_here() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+  bool is_here() const noexcept { return id_ == std::this_thread::get_id(); }
   /// For the requests from now on. From any thread.
   void set_cluster(const std::string& cluster) EXCLUDES(mutex_);
 
@@ -52,6 +54,7 @@ class HttpLoop {
 
   std::vector<Task> taken_over_;  // used by thread_
   std::thread thread_;
+  std::thread::id id_;  // of thread_, also when it has ended
 };
 
 }  // namespace laneway::handler
