@@ -52,9 +52,10 @@ void add_retry(std::vector<Property>& table) {
                            "delay before the second attempt; then it doubles", AT(retry.backoff)));
   table.push_back(duration("retry.max_backoff", milliseconds(1), hours(24), "longest delay between attempts",
                            AT(retry.max_backoff)));
-  table.push_back(duration("retry.max_elapsed", milliseconds(1), hours(24 * 7),
-                           "sum of the delays of a record; then it goes to the dead-letter topic",
-                           AT(retry.max_elapsed)));
+  table.push_back(duration(
+      "retry.max_elapsed", milliseconds(1), hours(24 * 7),
+      "a record's attempts and the delays between them, in all; then it goes to the dead-letter topic",
+      AT(retry.max_elapsed)));
   table.push_back(count("retry.max_waiting", 1, 1'000'000,
                         "records of one partition that wait for a retry; beyond, the lane holds",
                         AT(retry.max_waiting)));
@@ -97,10 +98,10 @@ void add_dead_letter(std::vector<Property>& table) {
       flag("dead_letter.create",
            "a dead-letter topic that is missing at the start is created, with unlimited retention",
            AT(dead_letter.create)));
-  table.push_back(
-      count("dead_letter.max_rate", 0, 1'000'000,
-            "dead letters a second over a minute; beyond it is an outage, and lanes hold; 0: no limit",
-            AT(dead_letter.max_rate)));
+  table.push_back(count("dead_letter.max_rate", 0, 1'000'000,
+                        "dead letters a second over a minute; beyond it is an outage: none are written, and "
+                        "lanes hold; 0: no limit",
+                        AT(dead_letter.max_rate)));
 }
 
 void add_breaker(std::vector<Property>& table) {
@@ -113,8 +114,10 @@ void add_breaker(std::vector<Property>& table) {
   table.push_back(duration("breaker.probe", milliseconds(1), hours(1),
                            "how long a downstream is left alone before one record asks again",
                            AT(breaker.probe)));
-  table.push_back(duration("breaker.slow", Duration::zero(), hours(1),
-                           "a call that takes longer counts as a failure; 0ms: none does", AT(breaker.slow)));
+  table.push_back(
+      duration("breaker.slow", Duration::zero(), hours(1),
+               "a call that takes longer, or is stopped after longer, counts as a failure; 0ms: none does",
+               AT(breaker.slow)));
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
 #include "delivery/failure_rules.h"
 
+#include <algorithm>
+
 namespace laneway::delivery {
 
-FailureRules::Step FailureRules::after_retry(std::uint32_t attempt, Duration waited, double random,
+FailureRules::Step FailureRules::after_retry(std::uint32_t attempt, Duration spent, double random,
                                              std::optional<Duration> after) const {
   const auto delay = delays.delay(attempt, random, after);
   if (!dead_letters) return {std::nullopt, delay};
   if (attempt >= attempts) return {DeadLetterReason::attempts_exhausted, {}};
-  // A delay that would end beyond the limit is not begun.
-  if (waited + delay > max_elapsed) return {DeadLetterReason::retry_time_over, {}};
-  return {std::nullopt, delay};
+  // A delay of ours that would end beyond the limit is not begun.
+  const auto left = max_elapsed - std::min(spent, max_elapsed);
+  if (delays.delay(attempt, random) > left) return {DeadLetterReason::retry_time_over, {}};
+  return {std::nullopt, std::min(delay, left)};
 }
 
 FailureRules::Step FailureRules::after_reject(std::uint32_t attempt, double random) const {

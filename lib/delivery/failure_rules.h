@@ -1,12 +1,12 @@
 // What follows when an attempt has failed: another attempt after a delay, or the dead-letter topic.
 //
-//   retry        another attempt, up to `attempts` in all and `max_elapsed` of waiting; then the dead letter
+//   retry        another attempt, up to `attempts` and `max_elapsed` in all; then the dead letter
 //   reject       the dead letter at once
 //   unavailable  another attempt, for as long as it takes: it is not this record's fault
 //   no dead-letter topic: another attempt, for ever
 //
-// Time that passes while the downstream is out does not count, so `max_elapsed` is measured by the delays
-// between the record's own attempts and not by the clock. Pure; any thread.
+// Time that passes while the downstream is out does not count, so `max_elapsed` is measured by the record's
+// own attempts and the delays between them, and not by the clock. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ struct FailureRules {
     Duration delay{};
   };
 
-  /// Attempt number `attempt` (from 1) was answered retry; `waited` is the sum of the record's delays so far.
-  Step after_retry(std::uint32_t attempt, Duration waited, double random,
-                   std::optional<Duration> after) const;
+  /// Attempt number `attempt` (from 1) was answered retry; `spent` is what the record's attempts and the
+  /// delays between them took so far. A wish `after` that reaches beyond max_elapsed is cut to it.
+  Step after_retry(std::uint32_t attempt, Duration spent, double random, std::optional<Duration> after) const;
   Step after_reject(std::uint32_t attempt, double random) const;
 };
 

@@ -16,7 +16,7 @@ struct RetryPolicy {
   Duration backoff = milliseconds(100);
   Duration max_backoff = seconds(30);
   /// Cap on the delay that a handler may ask for; its own cap (a Retry-After's) comes before.
-  Duration max_after = seconds(60);
+  static constexpr Duration max_after = std::chrono::hours(24);
 
   /// The delay after attempt number `attempt` (from 1) has failed; `random` is in [0, 1). From half of
   /// min(max_backoff, backoff × 2^(attempt − 1)) to all of it. `after`, the handler's wish, only makes it

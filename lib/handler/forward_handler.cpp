@@ -13,9 +13,6 @@ namespace {
 
 constexpr Duration delivery_timeout = seconds(10);
 constexpr Duration queue_wait = milliseconds(50);
-constexpr double flood_window = 60;  // seconds
-/// Then the topic may have been made anew with fewer partitions.
-constexpr std::uint32_t attempts_at_own_partition = 10;
 /// What topics take by default; a larger record is first cut to this.
 constexpr std::size_t usual_record_limit = 1000000;
 /// The client's own limit must not come before the topic's.
@@ -60,9 +57,7 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
       to_retry_topic(attempt);
     else
       to_dead_letters(attempt);
-    partition_ = attempt.failures->forward_attempts < attempts_at_own_partition
-                     ? owner.partition_for(topic_, record.partition())
-                     : kafka::any_partition;
+    partition_ = owner.partition_for(topic_, record.partition());
     origin_ = kafka::TopicPartition{std::string(record.topic()), record.partition()}.text() + ":" +
               std::to_string(record.offset());
   }
@@ -85,6 +80,11 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
     if (delivery.status == Status::too_large && cut()) return send();
     if (delivery.status == Status::invalid && timestamp_ != kafka::now_timestamp) {
       timestamp_ = kafka::now_timestamp;
+      return send();
+    }
+    // The topic may have been made anew with fewer partitions.
+    if (delivery.status == Status::unknown_topic && partition_ != kafka::any_partition) {
+      partition_ = kafka::any_partition;
       return send();
     }
     answer(Outcome::unavailable("record not written to " + topic_ + ": " + delivery.error));
@@ -148,37 +148,34 @@ ForwardHandler::ForwardHandler(const config::Config& config, std::map<std::strin
       group_(config.client("group.id")),
       partitions_(std::move(partitions)),
       max_rate_(settings_.max_rate),
-      rate_(static_cast<double>(settings_.max_rate), static_cast<double>(settings_.max_rate) * flood_window) {
-}
+      flood_guard_(settings_.max_rate) {}
 
 void ForwardHandler::set_max_rate(std::uint64_t max_rate) {
-  max_rate_.store(max_rate);
-  const auto rate = static_cast<double>(max_rate);
   MutexLock lock(mutex_);
-  rate_.change(SteadyClock::now(), rate, rate * flood_window);
+  if (max_rate_.exchange(max_rate) != max_rate) flood_guard_ = delivery::FloodGuard(max_rate);
 }
 
 void ForwardHandler::handle(Task task) noexcept {
-  const auto wait = task.route() == Route::dead_letter ? flood_wait() : Duration::zero();
-  if (wait > Duration::zero()) {
-    telemetry::log_repeating(
-        telemetry::Level::error, "dead-letter flood", "dead-letter flood",
-        {{"max_rate", max_rate_.load()},
-         {"hint", "so many failures are an outage, not poison: lanes hold; see dead_letter.max_rate"}});
-    (void)task.attempt(0);
-    return task.answer(0, Outcome::unavailable("more dead letters than dead_letter.max_rate allows", wait));
-  }
+  if (task.route() == Route::dead_letter && !admit(task)) return;
   (new Forward(*this, std::move(task)))->send();
 }
 
-/// How long until another letter may go; zero takes one now.
-Duration ForwardHandler::flood_wait() {
-  const auto now = SteadyClock::now();
-  MutexLock lock(mutex_);
-  if (rate_.limited() && rate_.available(now) < 1)
-    return std::max<Duration>(rate_.ready_at(now) - now, queue_wait);
-  rate_.take(now, 1);
-  return Duration::zero();
+/// False: the task has been answered.
+bool ForwardHandler::admit(Task& task) {
+  {
+    MutexLock lock(mutex_);
+    if (flood_guard_.admit(SteadyClock::now())) return true;
+  }
+  telemetry::log_repeating(telemetry::Level::error, "dead-letter flood", "dead-letter flood",
+                           {{"max_rate", max_rate_.load()},
+                            {"hint",
+                             "so many failures are an outage, not poison: the records are tried again and "
+                             "lanes hold; see dead_letter.max_rate"}});
+  (void)task.attempt(0);
+  auto outcome = Outcome::unavailable("more dead letters than dead_letter.max_rate allows");
+  outcome.cause = Cause::flood;
+  task.answer(0, std::move(outcome));
+  return false;
 }
 
 delivery::DeadLetter ForwardHandler::dead_letter(const Attempt& attempt) const {

@@ -82,10 +82,9 @@ class Task {
  public:
   Task(const pool::Claim& claim, TaskSink& sink)
       : finished_{claim, 0, {}, {}}, batch_(static_cast<RecordBatch*>(claim.range.batch)), sink_(&sink) {
-    started_ = SteadyClock::now();
     if (!sink.wants_attempts()) return;
     begun_.resize(size());
-    for (auto& begun : begun_) begun.start = started_;
+    for (auto& begun : begun_) begun.start = SteadyClock::now();
   }
   Task(Task&& other) noexcept
       : finished_(std::move(other.finished_)),
@@ -96,7 +95,7 @@ class Task {
   Task& operator=(Task&&) = delete;
   ~Task() {
     if (sink_ == nullptr) return;
-    finished_.busy = SteadyClock::now() - started_;
+    if (started_) finished_.busy = SteadyClock::now() - *started_;
     sink_->finished(std::move(finished_));
   }
 
@@ -109,6 +108,7 @@ class Task {
     const auto job = finished_.claim.range.begin + index;
     finished_.claim.slot->progress(finished_.claim.first_ticket + index);
     const Item& item = batch_->items[job];
+    if (!started_) started_ = SteadyClock::now();
     const AttemptTrace* trace = nullptr;
     if (!begun_.empty()) {
       begun_[index] = {SteadyClock::now(), sink_->begun(item)};
@@ -116,6 +116,9 @@ class Task {
     }
     return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace};
   }
+
+  /// The downstream is asked only now: what has passed since the attempt began is not its time.
+  void asked() { started_ = SteadyClock::now(); }
 
   /// Answers record `index`, once. A record that is done is released here.
   void answer(std::uint32_t index, Outcome outcome) {
@@ -136,8 +139,8 @@ class Task {
   Finished finished_;
   RecordBatch* batch_;
   TaskSink* sink_;
-  TimePoint started_;
-  std::vector<BegunAttempt> begun_;  // only when the sink wants attempts
+  std::optional<TimePoint> started_;  // with the first attempt
+  std::vector<BegunAttempt> begun_;   // only when the sink wants attempts
 };
 
 class Handler {

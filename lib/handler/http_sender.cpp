@@ -94,6 +94,7 @@ std::vector<HttpSender::WorkPtr> HttpSender::next_works(std::vector<std::string>
     }
     works.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
+    if (works.back()->index == 0) works.back()->task.asked();
     full = alone || works.size() >= batch_.records || bytes >= batch_.bytes;
   }
   return works;

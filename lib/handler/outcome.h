@@ -22,6 +22,7 @@ enum class Cause : std::uint8_t {
   timeout,   ///< The attempt's deadline passed.
   panic,     ///< The handler threw.
   withheld,  ///< Not an attempt: the downstream's breaker let nothing through.
+  flood,     ///< A dead letter that was not written, because too many were to be.
 };
 
 struct Outcome {

@@ -35,7 +35,7 @@ struct FailureHistory {
   std::string reason;         ///< Of the last failure, in the handler's words; cut to what people read.
   std::int64_t first_ms = 0;  ///< When it failed first, ms since 1970.
   std::int64_t last_ms = 0;
-  Duration waited{};         ///< Sum of the delays between its own attempts.
+  Duration spent{};          ///< By its own attempts and the delays between them.
   bool unavailable = false;  ///< The last one was the downstream's.
   Route route = Route::work;
   delivery::DeadLetterReason given_up{};  ///< With Route::dead_letter.

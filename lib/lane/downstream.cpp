@@ -6,6 +6,12 @@ namespace laneway::lane {
 
 using State = delivery::Breaker::State;
 
+namespace {
+
+constexpr const char* too_slow = "calls take longer than breaker.slow";
+
+}  // namespace
+
 void Downstream::change(delivery::BreakerRules rules, Duration slow, TimePoint now) {
   MutexLock lock(mutex_);
   const auto before = breaker_.state();
@@ -42,8 +48,7 @@ bool Downstream::admit(std::uint32_t calls, TimePoint now) {
 }
 
 void Downstream::answered(std::uint32_t calls, Duration took, TimePoint now) {
-  const auto limit = slow_.load(std::memory_order_relaxed);
-  const bool slow = limit > Duration::zero() && took > limit;
+  const bool slow = is_slow(took);
   if (closed() && !slow) {
     successes_.fetch_add(calls, std::memory_order_relaxed);
     return;
@@ -51,11 +56,23 @@ void Downstream::answered(std::uint32_t calls, Duration took, TimePoint now) {
   MutexLock lock(mutex_);
   if (slow) {
     breaker_.ended(calls - 1);
-    return fail("calls take longer than breaker.slow", {}, now);
+    return fail(too_slow, {}, now);
   }
   const auto before = breaker_.state();
   breaker_.succeeded(now, calls);
   log_change(before, "it answers again");
+}
+
+void Downstream::timed_out(std::uint32_t calls, Duration took, TimePoint now) {
+  if (!is_slow(took)) return ended(calls);
+  MutexLock lock(mutex_);
+  breaker_.ended(calls - 1);
+  fail(too_slow, {}, now);
+}
+
+bool Downstream::is_slow(Duration took) const {
+  const auto limit = slow_.load(std::memory_order_relaxed);
+  return limit > Duration::zero() && took > limit;
 }
 
 void Downstream::failed(const std::string& reason, std::optional<Duration> after, TimePoint now) {

@@ -39,11 +39,15 @@ class Downstream {
 
   /// Calls that were answered, by the downstream itself, each after about `took`.
   void answered(std::uint32_t calls, Duration took, TimePoint now) EXCLUDES(mutex_);
+  /// Calls that were stopped because their time was over, each after about `took`: slow ones if there is a
+  /// limit and it is beyond that, else they say nothing of the downstream.
+  void timed_out(std::uint32_t calls, Duration took, TimePoint now) EXCLUDES(mutex_);
   void failed(const std::string& reason, std::optional<Duration> after, TimePoint now) EXCLUDES(mutex_);
   /// Calls that were stopped or not begun.
   void ended(std::uint32_t calls) EXCLUDES(mutex_);
 
  private:
+  bool is_slow(Duration took) const;
   void fail(const std::string& reason, std::optional<Duration> after, TimePoint now) REQUIRES(mutex_);
   void log_change(delivery::Breaker::State before, const std::string& reason) REQUIRES(mutex_);
 

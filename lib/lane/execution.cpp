@@ -1,5 +1,7 @@
 #include "lane/execution.h"
 
+#include <algorithm>
+
 namespace laneway::lane {
 
 OutcomeLabel label_of(const handler::Outcome& outcome) {
@@ -73,6 +75,7 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   const auto now = SteadyClock::now();
   auto& downstream = *context_.downstream;
   std::uint32_t answered = finished.done;
+  std::uint32_t timed_out = 0;
   std::uint32_t silent = finished.claim.range.count() - finished.done;
   for (const auto& [index, outcome] : finished.failures) {
     if (outcome.cause == handler::Cause::withheld) return;
@@ -82,9 +85,14 @@ void Execution::tell_downstream(const handler::Finished& finished) {
     } else if (outcome.cause == handler::Cause::verdict) {
       --silent;
       ++answered;
+    } else if (outcome.cause == handler::Cause::timeout) {
+      --silent;
+      ++timed_out;
     }
   }
-  if (answered > 0) downstream.answered(answered, finished.busy / answered, now);
+  const auto ended = std::max(answered + timed_out, 1U);
+  if (answered > 0) downstream.answered(answered, finished.busy / ended, now);
+  if (timed_out > 0) downstream.timed_out(timed_out, finished.busy / ended, now);
   if (silent > 0) downstream.ended(silent);
 }
 

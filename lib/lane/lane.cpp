@@ -34,7 +34,7 @@ const delivery::RetryStage* stage_of(const LaneContext& context, const std::stri
 /// In a retry topic each record has one attempt.
 delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStage* stage) {
   const auto& retry = context.retry;
-  return {{retry.backoff, retry.max_backoff, std::max<Duration>(retry.max_backoff, seconds(60))},
+  return {{retry.backoff, retry.max_backoff},
           stage != nullptr && stage->delayed() ? 1 : retry.attempts,
           retry.max_elapsed,
           context.forward != nullptr};

@@ -147,8 +147,8 @@ class Lane {
   void apply(handler::Finished& finished, TimePoint now);
   void apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end);
   void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
-  void fail(handler::Item item, const handler::Outcome& outcome, TimePoint now);
-  void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
+  void fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now);
+  void note_failure(handler::Item& item, const handler::Outcome& outcome, Duration took) const;
   static void give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why);
   std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, TimePoint now);
   handler::Route route_after(delivery::DeadLetterReason given_up) const;
@@ -159,6 +159,7 @@ class Lane {
   void run_again(std::vector<handler::Item> items, bool sequential);
   void run_alone(handler::Item item);
   void submit_due_retries(TimePoint now);
+  TimePoint next_retry(TimePoint due, TimePoint now);
   void report_failure(const char* event, const handler::Item& item, std::uint32_t attempt,
                       const handler::Outcome& outcome, TimePoint now);
 

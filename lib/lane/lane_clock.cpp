@@ -30,10 +30,15 @@ TimePoint Lane::tick(TimePoint now) {
   tick_oldest(now);
   publish(now);
   TimePoint next = now + (batches_.empty() && !dry_since_ ? idle_tick : busy_tick);
-  if (const auto due = retries_.next_due())
-    next = std::min(next, std::max(*due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1)))));
+  if (const auto due = retries_.next_due()) next = std::min(next, next_retry(*due, now));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
   return std::min(next, tick_take(now));
+}
+
+/// When the record that is due then can be submitted, as far as is known.
+TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
+  due = std::max(due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1))));
+  return rate_room(now).none() ? std::max(due, rate_ready_at(now)) : due;
 }
 
 /// Its record is the worker's: only its number may be read.

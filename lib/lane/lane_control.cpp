@@ -77,7 +77,7 @@ void Lane::skip(handler::Item item, const std::string& reason) {
                                                                     {"attempt", item.attempt},
                                                                     handler::TraceField(&item.record),
                                                                     {"error", text}});
-  note_failure(item, handler::Outcome::reject(std::move(text)));
+  note_failure(item, handler::Outcome::reject(std::move(text)), {});
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);
   run_alone(std::move(item));
 }
@@ -88,7 +88,7 @@ bool Lane::skip_if_wished(handler::Item& item, const handler::Outcome& outcome) 
   const auto wish = skips_.extract(item.sequence);
   if (wish.empty()) return false;
   if (item.route() == handler::Route::work && outcome.cause != handler::Cause::withheld)
-    note_failure(item, outcome);
+    note_failure(item, outcome, {});
   skip(std::move(item), wish.mapped());
   return true;
 }

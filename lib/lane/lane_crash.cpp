@@ -65,7 +65,7 @@ void Lane::condemn(handler::RecordBatch& batch, handler::Item& item, TimePoint n
   item.attempt = watch_.crashes(item.offset());
   auto outcome = handler::Outcome::reject("the process ended " + std::to_string(item.attempt) +
                                           " times while this record was at work (retry.max_crashes)");
-  note_failure(item, outcome);
+  note_failure(item, outcome, {});
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::crashed);
   batch.route = handler::Route::dead_letter;
   report_failure("record given up, goes to the dead-letter topic", item, item.attempt, outcome, now);

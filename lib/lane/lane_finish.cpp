@@ -15,13 +15,22 @@ constexpr std::size_t longest_reason = 1000;
 /// What became of an attempt, for the log.
 const char* event_of(handler::Route before, const handler::Item& item, bool again) {
   using handler::Route;
-  if (item.route() == Route::work) return "record failed, will be retried";
+  if (item.route() == Route::work)
+    return before == Route::work ? "record failed, will be retried"
+                                 : "dead letter held back by the flood guard, record will be retried";
   if (before == Route::dead_letter) return "dead letter not written, will be tried again";
   if (before == Route::retry_topic)
     return again ? "record not written to its retry topic, will be tried again"
                  : "record not taken by its retry topic, goes to the dead-letter topic";
   return item.route() == Route::retry_topic ? "record failed, goes to its retry topic"
                                             : "record given up, goes to the dead-letter topic";
+}
+
+/// Not one that ends the process, was skipped, or holds back the commits.
+bool may_work_again(delivery::DeadLetterReason given_up) {
+  using delivery::DeadLetterReason;
+  return given_up == DeadLetterReason::rejected || given_up == DeadLetterReason::attempts_exhausted ||
+         given_up == DeadLetterReason::retry_time_over;
 }
 
 }  // namespace
@@ -58,6 +67,9 @@ void Lane::apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uin
 
 void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now) {
   const auto& range = finished.claim.range;
+  // Each one's share: only what they took together is known.
+  const auto attempts = finished.done + finished.failures.size();
+  const auto took = finished.busy / static_cast<std::int64_t>(std::max<std::size_t>(attempts, 1));
   auto failure = finished.failures.begin();
   std::vector<handler::Item> waiting;
   std::optional<std::uint64_t> last_done_key;
@@ -74,7 +86,7 @@ void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, 
     } else if (item.state == handler::ItemState::failed) {
       key_busy = true;
       while (failure != finished.failures.end() && failure->index != i) ++failure;
-      fail(std::move(item), failure->outcome, now);
+      fail(std::move(item), failure->outcome, took, now);
     } else {
       key_busy = true;
       waiting.push_back(std::move(item));
@@ -92,7 +104,7 @@ void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, 
   }
 }
 
-void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint now) {
+void Lane::fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now) {
   if (state_.state() == State::draining || cancelled_) {
     if (cancelled_) log_abandoned(item.offset(), item.attempt, &item.record);
     return;  // given back: it was not completed, so it will be delivered again
@@ -100,7 +112,7 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
   if (skip_if_wished(item, outcome)) return;
   if (outcome.cause == handler::Cause::withheld) return wait(std::move(item), now);
   const auto before = item.route();
-  if (before == handler::Route::work) note_failure(item, outcome);
+  if (before == handler::Route::work) note_failure(item, outcome, took);
   const auto number = item.attempt;
   const auto delay = next_step(item, outcome, now);
   report_failure(event_of(before, item, delay.has_value()), item, number, outcome, now);
@@ -110,7 +122,7 @@ void Lane::fail(handler::Item item, const handler::Outcome& outcome, TimePoint n
     run_alone(std::move(item));
 }
 
-void Lane::note_failure(handler::Item& item, const handler::Outcome& outcome) const {
+void Lane::note_failure(handler::Item& item, const handler::Outcome& outcome, Duration took) const {
   if (!item.failures) {
     item.failures = std::make_unique<handler::FailureHistory>();
     item.failures->stage = stage_;
@@ -120,6 +132,7 @@ void Lane::note_failure(handler::Item& item, const handler::Outcome& outcome) co
   if (failures.first_ms == 0) failures.first_ms = failures.last_ms;
   failures.reason = outcome.reason.substr(0, longest_reason);
   failures.unavailable = outcome.verdict == handler::Verdict::unavailable;
+  if (!failures.unavailable) failures.spent += took;
 }
 
 void Lane::give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why) {
@@ -134,8 +147,13 @@ std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outc
     failures.route = handler::Route::dead_letter;  // the retry topic will never take it
     return std::nullopt;
   }
-  if (failures.route != handler::Route::work)
+  if (failures.route != handler::Route::work) {
+    if (outcome.cause == handler::Cause::flood && may_work_again(failures.given_up)) {
+      failures.route = handler::Route::work;  // when the outage is over there is nothing left to give up
+      return rules_.delays.delay(item.attempt++, random(), outcome.after);
+    }
     return rules_.delays.delay(++failures.forward_attempts, random(), outcome.after);
+  }
   if (outcome.verdict == handler::Verdict::unavailable) {
     // Then the breaker says when, and a delay would only outlast the outage.
     if (context_.downstream != nullptr && !context_.downstream->closed()) return Duration::zero();
@@ -151,12 +169,12 @@ std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outc
   }
   const auto step = outcome.verdict == handler::Verdict::reject
                         ? rules_.after_reject(item.attempt, random())
-                        : rules_.after_retry(item.attempt, failures.waited, random(), outcome.after);
+                        : rules_.after_retry(item.attempt, failures.spent, random(), outcome.after);
   if (step.given_up) {
     give_up(item, route_after(*step.given_up), *step.given_up);
     return std::nullopt;
   }
-  failures.waited += step.delay;
+  failures.spent += step.delay;
   ++item.attempt;
   return step.delay;
 }
@@ -228,7 +246,7 @@ void Lane::submit_due_retries(TimePoint now) {
   // What the breaker would withhold would only come back.
   auto room = context_.downstream == nullptr ? delivery::Breaker::unlimited : context_.downstream->room(now);
   bool any = false;
-  while (room > 0) {
+  while (room > 0 && !rate_room(now).none()) {
     auto item = retries_.pop_due(now);
     if (!item) break;
     bytes_ -= std::min(bytes_, memory_of(*item));

@@ -10,6 +10,8 @@ namespace laneway::lane {
 Lane::Take Lane::take(TimePoint now) {
   const auto fetched_before = source_->fetched();
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
+  // First: else new records would take all that a rate allows.
+  if (const auto due = retries_.next_due(); due && *due <= now) submit_due_retries(now);
   const auto allowed = rate_room(now);
   if (allowed.none()) {
     update_holds(now);

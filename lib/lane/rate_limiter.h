@@ -1,7 +1,7 @@
 // Limits records and bytes a second: of one lane, or of all lanes of the process together.
 //
-// Who takes records asks for room first and charges what it took. Attempts that are made again are charged as
-// well, without asking: they make the next records wait. Threads: any; a lock that is held for nanoseconds.
+// Who takes records, or makes an attempt again, asks for room first and charges what it took. Threads: any; a
+// lock that is held for nanoseconds.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@ using namespace laneway::delivery;
 namespace {
 
 FailureRules rules(std::uint32_t attempts, Duration max_elapsed) {
-  return {{seconds(1), seconds(8), seconds(60)}, attempts, max_elapsed, true};
+  return {{seconds(1), seconds(8)}, attempts, max_elapsed, true};
 }
 
 }  // namespace
@@ -25,8 +25,14 @@ TEST_CASE("a delay that would end beyond max_elapsed is not begun") {
   const auto ten = rules(100, seconds(10));
   CHECK_FALSE(ten.after_retry(4, seconds(6), 0, {}).given_up);  // 4 s of its own: exactly 10
   CHECK(ten.after_retry(4, seconds(6) + nanoseconds(1), 0, {}).given_up == DeadLetterReason::retry_time_over);
-  CHECK(ten.after_retry(1, {}, 0, seconds(11)).given_up ==
-        DeadLetterReason::retry_time_over);  // the handler's wish counts
+  CHECK(ten.after_retry(1, Duration::max(), 0, {}).given_up == DeadLetterReason::retry_time_over);
+}
+
+TEST_CASE("a wish beyond max_elapsed is cut to it, so that a last attempt is made then") {
+  const auto ten = rules(100, seconds(10));
+  const auto step = ten.after_retry(1, seconds(3), 0, seconds(11));
+  CHECK_FALSE(step.given_up);
+  CHECK(step.delay == seconds(7));
 }
 
 TEST_CASE("a rejected record is given up at once") {

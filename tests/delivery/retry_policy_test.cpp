@@ -12,7 +12,7 @@ using delivery::RetryPolicy;
 namespace {
 
 constexpr double almost_one = 0x1.fffffffffffffp-1;
-const RetryPolicy policy{milliseconds(100), seconds(30), seconds(60)};
+const RetryPolicy policy{milliseconds(100), seconds(30)};
 
 }  // namespace
 
@@ -37,12 +37,13 @@ TEST_CASE("A handler's wish makes the delay longer, never shorter, up to its own
   CHECK(policy.delay(1, 0, milliseconds(10)) == milliseconds(50));
   CHECK(policy.delay(1, 0, seconds(5)) == seconds(5));
   CHECK(policy.delay(1, 0, seconds(45)) == seconds(45));
-  CHECK(policy.delay(1, 0, Duration::max()) == seconds(60));
+  CHECK(policy.delay(1, 0, std::chrono::minutes(10)) == std::chrono::minutes(10));
+  CHECK(policy.delay(1, 0, Duration::max()) == std::chrono::hours(24));
   CHECK(policy.delay(1, 0, Duration::min()) == milliseconds(50));
 }
 
 TEST_CASE("Without back-off a record is retried at once") {
-  const RetryPolicy none{Duration::zero(), seconds(30), seconds(60)};
+  const RetryPolicy none{Duration::zero(), seconds(30)};
   CHECK(none.delay(7, almost_one) == Duration::zero());
 }
 
@@ -51,7 +52,7 @@ TEST_CASE("The delay lies between half and all of the capped back-off for any nu
     const auto any = rc::gen::map(rc::gen::inRange(0, 64), [](int bits) {
       return Duration(bits == 63 ? std::numeric_limits<Duration::rep>::max() : Duration::rep{1} << bits);
     });
-    const RetryPolicy p{*any, *any, seconds(60)};
+    const RetryPolicy p{*any, *any};
     const auto attempt = *rc::gen::element<std::uint32_t>(1, 2, 3, 10, 30, 62, 63, 64, 65, 1000, 4000000000U);
     const double random = *rc::gen::element(0.0, 0.25, 0.5, almost_one);
     auto full = p.backoff;

@@ -107,6 +107,40 @@ TEST_CASE("the next record of a key waits until the dead letter of the one befor
   CHECK(test.topic.offsets() == Offsets{0});
 }
 
+TEST_CASE("a record that the flood guard holds back is tried again, and is no dead letter when that works") {
+  FailingLane test;
+  test.partition.add_run(0, 2);
+  test.begin();
+  test.topic.flood(3);
+  for (int i = 0; i < 3; ++i) test.handler.answer(0, Outcome::reject("a proxy says 400"));
+  for (int i = 0; i < 3; ++i) test.handler.answer(1, Outcome::retry("never"));
+  REQUIRE(test.until_started({0, 1}));
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.commit_offset() <= 0);
+  test.handler.answer(0);
+  test.handler.answer(1, Outcome::retry("never"));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 2; }));
+  // Three letters were refused, whosever: the attempts that followed say so.
+  const auto tries = test.handler.attempts(0).size() + test.handler.attempts(1).size();
+  CHECK(tries + test.topic.letters().size() == 1 + 3 + 3 + 1);
+  CHECK(test.handler.attempts(0).back() == test.handler.attempts(0).size());
+}
+
+TEST_CASE("a record that was given up because it ends the process is never tried again, flood or not") {
+  FailingLane test;
+  test.context.ledger = {std::chrono::minutes(10), config::LedgerPolicy::dead_letter};
+  test.partition.add(0);
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  test.pass(milliseconds(1));
+  test.pass(std::chrono::minutes(11));
+  test.topic.flood(3);
+  test.handler.answer(0, Outcome::retry("too late"));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.handler.attempts(0).size() == 1);
+  CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
+}
+
 TEST_CASE("an outage uses up neither attempts nor their time, however long it lasts") {
   FailingLane test;
   test.context.retry.max_elapsed = seconds(2);
@@ -154,6 +188,89 @@ TEST_CASE("the breaker lets one record ask; when it is answered the others follo
   CHECK(test.topic.letters().empty());
   CHECK(test.handler.started().size() == 44);
   for (const auto offset : offsets(0, 40)) CHECK(test.handler.attempts(offset).back() == 1);
+}
+
+namespace {
+
+/// A downstream that is out until it is not.
+class Outage final : public handler::RecordHandler {
+ public:
+  std::string name() const override { return "outage"; }
+  void end() { out_ = false; }
+  int asked() const { return asked_; }
+  bool used_up() const { return used_up_; }
+
+ private:
+  Outcome handle_record(const handler::Attempt& attempt) override {
+    if (attempt.number > 1) used_up_ = true;
+    if (!out_) return Outcome::done();
+    ++asked_;
+    return Outcome::unavailable("out");
+  }
+
+  std::atomic<bool> out_{true}, used_up_{false};
+  std::atomic<int> asked_{0};
+};
+
+}  // namespace
+
+TEST_CASE("an outage of an hour ends with no dead letter, no attempt used up, and every record done") {
+  Downstream downstream("test", {5, seconds(30), Duration::zero()}, {});
+  Outage outage;
+  FailingLane test;
+  test.context.handler = &outage;
+  test.context.downstream = &downstream;
+  test.context.ledger.policy = config::LedgerPolicy::dead_letter;
+  test.partition.add_run(0, 60);
+  test.begin();
+  for (int i = 0; i < 3600; ++i) test.pass(seconds(1));
+  REQUIRE(test.until_outstanding(0));
+  CHECK_FALSE(downstream.closed());
+  CHECK(outage.asked() > 10);
+  CHECK(test.commit_offset() <= 0);
+  outage.end();
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 60; }));
+  CHECK(test.topic.letters().empty());
+  CHECK_FALSE(outage.used_up());
+}
+
+TEST_CASE("the time that attempts take counts for max_elapsed") {
+  struct Slow final : handler::RecordHandler {
+    std::string name() const override { return "slow"; }
+    Outcome handle_record(const handler::Attempt& attempt) override {
+      std::this_thread::sleep_for(milliseconds(20));
+      last = attempt.number;
+      return Outcome::retry("slow");
+    }
+    std::atomic<std::uint32_t> last{0};
+  } slow;
+  FailingLane test;
+  test.context.handler = &slow;
+  test.context.retry.attempts = 1000;
+  test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(1);
+  test.context.retry.max_elapsed = milliseconds(100);
+  test.partition.add(0);
+  test.begin();
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.dead_letters(DeadLetterReason::retry_time_over) == 1);
+  CHECK(slow.last <= 5);
+}
+
+TEST_CASE("calls that run into their time-out count as slow for the breaker, where that is wanted") {
+  for (const bool wanted : {true, false}) {
+    CAPTURE(wanted);
+    Downstream downstream("test", {1, seconds(30), seconds(5)}, wanted ? milliseconds(1) : Duration::zero());
+    FailingLane test;
+    test.context.downstream = &downstream;
+    test.handler.job_timeout = milliseconds(20);
+    test.partition.add(0);
+    test.begin();
+    REQUIRE(test.until([&] {
+      test.pass(milliseconds(1));
+      return test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::timeout)].get() > 0;
+    }));
+    CHECK(downstream.closed() == !wanted);
+  }
 }
 
 TEST_CASE("a drain does not wait for an open breaker: what it withholds is given back") {

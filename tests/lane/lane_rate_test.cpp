@@ -49,7 +49,7 @@ TEST_CASE("bytes are limited as well; one record larger than the burst passes an
   CHECK(test.commit() == 2);
 }
 
-TEST_CASE("an attempt that is made again counts for the rate") {
+TEST_CASE("an attempt that is made again waits for the rate, and goes before new records") {
   TestLane test;
   test.context.lanes.rate = {1, 0, seconds(1)};
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(1);
@@ -57,17 +57,18 @@ TEST_CASE("an attempt that is made again counts for the rate") {
   test.begin();
   for (int i = 0; i < 3; ++i) test.handler.answer(0, handler::Outcome::retry("again"));
   test.handler.open();
-  for (int i = 0; i < 3; ++i) {
+  REQUIRE(test.until_outstanding(0));
+  for (std::size_t made = 1; made <= 4; ++made) {
+    CHECK(test.handler.attempts(0).size() == made);
+    CHECK(test.handler.attempts(1).empty());
+    test.pass(milliseconds(900));
     REQUIRE(test.until_outstanding(0));
-    test.pass(milliseconds(2));
+    CHECK(test.handler.started().size() == made);  // due for long, but the rate has no room
+    CHECK(test.lane->tick(test.now) <= test.now + milliseconds(101));
+    test.pass(milliseconds(101));
+    REQUIRE(test.until_outstanding(0));
   }
-  REQUIRE(test.until_outstanding(0));
-  CHECK(test.commit() == 1);
-  test.pass(milliseconds(2900));
-  REQUIRE(test.until_outstanding(0));
-  CHECK(test.commit() == -1);  // four attempts, four seconds
-  test.pass(milliseconds(1200));
-  REQUIRE(test.until_outstanding(0));
+  CHECK(test.handler.attempts(1).size() == 1);
   CHECK(test.commit() == 2);
 }
 

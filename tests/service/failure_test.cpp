@@ -113,14 +113,20 @@ TEST_CASE("more dead letters than max_rate allows wait, and their offsets with t
   FailingWorld world;
   world.config.dead_letter.max_rate = 1;  // 60 at once
   world.produce(100);
-  const auto service =
-      world.started([](const handler::Attempt&) { return Outcome::reject("a stream gone wrong"); });
-  CHECK(eventually([&] { return world.dead_letters(*service) >= 60; }));
-  std::this_thread::sleep_for(seconds(1));
+  std::atomic<bool> wrong{true};
+  std::atomic<int> again{0};
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.number > 1) ++again;
+    return wrong ? Outcome::reject("a stream gone wrong") : Outcome::done();
+  });
+  CHECK(eventually([&] { return world.dead_letters(*service) >= 60 && again > 50; }));
   CHECK(world.dead_letters(*service) < 100);
   std::int64_t committed = 0;
   for (const auto offset : world.committed_offsets()) committed += std::max<std::int64_t>(offset, 0);
   CHECK(committed < 100);
+  wrong = false;  // what was held back is done now, and no dead letter
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  CHECK(world.dead_letters(*service) < 100);
   stop_cleanly(*service);
 }
 
