@@ -9,6 +9,8 @@
 namespace laneway::telemetry {
 namespace {
 
+using Labels = decltype(Sample::labels);
+
 struct Partition {
   std::string topic;
   std::int64_t number = 0;
@@ -33,6 +35,21 @@ std::set<Partition> partitions_in(const std::vector<Family>& families) {
     for (const auto& sample : family.samples)
       if (is_partition(sample)) partitions.insert(partition_of(sample));
   return partitions;
+}
+
+/// The first so many, in their order.
+std::set<std::string> topics_of(const std::set<Partition>& partitions, std::size_t most) {
+  std::set<std::string> topics;
+  for (auto at = partitions.begin(); at != partitions.end() && topics.size() < most; ++at)
+    topics.insert(at->topic);
+  return topics;
+}
+
+/// The family's name and the labels' values.
+auto key_of(const Family& family, const Labels& labels) {
+  std::vector<std::string> key{family.name};
+  for (const auto& [name, value] : labels) key.push_back(value);
+  return key;
 }
 
 /// The sum of offsets says nothing, and the oldest is as old as the oldest of all.
@@ -65,19 +82,32 @@ void add(Sample& total, const Sample& more) {
 }  // namespace
 
 struct SeriesCap::Page {
+  /// The labels of the series that speaks for this partition among others.
+  Labels labels_of_others(const Sample& sample) const {
+    auto labels = sample.labels;
+    if (!topics.contains(labels[0].second)) labels[0].second = the_others;
+    labels[1].second = the_others;
+    return labels;
+  }
+
   std::set<Partition> own;
-  bool first;  // on which there are too many: what was counted before is nobody's growth
+  std::set<std::string> topics;  // whose others have a series of their own
+  bool first;                    // on which there are too many: what was counted before is nobody's growth
   Counted counted;
-  std::map<Key, Sample> gauges;
 };
 
 void SeriesCap::apply(std::vector<Family>& families) {
   auto partitions = partitions_in(families);
   MutexLock lock(mutex_);
   if (partitions.size() <= most_ && !exceeded_) return;
+  auto topics = topics_of(partitions, most_);
   if (partitions.size() > most_)
     partitions.erase(std::next(partitions.begin(), static_cast<std::ptrdiff_t>(most_)), partitions.end());
-  Page page{std::move(partitions), !std::exchange(exceeded_, true), {}, {}};
+  std::erase_if(totals_, [&](const auto& total) {
+    const auto& topic = total.first[1];
+    return topic != the_others && !topics.contains(topic);
+  });
+  Page page{std::move(partitions), std::move(topics), !std::exchange(exceeded_, true), {}};
   for (auto& family : families) fold(family, page);
   last_ = std::move(page.counted);
 }
@@ -93,10 +123,8 @@ void SeriesCap::fold(Family& family, Page& page) {
       continue;
     }
     if (family.type != MetricType::gauge || !summed_up(family)) continue;
-    sample.labels[1].second = other_partitions;
-    Key key;
-    for (const auto& [name, value] : sample.labels) key.push_back(value);
-    const auto [at, is_new] = others.try_emplace(key, sample);
+    sample.labels = page.labels_of_others(sample);
+    const auto [at, is_new] = others.try_emplace(key_of(family, sample.labels), sample);
     if (is_new) continue;
     at->second.value =
         highest_counts(family) ? std::max(at->second.value, sample.value) : at->second.value + sample.value;
@@ -108,17 +136,12 @@ void SeriesCap::fold(Family& family, Page& page) {
 }
 
 void SeriesCap::count(const Family& family, const Sample& sample, bool other, Page& page) {
-  Key key{family.name};
-  for (const auto& [name, value] : sample.labels) key.push_back(value);
+  auto key = key_of(family, sample.labels);
   const auto last = last_.find(key);
   if (other) {
-    Key of_others = key;
-    of_others[2] = other_partitions;
-    const auto at = totals_.try_emplace(std::move(of_others)).first;
-    if (at->second.labels.empty()) {
-      at->second.labels = sample.labels;
-      at->second.labels[1].second = other_partitions;
-    }
+    const auto labels = page.labels_of_others(sample);
+    const auto at = totals_.try_emplace(key_of(family, labels)).first;
+    at->second.labels = labels;
     if (last != last_.end() || !page.first)
       add(at->second, last == last_.end() ? sample : grown(sample, last->second));
     else if (at->second.buckets.empty())

@@ -1,10 +1,14 @@
 // Keeps a page of metrics in bounds where a process has very many partitions.
 //
-// The first `most` partitions (by topic and number) have series of their own; of the others of a topic there
-// is one series with partition="other": sums; for an age the highest; no offsets. What counts (counters,
-// histograms) never falls when a partition leaves the others or joins them: what was added since the last
-// page is added up, so rate() and increase() are right as far as that page saw. All others of a page are as
-// many series as one partition has, so its length is bounded.
+// The first `most` partitions (by topic and number) have series of their own. The others of a topic share
+// one, with partition="other": sums; for an age the highest; no offsets. So do the others of all topics
+// beyond the first `most` (by name): theirs has topic="other" too. A page has at most 2 * most + 1 samples of
+// a family for each value of its further labels, however many partitions and topics come and go.
+//
+// What counts (counters, histograms) never falls when a partition leaves the others or joins them: what was
+// added since the last page is added up, so rate() and increase() are right as far as that page saw. A
+// topic's series with partition="other" ends when no partition of the topic is left, or topics before it take
+// its place; should it come back, it begins at 0. The one with topic="other" stays.
 //
 // Threads: any; pages are made one after the other.
 #pragma once
@@ -19,7 +23,7 @@
 namespace laneway::telemetry {
 
 inline constexpr std::size_t partitions_with_series = 256;
-inline constexpr const char* other_partitions = "other";
+inline constexpr const char* the_others = "other";  // in place of partitions and topics
 
 class SeriesCap {
  public:

@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "service/support.h"
+#include "telemetry/series_cap.h"
 
 using namespace laneway;
 using namespace laneway::service;
@@ -30,13 +31,13 @@ std::set<std::size_t> members_at_work(const Service& service) {
   return members;
 }
 
-/// Those that the metrics have series of.
+/// Those that the metrics have series of; -1 for others.
 std::set<std::int32_t> measured_partitions(const Service& service) {
   std::set<std::int32_t> result;
   for (const auto& family : service.families())
     for (const auto& sample : family.samples)
       for (const auto& [label, value] : sample.labels)
-        if (label == "partition") result.insert(std::stoi(value));
+        if (label == "partition") result.insert(value == telemetry::the_others ? -1 : std::stoi(value));
   return result;
 }
 

@@ -15,11 +15,12 @@ namespace {
 struct Lane {
   int partition;
   double number;  // of everything that the lane says
+  std::string topic = "orders";
 };
 
 Sample sample(const Lane& lane) {
   Sample made;
-  made.labels = {{"topic", "orders"}, {"partition", std::to_string(lane.partition)}};
+  made.labels = {{"topic", lane.topic}, {"partition", std::to_string(lane.partition)}};
   made.value = lane.number;
   return made;
 }
@@ -34,7 +35,7 @@ std::vector<Family> page_of(const std::vector<Lane>& lanes) {
     auto reason = sample(lane);
     reason.labels.emplace_back("reason", "rejected");
     families[3].samples.push_back(reason);
-    auto times = sample({lane.partition, 0});
+    auto times = sample({lane.partition, 0, lane.topic});
     times.count = static_cast<std::uint64_t>(lane.number);
     times.sum = 2 * lane.number;
     times.buckets = {{0.1, times.count / 2}, {1, times.count}};
@@ -49,11 +50,12 @@ std::vector<Family> page_of(const std::vector<Lane>& lanes) {
 
 /// The value of a family's sample for a partition; nothing where there is none.
 std::optional<double> value(const std::vector<Family>& page, const std::string& family,
-                            const std::string& partition) {
+                            const std::string& partition, const std::string& topic = "orders") {
   for (const auto& each : page)
     if (each.name == family)
       for (const auto& one : each.samples)
-        if (one.labels[1].second == partition) return one.value + static_cast<double>(one.count);
+        if (one.labels[0].second == topic && one.labels[1].second == partition)
+          return one.value + static_cast<double>(one.count);
   return std::nullopt;
 }
 
@@ -61,6 +63,12 @@ std::vector<Family> capped(SeriesCap& cap, const std::vector<Lane>& lanes) {
   auto page = page_of(lanes);
   cap.apply(page);
   return page;
+}
+
+std::size_t length_of(const std::vector<Family>& page) {
+  std::size_t series = 0;
+  for (const auto& family : page) series += family.samples.size();
+  return series;
 }
 
 }  // namespace
@@ -123,9 +131,56 @@ TEST_CASE(
     std::vector<Lane> lanes;
     const int first = page_number * 37;
     for (int i = first; i < first + (page_number % 2 == 0 ? 10 : 1000); ++i) lanes.push_back({i, 1});
-    std::size_t series = 0;
-    for (const auto& family : capped(cap, lanes)) series += family.samples.size();
+    const auto series = length_of(capped(cap, lanes));
     if (page_number == 0) length = series;
     CHECK(series == length);
   }
+}
+
+TEST_CASE("the others of a topic have a series as long as a partition of it is there") {
+  for (const std::string counter : {"dead_letters_total", "pool_duration_seconds"}) {
+    INFO(counter);
+    SeriesCap of_counter(3);
+    const auto others = [&](const std::vector<Lane>& lanes, const std::string& topic) {
+      return value(capped(of_counter, lanes), counter, "other", topic);
+    };
+    const std::vector<Lane> a{{0, 1, "a"}, {1, 1, "a"}};
+    const auto with = [&](std::vector<Lane> lanes) {
+      lanes.insert(lanes.begin(), a.begin(), a.end());
+      return lanes;
+    };
+    CHECK(others(with({{0, 1, "b"}, {1, 5, "b"}, {0, 7, "c"}}), "b") == 0);
+    CHECK(others(with({{0, 1, "b"}, {1, 8, "b"}, {0, 9, "c"}}), "b") == 3);
+    CHECK(others(with({{0, 1, "b"}}), "c") == std::nullopt);    // c was revoked
+    CHECK(others(with({{0, 1, "b"}}), "b") == 3);               // one of b is left
+    CHECK(others(with({{0, 1, "b"}, {0, 4, "c"}}), "c") == 4);  // it came back, and begins anew
+  }
+}
+
+TEST_CASE("the others of topics beyond the first are one, and what it counts never falls") {
+  SeriesCap cap(2);
+  const auto page = [&](const std::vector<Lane>& lanes) { return capped(cap, lanes); };
+  page({{0, 1, "a"}, {0, 1, "b"}, {0, 10, "c"}, {0, 20, "d"}});
+  const auto next = page({{0, 1, "a"}, {0, 1, "b"}, {0, 13, "c"}, {0, 24, "d"}});
+  CHECK(value(next, "lane_lag_records", "other", "other") == 37);
+  CHECK(value(next, "lane_oldest_incomplete_seconds", "other", "other") == 24);
+  CHECK(value(next, "dead_letters_total", "other", "other") == 7);
+  CHECK(value(next, "pool_duration_seconds", "other", "other") == 7);
+  CHECK_FALSE(value(next, "dead_letters_total", "other", "c"));
+  const auto later = page({{0, 1, "a"}, {0, 14, "c"}, {0, 25, "d"}});  // c is among the first now
+  CHECK(value(later, "dead_letters_total", "0", "c") == 14);
+  CHECK(value(later, "dead_letters_total", "other", "other") == 8);
+}
+
+TEST_CASE("a page is no longer with a thousand topics, each of them new, page after page") {
+  SeriesCap cap(4);
+  std::size_t length = 0;
+  for (int page_number = 0; page_number < 20; ++page_number) {
+    std::vector<Lane> lanes;
+    for (int i = 0; i < 1000; ++i) lanes.push_back({0, 1, std::to_string(page_number * 1000 + i)});
+    const auto series = length_of(capped(cap, lanes));
+    if (page_number == 0) length = series;
+    CHECK(series == length);
+  }
+  CHECK(length <= 5 * (2 * 4 + 1) + 1);
 }
