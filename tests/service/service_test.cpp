@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "lane/completion_map.h"
+#include "service/process_threads.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -12,6 +13,21 @@ using namespace laneway::service;
 using handler::Outcome;
 
 namespace {
+
+/// A metric of the whole process.
+telemetry::Sample sample(const Service& service, const std::string& name) {
+  for (const auto& family : service.families())
+    if (family.name == name) return family.samples.at(0);
+  FAIL("no metric is called " << name);
+  return {};
+}
+
+/// The names of the labels of its samples, as the table has them.
+std::string labels_of(const telemetry::Family& family) {
+  std::string labels;
+  for (const auto& [name, value] : family.samples.at(0).labels) labels += (labels.empty() ? "" : ",") + name;
+  return labels;
+}
 
 bool is(const kafka::Record& record, std::int32_t partition, std::int64_t offset) {
   return record.partition() == partition && record.offset() == offset;
@@ -214,4 +230,45 @@ TEST_CASE("records that fail are tried again, and those that never work commit n
   REQUIRE(decoded.map);
   CHECK(decoded.map->contains(29));
   CHECK_FALSE(decoded.map->contains(20));
+}
+
+TEST_CASE("commits and drains are measured, and a record that outlives its drain is abandoned") {
+  World world(1);
+  world.config.lanes.workers = 2;
+  world.config.lanes.drain = milliseconds(100);
+  world.produce(5);
+  const auto service = world.started(all_but(0, 3));
+  CHECK(eventually([&] { return world.committed_offsets() == std::vector<std::int64_t>{3}; }));
+  CHECK(eventually([&] { return sample(*service, "commit_latency_seconds").count > 0; }));
+  CHECK(sample(*service, "commit_latency_seconds").sum > 0);
+  CHECK(sample(*service, "drain_seconds").count == 0);
+  CHECK(metric(*service, "abandoned_total") == 0);
+  CHECK(sample(*service, "process_threads_expected").value ==
+        static_cast<double>(expected_threads(world.config, 1, 1).all));
+  service->stop();
+  CHECK(service->wait().abandoned == 1);
+  CHECK(sample(*service, "drain_seconds").count > 0);
+  CHECK(sample(*service, "drain_seconds").sum >= 0.1);
+}
+
+TEST_CASE("a service has every metric of the table, with its labels") {
+  World world(1);
+  REQUIRE(world.cluster->create_topic("orders-dlt", 1));
+  world.config.dead_letter.topic = "{topic}-dlt";
+  world.produce(1);
+  const auto service = world.started([](const handler::Attempt&) { return Outcome::reject("of no use"); });
+  CHECK(eventually([&] { return metric(*service, "dead_letters_total") == 1; }));
+  std::map<std::string, std::string> labels;
+  for (const auto& family : service->families())
+    if (!family.samples.empty()) labels[family.name] = labels_of(family);
+  for (const auto& info : telemetry::metric_table) {
+    // The program's own, what a page leaves out, and what only a traced service has.
+    if (info.name == "build_info" || info.name == "metrics_omitted_series" ||
+        info.name == "trace_spans_total")
+      continue;
+    INFO(info.name);
+    REQUIRE(labels.contains(std::string(info.name)));
+    CHECK(labels[std::string(info.name)] == info.labels);
+  }
+  stop_cleanly(*service);
 }

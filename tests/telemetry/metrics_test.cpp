@@ -179,6 +179,62 @@ TEST_CASE("the pool's names of every service are there without the prefix, where
   CHECK(read_page(render_metrics(providers)).series.size() == 2);
 }
 
+TEST_CASE("the names that dashboards and alerts stand on are there, with their types and labels") {
+  struct Promise {
+    const char* name;
+    const char* type;
+    const char* labels = "topic,partition";
+  };
+  constexpr Promise promises[] = {
+      {"pool_jobs_total", "counter", "topic,partition,outcome"},
+      {"pool_rejections_total", "counter"},
+      {"pool_inflight", "gauge"},
+      {"pool_queue_depth", "gauge"},
+      {"pool_queue_capacity", "gauge"},
+      {"pool_workers", "gauge"},
+      {"pool_workers_active", "gauge"},
+      {"pool_duration_seconds", "histogram"},
+      {"pool_queue_wait_seconds", "histogram"},
+      {"lane_state", "gauge", "topic,partition,state"},
+      {"lane_lag_records", "gauge"},
+      {"lane_oldest_incomplete_seconds", "gauge"},
+      {"lane_committed_offset", "gauge"},
+      {"lane_delivered_offset", "gauge"},
+      {"lane_holds_total", "counter"},
+      {"lane_held_seconds_total", "counter"},
+      {"lane_pauses_total", "counter"},
+      {"lane_paused_seconds_total", "counter"},
+      {"lane_resume_latency_seconds", "histogram"},
+      {"commits_total", "counter", "result"},
+      {"commit_latency_seconds", "histogram", ""},
+      {"rebalances_total", "counter", "kind"},
+      {"drain_seconds", "histogram", ""},
+      {"abandoned_total", "counter"},
+      {"duplicates_suppressed_total", "counter"},
+      {"dead_letters_total", "counter", "topic,partition,reason"},
+      {"retries_scheduled", "gauge"},
+      {"breaker_state", "gauge", "downstream"},
+      {"fetched_bytes_total", "counter"},
+      {"processed_bytes_total", "counter"},
+      {"memory_records_bytes", "gauge"},
+      {"build_info", "gauge", "version,librdkafka"},
+  };
+  const auto page = read_page(render_metrics({[] {
+    std::vector<Family> families;
+    for (const auto& info : metric_table) families.emplace_back(info, std::vector<Sample>{{}});
+    return families;
+  }}));
+  std::map<std::string_view, std::string_view> labels;
+  for (const auto& info : metric_table) labels[info.name] = info.labels;
+  for (const auto& promise : promises) {
+    INFO(promise.name);
+    const auto found = page.type.find(std::string("laneway_") + promise.name);
+    REQUIRE(found != page.type.end());
+    CHECK(found->second == promise.type);
+    CHECK(labels[promise.name] == promise.labels);
+  }
+}
+
 TEST_CASE("names follow Prometheus' conventions") {
   std::set<std::string_view> names;
   for (const auto& info : metric_table) {

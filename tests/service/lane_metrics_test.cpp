@@ -1,0 +1,133 @@
+// What the metrics of a lane say, each by its value, at moments that the test makes.
+#include "service/lane_metrics.h"
+
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using lane::TestLane;
+
+namespace {
+
+telemetry::Sample sample(const TestLane& test, const std::string& name) {
+  const std::shared_ptr<const lane::Lane> lane(std::shared_ptr<void>(), test.lane.get());
+  for (auto& family : lane_families({lane}))
+    if (family.name == name) return family.samples.at(0);
+  FAIL("no metric is called " << name);
+  return {};
+}
+double value(const TestLane& test, const std::string& name) { return sample(test, name).value; }
+
+TestLane& with_pool(TestLane& test, std::uint32_t workers, std::uint32_t queue) {
+  test.context.lanes.workers = workers;
+  test.context.lanes.queue = queue;
+  return test;
+}
+
+}  // namespace
+
+TEST_CASE("two workers at work and three records waiting") {
+  TestLane test;
+  with_pool(test, 2, 8);
+  test.partition.add_run(0, 5, 10);
+  test.partition.high_watermark = 7;
+  test.now -= seconds(1000);
+  test.begin();
+  REQUIRE(test.until_started({0, 1}));
+  test.pass(seconds(1));
+  CHECK(value(test, "pool_inflight") == 2);
+  CHECK(value(test, "pool_queue_depth") == 3);
+  CHECK(value(test, "pool_queue_capacity") == 8);
+  CHECK(value(test, "pool_workers") == 2);
+  CHECK(value(test, "pool_workers_active") == 2);
+  CHECK(value(test, "pool_stuck") == 0);
+  CHECK(value(test, "lane_lag_records") == 7);
+  CHECK(value(test, "lane_delivered_offset") == 4);
+  CHECK(value(test, "lane_oldest_incomplete_seconds") >= 900);
+  CHECK(value(test, "memory_records_bytes") == 5 * (10 + lane::record_overhead));
+  CHECK(sample(test, "pool_duration_seconds").count == 0);
+  CHECK(sample(test, "pool_queue_wait_seconds").count == 2);
+  test.handler.answer(0);
+  REQUIRE(test.until_started({0, 1, 2}));
+  CHECK(value(test, "pool_queue_depth") == 2);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit() == 5; }));
+  REQUIRE(test.until([&] { return value(test, "pool_inflight") == 0; }));
+  test.pass(seconds(1));
+  for (const std::string name : {"pool_duration_seconds", "pool_queue_wait_seconds"}) {
+    INFO(name);
+    CHECK(sample(test, name).count == 5);
+    CHECK(sample(test, name).sum > 0);
+  }
+  CHECK(value(test, "lane_oldest_incomplete_seconds") == 0);
+  CHECK(value(test, "memory_records_bytes") == 0);
+  CHECK(value(test, "lane_committed_offset") == 5);
+  CHECK(value(test, "lane_delivered_offset") == 4);
+}
+
+TEST_CASE("one worker that runs all records of a partition has taken them all, and stays for the next") {
+  TestLane test;
+  with_pool(test, 3, 8);
+  test.context.lanes.order = config::Order::partition;
+  test.partition.add_run(0, 5);
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  CHECK(value(test, "pool_inflight") == 5);
+  CHECK(value(test, "pool_queue_depth") == 0);
+  CHECK(value(test, "pool_workers_active") == 1);
+  test.handler.open();
+  std::int64_t next = 5;
+  CHECK(test.until([&] {  // idle ones end after a while
+    test.partition.add(next++);
+    test.work();
+    return value(test, "pool_workers_active") == 0 && value(test, "pool_workers") > 0;
+  }));
+}
+
+TEST_CASE("time spent held, then paused, then waiting for the first record") {
+  TestLane test;
+  with_pool(test, 1, 2);
+  test.context.lanes.pause_after = seconds(5);
+  test.partition.add_run(0, 6);
+  test.begin();
+  test.work();
+  test.pass(seconds(4));
+  CHECK(value(test, "lane_held_seconds_total") == 4);
+  CHECK(value(test, "lane_paused_seconds_total") == 0);
+  test.pass(seconds(1));
+  test.pass(seconds(3));
+  CHECK(value(test, "lane_held_seconds_total") == 5);
+  CHECK(value(test, "lane_paused_seconds_total") == 3);
+  CHECK(value(test, "lane_holds_total") == 1);
+  CHECK(value(test, "lane_pauses_total") == 1);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 6; }));
+  test.pass(milliseconds(50));  // goes on
+  test.pass(seconds(2));
+  CHECK(sample(test, "lane_resume_latency_seconds").count == 0);
+  test.partition.add(6);
+  test.work();
+  CHECK(sample(test, "lane_resume_latency_seconds").count == 1);
+  CHECK(sample(test, "lane_resume_latency_seconds").sum == 2);
+}
+
+TEST_CASE("a record that ignores its time is stuck, and one that does not end with its lane is abandoned") {
+  TestLane test;
+  with_pool(test, 1, 8);
+  test.handler.job_timeout = seconds(1);
+  test.handler.ignore_stops();
+  test.partition.add_run(0, 4);
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  test.pass(seconds(2));
+  CHECK(value(test, "pool_stuck") == 0);
+  test.pass(seconds(11));
+  CHECK(value(test, "pool_stuck") == 1);
+  REQUIRE(test.until_started({0, 1}));  // in its place
+  CHECK(value(test, "pool_inflight") == 2);
+  CHECK(value(test, "abandoned_total") == 0);
+  test.lane->begin_drain(test.now, test.now);
+  test.lane->cancel();
+  test.lane->revoke(test.now);
+  CHECK(value(test, "abandoned_total") == 2);
+}
