@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "captured_log.h"
 #include "catch.h"
 #include "service/support.h"
 
@@ -147,11 +148,6 @@ TEST_CASE(
   World world(2);
   world.config.admin.ready.stall = seconds(1);
   world.config.retry.backoff = milliseconds(20);
-  const auto codes = [](const Service& service) {
-    std::vector<std::string> all;
-    for (const auto& reason : service.readiness().reasons) all.push_back(reason.code);
-    return all;
-  };
   std::atomic<bool> broken{true};
   auto service = world.service([&](const handler::Attempt& attempt) {
     return broken && attempt.record.partition() == 1 ? Outcome::retry("HTTP 500") : Outcome::done();
@@ -189,6 +185,58 @@ TEST_CASE("a service whose brokers are gone is not ready") {
     const auto reasons = service->readiness().reasons;
     return !reasons.empty() && reasons.front().code == "no_broker";
   }));
+  service->stop();
+  waiting.join();
+}
+
+TEST_CASE("a service whose handler ignores that its time is over is not ready until it returns") {
+  const CapturedLog log;
+  World world(1);
+  world.timeout = milliseconds(100);
+  Gate gate;
+  world.produce(2);
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.record.offset() == 0) gate.wait();
+    return Outcome::done();
+  });
+  REQUIRE(eventually([&] { return codes(*service) == std::vector<std::string>{"stuck"}; }));
+  CHECK_THAT(service->readiness().reasons.front().text, Catch::Contains("orders[0]: 1 worker(s) stuck"));
+  CHECK(metric(*service, "pool_stuck") == 1);
+  CHECK(log.lines({"msg=\"handler stuck\"", "partition=0", "offset=0"}) == 1);
+  gate.open();
+  CHECK(eventually([&] { return service->readiness().ready(); }));
+  CHECK(metric(*service, "pool_stuck") == 0);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a service is not ready while a record holds its lane for too long, though others go on") {
+  World world(1);
+  world.timeout = std::chrono::hours(1);
+  world.config.admin.ready.stall = seconds(1);
+  world.config.lanes.workers = 2;
+  world.config.lanes.queue = 2000;
+  world.config.lanes.max_incomplete = 1000;
+  Gate gate;
+  std::atomic<std::int64_t> allowed{0};
+  world.produce(1100);
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.record.offset() == 0) gate.wait();
+    while (attempt.record.offset() > allowed && !attempt.stop.stop_requested())
+      std::this_thread::sleep_for(milliseconds(1));
+    return Outcome::done();
+  });
+  std::thread waiting([&] { (void)service->wait(); });
+  auto next = SteadyClock::now();
+  CHECK(eventually([&] {
+    if (SteadyClock::now() >= next) ++allowed, next += milliseconds(100);
+    return codes(*service) == std::vector<std::string>{"held"};
+  }));
+  const auto reasons = service->readiness().reasons;
+  REQUIRE_FALSE(reasons.empty());
+  CHECK_THAT(reasons.front().text, Catch::Contains("its oldest record is 0"));
+  allowed = 2000;
+  gate.open();
+  CHECK(eventually([&] { return service->readiness().ready(); }));
   service->stop();
   waiting.join();
 }

@@ -101,11 +101,13 @@ TEST_CASE("an outage opens the breaker, gives nothing up, and ends with every re
   });
   CHECK(eventually([&] { return metric(*service, "breaker_state") > 0; }));
   CHECK(eventually([&] { return asked > 12; }));  // it goes on asking
+  CHECK(codes(*service) == std::vector<std::string>{"breaker_open"});
   out = false;
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   CHECK(world.each_done_once());
   CHECK(world.dead_letters(*service) == 0);
   CHECK(metric(*service, "breaker_state") == 0);
+  CHECK(service->readiness().ready());
   stop_cleanly(*service);
 }
 

@@ -61,8 +61,13 @@ TEST_CASE(
     const auto first = world.started(a_millisecond);
     CHECK(eventually([&] { return first->snapshot().size() == 4; }));
     world.produce(300);
+    bool ready = true;
     const auto second = world.started(a_millisecond);
-    CHECK(eventually([&] { return share(*first, *second, 4); }));
+    CHECK(eventually([&] {
+      ready = ready && first->readiness().ready();
+      return share(*first, *second, 4);
+    }));
+    CHECK(ready);  // all the while
     CHECK(eventually([&] { return measured_partitions(*first) == partitions_of(*first); }));
     CHECK(measured_partitions(*first).size() < 4);  // what was revoked has no series
     world.produce(300);
@@ -75,6 +80,26 @@ TEST_CASE(
     stop_cleanly(*first);
     CHECK(metric(*first, "rebalances_total", "lost") == 0);
     // Some records are done twice: the embedded coordinator refuses commits during a rebalance.
+  }
+}
+
+TEST_CASE("a member that the group does not let in is not ready, before its first assignment and after") {
+  World world(1);
+  world.config.kafka["max.poll.interval.ms"] = {"3000", "", false};  // and so long may a rebalance take
+  const auto refuse = [&] { world.cluster->fail_next(Cluster::Request::join_group, 100000); };
+  SECTION("before") {
+    refuse();
+    const auto service = world.started();
+    CHECK(codes(*service) == std::vector<std::string>{"unassigned"});
+    stop_cleanly(*service);
+  }
+  SECTION("after") {
+    const auto service = world.started();
+    REQUIRE(eventually([&] { return service->readiness().ready(); }));
+    refuse();
+    world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::rebalancing);
+    CHECK(eventually([&] { return codes(*service) == std::vector<std::string>{"rebalancing"}; }));
+    stop_cleanly(*service);
   }
 }
 

@@ -84,8 +84,10 @@ inline handler::Outcome do_nothing(const handler::Attempt&) { return {}; }
 
 class TestHandler final : public handler::RecordHandler {
  public:
-  TestHandler(History& history, Behaviour behaviour) : history_(history), behaviour_(std::move(behaviour)) {}
+  TestHandler(History& history, Behaviour behaviour, Duration timeout)
+      : history_(history), behaviour_(std::move(behaviour)), timeout_(timeout) {}
   std::string name() const override { return "test"; }
+  Duration timeout() const override { return timeout_; }
 
  private:
   handler::Outcome handle_record(const handler::Attempt& attempt) override {
@@ -97,6 +99,7 @@ class TestHandler final : public handler::RecordHandler {
 
   History& history_;
   const Behaviour behaviour_;
+  const Duration timeout_;
 };
 
 /// A cluster with the topic "orders".
@@ -119,7 +122,8 @@ class World {
   }
 
   std::unique_ptr<Service> service(Behaviour behaviour = do_nothing) {
-    return std::make_unique<Service>(config, std::make_unique<TestHandler>(history, std::move(behaviour)));
+    return std::make_unique<Service>(config,
+                                     std::make_unique<TestHandler>(history, std::move(behaviour), timeout));
   }
   std::unique_ptr<Service> started(Behaviour behaviour = do_nothing) {
     auto made = service(std::move(behaviour));
@@ -178,6 +182,7 @@ class World {
 
   std::unique_ptr<kafka::EmbeddedCluster> cluster;
   config::Config config;
+  Duration timeout = seconds(30);  // of attempts
   History history;
 
  private:
@@ -192,6 +197,13 @@ inline void stop_cleanly(Service& service) {
   CHECK(ended.abandoned == 0);
   CHECK_FALSE(ended.stuck);
   CHECK_FALSE(ended.error);
+}
+
+/// The codes of the reasons why it is not ready; none when it is.
+inline std::vector<std::string> codes(const Service& service) {
+  std::vector<std::string> all;
+  for (const auto& reason : service.readiness().reasons) all.push_back(reason.code);
+  return all;
 }
 
 /// The sum of a metric's samples, or of those with this label value.
