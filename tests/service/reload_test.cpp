@@ -74,3 +74,56 @@ TEST_CASE("another drain counts for the next stop") {
   CHECK(ended.abandoned == 1);
   CHECK_FALSE(ended.stuck);
 }
+
+TEST_CASE("a breaker that is turned on opens, and one that is turned off holds nothing any more") {
+  World world(1);
+  world.config.breaker = {.failures = 0, .probe = std::chrono::hours(1)};
+  world.config.retry.max_backoff = milliseconds(50);
+  std::atomic<bool> out{true};
+  world.produce(20);
+  const auto service = world.started([&](const handler::Attempt&) {
+    return out ? handler::Outcome::unavailable("out") : handler::Outcome::done();
+  });
+  REQUIRE(eventually([&] { return metric(*service, "pool_jobs_total", "unavailable") > 40; }));
+  CHECK(metric(*service, "breaker_state") == 0);
+  auto wanted = world.config;
+  wanted.breaker.failures = 1;
+  REQUIRE(service->change(wanted));
+  CHECK(eventually([&] { return metric(*service, "breaker_state") == 2; }));
+  out = false;
+  REQUIRE(service->change(world.config));
+  CHECK(eventually([&] { return world.history.distinct_done() == 20; }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE("the rate of the process can be raised while it holds the lanes") {
+  World world(1);
+  world.config.rate.records = 1;
+  world.produce(1000);
+  const auto service = world.started();
+  REQUIRE(eventually([&] {
+    const auto lanes = service->snapshot();
+    return lanes.size() == 1 && lanes.front().held_by(lane::Hold::rate_limited);
+  }));
+  auto wanted = world.config;
+  wanted.rate.records = 0;
+  REQUIRE(service->change(wanted));
+  CHECK(eventually([&] { return world.history.distinct_done() == 1000; }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE("the rate of dead letters can be raised while they wait for it") {
+  World world(1);
+  REQUIRE(world.cluster->create_topic("orders-dlt", 1));
+  world.config.dead_letter.topic = "{topic}-dlt";
+  world.config.dead_letter.max_rate = 1;  // 60 at once
+  world.produce(500);
+  const auto service =
+      world.started([](const handler::Attempt&) { return handler::Outcome::reject("of no use"); });
+  REQUIRE(eventually([&] { return metric(*service, "dead_letters_total") >= 60; }));
+  auto wanted = world.config;
+  wanted.dead_letter.max_rate = 0;
+  REQUIRE(service->change(wanted));
+  CHECK(eventually([&] { return metric(*service, "dead_letters_total") == 500; }));
+  stop_cleanly(*service);
+}
