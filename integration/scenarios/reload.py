@@ -113,6 +113,7 @@ def scenario(run):
             operator.be_refused(number)
         else:
             operator.change(number)
+    quiet(operator)
     only_looked_at(service, operator)
     run.finish_writing()
     run.wait_for_no_lag()
@@ -127,6 +128,13 @@ def scenario(run):
 
 def lanes(service):
     return json.loads(service.get("/status"))["lanes"]
+
+
+def quiet(operator):
+    """A reload that is in force is itself not logged at level warn; the number of those that are is counted at the end."""
+    operator.write(merged(wanted(RELOADS - 2), {"log": {"level": "warn"}}))
+    code, said = operator.by_command()
+    expect_equal((0, "1 setting changed:\nlog.level: info → warn\n"), (code, said), "the reload to level warn")
 
 
 def only_looked_at(service, operator):
