@@ -3,6 +3,7 @@
 At the end Prometheus' own tool reads the metrics.
 """
 import json
+import re
 import subprocess
 import urllib.error
 import urllib.request
@@ -59,7 +60,7 @@ def scenario(run):
     service = run.service("webhook", handler={"simulate": None, "http": {"url": receiver.url()}},
                           retry={"attempts": 100000, "backoff": "200ms", "max_backoff": "500ms"},
                           dead_letter={"topic": "{topic}-dlt"},
-                          admin={"token_file": str(token), "ready": {"stall": "2s"}})
+                          admin={"token_file": str(token), "ready": {"stall": "2s"}, "pool_aliases": True})
     operator = Operator(service, token)
     wait_until("it is ready", lambda: not operator.ready())
     paused(run, operator)
@@ -80,8 +81,10 @@ def scenario(run):
 
 
 def check_metrics(service):
+    metrics = service.get("/metrics")
+    expect(re.search(r"^pool_inflight{", metrics, re.MULTILINE), "the pool's metrics have no second name")
     promtool = [harness.ROOT / "scripts" / "promtool", "check", "metrics"]
-    done = subprocess.run(promtool, input=service.get("/metrics"), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run(promtool, input=metrics, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=100)
     expect_equal((0, ""), (done.returncode, done.stdout), "what promtool says of the metrics")
 

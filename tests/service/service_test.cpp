@@ -7,6 +7,7 @@
 #include "lane/completion_map.h"
 #include "service/process_threads.h"
 #include "service/support.h"
+#include "telemetry/series_cap.h"
 
 using namespace laneway;
 using namespace laneway::service;
@@ -270,5 +271,33 @@ TEST_CASE("a service has every metric of the table, with its labels") {
     REQUIRE(labels.contains(std::string(info.name)));
     CHECK(labels[std::string(info.name)] == info.labels);
   }
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a record that waits for its next attempt lets go of the buffer that it was fetched in") {
+  World world(1);
+  world.produce(1);
+  std::atomic<const char*> fetched{nullptr}, waited{nullptr};
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    (attempt.number == 1 ? fetched : waited) = attempt.record.value()->data();
+    return attempt.number == 1 ? Outcome::retry("not now") : Outcome::done();
+  });
+  CHECK(eventually([&] { return world.history.distinct_done() == 1; }));
+  CHECK(fetched.load() != nullptr);
+  CHECK(waited.load() != fetched.load());  // a copy, made while the first was there
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a process with very many partitions has series of the first and one of the others") {
+  World world(300);
+  const auto service = world.started();
+  CHECK(eventually([&] { return service->snapshot().size() == 300; }));
+  CHECK(eventually([&] { return metric(*service, "lane_state", "running") == 300; }));
+  for (const auto& family : service->families())
+    if (family.name == "pool_queue_capacity") {
+      CHECK(family.samples.size() == telemetry::partitions_with_series + 1);
+      CHECK(family.samples.back().labels.at(1).second == telemetry::the_others);
+    }
+  CHECK(metric(*service, "pool_queue_capacity") == 300 * world.config.lanes.queue);
   stop_cleanly(*service);
 }
