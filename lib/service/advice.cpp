@@ -12,7 +12,6 @@ namespace {
 
 using lane::Hold;
 
-constexpr Duration least_span = seconds(60);
 constexpr Duration backlog_patience = std::chrono::hours(1);
 constexpr double often = 0.5;      // of the time: a limit that is worth a change
 constexpr double sometimes = 0.1;  // of the time: an outage that makes the rest no measure
@@ -54,7 +53,7 @@ Limit limit_of_idle(const LaneUsage& lane, const config::Lanes& lanes) {
 }
 
 Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& settings) {
-  if (lane.span < least_span || lane.held_by(Hold::by_hand) >= sometimes) return Limit::none;
+  if (lane.span < settings.least_span || lane.held_by(Hold::by_hand) >= sometimes) return Limit::none;
   if (lane.held_by(Hold::breaker_open) >= sometimes) return Limit::outage;
   if (lane.held_by(Hold::retries_full) >= sometimes) return Limit::failures;
   if (lane.rate <= 0 || !falls_behind(lane, settings.lanes)) return Limit::none;
@@ -170,24 +169,24 @@ std::string text_of(Limit limit, const Group& group, const Usage& usage, const A
 }
 
 /// Little's law: what is there, by how fast it goes.
-Duration drain_of(const LaneUsage& lane) {
+Duration drain_of(const LaneUsage& lane, Duration least_span) {
   if (lane.span < least_span || lane.rate <= 0 || lane.all_busy < often) return Duration::zero();
   return duration_cast<Duration>(std::chrono::duration<double>(lane.outstanding / lane.rate));
 }
 
 void advise_on_drain(const Usage& usage, const AdviceSettings& settings, std::vector<std::string>& advice) {
   if (settings.lanes.drain_queued != config::DrainQueued::finish || usage.lanes.empty()) return;
-  const auto& worst =
-      *std::max_element(usage.lanes.begin(), usage.lanes.end(),
-                        [](const auto& a, const auto& b) { return drain_of(a) < drain_of(b); });
-  const auto drain = drain_of(worst);
-  if (drain <= settings.lanes.drain) return;
+  const auto drain = [&](const LaneUsage& lane) { return drain_of(lane, settings.least_span); };
+  const auto& worst = *std::max_element(usage.lanes.begin(), usage.lanes.end(),
+                                        [&](const auto& a, const auto& b) { return drain(a) < drain(b); });
+  const auto needed = drain(worst);
+  if (needed <= settings.lanes.drain) return;
   const auto fits = worst.rate * to_seconds(settings.lanes.drain) - settings.lanes.workers;
   std::string text = "lanes.drain " + config::print_duration(settings.lanes.drain) + " -> " +
-                     config::print_duration(std::chrono::ceil<seconds>(drain + drain / 4));
+                     config::print_duration(std::chrono::ceil<seconds>(needed + needed / 4));
   if (fits >= 1) text += ", or lanes.queue" + arrow(settings.lanes.queue, static_cast<std::uint64_t>(fits));
   advice.push_back(text + ": what " + worst.name + " has taken needs " +
-                   config::print_duration(std::chrono::ceil<seconds>(drain)) +
+                   config::print_duration(std::chrono::ceil<seconds>(needed)) +
                    "; a stop gives back what does not fit");
 }
 
@@ -195,7 +194,7 @@ void advise_on_drain(const Usage& usage, const AdviceSettings& settings, std::ve
 
 std::vector<std::string> advise(const Usage& usage, const AdviceSettings& settings) {
   std::vector<std::string> advice;
-  if (usage.span < least_span) return advice;
+  if (usage.span < settings.least_span) return advice;
   std::map<Limit, Group> groups;
   for (const auto& lane : usage.lanes) groups[limit_of(lane, usage, settings)].push_back(&lane);
   groups.erase(Limit::none);

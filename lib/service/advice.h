@@ -18,11 +18,12 @@ namespace laneway::service {
 
 struct AdviceSettings {
   config::Lanes lanes;
-  std::uint64_t connections = 0;  ///< that all lanes share; 0: there is no such limit
-  double cores = 1;               ///< that the process may use
+  std::uint64_t connections = 0;      ///< that all lanes share; 0: there is no such limit
+  double cores = 1;                   ///< that the process may use
+  Duration least_span = seconds(60);  ///< a lane that was seen for less is not judged
 };
 
-/// One line each, the most important first; nothing before a minute has been seen.
+/// One line each, the most important first; nothing before `least_span` has been seen.
 std::vector<std::string> advise(const Usage& usage, const AdviceSettings& settings);
 
 }  // namespace laneway::service

@@ -22,8 +22,11 @@
 namespace laneway::service {
 
 struct Service::Implementation {
-  Implementation(config::Config c, std::unique_ptr<handler::Handler> h)
-      : config(std::move(c)), handler(std::move(h)), in_force(std::make_shared<config::Config>(config)) {}
+  Implementation(config::Config c, std::unique_ptr<handler::Handler> h, Duration a)
+      : config(std::move(c)),
+        advice_after(a),
+        handler(std::move(h)),
+        in_force(std::make_shared<config::Config>(config)) {}
 
   Status prepare();
   Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
@@ -50,6 +53,7 @@ struct Service::Implementation {
   AdviceSettings advice_settings() const;
 
   const config::Config config;  // as it was started; what can be changed in flight: settings()
+  const Duration advice_after;
   std::unique_ptr<handler::Handler> handler;
   std::unique_ptr<handler::ForwardHandler> forward;
   delivery::RetryStages stages;

@@ -253,8 +253,9 @@ void Service::Implementation::stop() {
   changed.notify();
 }
 
-Service::Service(config::Config config, std::unique_ptr<handler::Handler> handler)
-    : implementation_(std::make_unique<Implementation>(std::move(config), std::move(handler))) {}
+Service::Service(config::Config config, std::unique_ptr<handler::Handler> handler, Duration advice_after)
+    : implementation_(std::make_unique<Implementation>(std::move(config), std::move(handler), advice_after)) {
+}
 
 Service::~Service() {
   if (!all_ended(implementation_->loops())) {

@@ -73,8 +73,10 @@ struct ServiceStatus {
 
 class Service {
  public:
-  /// `handler`: the work, when it is not the configuration's.
-  explicit Service(config::Config config, std::unique_ptr<handler::Handler> handler = nullptr);
+  /// `handler`: the work, when it is not the configuration's. `advice_after`: how long lanes are looked at
+  /// before anything is advised.
+  explicit Service(config::Config config, std::unique_ptr<handler::Handler> handler = nullptr,
+                   Duration advice_after = seconds(60));
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

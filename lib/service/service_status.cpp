@@ -76,6 +76,7 @@ AdviceSettings Service::Implementation::advice_settings() const {
   if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
     advised.connections = http->connections;
   advised.cores = processors();
+  advised.least_span = advice_after;
   return advised;
 }
 

@@ -240,3 +240,29 @@ TEST_CASE("a service is not ready while a record holds its lane for too long, th
   service->stop();
   waiting.join();
 }
+
+TEST_CASE("a service whose workers are all busy is advised to have more") {
+  World world(1);
+  world.advice_after = seconds(2);
+  world.config.lanes.workers = 8;
+  world.config.lanes.queue = 2000;
+  std::atomic<std::int64_t> allowed{0};
+  world.produce(1500);
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    while (attempt.record.offset() > allowed && !attempt.stop.stop_requested())
+      std::this_thread::sleep_for(milliseconds(1));
+    return Outcome::done();
+  });
+  std::thread waiting([&] { (void)service->wait(); });
+  CHECK(service->status().advice.empty());
+  auto next = SteadyClock::now();
+  CHECK(eventually([&] {
+    if (SteadyClock::now() >= next) ++allowed, next += milliseconds(100);
+    const auto advice = service->status().advice;
+    return !advice.empty() && advice.front().starts_with("lanes.workers 8 -> 12: all busy ") &&
+           advice.front().ends_with(" % of the last minute (orders[0])");
+  }));
+  allowed = 2000;
+  service->stop();
+  waiting.join();
+}

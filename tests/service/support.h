@@ -122,8 +122,8 @@ class World {
   }
 
   std::unique_ptr<Service> service(Behaviour behaviour = do_nothing) {
-    return std::make_unique<Service>(config,
-                                     std::make_unique<TestHandler>(history, std::move(behaviour), timeout));
+    return std::make_unique<Service>(
+        config, std::make_unique<TestHandler>(history, std::move(behaviour), timeout), advice_after);
   }
   std::unique_ptr<Service> started(Behaviour behaviour = do_nothing) {
     auto made = service(std::move(behaviour));
@@ -183,6 +183,7 @@ class World {
   std::unique_ptr<kafka::EmbeddedCluster> cluster;
   config::Config config;
   Duration timeout = seconds(30);  // of attempts
+  Duration advice_after = seconds(60);
   History history;
 
  private:
