@@ -82,7 +82,7 @@ inline constexpr MetricInfo metric_table[] = {
     {"processed_bytes_total", MetricType::counter, "bytes", "topic,partition",
      "Key and value bytes of records done."},
     {"memory_records_bytes", MetricType::gauge, "bytes", "topic,partition",
-     "Key and value bytes of records in the lanes."},
+     "Memory of records in the lanes: key, value and 512 bytes for each beside them."},
     // The process
     {"process_threads", MetricType::gauge, "threads", "", "Threads of the process."},
     {"process_threads_expected", MetricType::gauge, "threads", "",
