@@ -120,7 +120,8 @@ typedef struct laneway_host {
 /* What init says about the plugin. */
 typedef struct laneway_instance {
   void* data; /* passed to the other functions; in: NULL */
-  /* For submit: records of one batch, at most. In: 1. A batch is as many of the waiting records as fit. */
+  /* For submit: records of one batch, at most. In: 1. A batch is as many as fit of the records that were
+   * taken from the topic together and wait; nothing waits for a batch to fill up. */
   uint32_t most_per_batch;
 } laneway_instance;
 

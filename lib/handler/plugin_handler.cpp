@@ -44,6 +44,7 @@ class BatchPlugin final : public PluginHandler {
   using PluginHandler::PluginHandler;
 
   std::uint32_t most_per_task() const override { return plugin().most_per_batch(); }
+  bool fills_tasks() const override { return plugin().most_per_batch() > 1; }
 
   void handle(Task task) noexcept override {
     plugin().tasks().run(std::move(task), plugin().most_per_batch(), [this](const laneway_batch& batch) {

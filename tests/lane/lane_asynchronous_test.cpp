@@ -1,9 +1,11 @@
-// A handler that answers from a thread of its own: the lane's end waits for that thread to be out of it.
+// Handlers that answer when they like, or several records at once: the lane's end waits for the thread that
+// answers to be out of it, and batches are filled with what waits.
 #include <atomic>
 #include <deque>
 #include <thread>
 
 #include "base/mutex.h"
+#include "handler/plugin_handler.h"
 #include "support.h"
 
 using namespace laneway;
@@ -51,7 +53,54 @@ class Gate {
   std::atomic<bool> reached{false};
 };
 
+/// The table of a plugin that is slow and notes how many records its batches have.
+struct SlowBatches {
+  static constexpr std::uint32_t most = 4;
+
+  static std::int32_t init(const laneway_host* host, const char*, laneway_instance* instance, char*,
+                           std::size_t) {
+    static_cast<SlowBatches*>(instance->data)->host = host;
+    instance->most_per_batch = most;
+    return 0;
+  }
+  static void submit(void* data, const laneway_batch* batch) {
+    auto& self = *static_cast<SlowBatches*>(data);
+    std::this_thread::sleep_for(2 * most * pool::ServiceTime::claim_time);
+    {
+      MutexLock lock(self.mutex);
+      self.sizes.push_back(batch->count);
+    }
+    for (std::uint32_t i = 0; i < batch->count; ++i)
+      self.host->answer(self.host, batch->task, i, LANEWAY_DONE, -1, nullptr);
+  }
+  std::vector<std::uint32_t> seen() {
+    MutexLock lock(mutex);
+    return sizes;
+  }
+
+  const laneway_host* host = nullptr;
+  Mutex mutex;
+  std::vector<std::uint32_t> sizes GUARDED_BY(mutex);
+};
+
 }  // namespace
+
+TEST_CASE("a plugin's batches are filled with the records that wait, however slow it is") {
+  SlowBatches slow;
+  const laneway_plugin table{LANEWAY_PLUGIN_ABI, sizeof(laneway_plugin), "slow", "1.0",
+                             SlowBatches::init,  nullptr,                SlowBatches::submit, nullptr};
+  auto plugin = handler::Plugin::start(table, "{}", &slow);
+  REQUIRE(plugin.ok());
+  const auto handler =
+      handler::PluginHandler::make(std::move(plugin).value(), std::chrono::hours(1));
+  TestLane world;
+  world.context.handler = handler.get();
+  world.partition.add_run(0, 4 * SlowBatches::most);
+  world.begin();
+  REQUIRE(world.until([&] { return world.commit_offset() == 4 * SlowBatches::most; }));
+  CHECK(slow.seen() == std::vector<std::uint32_t>(4, SlowBatches::most));
+  world.lane.reset();  // before its handler
+}
 
 TEST_CASE("a lane is not over while the thread that answered last has yet to signal") {
   TestLane world;  // for its context and partition
