@@ -56,7 +56,8 @@ std::uint32_t HttpHandler::threads(const config::HttpHandler& settings) {
 }
 
 HttpHandler::HttpHandler(const config::HttpHandler& settings, const std::string& server)
-    : timeout_(settings.timeout + (settings.batch.records > 0 ? settings.batch.linger : Duration::zero())) {
+    : server_(server),
+      timeout_(settings.timeout + (settings.batch.records > 0 ? settings.batch.linger : Duration::zero())) {
   const std::uint32_t loops = threads(settings);
   for (std::uint32_t i = 0; i < loops; ++i) {
     const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};

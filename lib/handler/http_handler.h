@@ -40,10 +40,12 @@ class HttpHandler final : public Handler {
     for (const auto& loop : loops_) loop->set_cluster(cluster);
   }
   std::string name() const override { return "http"; }
+  std::string downstream() const override { return server_; }
 
  private:
   HttpHandler(const config::HttpHandler& settings, const std::string& server);
 
+  const std::string server_;  // host:port
   const Duration timeout_;
   std::vector<std::unique_ptr<HttpLoop>> loops_;  // at least one
 };

@@ -53,6 +53,11 @@ TEST_CASE("a record is a POST with the value as it is") {
   CHECK(request.find("Expect") == std::string::npos);
 }
 
+TEST_CASE("the breaker's log names the server, without what is secret in its address") {
+  CHECK(made("http://user:secret@shop.example:8080/orders?key=secret")->downstream() == "shop.example:8080");
+  CHECK(made("http://shop.example/orders")->downstream() == "shop.example:80");
+}
+
 TEST_CASE("a tombstone and an empty value are told apart, and so are no key and an empty key") {
   const auto tombstone = on_the_wire(settings_for(""), record_data(1, {}));
   CHECK(has_line(tombstone, "Content-Length: 0"));
