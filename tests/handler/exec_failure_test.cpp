@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "captured_log.h"
 #include "catch.h"
 #include "exec.h"
 #include "handler/exec_handler.h"
@@ -54,6 +55,26 @@ TEST_CASE("a program that dies is a retry that says how and what it said last") 
                  "KeyError: 'amount'"));
   CHECK(failing("os.close(1); time.sleep(1000)").reason ==
         "the program closed its standard input or output before it answered");
+}
+
+TEST_CASE("what a program writes to its standard error is escaped and cut, and of much a part is left out") {
+  const CapturedLog log;
+  const Scripts scripts;
+  {
+    const auto handler = made(scripts.python(
+        "sys.stderr.write('x' * 5000 + '\\n' + 'a\\x1b[31mb\\n' + 'again\\n' * 300)\n"
+        "sys.stderr.flush()\n"
+        "for line in sys.stdin: answer(outcome='done')\n"));
+    CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done);
+  }
+  CHECK(log.lines({"exec standard error", "line=" + std::string(1024, 'x') + "..."}) == 1);
+  CHECK(log.lines({std::string(1025, 'x')}) == 0);
+  CHECK(log.lines({"exec standard error", "a\\x1b[31mb"}) == 1);
+  CHECK(log.lines({"\x1b"}) == 0);
+  // A hundred in all within the time that they are counted for; a loaded machine may need more than one.
+  CHECK(log.lines({"line=again"}) >= 98);
+  CHECK(log.lines({"line=again"}) < 300);
+  CHECK(log.lines({"exec standard error, lines left out"}) >= 1);
 }
 
 TEST_CASE("an answer that is none is a retry") {

@@ -1,6 +1,7 @@
 // Plugins that tests/CMakeLists.txt builds from tests/handler/plugins, loaded as a user's would be.
 #include "handler/plugin_handler.h"
 
+#include "captured_log.h"
 #include "catch.h"
 #include "handler/run.h"
 
@@ -108,6 +109,14 @@ TEST_CASE("a plugin that does not start says why") {
   CHECK(silent.error().message.ends_with("cannot start: it does not say why"));
   const auto throwing = make("throwing", "{\"a\": 1}");
   CHECK(throwing.error().message.ends_with("cannot start: it takes no configuration, not {\"a\": 1}"));
+}
+
+TEST_CASE("a plugin that does not end well is in the log, with its words") {
+  const CapturedLog log;
+  REQUIRE(make("in_c").ok());
+  CHECK(log.lines({"plugin did not end well"}) == 0);
+  REQUIRE(make("in_c", R"({"end badly": 1})").ok());
+  CHECK(log.lines({"plugin did not end well", "plugin=in_c", "told to end badly"}) == 1);
 }
 
 TEST_CASE("a plugin is tried for check --connect") {

@@ -6,6 +6,7 @@
 #include "laneway/plugin.h"
 
 static const laneway_host* host;
+static int ends_badly;
 
 static int is(laneway_bytes bytes, const char* text) {
   return bytes.data != NULL && bytes.size == strlen(text) && memcmp(bytes.data, text, bytes.size) == 0;
@@ -38,6 +39,7 @@ static int32_t init(const laneway_host* given, const char* config, laneway_insta
                     size_t error_size) {
   host = given;
   (void)instance;
+  ends_badly = strstr(config, "\"end badly\"") != NULL;
   if (strstr(config, "\"fail\"") == NULL) return 0;
   if (strstr(config, "\"silently\"") == NULL) snprintf(error, error_size, "told to fail by %s", config);
   return 1;
@@ -65,9 +67,15 @@ static laneway_verdict handle(void* instance, const laneway_record* record, lane
   return LANEWAY_RETRY;
 }
 
+static int32_t end(void* instance, char* error, size_t error_size) {
+  (void)instance;
+  if (ends_badly) snprintf(error, error_size, "told to end badly");
+  return ends_badly;
+}
+
 const laneway_plugin* laneway_plugin_table(uint32_t host_abi_version) {
   static const laneway_plugin table = {
-      LANEWAY_PLUGIN_ABI, sizeof(laneway_plugin), "in_c", "1.0", init, handle, NULL, NULL,
+      LANEWAY_PLUGIN_ABI, sizeof(laneway_plugin), "in_c", "1.0", init, handle, NULL, end,
   };
   return host_abi_version == LANEWAY_PLUGIN_ABI ? &table : NULL;
 }
