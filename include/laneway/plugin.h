@@ -115,6 +115,11 @@ typedef struct laneway_host {
   /* Answers what is not answered yet of a batch: retry, with this reason. Does nothing when all is answered.
    */
   void (*give_up)(const struct laneway_host* host, uint64_t task, const char* reason);
+
+  /* What tells the record from all others, the same whenever it is handled again: cluster, topic, partition
+   * and offset of where it was first written, with / between them. One thread at a time for one record. The
+   * struct of an older laneway may end before this: compare struct_size. */
+  void (*delivery_id)(const struct laneway_host* host, const laneway_record* record, laneway_bytes* id);
 } laneway_host;
 
 /* What init says about the plugin. */

@@ -21,6 +21,7 @@
 #include <laneway/plugin.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -79,6 +80,14 @@ class Record {
   std::int64_t timestamp() const { return record_->timestamp; }
   /// From 1.
   std::uint32_t attempt() const { return record_->attempt; }
+  /// What tells the record from all others, the same whenever it is handled again: cluster, topic, partition
+  /// and offset of where it was first written. Empty where laneway is older than this.
+  std::string_view delivery_id() const {
+    if (host_->struct_size < offsetof(laneway_host, delivery_id) + sizeof host_->delivery_id) return {};
+    laneway_bytes id;
+    host_->delivery_id(host_, record_, &id);
+    return {id.data, id.size};
+  }
   /// Nothing when it is null. Likewise the value, whose null is a tombstone.
   std::optional<std::string_view> key() const { return view(record_->key); }
   std::optional<std::string_view> value() const { return view(record_->value); }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "handler/delivery_id.h"
 #include "handler/exec_bytes.h"
 #include "handler/record_json.h"
 
@@ -18,17 +19,22 @@ void append_bytes(std::string& out, const Bytes& bytes) {
   if (bytes) out += *bytes;
 }
 
-std::string binary_frame(const ExecRequest& request) {
-  const kafka::Record& record = request.record;
-  const auto headers = shown_headers(record, request.trace);
+/// The cluster stands in the delivery id alone, which came later than the frame: where headers are, programs
+/// that do not know of it find what they expect.
+std::string binary_frame(std::uint64_t id, const Attempt& attempt) {
+  const kafka::Record& record = attempt.record;
+  std::string delivery_id;
+  append_delivery_id(delivery_id, attempt);
+  auto headers = shown_headers(record, attempt.trace);
+  headers.push_back({delivery_id_header, delivery_id});
   std::string out(length_size, '\0');
-  out.reserve(record.size() + 256);
+  out.reserve(record.size() + 384);
   out += static_cast<char>(exec_version);
-  append_big_endian(out, request.id);
+  append_big_endian(out, id);
   append_big_endian(out, static_cast<std::uint32_t>(record.partition()));
   append_big_endian(out, static_cast<std::uint64_t>(record.offset()));
   append_big_endian(out, static_cast<std::uint64_t>(record.timestamp()));
-  append_big_endian(out, request.attempt);
+  append_big_endian(out, attempt.number);
   append_bytes(out, record.topic());
   append_bytes(out, record.key());
   append_bytes(out, record.value());
@@ -44,10 +50,8 @@ std::string binary_frame(const ExecRequest& request) {
 
 }  // namespace
 
-std::string exec_frame(config::Framing framing, const ExecRequest& request) {
-  return framing == config::Framing::json
-             ? record_json(request.record, request.attempt, request.id, request.trace) + '\n'
-             : binary_frame(request);
+std::string exec_frame(config::Framing framing, std::uint64_t id, const Attempt& attempt) {
+  return framing == config::Framing::json ? record_json(attempt, id) + '\n' : binary_frame(id, attempt);
 }
 
 /// Of a complete frame with its length or its line's end; npos while that is not known.

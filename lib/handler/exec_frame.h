@@ -8,7 +8,7 @@
 //
 //   record   version (1 byte, 1) · id (8) · partition (4) · offset (8) · timestamp (8, ms, -1 for none) ·
 //            attempt (4) · topic (bytes) · key (bytes) · value (bytes) · headers (4, how many), each: name
-//            (bytes) · value (bytes)
+//            (bytes) · value (bytes); the last of them is Laneway-Delivery-Id (delivery_id.h)
 //   answer   version (1 byte, 1) · id (8, the record's) · outcome (1: 0 done, 1 retry, 2 reject,
 //            3 unavailable) · after (8, ms, -1 for none) · reason (the rest, UTF-8)
 //
@@ -21,8 +21,7 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "handler/attempt_trace.h"
-#include "kafka/record.h"
+#include "handler/handler.h"
 
 namespace laneway::handler {
 
@@ -30,15 +29,8 @@ inline constexpr std::uint8_t exec_version = 1;
 /// An answer's bytes at most, without its length or its line's end.
 inline constexpr std::size_t longest_exec_answer = 64 * 1024;
 
-struct ExecRequest {
-  std::uint64_t id = 0;
-  const kafka::Record& record;
-  std::uint32_t attempt = 1;
-  const AttemptTrace* trace = nullptr;
-};
-
 /// The frame, whole.
-std::string exec_frame(config::Framing framing, const ExecRequest& request);
+std::string exec_frame(config::Framing framing, std::uint64_t id, const Attempt& attempt);
 
 /// Cuts what a program writes into frames. Fed in pieces of any size; what it keeps is bounded by the longest
 /// answer and the last piece.

@@ -41,7 +41,7 @@ ExecHandler::~ExecHandler() {
 
 Outcome ExecHandler::handle_record(const Attempt& attempt) {
   const auto id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  const auto frame = exec_frame(settings_.framing, {id, attempt.record, attempt.number, attempt.trace});
+  const auto frame = exec_frame(settings_.framing, id, attempt);
   for (;;) {
     const auto child = borrow(attempt.stop);
     if (!child) return unavailable(child.error().message);

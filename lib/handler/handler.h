@@ -15,6 +15,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -36,6 +38,8 @@ struct Attempt {
   StopToken stop;                            ///< the attempt's deadline passed, or the drain was cut short
   const FailureHistory* failures = nullptr;  ///< of the attempts before; null: none failed
   const AttemptTrace* trace = nullptr;       ///< its span, to be passed on; null: not sampled
+  /// The id of the record's cluster, for its delivery id (handler/delivery_id.h); empty where it tells none.
+  std::string_view cluster{};
 
   /// The topic of the service that the record belongs to: its own, except where a stranger wrote it to a
   /// retry topic.
@@ -72,6 +76,8 @@ class TaskSink {
   /// Whether begun() and attempted() want to be called for every record (there is a journal, or spans);
   /// constant.
   virtual bool wants_attempts() const noexcept { return false; }
+  /// See Attempt; constant, and outlives its tasks.
+  virtual std::string_view cluster() const noexcept { return {}; }
   /// The attempt's span; null: none.
   virtual std::unique_ptr<AttemptTrace> begun(const Item& /*item*/) noexcept { return nullptr; }
   virtual void attempted(const Item& /*item*/, const BegunAttempt& /*begun*/, TimePoint /*end*/,
@@ -81,7 +87,10 @@ class TaskSink {
 class Task {
  public:
   Task(const pool::Claim& claim, TaskSink& sink)
-      : finished_{claim, 0, {}, {}}, batch_(static_cast<RecordBatch*>(claim.range.batch)), sink_(&sink) {
+      : finished_{claim, 0, {}, {}},
+        batch_(static_cast<RecordBatch*>(claim.range.batch)),
+        sink_(&sink),
+        cluster_(sink.cluster()) {
     if (!sink.wants_attempts()) return;
     begun_.resize(size());
     for (auto& begun : begun_) begun.start = SteadyClock::now();
@@ -90,6 +99,7 @@ class Task {
       : finished_(std::move(other.finished_)),
         batch_(other.batch_),
         sink_(std::exchange(other.sink_, nullptr)),
+        cluster_(other.cluster_),
         started_(other.started_),
         begun_(std::move(other.begun_)) {}
   Task& operator=(Task&&) = delete;
@@ -114,7 +124,8 @@ class Task {
       begun_[index] = {SteadyClock::now(), sink_->begun(item)};
       trace = begun_[index].trace.get();
     }
-    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace};
+    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace,
+            cluster_};
   }
 
   /// The downstream is asked only now: what has passed since the attempt began is not its time.
@@ -139,6 +150,7 @@ class Task {
   Finished finished_;
   RecordBatch* batch_;
   TaskSink* sink_;
+  std::string_view cluster_;
   std::optional<TimePoint> started_;  // with the first attempt
   std::vector<BegunAttempt> begun_;   // only when the sink wants attempts
 };
@@ -164,9 +176,6 @@ class Handler {
   virtual kafka::Transaction* transaction() { return nullptr; }
   /// Why the handler cannot go on, ever: the service then stops, to be started anew. From any thread.
   virtual std::optional<Error> fatal() const { return std::nullopt; }
-  /// The id of the cluster whose records come, empty where it tells none. Before the first task, and again
-  /// when the service starts over.
-  virtual void connected_to(const std::string& /*cluster*/) {}
   /// For logs: "http", "log", …
   virtual std::string name() const = 0;
   /// What it talks to, as the breaker's log calls it.

@@ -36,9 +36,6 @@ class HttpHandler final : public Handler {
   Duration timeout() const override { return timeout_ + seconds(1); }
   std::uint32_t most_per_task() const override { return 1; }
   bool asynchronous() const override { return true; }
-  void connected_to(const std::string& cluster) override {
-    for (const auto& loop : loops_) loop->set_cluster(cluster);
-  }
   std::string name() const override { return "http"; }
   std::string downstream() const override { return server_; }
 

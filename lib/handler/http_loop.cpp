@@ -36,11 +36,6 @@ void HttpLoop::hand_over(Task task) {
   sender_.wake();
 }
 
-void HttpLoop::set_cluster(const std::string& cluster) {
-  MutexLock lock(mutex_);
-  cluster_ = cluster;
-}
-
 void HttpLoop::run() {
   while (take_over()) sender_.serve();
 }
@@ -50,7 +45,6 @@ bool HttpLoop::take_over() {
     MutexLock lock(mutex_);
     if (stopping_) return false;
     taken_over_.swap(handed_over_);
-    if (cluster_) sender_.set_cluster(*std::exchange(cluster_, std::nullopt));
   }
   for (Task& task : taken_over_) sender_.add(std::move(task));
   taken_over_.clear();

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,8 +36,6 @@ class HttpLoop {
   bool has_room() const noexcept { return load() < connections_; }
   /// Whether the caller is its thread.
   bool is_here() const noexcept { return id_ == std::this_thread::get_id(); }
-  /// For the requests from now on. From any thread.
-  void set_cluster(const std::string& cluster) EXCLUDES(mutex_);
 
  private:
   void run() EXCLUDES(mutex_);
@@ -49,7 +46,6 @@ class HttpLoop {
 
   Mutex mutex_;
   std::vector<Task> handed_over_ GUARDED_BY(mutex_);
-  std::optional<std::string> cluster_ GUARDED_BY(mutex_);  // not yet taken over
   bool stopping_ GUARDED_BY(mutex_) = false;
 
   std::vector<Task> taken_over_;  // used by thread_

@@ -4,22 +4,14 @@
 #include <array>
 #include <cctype>
 
+#include "handler/delivery_id.h"
+
 namespace laneway::handler {
 namespace {
-
-void append_percent(std::string& out, char c) {
-  static constexpr char digits[] = "0123456789ABCDEF";
-  const auto byte = static_cast<unsigned char>(c);
-  out += '%';
-  out += digits[byte >> 4];
-  out += digits[byte & 0xF];
-}
 
 bool letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
-
-bool unreserved(char c) { return letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~'; }
 
 bool control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
@@ -32,14 +24,15 @@ bool token_character(char c) {
 std::string percent_encoded(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
-  for (const char c : bytes) unreserved(c) ? out.push_back(c) : append_percent(out, c);
+  append_percent_encoded(out, bytes);
   return out;
 }
 
 std::string without_control_characters(std::string_view value) {
   std::string out;
   out.reserve(value.size());
-  for (const char c : value) control(c) ? append_percent(out, c) : out.push_back(c);
+  for (const char& c : value)
+    control(c) ? append_percent_encoded(out, {&c, 1}) : out.push_back(c);
   return out;
 }
 
@@ -55,10 +48,9 @@ bool may_be_passed_on(std::string_view header_name) {
          std::find(taken.begin(), taken.end(), name) == taken.end();
 }
 
-std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uint32_t attempt,
-                                           const std::string& cluster,
-                                           const std::vector<std::string>& passed_on,
-                                           const AttemptTrace* trace) {
+std::vector<RequestHeader> request_headers(const Attempt& attempt,
+                                           const std::vector<std::string>& passed_on) {
+  const kafka::Record& record = attempt.record;
   std::vector<RequestHeader> headers;
   headers.push_back({"Kafka-Topic", percent_encoded(record.topic())});
   headers.push_back({"Kafka-Partition", std::to_string(record.partition())});
@@ -66,11 +58,10 @@ std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uin
   if (record.timestamp() >= 0) headers.push_back({"Kafka-Timestamp", std::to_string(record.timestamp())});
   if (const auto key = record.key()) headers.push_back({"Kafka-Key", percent_encoded(*key)});
   if (!record.value()) headers.push_back({"Kafka-Tombstone", "true"});
-  headers.push_back({"Laneway-Attempt", std::to_string(attempt)});
-  const std::string of_cluster = cluster.empty() ? "" : percent_encoded(cluster) + '/';
-  headers.push_back({"Laneway-Delivery-Id",
-                     of_cluster + headers[0].value + '/' + headers[1].value + '/' + headers[2].value});
-  for (const kafka::Header& header : shown_headers(record, trace)) {
+  headers.push_back({"Laneway-Attempt", std::to_string(attempt.number)});
+  headers.push_back({std::string(delivery_id_header), {}});
+  append_delivery_id(headers.back().value, attempt);
+  for (const kafka::Header& header : shown_headers(record, attempt.trace)) {
     const bool wanted = header.name == telemetry::traceparent_header ||
                         std::find(passed_on.begin(), passed_on.end(), header.name) != passed_on.end();
     if (wanted && header.value)

@@ -6,9 +6,7 @@
 //                       key
 //   Kafka-Tombstone     "true" for a null value, whose body is empty like that of an empty value
 //   Laneway-Attempt     from 1
-//   Laneway-Delivery-Id <cluster>/<topic>/<partition>/<offset>, the same whenever the record is sent again:
-//                       what a service that must not do its work twice remembers. Of the cluster it is the id
-//                       that it gave itself; a cluster without one is left out.
+//   Laneway-Delivery-Id the same whenever the record is sent again; see handler/delivery_id.h
 //   traceparent         passed on where the record has it (W3C Trace Context); of a sampled attempt, its span
 //   configured names    passed on, each as often as the record has it; null values are absent
 // In values that are passed on, control characters are percent-encoded, so that a producer cannot add
@@ -22,8 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "handler/attempt_trace.h"
-#include "kafka/record.h"
+#include "handler/handler.h"
 
 namespace laneway::handler {
 
@@ -39,10 +36,7 @@ struct RequestHeader {
   std::string value;
 };
 
-/// `cluster`: as above, may be empty.
-std::vector<RequestHeader> request_headers(const kafka::Record& record, std::uint32_t attempt,
-                                           const std::string& cluster,
-                                           const std::vector<std::string>& passed_on,
-                                           const AttemptTrace* trace = nullptr);
+/// `passed_on`: names of headers of records.
+std::vector<RequestHeader> request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on);
 
 }  // namespace laneway::handler

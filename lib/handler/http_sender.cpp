@@ -89,7 +89,7 @@ std::vector<HttpSender::WorkPtr> HttpSender::next_works(std::vector<std::string>
     const bool alone = attempt.number > 1;
     if (alone && !works.empty()) break;
     if (batch_.records > 0) {
-      records.push_back(record_json(attempt.record, attempt.number, {}, attempt.trace));
+      records.push_back(record_json(attempt));
       bytes += records.back().size();
     }
     works.push_back(std::move(waiting_.front()));
@@ -108,7 +108,7 @@ void HttpSender::begin(Request& request, const std::vector<std::string>& records
     }
     const Attempt& attempt = *request.works.front()->attempt;
     client_.begin(request, attempt.record.value().value_or(""),
-                  request_headers(attempt.record, attempt.number, cluster_, passed_on_, attempt.trace));
+                  request_headers(attempt, passed_on_));
   } catch (...) {
     const auto outcome = outcome_of_exception();
     for (auto& work : take_out(request)->works) answer(std::move(work), outcome);

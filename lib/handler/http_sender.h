@@ -40,8 +40,6 @@ class HttpSender {
   HttpSender(const HttpSender&) = delete;
   HttpSender& operator=(const HttpSender&) = delete;
 
-  /// For the requests from now on.
-  void set_cluster(std::string cluster) { cluster_ = std::move(cluster); }
   /// A task will be added: it counts in load() from now on. From any thread.
   void announce() noexcept { load_.fetch_add(1, std::memory_order_relaxed); }
   /// Tasks announced that are neither ended nor just being answered. From any thread.
@@ -82,7 +80,6 @@ class HttpSender {
   const std::vector<std::string> passed_on_;
   const Duration max_retry_after_;
   const config::HttpHandler::Batch batch_;
-  std::string cluster_;
   std::atomic<std::uint32_t> load_{0};
 
   HttpClient client_;

@@ -79,13 +79,17 @@ struct Plugin::Functions {
   static void give_up(const laneway_host* host, std::uint64_t task, const char* reason) noexcept {
     plugin(host).tasks_.give_up(task, plugin_outcome(LANEWAY_RETRY, -1, reason));
   }
+  static void delivery_id(const laneway_host*, const laneway_record* record, laneway_bytes* id) noexcept {
+    const auto& text = PluginRecord::of(record).delivery_id();
+    *id = {text.data(), text.size()};
+  }
 };
 
 Plugin::Plugin(const laneway_plugin& table, void* data)
     : table_(table),
       host_{{LANEWAY_PLUGIN_ABI, sizeof(laneway_host), Functions::log, Functions::header_count,
              Functions::header, Functions::stop_requested, Functions::wait, Functions::answer,
-             Functions::give_up},
+             Functions::give_up, Functions::delivery_id},
             this},
       instance_{data, 1} {}
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "handler/delivery_id.h"
+
 namespace laneway::handler {
 namespace {
 
@@ -28,15 +30,19 @@ void PluginRecord::show(const Attempt& begun) {
   timestamp = shown.timestamp();
   partition = shown.partition();
   attempt = begun.number;
-  record_ = &shown;
-  trace_ = begun.trace;
-  stop_ = begun.stop;
+  begun_.emplace(begun);
+  delivery_id_.clear();
   headers_read_ = false;
+}
+
+const std::string& PluginRecord::delivery_id() const {
+  if (delivery_id_.empty()) append_delivery_id(delivery_id_, *begun_);
+  return delivery_id_;
 }
 
 const std::vector<kafka::Header>& PluginRecord::headers() const {
   if (!headers_read_) {
-    headers_ = shown_headers(*record_, trace_);
+    headers_ = shown_headers(begun_->record, begun_->trace);
     headers_read_ = true;
   }
   return headers_;

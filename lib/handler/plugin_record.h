@@ -27,14 +27,14 @@ class PluginRecord : public laneway_record {
 
   std::size_t header_count() const { return headers().size(); }
   laneway_header header(std::size_t index) const;
-  const StopToken& stop() const { return *stop_; }
+  const std::string& delivery_id() const;
+  const StopToken& stop() const { return begun_->stop; }
 
  private:
   const std::vector<kafka::Header>& headers() const;
 
-  const kafka::Record* record_ = nullptr;
-  const AttemptTrace* trace_ = nullptr;
-  std::optional<StopToken> stop_;
+  std::optional<Attempt> begun_;
+  mutable std::string delivery_id_;  // empty: not asked for yet
   mutable bool headers_read_ = false;
   mutable std::vector<kafka::Header> headers_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/schema_produce.h"
+#include "handler/delivery_id.h"
 #include "handler/json_field.h"
 
 namespace laneway::handler {
@@ -70,7 +71,10 @@ bool Shipment::send_one(kafka::Producer& producer) {
     return true;
   }
   if (!refused_.may_send(origin_, place.offset)) return false;
-  if (!settings_.keep_headers) headers.clear();
+  if (settings_.keep_headers)
+    add_delivery_id(attempt, headers);
+  else
+    headers.clear();
   const auto result = send_to(*topic, attempt, headers, producer);
   if (result.sent == kafka::Sent::full) return false;
   ++next_;
@@ -81,6 +85,14 @@ bool Shipment::send_one(kafka::Producer& producer) {
     refused_.sent(origin_, place.offset);
   }
   return true;
+}
+
+/// The record's own, of a service before this one, gives way: what is written is made of this record.
+void Shipment::add_delivery_id(const Attempt& attempt, std::vector<kafka::Header>& headers) {
+  std::erase_if(headers, [](const kafka::Header& header) { return header.name == delivery_id_header; });
+  delivery_id_.clear();
+  append_delivery_id(delivery_id_, attempt);
+  headers.push_back({delivery_id_header, delivery_id_});
 }
 
 kafka::SendResult Shipment::send_to(const std::string& topic, const Attempt& attempt,

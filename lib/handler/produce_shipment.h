@@ -59,6 +59,7 @@ class Shipment {
   };
 
   bool send_one(kafka::Producer& producer);
+  void add_delivery_id(const Attempt& attempt, std::vector<kafka::Header>& headers);
   kafka::SendResult send_to(const std::string& topic, const Attempt& attempt,
                             const std::vector<kafka::Header>& headers, kafka::Producer& producer);
   std::optional<std::string> named_topic(const Attempt& attempt,
@@ -79,7 +80,8 @@ class Shipment {
   const kafka::TopicPartition origin_;
   const bool sequential_;
   const bool one_at_a_time_;
-  std::string topic_;  ///< where no header names one
+  std::string topic_;        ///< where no header names one
+  std::string delivery_id_;  ///< of the record that is sent
   std::vector<Place> places_;
   std::uint32_t next_ = 0;  ///< to be sent
   std::uint32_t on_their_way_ = 0;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/text.h"
+#include "handler/delivery_id.h"
 
 namespace laneway::handler {
 namespace {
@@ -45,14 +46,14 @@ void append_number(std::string& out, std::string_view member, Number number) {
 }  // namespace
 
 // Put together by hand: a document for it in memory costs more than all else that is done with a record.
-std::string record_json(const kafka::Record& record, std::uint32_t attempt, std::optional<std::uint64_t> id,
-                        const AttemptTrace* trace) {
-  const auto headers = shown_headers(record, trace);
+std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id) {
+  const kafka::Record& record = attempt.record;
+  const auto headers = shown_headers(record, attempt.trace);
   const bool as_base64 =
       !is_text(record.key()) || !is_text(record.value()) ||
       !std::all_of(headers.begin(), headers.end(), [](const auto& header) { return is_text(header.value); });
   std::string out;
-  out.reserve(record.size() + 256);
+  out.reserve(record.size() + 384);
   out += '{';
   if (id) append_number(out, R"("id":)", *id);
   out += id ? R"(,"topic":)" : R"("topic":)";
@@ -72,8 +73,10 @@ std::string record_json(const kafka::Record& record, std::uint32_t attempt, std:
     append_bytes(out, header.value, as_base64);
     out += ']';
   }
-  append_number(out, R"(],"attempt":)", attempt);
-  out += as_base64 ? R"(,"base64":true})" : "}";
+  append_number(out, R"(],"attempt":)", attempt.number);
+  out += R"(,"delivery_id":")";
+  append_delivery_id(out, attempt);
+  out += as_base64 ? R"(","base64":true})" : R"("})";
   return out;
 }
 

@@ -51,6 +51,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
   bool wants_attempts() const noexcept override {
     return context_.journal != nullptr || context_.tracer != nullptr;
   }
+  std::string_view cluster() const noexcept override { return context_.cluster; }
   std::unique_ptr<handler::AttemptTrace> begun(const handler::Item& item) noexcept override;
   void attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
                  const handler::Outcome& outcome) noexcept override;

@@ -3,6 +3,8 @@
 // service's and outlives the lanes.
 #pragma once
 
+#include <string>
+
 #include "config/config.h"
 #include "delivery/retry_stages.h"
 #include "handler/handler.h"
@@ -31,6 +33,7 @@ struct LaneContext {
   CarefulTurn* careful_turn = nullptr;      ///< of all lanes of the process; null: a lane of its own
   const HandPauses* hand_pauses = nullptr;  ///< null: nobody can pause a lane by hand
   handler::Tracer* tracer = nullptr;        ///< null: there are no spans
+  std::string cluster{};                    ///< the id of the cluster whose records come; may be empty
 };
 
 }  // namespace laneway::lane

@@ -63,6 +63,7 @@ struct Service::Implementation {
   std::unique_ptr<lane::Journal> journal;
   std::unique_ptr<handler::Tracer> tracer;
   std::atomic<std::uint64_t> brokers{1};
+  std::string cluster;  // its id
   telemetry::SeriesCap series_cap;
   lane::CarefulTurn careful_turn;
   lane::HandPauses hand_pauses;

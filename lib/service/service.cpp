@@ -99,7 +99,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
     if (topics) {
       std::uint64_t partitions = 0;
       brokers.store((*directory)->brokers());
-      handler->connected_to((*directory)->cluster(patience));
+      cluster = (*directory)->cluster(patience);
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
                                (*directory)->brokers(), config.consumers);
@@ -138,7 +138,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
   stages = retry_stages(config);
   context = {config.lanes,  config.retry, config.ledger,    plan,       handler.get(),
              forward.get(), &stages,      downstream.get(), rate.get(), journal.get(),
-             &careful_turn, &hand_pauses, tracer.get()};
+             &careful_turn, &hand_pauses, tracer.get(), cluster};
   return {};
 }
 
@@ -220,6 +220,7 @@ Status Service::Implementation::renew_members() {
     members.clear();
   }
   context.memory = *plan;
+  context.cluster = cluster;
   return start_members();
 }
 

@@ -18,7 +18,8 @@ namespace {
 
 std::string line_of(kafka::RecordData data) {
   const kafka::Record record(data);
-  return exec_frame(Framing::json, {7, record, 2});
+  StopState stop;
+  return exec_frame(Framing::json, 7, {record, 2, StopToken(stop, 1), nullptr, nullptr, "c/1"});
 }
 
 std::string framed(Framing framing, const std::string& text) {
@@ -49,7 +50,7 @@ TEST_CASE("one field that is not UTF-8 makes key, value and header values base64
       "{\"id\":7,\"topic\":\"orders\",\"partition\":3,\"offset\":1,\"timestamp\":1767323045678,\"key\":\"aw=="
       "\","
       "\"value\":\"dg==\",\"headers\":[[\"h\",\"/w==\"],[\"n\",null],[\"\xef\xbf\xbd\",\"\"]],\"attempt\":2,"
-      "\"base64\":true}\n");
+      "\"delivery_id\":\"c%2F1/orders/3/1\",\"base64\":true}\n");
   data = record_data(1, "v", "k");
   data.headers = {{"\xff", "x"}};
   CHECK(line_of(std::move(data)).find("base64") == std::string::npos);
@@ -80,6 +81,7 @@ TEST_CASE("a reader of JSON finds in the line what is in the record") {
     RC_ASSERT(object["offset"] == 1);
     RC_ASSERT(object["id"] == 7);
     RC_ASSERT(object["attempt"] == 2);
+    RC_ASSERT(object["delivery_id"] == "c%2F1/orders/3/1");
   }));
   const auto object =
       nlohmann::json::parse(line_of(record_data(1, "a\"b\\c\n\x01\x7f\u00e4", "\u20ac and more text")));

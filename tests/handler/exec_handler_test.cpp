@@ -47,7 +47,8 @@ TEST_CASE("a program is given the record as a line and its answer counts") {
   CHECK(scripts.read("line") ==
         "{\"id\":1,\"topic\":\"orders\",\"partition\":3,\"offset\":42,\"timestamp\":1767323045678,"
         "\"key\":\"k\\\"\\n\xc3\xa4\",\"value\":\"{\\\"outcome\\\":\\\"done\\\"}\","
-        "\"headers\":[[\"a\",\"1\"],[\"b\",null]],\"attempt\":3}\n");
+        "\"headers\":[[\"a\",\"1\"],[\"b\",null]],\"attempt\":3,"
+        "\"delivery_id\":\"c-1/orders/3/42\"}\n");
   const auto answer = [&](const std::string& value) { return outcome_of(*handler, record_data(1, value)); };
   const auto retry = answer(R"({"outcome":"retry","reason":"locked","after":"5s"})");
   CHECK(retry.verdict == Verdict::retry);
@@ -89,10 +90,12 @@ TEST_CASE("in the binary framing a program is given the bytes") {
   CHECK(scripts.read("rest") == std::string("\0\0\0\6orders"
                                             "\xff\xff\xff\xff"
                                             "\0\0\0\3\xff\0\n"
-                                            "\0\0\0\1"
+                                            "\0\0\0\2"
                                             "\0\0\0\1a"
-                                            "\xff\xff\xff\xff",
-                                            34));
+                                            "\xff\xff\xff\xff"
+                                            "\0\0\0\23Laneway-Delivery-Id"
+                                            "\0\0\0\32c-1/orders/3/1099511627776",
+                                            34 + 4 + 19 + 4 + 26));
 }
 
 TEST_CASE("a large record goes through in both framings") {
@@ -105,7 +108,7 @@ TEST_CASE("a large record goes through in both framings") {
   settings.framing = config::Framing::binary;
   const auto binary = made(settings);
   CHECK(outcome_of(*binary, record_data(7, large)).reason == "1 3 7 1767323045678 1");
-  CHECK(scripts.read("rest").size() == large.size() + 22);
+  CHECK(scripts.read("rest").size() == large.size() + 22 + 4 + 19 + 4 + 14);
 }
 
 TEST_CASE("a program is kept, and there are as many as records at work at once") {

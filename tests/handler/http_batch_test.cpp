@@ -129,6 +129,7 @@ TEST_CASE("records of several tasks go in one request, in the order in which the
   CHECK(request.get_header_value("Laneway-Records") == "3");
   CHECK(request.get_header_value("Content-Type") == "application/json");
   CHECK_FALSE(request.has_header("Kafka-Offset"));
+  CHECK(nlohmann::json::parse(request.body).at(2).at("delivery_id") == "c-1/orders/3/2");
   CHECK(offsets_in(requests.back()) == std::vector<std::int64_t>{3, 4, 5});
 }
 

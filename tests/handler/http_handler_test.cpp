@@ -45,7 +45,7 @@ TEST_CASE("a record is a POST with the value as it is") {
   for (const auto* line :
        {"Content-Type: application/json", "Content-Length: 6", "Kafka-Topic: orders", "Kafka-Partition: 3",
         "Kafka-Offset: 42", "Kafka-Timestamp: 1767323045678", "Kafka-Key: k%20%00%FF", "Laneway-Attempt: 3",
-        "Laneway-Delivery-Id: orders/3/42", "traceparent: 00-ab-cd-01", "tenant: a%0D%0AX-Injected: 1",
+        "Laneway-Delivery-Id: c-1/orders/3/42", "traceparent: 00-ab-cd-01", "tenant: a%0D%0AX-Injected: 1",
         "User-Agent: laneway"}) {
     INFO(line);
     CHECK(has_line(request, line));

@@ -18,8 +18,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 Pairs headers_of(kafka::RecordData data, std::uint32_t attempt = 1, std::vector<std::string> passed_on = {},
                  const std::string& cluster = "c-1") {
   const kafka::Record record(data);
+  StopState stop;
   Pairs out;
-  for (auto& header : request_headers(record, attempt, cluster, passed_on))
+  for (auto& header :
+       request_headers({record, attempt, StopToken(stop, 1), nullptr, nullptr, cluster}, passed_on))
     out.emplace_back(header.name, header.value);
   return out;
 }

@@ -1,9 +1,12 @@
 // Plugins that tests/CMakeLists.txt builds from tests/handler/plugins, loaded as a user's would be.
 #include "handler/plugin_handler.h"
 
+#include <cstddef>
+
 #include "captured_log.h"
 #include "catch.h"
 #include "handler/run.h"
+#include "laneway/plugin.hpp"
 
 using namespace laneway;
 using namespace laneway::handler;
@@ -65,6 +68,20 @@ TEST_CASE("a plugin sees the whole record, null apart from empty") {
   CHECK(outcome.reason == "3 42 1767323045678 3 'orders' null 'trace' 't1' 'empty' '' 'none' null null null");
   CHECK(outcome_of(*handler, record_data(42, "describe", "")).reason ==
         "3 42 1767323045678 1 'orders' '' null null");
+}
+
+TEST_CASE("a plugin is told what it can recognise a record by, where laneway is not too old") {
+  const auto in_c = loaded("in_c");
+  Run two(records({"delivery id", "delivery id"}));
+  in_c->handle(two.task());
+  REQUIRE(two.result().failures.size() == 2);
+  CHECK(two.result().failures[0].outcome.reason == " 'c-1/orders/3/0'");
+  CHECK(two.result().failures[1].outcome.reason == " 'c-1/orders/3/1'");
+  CHECK(outcome_of(*loaded("throwing"), record_data(42, "delivery id")).reason == "c-1/orders/3/42");
+  laneway_host older{};
+  older.struct_size = offsetof(laneway_host, delivery_id);
+  const laneway_record record{};
+  CHECK(laneway::Record(&older, &record).delivery_id().empty());
 }
 
 TEST_CASE("a plugin learns that its attempt is to stop, also while it waits") {

@@ -86,21 +86,24 @@ kafka::RecordData with_header(const std::string& name, std::optional<std::string
 
 }  // namespace
 
-TEST_CASE("a record is written to its output topic as it is") {
+TEST_CASE("a record is written to its output topic as it is, with its delivery id") {
   World world;
   const auto handler = world.handler();
   auto data = record_data(7, std::nullopt, "k");
-  data.headers = {{"a", "1"}, {"b", std::nullopt}, {"a", "2"}};
+  data.headers = {
+      {"a", "1"}, {"Laneway-Delivery-Id", "of/the/service/before"}, {"b", std::nullopt}, {"a", "2"}};
   CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
   const auto written = world.read("orders-out", 3, 1);
   CHECK(written[0].key() == std::optional<std::string_view>("k"));
   CHECK_FALSE(written[0].value());
   CHECK(written[0].timestamp() == 1767323045678);
   const auto headers = written[0].headers();
-  REQUIRE(headers.size() == 3);
+  REQUIRE(headers.size() == 4);
   CHECK(headers[0].value == std::optional<std::string_view>("1"));
   CHECK_FALSE(headers[1].value);
   CHECK(headers[2].value == std::optional<std::string_view>("2"));
+  CHECK(headers[3].name == "Laneway-Delivery-Id");
+  CHECK(headers[3].value == std::optional<std::string_view>("c-1/orders/3/7"));
 }
 
 TEST_CASE("key, headers and timestamp are left out on demand") {

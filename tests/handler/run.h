@@ -52,6 +52,7 @@ class Run final : public TaskSink {
   }
 
   bool wants_attempts() const noexcept override { return true; }
+  std::string_view cluster() const noexcept override { return "c-1"; }
   void attempted(const Item&, const BegunAttempt&, TimePoint, const Outcome& outcome) noexcept override {
     outcomes_.push_back(outcome);
   }

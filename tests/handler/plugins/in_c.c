@@ -58,6 +58,12 @@ static laneway_verdict handle(void* instance, const laneway_record* record, lane
     describe(record, failure);
     return LANEWAY_REJECT;
   }
+  if (is(record->value, "delivery id")) {
+    laneway_bytes id;
+    host->delivery_id(host, record, &id);
+    append(failure->reason, failure->reason_size, id);
+    return LANEWAY_REJECT;
+  }
   if (is(record->value, "unavailable")) {
     failure->after_ms = 1500;
     snprintf(failure->reason, failure->reason_size, "it is out");
