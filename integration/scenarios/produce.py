@@ -1,13 +1,15 @@
 """From topic to topic: what was written is read back from the output. usage: produce.py none|key|restart
 
 none, key: two processes, the first of them killed; restart: three brokers of which one is killed and comes back, under load.
-Every record is there at least once with its key, value, header and timestamp; with order: key also in order, a repetition
+Every record is there at least once with its key, value, header and timestamp, and with the place of the record that it was
+made of as its delivery id; with order: key also in order, a repetition
 aside: once a record is there, none of its key that came before it appears for the first time.
 """
 import json
 import sys
 
 import harness
+from exactly_once import DELIVERY_ID, own_headers
 from harness import expect, expect_equal
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "none"
@@ -48,13 +50,21 @@ def through_a_restart(run, options):
 
 
 def records_of(run, topic):
-    """Its records by partition, in order of offset, as (key, value, headers, timestamp)."""
-    partitions = {}
+    """Its records by partition, in order of offset, as (key, value, headers, timestamp); and by their origins."""
+    partitions, origins = {}, {}
     for line in map(json.loads, run.tool("read", topic)):
         if "value" in line:
-            content = line["key"], line["value"], json.dumps(line["headers"]), line["timestamp"]
+            content = line["key"], line["value"], own_headers(line), line["timestamp"]
             partitions.setdefault(line["partition"], []).append(content)
-    return partitions
+            origins[origin_of(line, topic)] = content
+    return partitions, origins
+
+
+def origin_of(line, topic):
+    """Topic, partition and offset of where it was first written: its own, or those in its one delivery id."""
+    ids = [bytes.fromhex(value).decode() for name, value in line["headers"] if name == DELIVERY_ID]
+    expect(len(ids) <= 1, f"a record has the delivery ids {ids}")
+    return ids[0].split("/", 1)[1] if ids else f"{topic}/{line['partition']}/{line['offset']}"
 
 
 def by_key(partitions):
@@ -66,7 +76,9 @@ def by_key(partitions):
     return {key: list(records) for key, records in keys.items()}
 
 
-def compare(inputs, outputs, run):
+def compare(read, written, run):
+    (inputs, origins), (outputs, origins_of_outputs) = read, written
+    expect_equal(origins, origins_of_outputs, "records by their origins")
     before, after = by_key(inputs), by_key(outputs)
     expect_equal(KEYS, len(before), "keys that were read")
     expect(all('"number"' in record[2] for records in before.values() for record in records), "a header is missing")
