@@ -99,6 +99,10 @@ struct ProduceHandler {
   std::string topic_field;
   std::vector<std::string> topics;
   bool keep_key = true;
+  /// A record header whose value is the key instead; empty: none.
+  std::string key_header;
+  /// The same by a text or a whole number in the value, as `topic_field`.
+  std::string key_field;
   Partition partition = Partition::by_key;
   bool keep_headers = true;
   Timestamp timestamp = Timestamp::keep;

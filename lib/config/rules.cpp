@@ -120,11 +120,22 @@ class Rules {
     if (!named && !produce->topics.empty())
       refuse({"handler.produce.topics"}, "this has no effect without topic_header or topic_field",
              "one of them, or remove it");
+    check_produced_key(*produce);
     if (const auto topic = looping_topic(config_, *produce); !topic.empty())
       refuse({"handler.produce.topic", "handler.produce.topics"},
              in_quotes(topic) + " is one of topics as well: its records would go round for ever",
              "another topic");
     if (produce->transactional) check_transactions(*produce);
+  }
+
+  void check_produced_key(const ProduceHandler& produce) {
+    const bool by_header = !produce.key_header.empty();
+    const bool by_field = !produce.key_field.empty();
+    if (by_header && by_field)
+      refuse({"handler.produce.key_field"}, "key_header is the key", "one of the two");
+    if ((by_header || by_field) && !produce.keep_key)
+      refuse({"handler.produce.key"}, "none is written without a key, and key_header or key_field is one",
+             "remove one of the two");
   }
 
   void check_transactions(const ProduceHandler& produce) {

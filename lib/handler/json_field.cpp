@@ -1,19 +1,38 @@
 #include "handler/json_field.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace laneway::handler {
 
-std::optional<std::string> text_at(std::string_view document, const std::string& pointer) {
-  const auto json = nlohmann::json::parse(document, nullptr, false);
-  if (json.is_discarded()) return std::nullopt;
+namespace {
+
+using nlohmann::json;
+
+/// Null where nothing is there.
+json value_at(std::string_view document, const std::string& pointer) {
+  auto whole = json::parse(document, nullptr, false);
+  if (whole.is_discarded()) return nullptr;
   try {
-    const auto& found = json.at(nlohmann::json::json_pointer(pointer));
-    if (found.is_string()) return found.get<std::string>();
-  } catch (const nlohmann::json::exception&) {
-    // Nothing is there.
+    return std::move(whole.at(json::json_pointer(pointer)));
+  } catch (const json::exception&) {
+    return nullptr;
   }
-  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> text_at(std::string_view document, const std::string& pointer) {
+  const auto found = value_at(document, pointer);
+  if (!found.is_string()) return std::nullopt;
+  return found.get<std::string>();
+}
+
+std::optional<std::string> text_or_number_at(std::string_view document, const std::string& pointer) {
+  const auto found = value_at(document, pointer);
+  if (found.is_number_integer()) return found.dump();
+  if (!found.is_string()) return std::nullopt;
+  return found.get<std::string>();
 }
 
 }  // namespace laneway::handler

@@ -1,4 +1,4 @@
-// A text somewhere in a JSON document.
+// A text or a number somewhere in a JSON document.
 //
 // Pure.
 #pragma once
@@ -11,5 +11,7 @@ namespace laneway::handler {
 
 /// The string at `pointer` (RFC 6901, valid); nothing where `document` is no JSON, or has no string there.
 std::optional<std::string> text_at(std::string_view document, const std::string& pointer);
+/// The same, or the digits of a whole number of up to 64 bits.
+std::optional<std::string> text_or_number_at(std::string_view document, const std::string& pointer);
 
 }  // namespace laneway::handler

@@ -15,6 +15,14 @@ kafka::TopicPartition origin_of(Task& task) {
   return {std::string(first.record.topic()), first.record.partition()};
 }
 
+/// Of several headers of the name the last one counts, as in Kafka's own clients.
+std::optional<std::string_view> last_value(const std::vector<kafka::Header>& headers, std::string_view name) {
+  const auto found = std::find_if(headers.rbegin(), headers.rend(), [&](const kafka::Header& header) {
+    return header.name == name && header.value;
+  });
+  return found == headers.rend() ? std::nullopt : found->value;
+}
+
 Outcome not_acknowledged() {
   auto outcome = Outcome::retry("stopped before the brokers acknowledged it");
   outcome.cause = Cause::timeout;
@@ -55,16 +63,12 @@ bool Shipment::send_one(kafka::Producer& producer) {
   }
   if (topic_.empty()) topic_ = config::output_topic(settings_, attempt.source_topic());
   std::vector<kafka::Header> headers;
-  if (settings_.keep_headers || !settings_.topic_header.empty())
+  if (settings_.keep_headers || !settings_.topic_header.empty() || !settings_.key_header.empty())
     headers = shown_headers(attempt.record, attempt.trace);
   Place& place = places_[next_];
   place.offset = attempt.record.offset();
   std::string refusal;
-  const std::string* topic = topic_for(attempt, headers, refusal);
-  if (auto earlier = refused_.refusal(origin_, place.offset, attempt.number)) {
-    topic = nullptr;
-    refusal = std::move(*earlier);
-  }
+  const std::string* topic = destination(attempt, headers, refusal);
   if (topic == nullptr) {
     ++next_;
     answered(place, Outcome::reject(std::move(refusal)));
@@ -87,6 +91,38 @@ bool Shipment::send_one(kafka::Producer& producer) {
   return true;
 }
 
+/// Null with a refusal where it is not to be sent.
+const std::string* Shipment::destination(const Attempt& attempt, const std::vector<kafka::Header>& headers,
+                                         std::string& refusal) {
+  if (auto earlier = refused_.refusal(origin_, attempt.record.offset(), attempt.number)) {
+    refusal = std::move(*earlier);
+    return nullptr;
+  }
+  return find_key(attempt, headers, refusal) ? topic_for(attempt, headers, refusal) : nullptr;
+}
+
+/// False with a refusal where there is none.
+bool Shipment::find_key(const Attempt& attempt, const std::vector<kafka::Header>& headers,
+                        std::string& refusal) {
+  key_ = settings_.keep_key ? attempt.record.key() : std::nullopt;
+  if (!settings_.key_header.empty()) {
+    key_ = last_value(headers, settings_.key_header);
+    if (!key_)
+      refusal = "it has no header " + settings_.key_header + ", which handler.produce.key_header names";
+    return key_.has_value();
+  }
+  if (settings_.key_field.empty()) return true;
+  auto found = text_or_number_at(attempt.record.value().value_or(""), settings_.key_field);
+  if (!found) {
+    refusal = "its value has no text or whole number at " + settings_.key_field +
+              ", which handler.produce.key_field names";
+    return false;
+  }
+  key_text_ = std::move(*found);
+  key_ = key_text_;
+  return true;
+}
+
 /// The record's own, of a service before this one, gives way: what is written is made of this record.
 void Shipment::add_delivery_id(const Attempt& attempt, std::vector<kafka::Header>& headers) {
   std::erase_if(headers, [](const kafka::Header& header) { return header.name == delivery_id_header; });
@@ -100,22 +136,19 @@ kafka::SendResult Shipment::send_to(const std::string& topic, const Attempt& att
   const kafka::Record& record = attempt.record;
   kafka::Outgoing outgoing{.topic = topic, .value = record.value(), .headers = headers};
   if (settings_.partition == config::ProduceHandler::Partition::keep) outgoing.partition = record.partition();
-  if (settings_.keep_key) outgoing.key = record.key();
+  outgoing.key = key_;
   if (settings_.timestamp == config::ProduceHandler::Timestamp::keep)
     outgoing.timestamp = std::max(record.timestamp(), kafka::now_timestamp);
   return producer.send(outgoing, &places_[next_]);
 }
 
-/// Of several headers of the name the last one counts, as in Kafka's own clients.
 std::optional<std::string> Shipment::named_topic(const Attempt& attempt,
                                                  const std::vector<kafka::Header>& headers) const {
   if (!settings_.topic_field.empty())
     return text_at(attempt.record.value().value_or(""), settings_.topic_field);
-  const auto named = std::find_if(headers.rbegin(), headers.rend(), [&](const kafka::Header& header) {
-    return header.name == settings_.topic_header && header.value;
-  });
-  if (settings_.topic_header.empty() || named == headers.rend()) return std::nullopt;
-  return std::string(*named->value);
+  if (settings_.topic_header.empty()) return std::nullopt;
+  const auto named = last_value(headers, settings_.topic_header);
+  return named ? std::optional(std::string(*named)) : std::nullopt;
 }
 
 const std::string* Shipment::topic_for(const Attempt& attempt, const std::vector<kafka::Header>& headers,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -64,6 +65,9 @@ class Shipment {
                             const std::vector<kafka::Header>& headers, kafka::Producer& producer);
   std::optional<std::string> named_topic(const Attempt& attempt,
                                          const std::vector<kafka::Header>& headers) const;
+  const std::string* destination(const Attempt& attempt, const std::vector<kafka::Header>& headers,
+                                 std::string& refusal);
+  bool find_key(const Attempt& attempt, const std::vector<kafka::Header>& headers, std::string& refusal);
   const std::string* topic_for(const Attempt& attempt, const std::vector<kafka::Header>& headers,
                                std::string& refusal) const;
   void arrived(Place& place, const kafka::Delivery& delivery);
@@ -81,7 +85,10 @@ class Shipment {
   const bool sequential_;
   const bool one_at_a_time_;
   std::string topic_;        ///< where no header names one
-  std::string delivery_id_;  ///< of the record that is sent
+  // Of the record that is sent:
+  std::string delivery_id_;
+  std::optional<std::string_view> key_;
+  std::string key_text_;  ///< where a field of the value is the key
   std::vector<Place> places_;
   std::uint32_t next_ = 0;  ///< to be sent
   std::uint32_t on_their_way_ = 0;

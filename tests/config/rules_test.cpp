@@ -130,6 +130,12 @@ TEST_CASE("produce needs a topic or a header that names one of some") {
         std::string::npos);
   CHECK(produce("{ topic_field: to, topics: [x] }").find("does not begin with a /") != std::string::npos);
   CHECK(produce("{ topic_field: /a~b, topics: [x] }").find("neither ~0") != std::string::npos);
+  CHECK(produce("{ topic: out, key_header: id }").empty());
+  CHECK(produce("{ topic: out, key: keep, key_field: /id }").empty());
+  CHECK(produce("{ topic: out, key_field: id }").find("does not begin with a /") != std::string::npos);
+  CHECK(produce("{ topic: out, key_header: id, key_field: /id }").find("key_header is the key") !=
+        std::string::npos);
+  CHECK(produce("{ topic: out, key: none, key_field: /id }").find("without a key") != std::string::npos);
   CHECK(produce("{ topic_header: to }").find("whoever writes a record could name any topic") !=
         std::string::npos);
   CHECK(produce("{ topic: out, topics: [x] }").find("no effect without topic_header or topic_field") !=

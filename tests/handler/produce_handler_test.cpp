@@ -164,6 +164,39 @@ TEST_CASE("a text in the value names the topic, among those that are allowed") {
   CHECK(nowhere.reason.find("no text at /to/topic") != std::string::npos);
 }
 
+TEST_CASE("a header is the key of what is written, and a record without it is rejected") {
+  World world;
+  world.produce.key_header = "id";
+  world.produce.keep_headers = false;
+  const auto handler = world.handler();
+  auto data = record_data(0, "v", "own");
+  data.headers = {{"id", "first"}, {"id", "last"}, {"other", "x"}};
+  CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
+  CHECK(world.read("orders-out", 3, 1)[0].key() == std::optional<std::string_view>("last"));
+  for (auto without : {record_data(1, "v", "own"), with_header("id", std::nullopt)}) {
+    const auto outcome = outcome_of(*handler, std::move(without));
+    CHECK(outcome.verdict == Verdict::reject);
+    CHECK(outcome.reason == "it has no header id, which handler.produce.key_header names");
+  }
+}
+
+TEST_CASE("a text or a whole number in the value is the key, and a record without it is rejected") {
+  World world;
+  world.produce.key_field = "/order/id";
+  const auto handler = world.handler();
+  for (const auto* value : {R"({"order": {"id": "o-1"}})", R"({"order": {"id": 18446744073709551615}})"})
+    CHECK(outcome_of(*handler, record_data(0, value, "own")).verdict == Verdict::done);
+  const auto written = world.read("orders-out", 3, 2);
+  CHECK(written[0].key() == std::optional<std::string_view>("o-1"));
+  CHECK(written[1].key() == std::optional<std::string_view>("18446744073709551615"));
+  for (const auto* value : {R"({"order": {"id": 1.5}})", R"({"order": {"id": null}})", "{}", "no JSON"}) {
+    const auto outcome = outcome_of(*handler, record_data(1, value, "own"));
+    CHECK(outcome.verdict == Verdict::reject);
+    CHECK(outcome.reason ==
+          "its value has no text or whole number at /order/id, which handler.produce.key_field names");
+  }
+}
+
 TEST_CASE("a record without the header is rejected where no topic is configured") {
   World world;
   world.produce.topic.clear();
