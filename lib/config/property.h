@@ -30,6 +30,7 @@ struct Property {
   std::string expects;      ///< type and range: "a duration from 1ms to 1h"
   std::string description;  ///< one line
   std::string example;      ///< YAML, where there is no useful default
+  std::uint64_t most = 0;   ///< of a whole number, or of a size in bytes
   /// Takes a list or a map as well, so --set and the environment may give one in YAML's flow style.
   bool structured = false;
   /// Puts the value in, or says what is wrong with it (Fault::what; the position where it is not the node's
@@ -114,9 +115,11 @@ Property count(std::string name, std::uint64_t min, std::uint64_t max, std::stri
   const auto parse = [min, max](const std::string& text) {
     return parse_number<Number>(text, static_cast<Number>(min), static_cast<Number>(max));
   };
-  return scalar_property(std::move(name),
-                         "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
-                         std::move(description), access, parse, [](Number n) { return std::to_string(n); });
+  auto property = scalar_property(
+      std::move(name), "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
+      std::move(description), access, parse, [](Number n) { return std::to_string(n); });
+  property.most = max;
+  return property;
 }
 
 /// A duration within bounds, for scalar_property.
@@ -144,10 +147,12 @@ Property size(std::string name, std::uint64_t min, std::uint64_t max, std::strin
     if (parsed && (*parsed < min || *parsed > max)) return wrong_value("it is out of range");
     return parsed;
   };
-  return scalar_property(
-      std::move(name),
-      "a size from " + print_size(min) + " to " + print_size(max) + ", such as 64MiB or 1GiB",
-      std::move(description), access, parse, print_size);
+  auto property =
+      scalar_property(std::move(name),
+                      "a size from " + print_size(min) + " to " + print_size(max) + ", such as 64MiB or 1GiB",
+                      std::move(description), access, parse, print_size);
+  property.most = max;
+  return property;
 }
 
 /// From 0 to 1.

@@ -43,6 +43,15 @@ class RetryQueue {
 
   std::size_t size() const { return heap_.size(); }
 
+  /// When the one that `chosen` picks is due; nothing when it picks none. O(n).
+  template <class Chosen>
+  std::optional<TimePoint> due_of(Chosen chosen) const {
+    const auto found =
+        std::find_if(heap_.begin(), heap_.end(), [&](const Entry& entry) { return chosen(entry.value); });
+    if (found == heap_.end()) return {};
+    return found->due;
+  }
+
   /// One that `chosen` picks, due or not, taken out; nothing when it picks none. O(n).
   template <class Chosen>
   std::optional<T> take(Chosen chosen) {

@@ -200,6 +200,7 @@ class Lane {
 
   // lane_oldest.cpp
   void tick_oldest(TimePoint now);
+  TimePoint due_since(Sequence oldest, TimePoint now) const;
   std::optional<delivery::DeadLetterReason> outlived(TimePoint now) const;
   void report_oldest(const Ledger::Position& oldest, TimePoint now);
   void give_up_oldest(Sequence oldest, delivery::DeadLetterReason why);

@@ -1,5 +1,7 @@
 // The oldest record that is not done: it holds back the commits, and its window grows. What is done about it
 // is ledger.policy.
+#include <algorithm>
+
 #include "lane/lane.h"
 #include "telemetry/log.h"
 
@@ -11,12 +13,14 @@ void Lane::tick_oldest(TimePoint now) {
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) {
     stats_->oldest_since_ns.set(0);
+    stats_->oldest_due_ns.set(0);
     oldest_since_ = {};
     return;
   }
   if (oldest->sequence != oldest_seen_ || oldest_since_ == TimePoint{}) {
     oldest_since_ = now;
     oldest_reported_ = false;
+    stats_->oldest_due_ns.set(due_since(oldest->sequence, now).time_since_epoch().count());
   }
   oldest_seen_ = oldest->sequence;
   stats_->oldest_since_ns.set(oldest_since_.time_since_epoch().count());
@@ -25,6 +29,13 @@ void Lane::tick_oldest(TimePoint now) {
   if (!oldest_reported_) report_oldest(*oldest, now);
   oldest_reported_ = true;
   give_up_oldest(oldest->sequence, *why);
+}
+
+/// What waits in a retry topic as it is meant to grows no older.
+TimePoint Lane::due_since(Sequence oldest, TimePoint now) const {
+  if (!delayed()) return now;
+  const auto due = retries_.due_of([&](const handler::Item& waiting) { return waiting.sequence == oldest; });
+  return std::max(now, due.value_or(now));
 }
 
 /// Whether the oldest record has held back the others for too long.

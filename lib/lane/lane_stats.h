@@ -49,6 +49,8 @@ struct LaneStats {
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1: none
   Relaxed<std::int64_t>
       oldest_since_ns;  ///< steady time at which the oldest incomplete record was taken; 0: none
+  Relaxed<std::int64_t>
+      oldest_due_ns;  ///< the same, or when its retry topic's delay is over where that is later
   Relaxed<std::uint64_t> window;
   Relaxed<std::uint64_t> waiting_retries;
   Relaxed<std::uint64_t> record_bytes;  ///< taken and not finished, with overhead

@@ -174,6 +174,7 @@ void Lane::start_over(handler::RecordBatch& batch, std::int64_t offset) {
   keys_ = {};
   let_go(retries_.clear(&handler::Item::sequence));
   skips_.clear();
+  oldest_since_ = {};
   give_back_pending();
   acknowledged_ = {partition_, kafka::no_offset, {}};
   first_ = -1;

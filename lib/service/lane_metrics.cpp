@@ -1,5 +1,6 @@
 #include "service/lane_metrics.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace laneway::service {
@@ -83,8 +84,15 @@ Family states(const Lanes& lanes) {
 }
 
 double oldest_age(const Lane& lane) {
-  const auto since = lane.stats().oldest_since_ns.get();
-  return since == 0 ? 0 : to_seconds(SteadyClock::now() - TimePoint(Duration(since)));
+  const auto since = lane.stats().oldest_due_ns.get();
+  if (since == 0) return 0;
+  return std::max(to_seconds(SteadyClock::now() - TimePoint(Duration(since))), 0.0);
+}
+
+/// Those of stuck attempts are not among them: others were given in their place.
+std::uint32_t slots_active(const Lane& lane) {
+  const auto slots = lane.pool().limits().workers;
+  return slots - std::min(slots, lane.pool().snapshot().free);
 }
 
 }  // namespace
@@ -103,6 +111,8 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   add(metric("pool_queue_capacity"), [](const Lane& l) { return l.pool().limits().queue; });
   add(metric("pool_workers"), [](const Lane& l) { return l.pool().snapshot().threads; });
   add(metric("pool_workers_active"), [](const Lane& l) { return l.pool().snapshot().active; });
+  add(metric("pool_slots"), [](const Lane& l) { return l.pool().limits().workers; });
+  add(metric("pool_slots_active"), slots_active);
   add(metric("pool_stuck"), [](const Lane& l) { return l.pool().snapshot().stuck; });
   families.push_back(
       histogram_per_lane(metric("pool_duration_seconds"), lanes,

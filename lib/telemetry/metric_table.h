@@ -30,6 +30,10 @@ inline constexpr MetricInfo metric_table[] = {
     {"pool_workers", MetricType::gauge, "threads", "topic,partition",
      "Worker threads that exist; idle ones end."},
     {"pool_workers_active", MetricType::gauge, "threads", "topic,partition", "Worker threads at work."},
+    {"pool_slots", MetricType::gauge, "slots", "topic,partition",
+     "lanes.workers: what may be at work at once, on a thread (pool_workers) or asynchronously without one."},
+    {"pool_slots_active", MetricType::gauge, "slots", "topic,partition",
+     "Slots at work; one may hold several quick records, or those of one key."},
     {"pool_stuck", MetricType::gauge, "attempts", "topic,partition",
      "Attempts that go on though their time is long over; workers are added in their place."},
     {"pool_duration_seconds", MetricType::histogram, "seconds", "topic,partition",
@@ -42,7 +46,9 @@ inline constexpr MetricInfo metric_table[] = {
     {"lane_lag_records", MetricType::gauge, "records", "topic,partition",
      "Offsets between the oldest incomplete record and the end of the partition."},
     {"lane_oldest_incomplete_seconds", MetricType::gauge, "seconds", "topic,partition",
-     "Age of the oldest incomplete record since it was taken; 0 when there is none."},
+     "Age of the oldest incomplete record since it was taken, in a retry topic since it was due; 0 when "
+     "there "
+     "is none, or none is due."},
     {"lane_committed_offset", MetricType::gauge, "offset", "topic,partition",
      "The last offset that the broker acknowledged as committed."},
     {"lane_delivered_offset", MetricType::gauge, "offset", "topic,partition",

@@ -143,6 +143,26 @@ TEST_CASE("a record of a retry topic is not begun before its delay, and has one 
   CHECK(test.next.taken() == Taken{{Route::retry_topic, 1, 1, "last"}});
 }
 
+TEST_CASE("the oldest record of a retry topic ages from when it is due") {
+  StagedLane test(as_retry_topic());
+  test.partition.add(0);
+  test.begin();
+  test.work();
+  const auto due = test.now + seconds(5);
+  const auto counts_from = [&] { return TimePoint(Duration(test.lane->stats().oldest_due_ns.get())); };
+  test.pass(milliseconds(100));
+  CHECK(counts_from() == due);
+  CHECK(test.lane->stats().oldest_since_ns.get() < due.time_since_epoch().count());
+  test.handler.answer(0, Outcome::unavailable("out"));
+  test.pass(seconds(5));
+  REQUIRE(test.until_outstanding(0));
+  test.pass(milliseconds(1));
+  CHECK(counts_from() == due);  // that it waits for another attempt is no excuse
+  test.handler.answer(0);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.lane->stats().oldest_due_ns.get() == 0);
+}
+
 TEST_CASE("what is due goes on beside what is not, and completes nothing else") {
   // At once, so that workers claim many records together.
   struct Instant final : handler::RecordHandler {

@@ -43,7 +43,68 @@ Behaviour all_but(std::int32_t partition, std::int64_t offset) {
   };
 }
 
+/// Keeps what it is given until it is told to answer.
+class Asynchronous final : public handler::Handler {
+ public:
+  void handle(handler::Task task) noexcept override EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    if (open_)
+      task.answer(0, Outcome::done());
+    else
+      kept_.push_back(std::move(task));
+  }
+  bool asynchronous() const override { return true; }
+  std::uint32_t most_per_task() const override { return 1; }
+  std::string name() const override { return "asynchronous"; }
+  void answer_all() EXCLUDES(mutex_) {
+    std::vector<handler::Task> kept;
+    {
+      MutexLock lock(mutex_);
+      open_ = true;
+      kept.swap(kept_);
+    }
+    for (auto& task : kept) task.answer(0, Outcome::done());
+  }
+
+ private:
+  Mutex mutex_;
+  bool open_ GUARDED_BY(mutex_) = false;
+  std::vector<handler::Task> kept_ GUARDED_BY(mutex_);
+};
+
 }  // namespace
+
+TEST_CASE("the metrics tell that every slot is at work, with threads and without") {
+  World world(1);
+  world.config.lanes.workers = 4;
+  world.config.lanes.queue = 2;
+  world.produce(20);
+  const auto busy = [](const Service& service) {
+    return metric(service, "pool_slots") == 4 && metric(service, "pool_slots_active") == 4 &&
+           metric(service, "pool_queue_depth") == 2;
+  };
+  {
+    auto handler = std::make_unique<Asynchronous>();
+    auto& keeping = *handler;
+    Service service(world.config, std::move(handler));
+    REQUIRE(service.start());
+    CHECK(eventually([&] { return busy(service); }));
+    CHECK(metric(service, "pool_workers") == 0);
+    keeping.answer_all();
+    CHECK(eventually([&] { return metric(service, "pool_slots_active") == 0; }));
+    stop_cleanly(service);
+  }
+  world.produce(20);
+  Gate gate;
+  const auto service = world.started([&](const handler::Attempt&) {
+    gate.wait();
+    return Outcome::done();
+  });
+  CHECK(eventually([&] { return busy(*service); }));
+  gate.open();
+  CHECK(eventually([&] { return metric(*service, "pool_slots_active") == 0; }));
+  stop_cleanly(*service);
+}
 
 TEST_CASE("a service runs every record once and has committed all of it when it stops") {
   World world(4, 2);
