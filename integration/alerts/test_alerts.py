@@ -1,6 +1,7 @@
 """The alerts and the dashboard speak of metrics that there are, and each alert has its section of the runbooks."""
 import json
 import re
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -10,6 +11,7 @@ TESTS = (ROOT / "config/prometheus/laneway.rules.test.yml").read_text()
 RUNBOOKS = (ROOT / "docs/runbooks.md").read_text()
 TABLE = (ROOT / "lib/telemetry/metric_table.h").read_text()
 DASHBOARD = json.loads((ROOT / "config/grafana/laneway.json").read_text())
+INSTALLED = "/usr/share/doc/laneway/runbooks.md"
 OWN_LABELS = {"job", "instance", "le", "alertname", "severity"}  # Prometheus' own, and those of every histogram
 
 
@@ -59,9 +61,17 @@ class Alerts(unittest.TestCase):
         sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", RUNBOOKS, re.MULTILINE | re.DOTALL))
         self.assertEqual(set(alerts()), set(sections), "alerts, and sections of docs/runbooks.md")
         for alert, text in alerts().items():
-            self.assertIn(f"runbook: docs/runbooks.md#{alert.lower()}\n", text)
+            self.assertIn(f"runbook: {INSTALLED}#{alert.lower()}\n", text)
             for part in ("Means", "Confirm", "Do", "Over when"):
                 self.assertIn(f"- **{part}**: ", sections[alert], alert)
+
+    def test_the_command_of_the_operations_page_makes_links_of_them(self):
+        page = (ROOT / "docs/operations.md").read_text()
+        command = re.search(r"^sed '([^']*)' \S+/laneway\.rules\.yml > \S+$", page, re.MULTILINE)
+        links = subprocess.run(["sed", command[1]], input=RULES, capture_output=True, text=True, check=True).stdout
+        self.assertNotIn(INSTALLED, links)
+        for alert in alerts():
+            self.assertIn(f"runbook_url: https://wiki.example.org/laneway#{alert.lower()}\n", links)
 
     def test_each_is_tested_to_fire_and_not_to(self):
         for alert in alerts():

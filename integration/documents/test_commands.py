@@ -23,7 +23,7 @@ LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
 STORY = "docs/getting-started.md"
 # Programs of others: what they are told is theirs to know, but the files must be there.
-OTHERS = {"apt", "cmake", "cp", "curl", "echo", "editor", "install", "journalctl", "ninja", "python3", "systemctl", "wait"}
+OTHERS = {"apt", "cmake", "cp", "curl", "echo", "editor", "install", "journalctl", "ninja", "python3", "sed", "systemctl", "wait"}
 RUNS = {"check", "version", "plan"}
 SHELL_WORDS = re.compile(r"^(\$ |(\./)?scripts/|(build/app/)?laneway (run|check|status|plan|dlq|pause|resume|skip|demo|reload|version)\b)",
                          re.MULTILINE)
@@ -62,6 +62,8 @@ def in_repository(path):
     if path.startswith("examples/"):
         rest = path.removeprefix("examples/")
         return next((place for place in (ROOT / "config" / rest, ROOT / "config/examples" / rest) if place.exists()), ROOT / path)
+    if path.startswith(("prometheus/", "grafana/")):
+        return ROOT / "config" / path
     return ROOT / "docs" / path
 
 
