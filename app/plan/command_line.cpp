@@ -47,11 +47,12 @@ void refuse_nonsense(const Options& options) {
 }  // namespace
 
 CLI::App* add_verb(CLI::App& program, Options& options) {
-  CLI::App* verb = program
-                       .add_subcommand("plan",
-                                       "workers, queue and instances for a load, given or measured, with "
-                                       "the arithmetic")
-                       ->group("Verbs");
+  CLI::App* verb =
+      program
+          .add_subcommand("plan",
+                          "workers, queue, memory and instances for a load, given or measured, with "
+                          "the arithmetic")
+          ->group("Verbs");
   verb->add_option("--rate", options.rate, "records a second, of all partitions together")
       ->check(CLI::Range(0.001, 1e8))
       ->option_text("NUMBER");
@@ -64,6 +65,9 @@ CLI::App* add_verb(CLI::App& program, Options& options) {
   add_count(*verb, "--cores", options.cores, "of one instance (this machine's)");
   verb->add_option("--backlog", options.backlog, "records that wait already")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53))
+      ->option_text("NUMBER");
+  verb->add_option("--record-bytes", options.record_bytes, "of key and value, on average (1024)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
       ->option_text("NUMBER");
   add_duration(*verb, "--drain", "lanes.drain (20s)", [&options](Duration time) { options.drain = time; });
   add_measuring(*verb, options);
@@ -79,6 +83,7 @@ Load with_given(Load load, const Options& options) {
   load.instances = options.instances.value_or(load.instances);
   load.cores = options.cores.value_or(load.cores);
   load.backlog = options.backlog.value_or(load.backlog);
+  load.record_bytes = options.record_bytes.value_or(load.record_bytes);
   load.drain = options.drain.value_or(load.drain);
   return load;
 }

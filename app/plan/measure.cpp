@@ -1,6 +1,7 @@
 #include "app/plan/measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "config/units.h"
@@ -23,6 +24,7 @@ Duration rounded(Duration duration) {
 Reading::Lane lane_of(const Json& json) {
   Reading::Lane lane;
   lane.finished = json.at("finished").get<std::uint64_t>();
+  lane.bytes = json.at("finished_bytes").get<std::uint64_t>();
   lane.work = in_seconds(json.at("work_seconds").get<double>());
   lane.lag = json.at("lag").is_null() ? 0 : json.at("lag").get<std::int64_t>();
   lane.taken = json.at("in_flight").get<std::uint64_t>() + json.at("queued").get<std::uint64_t>();
@@ -32,6 +34,7 @@ Reading::Lane lane_of(const Json& json) {
 /// Sums over all lanes of all services.
 struct Sums {
   double finished = 0;
+  double bytes = 0;
   double lag_growth = 0;
   Duration work{};
   Duration processor{};
@@ -50,6 +53,7 @@ Status add(Sums& sums, const Reading& before, const Reading& after) {
     const auto& then = found->second;
     sums.finished += static_cast<double>(now.finished - then.finished);
     sums.lag_growth += static_cast<double>(now.lag - then.lag);
+    sums.bytes += static_cast<double>(now.bytes - std::min(now.bytes, then.bytes));
     sums.work += now.work - then.work;
     const auto lag = static_cast<std::uint64_t>(std::max<std::int64_t>(now.lag, 0));
     sums.lag += lag;
@@ -71,8 +75,9 @@ Result<Reading> read_status(const std::string& status) {
           lane.at("topic").get<std::string>() + '[' + std::to_string(lane.at("partition").get<int>()) + ']',
           lane_of(lane));
     const auto& settings = json.at("settings");
-    reading.workers = settings.at("workers").get<std::uint64_t>();
+    reading.workers = std::max<std::uint64_t>(settings.at("workers").get<std::uint64_t>(), 1);
     reading.queue = settings.at("queue").get<std::uint64_t>();
+    reading.memory = settings.at("memory_bytes").get<std::uint64_t>();
     reading.drain = in_seconds(settings.at("drain_seconds").get<double>());
     reading.cores = std::max<std::uint64_t>(json.at("processors").at("count").get<std::uint64_t>(), 1);
     reading.processor = in_seconds(json.at("processors").at("seconds").get<double>());
@@ -96,9 +101,10 @@ Result<Measured> measure(const std::vector<Reading>& before, const std::vector<R
   measured.finished = sums.finished / to_seconds(window);
   measured.growth = sums.lag_growth / to_seconds(window);
   measured.lag = sums.lag;
-  measured.workers = after.front().workers;
-  measured.queue = after.front().queue;
   Load& load = measured.load;
+  load.running = Running{after.front().workers, after.front().queue};
+  load.record_bytes = static_cast<std::uint64_t>(std::lround(sums.bytes / sums.finished));
+  load.memory = after.front().memory;
   // A lag that falls by more than is finished is retention, or an end that was read late.
   load.rate = std::max(measured.finished + measured.growth, measured.finished / 100);
   load.service_time =

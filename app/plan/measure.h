@@ -19,6 +19,7 @@ namespace laneway::app::plan {
 struct Reading {
   struct Lane {
     std::uint64_t finished = 0;  ///< records, since the assignment
+    std::uint64_t bytes = 0;     ///< of the records finished, keys and values
     Duration work{};             ///< that workers spent, since the assignment
     std::int64_t lag = 0;        ///< 0 also where it is not known
     std::uint64_t taken = 0;     ///< of the lag, queued or at work
@@ -26,6 +27,7 @@ struct Reading {
   std::map<std::string, Lane> lanes;
   std::uint64_t workers = 0;
   std::uint64_t queue = 0;
+  std::uint64_t memory = 0;
   Duration drain{};
   std::uint64_t cores = 1;
   Duration processor{};  ///< time used since the process began
@@ -36,8 +38,6 @@ Result<Reading> read_status(const std::string& status);
 
 struct Measured {
   Load load;
-  std::uint64_t workers = 0;
-  std::uint64_t queue = 0;
   std::uint64_t lag = 0;
   double finished = 0;  ///< records a second
   double growth = 0;    ///< of the lag, records a second

@@ -21,6 +21,7 @@ struct Options {
   std::optional<std::uint64_t> instances;
   std::optional<std::uint64_t> cores;
   std::optional<std::uint64_t> backlog;
+  std::optional<std::uint64_t> record_bytes;
   std::optional<Duration> drain;
 };
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/units.h"
+#include "config/schema.h"
+#include "lane/memory_plan.h"
 
 namespace laneway::app::plan {
 namespace {
+
+constexpr std::uint64_t MiB = 1ULL << 20;
 
 std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::ceil(number - 1e-9)); }
 
@@ -16,22 +19,23 @@ Duration times(Duration duration, double factor) {
   return duration_cast<Duration>(std::chrono::duration<double, Duration::period>(duration) * factor);
 }
 
-std::string in_ms(Duration duration) {
-  return config::print_duration(std::chrono::ceil<milliseconds>(duration));
-}
+/// What `laneway check` allows.
+std::uint64_t most_of(const char* setting) { return config::find_property(setting)->most; }
 
 void size_workers(const Load& load, Sizing& sizing) {
   sizing.at_work = load.rate * to_seconds(load.service_time);
   sizing.wanted = std::max<std::uint64_t>(whole(sizing.at_work / utilisation), 1);
-  sizing.workers = divided_up(sizing.wanted, load.partitions);
+  sizing.wanted_each = divided_up(sizing.wanted, load.partitions);
+  sizing.workers = std::min(sizing.wanted_each, most_of("lanes.workers"));
   sizing.most_partitions = divided_up(load.partitions, load.instances);
   sizing.connections = sizing.workers * load.partitions;
   sizing.capacity = static_cast<double>(sizing.connections) / to_seconds(load.service_time);
 }
 
 void size_queue(const Load& load, Sizing& sizing) {
-  const std::uint64_t arriving = whole(load.rate / static_cast<double>(load.partitions) * to_seconds(burst));
-  sizing.queue = std::max(arriving, 2 * sizing.workers);
+  const double rate = std::min(load.rate, sizing.capacity);
+  const std::uint64_t arriving = whole(rate / static_cast<double>(load.partitions) * to_seconds(burst));
+  sizing.queue = std::min(std::max(arriving, 2 * sizing.workers), most_of("lanes.queue"));
   const double turns = static_cast<double>(sizing.queue) / static_cast<double>(sizing.workers);
   sizing.queue_wait = times(load.service_time, turns);
   sizing.drain = times(load.service_time, turns + 1);
@@ -39,33 +43,27 @@ void size_queue(const Load& load, Sizing& sizing) {
     sizing.backlog = times(seconds(1), static_cast<double>(load.backlog) / (sizing.capacity - load.rate));
 }
 
+/// lanes.memory is shared out over all partitions, whichever an instance has.
+void size_memory(const Load& load, Sizing& sizing) {
+  sizing.lane_bytes = (sizing.queue + sizing.workers) * (load.record_bytes + lane::record_overhead);
+  sizing.memory_needed =
+      static_cast<double>(lane::parts_of_a_share * load.partitions) * static_cast<double>(sizing.lane_bytes);
+  const auto most = most_of("lanes.memory");
+  const auto enough =
+      sizing.memory_needed < static_cast<double>(most) ? whole(sizing.memory_needed / MiB) * MiB : most;
+  sizing.memory = std::max(load.memory, enough);
+  const auto shared_out = lane::plan_memory(sizing.memory, load.partitions, 1, 1);
+  sizing.fetched_bytes = shared_out.fetch.queued_max_kbytes * 1024 * sizing.most_partitions;
+}
+
 void size_processors(const Load& load, Sizing& sizing) {
   if (!load.cpu || *load.cpu == Duration::zero()) return;
+  const Duration wait = std::max(load.service_time - *load.cpu, Duration::zero());
+  sizing.saturation =
+      static_cast<double>(load.cores * load.instances) * (1 + to_seconds(wait) / to_seconds(*load.cpu));
   sizing.cores = load.rate * to_seconds(*load.cpu);
   sizing.instances =
       std::max<std::uint64_t>(whole(*sizing.cores / utilisation / static_cast<double>(load.cores)), 1);
-  if (*sizing.instances > load.instances)
-    sizing.warnings.push_back("the processors are too few: " + std::to_string(*sizing.instances) +
-                              " instances of " + std::to_string(load.cores) + " cores are needed, not " +
-                              std::to_string(load.instances));
-  if (*sizing.instances > load.partitions)
-    sizing.warnings.push_back("so many instances need as many partitions at least: " +
-                              std::to_string(*sizing.instances) + ", not " + std::to_string(load.partitions));
-}
-
-void warn_of_shares(const Load& load, Sizing& sizing) {
-  if (load.instances > load.partitions)
-    sizing.warnings.push_back(std::to_string(load.instances - load.partitions) +
-                              " of the instances would have no partition: they only stand by");
-  else if (load.partitions % load.instances != 0)
-    sizing.warnings.push_back("partitions do not come out even: some instances have " +
-                              std::to_string(sizing.most_partitions) + ", others " +
-                              std::to_string(load.partitions / load.instances));
-  if (sizing.drain > load.drain)
-    sizing.warnings.push_back("a full lane drains for " + in_ms(sizing.drain) +
-                              ", longer than lanes.drain (" + config::print_duration(load.drain) +
-                              "): raise it, and the time-out of whoever stops "
-                              "the service above it, or queued records go back to the topic");
 }
 
 }  // namespace
@@ -74,8 +72,9 @@ Sizing size(const Load& load) {
   Sizing sizing;
   size_workers(load, sizing);
   size_queue(load, sizing);
+  size_memory(load, sizing);
   size_processors(load, sizing);
-  warn_of_shares(load, sizing);
+  sizing.warnings = warnings_of(load, sizing);
   return sizing;
 }
 

@@ -70,6 +70,7 @@ Json json_of(const service::LaneStatus& lane) {
             {"committed", view.committed < 0 ? Json() : Json(view.committed)},
             {"delivered", view.delivered < 0 ? Json() : Json(view.delivered)},
             {"finished", view.finished},
+            {"finished_bytes", view.processed_bytes},
             {"work_seconds", rounded(view.work)},
             {"rate", rounded(lane.rate)},
             {"dead_letters", view.dead_letters},
@@ -103,6 +104,7 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   json["commits"] = {{"succeeded", totals.commits}, {"failed", totals.commits_failed}};
   json["settings"] = {{"workers", status.settings.workers},
                       {"queue", status.settings.queue},
+                      {"memory_bytes", status.settings.memory},
                       {"drain_seconds", rounded(status.settings.drain)}};
   json["processors"] = {{"count", status.cores}, {"seconds", rounded(status.processor)}};
   json["advice"] = status.advice;

@@ -19,6 +19,9 @@ namespace laneway::lane {
 /// Memory of a record beside its key and value.
 inline constexpr std::uint64_t record_overhead = 512;
 
+/// A lane may have taken one part in so many of its partition's share.
+inline constexpr std::uint64_t parts_of_a_share = 4;
+
 struct MemoryPlan {
   kafka::FetchLimits fetch;
   /// Bytes (with overhead) of records that one lane may have taken and not finished. A larger single record

@@ -39,6 +39,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.finished = view.done + stats.retry_topics.get();
   for (const auto& letters : stats.dead_letters) view.dead_letters += letters.get();
   view.finished += view.dead_letters;
+  view.processed_bytes = stats.processed_bytes.get();
   view.free_workers = pool.free;
   view.work = lane.pool().duration().snapshot().sum;
   view.stuck = pool.stuck;

@@ -25,15 +25,16 @@ struct LaneView {
   std::int64_t committed = -1;
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
-  std::int64_t delivered = -1;     ///< the last offset taken since the assignment; -1: none
-  std::uint64_t finished = 0;      ///< done, or acknowledged by a retry or dead-letter topic
-  std::uint64_t dead_letters = 0;  ///< acknowledged
-  std::uint32_t free_workers = 0;  ///< workers that have nothing to do
-  Duration work{};                 ///< that its workers spent, since the assignment
-  std::uint32_t stuck = 0;         ///< claims with a job that ignores its stop
-  std::uint8_t hold_reasons = 0;   ///< bits of lane::Hold
-  Duration oldest_age{};           ///< of the oldest record that is not done; zero: there is none
-  Duration retry_delay{};          ///< of a retry topic; else zero
+  std::int64_t delivered = -1;        ///< the last offset taken since the assignment; -1: none
+  std::uint64_t finished = 0;         ///< done, or acknowledged by a retry or dead-letter topic
+  std::uint64_t dead_letters = 0;     ///< acknowledged
+  std::uint32_t free_workers = 0;     ///< workers that have nothing to do
+  std::uint64_t processed_bytes = 0;  ///< keys and values of what is finished
+  Duration work{};                    ///< that its workers spent, since the assignment
+  std::uint32_t stuck = 0;            ///< claims with a job that ignores its stop
+  std::uint8_t hold_reasons = 0;      ///< bits of lane::Hold
+  Duration oldest_age{};              ///< of the oldest record that is not done; zero: there is none
+  Duration retry_delay{};             ///< of a retry topic; else zero
 
   bool held_by(lane::Hold reason) const { return (hold_reasons & static_cast<std::uint8_t>(reason)) != 0; }
   bool paused_by_hand() const { return held_by(lane::Hold::by_hand); }

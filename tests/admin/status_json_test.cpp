@@ -28,6 +28,7 @@ ServiceStatus one_lane() {
   lane.view.delivered = 300;
   lane.view.dead_letters = 5;
   lane.view.finished = 250;
+  lane.view.processed_bytes = 64000;
   lane.view.work = milliseconds(2500);
   lane.view.holds = 4;
   lane.view.pauses = 2;
@@ -55,7 +56,8 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
   status.advice = {"lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])"};
   const auto found = json::parse(admin::status_json(status, "0.1.0"));
   CHECK(found["advice"] == json(status.advice));
-  CHECK(found["settings"] == json::parse(R"({"workers":8,"queue":256,"drain_seconds":20.0})"));
+  CHECK(found["settings"] ==
+        json::parse(R"({"workers":8,"queue":256,"memory_bytes":268435456,"drain_seconds":20.0})"));
   CHECK(found["processors"] == json::parse(R"({"count":2,"seconds":1.5})"));
   CHECK(found["version"] == "0.1.0");
   CHECK(found["group"] == "orders-webhook");
@@ -73,7 +75,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
     "topic":"orders","partition":3,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":120,
     "in_flight":8,"workers":16,"queued":256,"queue_capacity":512,"waiting_retries":0,"stuck":0,
     "oldest":{"offset":17,"age_seconds":80.0,"place":"waits for its next attempt","attempts":4,"error":"HTTP 500 \ufffd"},
-    "committed":17,"delivered":300,"finished":250,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"holds":4,"pauses":2,"member":2})"));
+    "committed":17,"delivered":300,"finished":250,"finished_bytes":64000,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"holds":4,"pauses":2,"member":2})"));
 }
 
 TEST_CASE("what is not known or not there is null") {

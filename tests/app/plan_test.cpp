@@ -5,6 +5,8 @@
 #include "app/plan/print.h"
 #include "app/plan/sizing.h"
 #include "catch.h"
+#include "config/schema.h"
+#include "lane/memory_plan.h"
 
 using namespace laneway;
 using namespace laneway::app;
@@ -27,6 +29,12 @@ bool warns(const plan::Sizing& sizing, const std::string& words) {
   return false;
 }
 
+/// By `laneway check`.
+bool allowed(const char* setting, std::uint64_t value, const std::string& unit = "") {
+  config::Config config;
+  return !config::find_property(setting)->set(config, config::scalar_node(std::to_string(value) + unit, {}));
+}
+
 }  // namespace
 
 TEST_CASE("workers are the rate times the time of a record, with headroom, over the partitions") {
@@ -44,7 +52,7 @@ TEST_CASE("workers are the rate times the time of a record, with headroom, over 
   CHECK(sizing.warnings.empty());
 }
 
-TEST_CASE("what these workers do is always more than what comes") {
+TEST_CASE("what these workers do is more than what comes, or the plan says that it cannot work") {
   for (const double rate : {0.01, 1.0, 99.9, 12345.0, 1e6})
     for (const Duration time : {Duration(microseconds(3)), Duration(milliseconds(1)), Duration(seconds(7))})
       for (const std::uint64_t partitions : {1, 7, 1000}) {
@@ -53,9 +61,12 @@ TEST_CASE("what these workers do is always more than what comes") {
         given.service_time = time;
         given.partitions = partitions;
         const auto sizing = plan::size(given);
-        CHECK(sizing.capacity >= rate);
+        CHECK((sizing.capacity >= rate || warns(sizing, "the plan cannot work")));
         CHECK(sizing.workers >= 1);
         CHECK(sizing.queue >= 2 * sizing.workers);
+        CHECK(allowed("lanes.workers", sizing.workers));
+        CHECK(allowed("lanes.queue", sizing.queue));
+        CHECK(allowed("lanes.memory", sizing.memory >> 20, "MiB"));
       }
 }
 
@@ -64,6 +75,7 @@ TEST_CASE("a plan that cannot work says why") {
   given.cpu = milliseconds(2);
   auto sizing = plan::size(given);
   REQUIRE(sizing.instances);
+  CHECK(*sizing.saturation == Approx(120));  // 16 cores x (1 + 13 / 2)
   CHECK(*sizing.cores == Approx(40));
   CHECK(*sizing.instances == 8);
   CHECK(warns(sizing, "8 instances of 8 cores are needed, not 2"));
@@ -81,6 +93,85 @@ TEST_CASE("a plan that cannot work says why") {
   CHECK(warns(plan::size(given), "longer than lanes.drain (100ms)"));
 }
 
+TEST_CASE("what no configuration can have is not planned, and what would do is said") {
+  auto given = load();
+  given.rate = 1e6;
+  given.service_time = seconds(1);
+  given.partitions = 1;
+  given.instances = 1;
+  auto sizing = plan::size(given);
+  CHECK(sizing.wanted_each == 1428572);
+  CHECK(sizing.workers == 4096);
+  CHECK(sizing.queue == 8192);
+  CHECK(warns(sizing,
+              "the plan cannot work: lanes.workers is 4,096 at most, so 4,096 records/s are done and "
+              "1,000,000 come; 349 partitions would do"));
+  given.backlog = 10;
+  CHECK(plan::print(given, plan::size(given)).find("10 records are never gone") != std::string::npos);
+  given.partitions = 349;
+  CHECK_FALSE(warns(plan::size(given), "cannot work"));
+  given.partitions = 300;
+  CHECK(warns(plan::size(given), "the plan has little headroom"));
+
+  given.partitions = 1;
+  given.rate = 1e8;
+  given.service_time = microseconds(1);
+  sizing = plan::size(given);
+  CHECK(sizing.queue == 1000000);
+  given = load();
+  given.partitions = 1000000;
+  given.service_time = std::chrono::hours(1);
+  given.record_bytes = 1 << 30;
+  given.rate = 1e8;
+  sizing = plan::size(given);
+  CHECK(allowed("lanes.memory", sizing.memory >> 20, "MiB"));
+  CHECK(warns(sizing, "the memory is too little"));
+}
+
+TEST_CASE("the records of full lanes have their memory") {
+  auto given = load();
+  given.record_bytes = 1000;
+  auto sizing = plan::size(given);
+  CHECK(sizing.lane_bytes == (313 + 27) * (1000 + 512));
+  CHECK(sizing.memory_needed == 4.0 * 16 * 340 * 1512);
+  CHECK(sizing.memory == 256 << 20);
+  CHECK(sizing.fetched_bytes == 8 * (4 << 20));  // a quarter of a share each
+  auto text = plan::print(given, sizing);
+  INFO(text);
+  for (const char* words :
+       {"(313 + 27) x (1,000 + 512 bytes) = 502KiB in a full lane, 3.9MiB in one instance",
+        "16 partitions x 502KiB x 4 (lane, fetched, spare) = 31.4MiB; lanes.memory is 256MiB\n",
+        "ahead at most 32MiB of 256MiB", "\nlanes: { workers: 27, queue: 313 }\n"})
+    CHECK(text.find(words) != std::string::npos);
+
+  given.record_bytes = 100000;
+  sizing = plan::size(given);
+  text = plan::print(given, sizing);
+  INFO(text);
+  CHECK(sizing.memory == 2086ULL << 20);
+  CHECK(lane::plan_memory(sizing.memory, 16, 3, 1).lane_bytes >= sizing.lane_bytes);
+  CHECK(text.find("lanes.memory is 256MiB, too little\n") != std::string::npos);
+  CHECK(text.find("\nlanes: { workers: 27, queue: 313, memory: 2086MiB }\n") != std::string::npos);
+}
+
+TEST_CASE("a queue that is latency and not capacity is told") {
+  auto given = load();
+  given.running = plan::Running{27, 313};
+  CHECK_FALSE(warns(plan::size(given), "latency"));
+  given.running = plan::Running{27, 1000};  // 0.56 s: a few bursts
+  CHECK_FALSE(warns(plan::size(given), "latency"));
+  given.running = plan::Running{27, 2000};
+  CHECK(warns(plan::size(given),
+              "the queue is latency and not capacity: the last of 2,000 records waits "
+              "1112ms for 27 workers; 313 are enough"));
+  given.running = plan::Running{27, 40000};
+  CHECK(warns(plan::size(given), "longer than lanes.drain (20s); 313 are enough"));
+  given.running = {};
+  given.service_time = seconds(15);
+  given.rate = 10;
+  CHECK(warns(plan::size(given), "waits 30s for 14 workers, longer than lanes.drain (20s)"));
+}
+
 TEST_CASE("a backlog is gone when there is more capacity than records come") {
   auto given = load();
   given.backlog = 880000;
@@ -92,14 +183,14 @@ TEST_CASE("a backlog is gone when there is more capacity than records come") {
 namespace {
 
 std::string status(const std::string& lanes, const std::string& processor) {
-  return R"({"settings":{"workers":4,"queue":64,"drain_seconds":20.0},"processors":{"count":2,"seconds":)" +
+  return R"({"settings":{"workers":4,"queue":64,"memory_bytes":1048576,"drain_seconds":20.0},"processors":{"count":2,"seconds":)" +
          processor + R"(},"lanes":[)" + lanes + "]}";
 }
 
-std::string lane(int partition, int finished, const std::string& work, const std::string& lag) {
+std::string lane_of(int partition, int finished, const std::string& work, const std::string& lag) {
   return R"({"topic":"orders","partition":)" + std::to_string(partition) + R"(,"finished":)" +
-         std::to_string(finished) + R"(,"work_seconds":)" + work + R"(,"lag":)" + lag +
-         R"(,"in_flight":4,"queued":36})";
+         std::to_string(finished) + R"(,"finished_bytes":)" + std::to_string(100 * finished) +
+         R"(,"work_seconds":)" + work + R"(,"lag":)" + lag + R"(,"in_flight":4,"queued":36})";
 }
 
 plan::Reading reading(const std::string& text) {
@@ -117,14 +208,20 @@ TEST_CASE("little processor time is not printed as none") {
 }
 
 TEST_CASE("a load is measured from what services did meanwhile") {
-  const auto before = reading(status(lane(0, 1000, "10.0", "500") + ',' + lane(1, 0, "0", "null"), "5.0"));
-  const auto after = reading(status(lane(0, 1500, "30.0", "900") + ',' + lane(1, 500, "20.0", "20"), "7.0"));
+  const auto before =
+      reading(status(lane_of(0, 1000, "10.0", "500") + ',' + lane_of(1, 0, "0", "null"), "5.0"));
+  const auto after =
+      reading(status(lane_of(0, 1500, "30.0", "900") + ',' + lane_of(1, 500, "20.0", "20"), "7.0"));
   const auto one = plan::measure({before}, {after}, seconds(10));
   REQUIRE(one.ok());
   CHECK(one->finished == Approx(100));
   CHECK(one->growth == Approx(42));
   CHECK(one->lag == 920);
-  CHECK(one->workers == 4);
+  REQUIRE(one->load.running);
+  CHECK(one->load.running->workers == 4);
+  CHECK(one->load.running->queue == 64);
+  CHECK(one->load.record_bytes == 100);
+  CHECK(one->load.memory == 1 << 20);
   CHECK(one->load.rate == Approx(142));
   CHECK(one->load.service_time == milliseconds(40));
   CHECK(*one->load.cpu == milliseconds(2));
@@ -146,12 +243,12 @@ TEST_CASE("a load is measured from what services did meanwhile") {
 }
 
 TEST_CASE("what cannot be measured is an error with a remedy") {
-  const auto idle = reading(status(lane(0, 1000, "10.0", "0"), "5.0"));
+  const auto idle = reading(status(lane_of(0, 1000, "10.0", "0"), "5.0"));
   const auto nothing = plan::measure({idle}, {idle}, seconds(10));
   REQUIRE_FALSE(nothing.ok());
   CHECK(nothing.error().text().find("--window") != std::string::npos);
-  const auto other = reading(status(lane(1, 2000, "10.0", "0"), "5.0"));
-  const auto anew = reading(status(lane(0, 10, "1.0", "0"), "5.0"));
+  const auto other = reading(status(lane_of(1, 2000, "10.0", "0"), "5.0"));
+  const auto anew = reading(status(lane_of(0, 10, "1.0", "0"), "5.0"));
   for (const auto& after : {other, anew, reading(status("", "6.0"))})
     CHECK_FALSE(plan::measure({idle}, {after}, seconds(10)).ok());
   for (const auto* wrong : {"", "{}", "[]", R"({"lanes":[{}]})", "<html>", R"({"lanes":[]})"}) {
@@ -180,10 +277,14 @@ TEST_CASE("a plan is printed with its arithmetic and the settings") {
   given.cpu = microseconds(100);
   const auto text = plan::print(given, plan::size(given));
   for (const char* words :
-       {"20,000 records/s, 15ms each, 100us of it processor time here; 16 partitions, 2 instances of 8 "
+       {"20,000 records/s of 1,024 bytes, 15ms each, 100us of it processor time here; 16 partitions, 2 "
+        "instances of 8 "
         "cores\n",
         "20,000/s x 15ms = 300 records on average (Little's law)", "over 16 partitions 27 each",
         "27 x 16 / 15ms = 28,800 records/s", "20,000/s x 100us = 2 cores; at 70 % busy 1 instance of 8 cores",
+        "16 cores x (1 + wait/compute) = 16 x (1 + 14900us / 100us) = 2,400 at work keep all cores busy; "
+        "more "
+        "gain nothing\n              300 (Little's law) are 12.5 % of that\n",
         "880,000 records at 8,800 more than come are gone after 100s",
         "\nlanes: { workers: 27, queue: 313 }\n"}) {
     INFO(words << " in\n" << text);
