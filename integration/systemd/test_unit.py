@@ -9,6 +9,54 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = ROOT / "config" / "systemd" / "laneway@.service"
 MOST_EXPOSURE = 1.5  # of 10
+# The score alone would let one or the other go.
+HARDENING = """
+User=laneway
+Group=laneway
+UMask=0077
+StateDirectoryMode=0750
+LogsDirectoryMode=0750
+MemoryMax=2G
+TasksMax=8192
+CapabilityBoundingSet=
+AmbientCapabilities=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+DevicePolicy=closed
+PrivateUsers=yes
+ProtectProc=invisible
+ProcSubset=pid
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RemoveIPC=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+MemoryDenyWriteExecute=yes
+""".split("\n")[1:-1]
+LIFE = """
+Type=notify
+NotifyAccess=main
+ExecStartPre=-/usr/bin/laneway check -c /etc/laneway/%i.yaml
+ExecStart=/usr/bin/laneway run -c /etc/laneway/%i.yaml
+ExecReload=/usr/bin/laneway reload -c /etc/laneway/%i.yaml
+Restart=on-failure
+RestartSec=5s
+KillMode=mixed
+""".split("\n")[1:-1]
 
 
 def analyze(*arguments):
@@ -34,6 +82,14 @@ class Unit(unittest.TestCase):
             self.assertEqual((0, ""), (done.returncode, done.stderr))
             copy.write_text(copy.read_text() + "Wantedby=misspelt\n")
             self.assertIn("Unknown key 'Wantedby'", analyze("verify", "--man=no", copy).stderr)
+
+    def test_each_line_that_starts_reloads_or_confines_it_is_there_once(self):
+        lines = UNIT.read_text().splitlines()
+        keys = [line.split("=")[0] for line in lines]
+        for wanted in [*LIFE, *HARDENING]:
+            self.assertTrue(wanted in lines, f"the unit has no {wanted}")
+            key = wanted.split("=")[0]
+            self.assertEqual(1 + (key == "SystemCallFilter"), keys.count(key), f"a second {key}= would change the first")
 
     def test_little_is_exposed(self):
         done = analyze("security", "--offline=true", UNIT)
