@@ -7,13 +7,17 @@ ROOT = Path(__file__).resolve().parents[2]
 VARIABLES = {"$__rate_interval": "5m", "$job": ".*", "$topic": ".*"}
 
 
+def filled_in(query):
+    for variable, value in VARIABLES.items():
+        query = query.replace(variable, value)
+    return query
+
+
 def rules():
     dashboard = json.loads((ROOT / "config/grafana/laneway.json").read_text())
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     for number, query in enumerate(queries):
-        for variable, value in VARIABLES.items():
-            query = query.replace(variable, value)
-        yield {"record": f"query_{number}", "expr": query}
+        yield {"record": f"query_{number}", "expr": filled_in(query)}
 
 
 if __name__ == "__main__":  # JSON is YAML

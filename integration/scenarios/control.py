@@ -1,10 +1,11 @@
 """An operator at work: status, a lane paused and resumed by hand, a stuck record skipped, readyz that turns and turns back.
 
-At the end Prometheus' own tool reads the metrics.
+At the end Prometheus' own tool reads the metrics, and evaluates on them what the dashboard and the alerts ask.
 """
 import json
 import re
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 
@@ -12,6 +13,9 @@ import harness
 from dead_letters import origins_of
 from harness import LANEWAY, Promises, expect, expect_equal, inherited_environment, wait_until
 from web_service import WebService, record_of
+
+sys.path.insert(0, str(harness.ROOT / "integration" / "alerts"))
+import live_page  # noqa: E402
 
 PARTITIONS, RECORDS, STUCK = 4, 400, (2, 10)
 
@@ -67,7 +71,7 @@ def scenario(run):
     skipped(run, operator)
     wait_until("it is ready again", lambda: not operator.ready())
     run.wait_for_no_lag()
-    check_metrics(service)
+    check_metrics(run, service)
     expect("a-secret-of-the-operators" not in service.log, "the token is in the log")
     service.stop()
     letters = origins_of(run, run.topic + "-dlt")
@@ -80,13 +84,21 @@ def scenario(run):
     expect_equal((PARTITIONS + 1) * RECORDS, report["processed"], "processed records, the dead letter counted")
 
 
-def check_metrics(service):
-    metrics = service.get("/metrics")
-    expect(re.search(r"^pool_inflight{", metrics, re.MULTILINE), "the pool's metrics have no second name")
-    promtool = [harness.ROOT / "scripts" / "promtool", "check", "metrics"]
-    done = subprocess.run(promtool, input=metrics, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=100)
-    expect_equal((0, ""), (done.returncode, done.stdout), "what promtool says of the metrics")
+def promtool(*arguments, **more):
+    done = subprocess.run([harness.ROOT / "scripts" / "promtool", *arguments], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=100, **more)
+    expect_equal(0, done.returncode, f"exit code of promtool {arguments[0]}: {done.stdout}")
+    return done.stdout
+
+
+def check_metrics(run, service):
+    """Also of what comes with events: there is a dead letter, and the downstream has a breaker."""
+    page = service.get("/metrics")
+    expect(re.search(r"^pool_inflight{", page, re.MULTILINE), "the pool's metrics have no second name")
+    expect_equal("", promtool("check", "metrics", input=page), "what promtool says of the metrics")
+    queries = run.folder / "queries.test.yml"
+    queries.write_text(live_page.test_file(page))
+    promtool("test", "rules", queries)
 
 
 def paused(run, operator):
