@@ -79,9 +79,28 @@ def scenario(run):
     reason, message = letters[STUCK]
     expect_equal("skipped", reason, "why it is a dead letter")
     expect("the order was cancelled" in message and "500" in message, f"its message: {message}")
-    expect(service.events("skip by hand") and service.events("pause by hand"), "the log does not say who did what")
+    check_audit(run, service)
     report = run.judge(Promises(stopped_clean=True))
     expect_equal((PARTITIONS + 1) * RECORDS, report["processed"], "processed records, the dead letter counted")
+
+
+def check_audit(run, service):
+    """The log says what was done by hand, and what was refused, in order."""
+    partition, offset = STUCK
+    for what, expected in {
+            "pause by hand": [f"topic={run.topic} partition=1 changed=true"],
+            "resume by hand": [f"topic={run.topic} partition=all changed=true"],
+            "skip by hand": [f'topic={run.topic} partition={partition} offset={offset + 1} reason="a mistake" outcome="',
+                             f'topic={run.topic} partition={partition} offset={offset} reason="the order was cancelled" outcome="'],
+    }.items():
+        lines = service.events(what)
+        expect(len(lines) == len(expected) and all("level=warn " in line for line in lines),
+               f"lines of {what!r}: {lines}")
+        for words, line in zip(expected, lines):
+            expect(words in line, f"no {words!r} in the log's {line!r}")
+    refused, done = (line.split("outcome=")[1] for line in service.events("skip by hand"))
+    expect("is not there" in refused, f"outcome of the refused skip: {refused}")
+    expect("goes to the dead-letter topic" in done, f"outcome of the skip: {done}")
 
 
 def promtool(*arguments, **more):
