@@ -201,7 +201,7 @@ std::string render(const Json& status, const TableStyle& style) {
   const auto rows = sorted_rows(status);
   auto lines = heading(status, style);
   const auto details = details_of(status, rows);
-  std::size_t rest = 2;
+  std::size_t rest = details.empty() ? 2 : 3;  // the cursor, "and … more", the blank above the details
   for (const auto& part : details)
     rest += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
   for (const auto& part : lines) rest += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));

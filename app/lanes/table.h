@@ -12,7 +12,7 @@ inline constexpr std::size_t table_width = 80;
 
 struct TableStyle {
   bool colours = false;
-  std::size_t rows = 0;  ///< lines at most; 0: all
+  std::size_t rows = 0;  ///< of the terminal, one of them the cursor's; 0: all lines
 };
 
 /// `status`: the JSON of /status. Each line ends, and none is wider than table_width. Nothing for what is no

@@ -1,0 +1,149 @@
+"""`laneway status` as a person sees it: on a pipe, on a terminal of 80 columns, watched. The service that answers is a stand-in."""
+import contextlib
+import fcntl
+import http.server
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
+ROWS, COLUMNS = 24, 80
+LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
+ESCAPE = re.compile(r"\033\[[0-9;]*[A-Za-z]")
+LANE = {"topic": "orders-of-a-shop-with-a-long-name", "state": "running", "paused_by_hand": False, "held_by": "", "lag": 10 ** 12,
+        "in_flight": 8, "queued": 256, "waiting_retries": 3, "stuck": 0, "committed": 10 ** 15, "rate": 1e9, "source_error": "",
+        "oldest": {"offset": 10, "age_seconds": 19, "attempts": 5, "error": "HTTP 500 " * 30}}
+STATUS = {"version": "0.1.0", "group": "orders", "uptime_seconds": 26, "members": 2, "ready": False, "breaker": None,
+          "reasons": [{"code": "stalled", "text": "a reason in many words " * 8}], "advice": ["do this and that " * 10]}
+
+
+class Service(http.server.ThreadingHTTPServer):
+    """One lane held, one paused by hand, the rest at work; it has been asked so often: members."""
+    daemon_threads = True
+
+    def __init__(self):
+        self.asked = 0
+        super().__init__(("127.0.0.1", 0), Answer)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def status(self):
+        self.asked += 1
+        changes = {0: {"state": "held", "held_by": "pool full"}, 1: {"paused_by_hand": True}}
+        lanes = [{**LANE, "partition": partition, **changes.get(partition, {})} for partition in range(40)]
+        return {**STATUS, "members": self.asked, "lanes": lanes}
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = json.dumps(self.server.status()).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Terminal:
+    """A program with a terminal of its own, and what it has written so far."""
+
+    def __init__(self, command, environment):
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+                                        start_new_session=True, preexec_fn=self.own)
+        os.close(theirs)
+        self.text = ""
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    @staticmethod
+    def own():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever starts the tests may ignore it
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def read(self):
+        with contextlib.suppress(OSError):  # the other end is closed: Linux says so with an error
+            while piece := os.read(self.ours, 65536):
+                self.text += piece.decode(errors="replace").replace("\r\n", "\n")
+
+    def end(self):
+        """The exit code."""
+        try:
+            return self.process.wait(LONGEST)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.reader.join(LONGEST)
+            os.close(self.ours)
+
+
+class Status(unittest.TestCase):
+    def setUp(self):
+        self.service = Service()
+        self.addCleanup(self.service.server_close)
+        self.addCleanup(self.service.shutdown)
+        self.command = [LANEWAY, "status", "--admin", f"127.0.0.1:{self.service.server_port}"]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("LANEWAY_", "NO_COLOR"))}
+        self.environment = {**kept, "TERM": "xterm"}
+
+    def on_terminal(self, **variables):
+        terminal = Terminal(self.command, {**self.environment, **variables})
+        self.assertEqual(0, terminal.end(), terminal.text)
+        return terminal.text
+
+    def fits(self, text):
+        plain = ESCAPE.sub("", text)
+        self.assertIn("pool full", plain)
+        for line in plain.splitlines():
+            self.assertLessEqual(len(line), COLUMNS, line)
+        return plain
+
+    def test_a_pipe_gets_no_colours(self):
+        done = subprocess.run(self.command, text=True, capture_output=True, timeout=LONGEST, env=self.environment, check=False)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertNotIn("\033", done.stdout)
+        table = [line for line in self.fits(done.stdout).splitlines() if line.startswith("…")]
+        self.assertEqual(40, len(table), done.stdout)
+
+    def test_a_terminal_gets_colours_but_not_where_they_are_unwanted(self):
+        text = self.on_terminal()
+        self.fits(text)
+        for words in ("\033[31mNOT READY", "\033[31mheld", "\033[33mby hand", "\033[32mrunning"):
+            self.assertIn(words, text)
+        self.assertIn("\033[32m", self.on_terminal(NO_COLOR=""))
+        for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn("\033", self.on_terminal(**variables), variables)
+
+    def test_watching_draws_over_what_was_there_until_it_is_interrupted(self):
+        terminal = Terminal([*self.command, "--watch"], self.environment)
+        deadline = time.monotonic() + LONGEST
+        while ", 3 members," not in terminal.text and terminal.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.write(terminal.ours, b"\x03")
+        self.assertEqual(-signal.SIGINT, terminal.end(), terminal.text)  # 130 for a shell
+        cleared, *frames = terminal.text.split("\033[H")
+        self.assertEqual("\033[2J", cleared)
+        self.assertGreaterEqual(len(frames), 3)
+        for number, frame in enumerate(frames[:2], 1):
+            self.assertIn(f", {number} members," if number > 1 else ", 1 member,", frame)
+            self.assertTrue(frame.endswith("\033[J"), frame)
+            for line in frame.split("\n")[:-1]:
+                self.assertTrue(line.endswith("\033[K"), line)
+            self.assertLess(self.fits(frame).count("\n"), ROWS, "the last line's end would move the first one out")
+            self.assertIn("lanes more\n", ESCAPE.sub("", frame))
+
+
+if __name__ == "__main__":
+    unittest.main()
