@@ -1,8 +1,9 @@
 """Every command that README.md and docs/*.md show in an `sh` or `console` block.
 
-docs/getting-started.md is run from its first command to its last, on the client library's embedded cluster. On the other pages
-a block is run when nothing is needed for it (RUNS); `console` blocks must print what they show. Of all others each command must
-be covered by a rule: laneway's verbs and options exist, and so does each file that is named, in the repository or the package.
+docs/getting-started.md is run from its first command to its last, on the client library's embedded cluster; then, while its
+service is at work, what the other pages show. Their blocks for which nothing is needed (RUNS) are run alone; `console` blocks
+must print what they show. What is not run is in NOT_RUN, each with the reason. Also, each command must be covered by a rule:
+laneway's verbs and options exist, and so does each file that is named, in the repository or the package.
 """
 import contextlib
 import os
@@ -25,6 +26,17 @@ STORY = "docs/getting-started.md"
 # Programs of others: what they are told is theirs to know, but the files must be there.
 OTHERS = {"apt", "cmake", "cp", "curl", "echo", "editor", "install", "journalctl", "ninja", "python3", "sed", "systemctl", "wait"}
 RUNS = {"check", "version", "plan"}
+NOT_RUN = {
+    "scripts/demo": "builds all of it; `laneway demo`, which it runs then, is run by embedded.demo",
+    "scripts/test": "would run this test",
+    "scripts/setup": "installs packages; scripts/test begins with it",
+    "scripts/kafka": "downloads a Kafka; scripts/test installs and the scenarios start one with it",
+    "kafka_tool create": "the embedded cluster makes topics in its own way; each scenario runs it on a real Kafka",
+    "apt": "needs root; scripts/test-package installs and removes in a root of its own",
+    "systemctl": "there is no systemd to be asked; embedded.systemd looks at the unit",
+    "journalctl": "as systemctl",
+    "editor": "is for a person",
+}
 SHELL_WORDS = re.compile(r"^(\$ |(\./)?scripts/|(build/app/)?laneway (run|check|status|plan|dlq|pause|resume|skip|demo|reload|version)\b)",
                          re.MULTILINE)
 
@@ -69,6 +81,24 @@ def in_repository(path):
 
 def is_laneway(command):
     return command[0] in ("laneway", "build/app/laneway")
+
+
+def reason_not_to_run(command):
+    """None for what is run."""
+    program = command[0].removeprefix("./")
+    if program.endswith("/kafka_tool"):
+        program = "kafka_tool " + next(word for word in command if word in ("create", "produce"))
+    return NOT_RUN.get(program)
+
+
+def runs_alone(command):
+    if is_laneway(command):
+        return command[1] in RUNS and not {"--connect", "--from"} & set(command) and "/etc/laneway" not in " ".join(command)
+    return command[0] in ("echo", "python3") or command[0].startswith("config/examples/")
+
+
+def from_repository(text):
+    return re.sub(r"/usr/share/doc/laneway/[\w/.]+", lambda found: str(in_repository(found[0])), text)
 
 
 class Commands(unittest.TestCase):
@@ -134,21 +164,13 @@ class Commands(unittest.TestCase):
             count = 0
             for page in PAGES:
                 for _, _, block in blocks(page, "sh"):
-                    if page == STORY or not all(self.runs_alone(command) for command in commands(block)):
+                    if page == STORY or not all(runs_alone(command) for command in commands(block)):
                         continue
-                    for path in re.findall(r"/usr/share/doc/laneway/[\w/.]+", block):
-                        block = block.replace(path, str(in_repository(path)))
                     with self.subTest(page=page, block=block):
-                        done = self.shell(block, cwd=folder, env=environment)
+                        done = self.shell(from_repository(block), cwd=folder, env=environment)
                         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
                         count += 1
             self.assertGreater(count, 3)
-
-    @staticmethod
-    def runs_alone(command):
-        if is_laneway(command):
-            return command[1] in RUNS and not {"--connect", "--from"} & set(command) and "/etc/laneway" not in " ".join(command)
-        return command[0] in ("echo", "python3") or command[0].startswith("config/examples/")
 
     def test_what_a_console_shows_is_what_is_printed(self):
         for page in PAGES:
@@ -168,13 +190,16 @@ def free_port():
 
 
 class Story(unittest.TestCase):
-    """getting-started.md, word for word, except for addresses, and for how many records are sent and how long is measured."""
+    """getting-started.md, word for word, except for addresses, and for how many records are sent and how long is measured; then
+    the commands of the other pages that ask a service."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="laneway-documents-")
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         (self.folder / "build").symlink_to(os.environ["BUILD"])
+        (self.folder / "etc").mkdir()
+        (self.folder / "laneway").symlink_to(LANEWAY)
         kafka = subprocess.Popen([os.environ["EMBEDDED_KAFKA"], "orders", "orders-dlt"], stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (kafka.stdin.close(), kafka.wait(LONGEST), kafka.stdout.close()))
@@ -183,7 +208,7 @@ class Story(unittest.TestCase):
         self.other = {"127.0.0.1:9092": kafka.stdout.readline().strip(), "127.0.0.1:9644": self.admin,
                       "8080": str(self.receiver), "--window 10s": "--window 2s", "--count 2000": "--count 300"}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LANEWAY_")}
-        self.environment = {**kept, "LANEWAY_ADMIN__LISTEN": self.admin}
+        self.environment = {**kept, "PATH": f"{folder.name}:{os.environ['PATH']}", "LANEWAY_ADMIN__LISTEN": self.admin}
         self.running = []
         self.addCleanup(self.end_all)
 
@@ -232,6 +257,36 @@ class Story(unittest.TestCase):
         self.assertEqual(0, done.returncode, block + done.stdout + done.stderr)
         return done.stdout
 
+    @staticmethod
+    def lines_to_run(block):
+        """Each command has a line, or some."""
+        for line in block.replace("\\\n", " ").splitlines():
+            if not any(reason_not_to_run(command) for command in commands(line)):
+                yield line
+
+    def other_pages(self):
+        """What they show while a service is at work, and records come."""
+        self.other.update({"/etc/laneway": str(self.folder / "etc"), "-g laneway": f"-g {os.getgid()}",
+                           "--window 30s": "--window 2s"})
+        self.environment |= {"LANEWAY_KAFKA__BOOTSTRAP_SERVERS": self.other["127.0.0.1:9092"],
+                             "LANEWAY_HANDLER__HTTP__URL": f"http://127.0.0.1:{self.receiver}/orders"}
+        sender = subprocess.Popen([os.environ["KAFKA_TOOL"], "--bootstrap", self.other["127.0.0.1:9092"], "produce", "orders",
+                                   "--rate", "100"], stdout=subprocess.DEVNULL)
+        self.addCleanup(lambda: (sender.kill(), sender.wait()))
+        count = 0
+        for page in PAGES:
+            for _, _, block in blocks(page, "sh"):
+                if page == STORY or all(runs_alone(command) for command in commands(block)):
+                    continue
+                for line in self.lines_to_run(block):
+                    # Without an option it asks where the service is by default.
+                    line = re.sub(r"^laneway (status|reload)", rf"\g<0> --admin {self.admin}", line)
+                    line = re.sub(r"^laneway plan (?!.*--window)", r"\g<0>--window 2s ", line)
+                    with self.subTest(page=page, line=line):
+                        self.assertTrue(self.run_block(from_repository(self.localised(line))) or line.startswith("install "))
+                        count += 1
+        self.assertGreater(count, 6)
+
     def test_from_the_first_command_to_the_last(self):
         said = ""
         for name, language, block in blocks(STORY, "sh", "python", "yaml"):
@@ -239,18 +294,20 @@ class Story(unittest.TestCase):
             if language != "sh":
                 (self.folder / name).write_text(block)
                 continue
-            programs = [command for command in commands(block) if not command[0].startswith("scripts/")]
+            block = "\n".join(self.lines_to_run(block))
+            programs = list(commands(block))
             if "receiver.py" in block:
                 self.start(block, self.listens)
             elif any(is_laneway(command) and command[1] == "run" for command in programs):
                 self.start(block, self.ready)
                 self.wait_for(lambda: self.received() >= 20, self.running[-1])
-            elif programs:  # the embedded cluster has its topics, and makes none
-                said += self.run_block("\n".join(line for line in block.splitlines() if " create orders " not in line))
+            elif programs:
+                said += self.run_block(block)
         for words in ("topic orders: 2 partitions", "group orders-webhook", "orders[0]", "ready\n", "orders[1] is paused by hand",
                       "orders[1] goes on", "measured over 2s", "lanes: { workers:"):
             self.assertIn(words, said)
         self.wait_for(lambda: self.received() >= 320, self.running[-1])
+        self.other_pages()
         self.running[-1].send_signal(signal.SIGTERM)
         self.assertEqual(0, self.running[-1].wait(LONGEST), (self.folder / "1.log").read_text())
 
