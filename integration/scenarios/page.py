@@ -91,6 +91,7 @@ def scenario(run):
         expect_equal(1, len(browser.complaints), f"complaints of the browser, one about the refusal: {browser.complaints}")
         expect("401" in browser.complaints[0], f"the browser's only complaint: {browser.complaints}")
         says_when_there_is_no_answer(page, service)
+        shows_each_number_in_its_place(page)
         shows_anything(page)
     finally:
         browser.close()
@@ -197,6 +198,65 @@ def says_when_there_is_no_answer(page, service):
     service.stop()
     page.wait_for_text("#no-answer", "nothing answers there")
     expect(browser.evaluate("document.title").startswith("no answer"), "the title does not say it")
+
+
+def planted(uptime, rebalances, *lanes):
+    """A status whose numbers are all different. A lane: partition, lag."""
+    return json.dumps({
+        "version": "1", "group": "planted", "uptime_seconds": uptime, "members": 1, "ready": True, "reasons": [], "advice": [],
+        "breaker": None, "rebalances": rebalances, "commits": {"succeeded": 0, "failed": 0},
+        "lanes": [{"topic": "orders", "partition": partition, "state": "running", "paused_by_hand": False, "held_by": "", "lag": lag,
+                   "in_flight": 3 + partition, "workers": 8, "queued": 17 + partition, "queue_capacity": 64, "waiting_retries": 5,
+                   "stuck": 0, "committed": 9876, "delivered": 9900, "rate": 75000, "dead_letters": 0, "source_error": "",
+                   "oldest": {"offset": 9876, "age_seconds": 42, "place": "at work", "attempts": 1}} for partition, lag in lanes]})
+
+
+def shows_each_number_in_its_place(page):
+    """Three statuses, each with other lanes: cells, sums, charts, and the rebalances between them."""
+    browser = page.browser
+    page.lane = lambda partition: f"orders[{partition}]"
+    browser.plant("*/status", planted(1, {"assigned": 1, "revoked": 0, "lost": 0}, (0, 1234), (1, 766)))  # started anew
+    page.wait_for_row(1, "766")
+    expect_equal({"Lag": "1,234", "At work": "3/8", "Queue": "17/64", "Retries": "5", "Oldest": "42 s", "Committed": "9,876",
+                  "Records/s": "75,000"}, cells(browser, "orders[0]"), "cells")
+    expect_equal({"Records/s": "150K", "Lag": "2,000", "At work": "7/16", "Queued": "35", "Retries waiting": "10"},
+                 {name: value for name, value in figures(browser).items() if name not in ("Dead letters", "Oldest record", "Breaker")},
+                 "sums")
+    before = marks(browser)
+    browser.plant("*/status", planted(2, {"assigned": 2, "revoked": 1, "lost": 0}, (0, 7000), (2, 1000)))
+    page.wait_for_text("#events", "Rebalance, went: orders[1]; came: orders[2].")
+    expect_equal(before + 1, marks(browser), "marks of rebalances")
+    expect_equal("8,000", browser.text("#lag-now"), "lag beside its chart")
+    expect_equal("top 8,000", browser.text("#lag-most"), "top of the chart")
+    expect_equal([75.0, 0.0], heights(browser, "lag"), "heights of the lag's line, 2,000 and 8,000 of 8,000")
+    browser.plant("*/status", planted(3, {"assigned": 2, "revoked": 1, "lost": 1}, (0, 4000)))
+    page.wait_for_text("#events", "Rebalance, partitions were lost; went: orders[2].")
+    expect_equal(before + 2, marks(browser), "marks of rebalances")
+    expect_equal([75.0, 0.0, 50.0], heights(browser, "lag"), "heights of the lag's line, and 4,000")
+    expect_equal([0.0, 50.0], heights(browser, "rate"), "heights of the line of the rate, 150,000 and 75,000 of 150,000")
+
+
+def cells(browser, lane):
+    return browser.evaluate(f"""Object.fromEntries([...[...document.querySelectorAll("tr.lane")]
+        .find((row) => row.querySelector(".lane-name").textContent === {json.dumps(lane)})
+        .querySelectorAll("td[data-label]")].map((cell) => [cell.dataset.label, cell.innerText.trim()]))""")
+
+
+def figures(browser):
+    return browser.evaluate("""Object.fromEntries([...document.querySelectorAll("#figures > div")]
+        .map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").textContent]))""")
+
+
+def marks(browser):
+    return browser.evaluate("document.querySelectorAll('#rebalance-strip rect').length")
+
+
+def heights(browser, chart):
+    """Of the newest line without a gap, from the left to the right, the same ones once."""
+    path = browser.evaluate(f"[...document.querySelectorAll('#{chart}-chart path.line')].pop().getAttribute('d')")
+    points = [tuple(map(float, point.split(","))) for point in path.removeprefix("M").split(" L")]
+    expect(all(a[0] <= b[0] for a, b in zip(points, points[1:])), f"the line goes back: {path}")
+    return [y for index, (_, y) in enumerate(points) if index == 0 or y != points[index - 1][1]]
 
 
 def shows_anything(page):
