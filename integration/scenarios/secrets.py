@@ -1,8 +1,8 @@
 """A canary in every place where a secret can be, and every output there is: none of them sings.
 
 Each place has a canary of its own, so a failure names the place. Outputs: the logs of `run` in both formats with the client
-library's debug lines, its words to the service manager, status, metrics, readyz and refusals over HTTP, what the other verbs
-print, errors of bad configurations, journal and dead letters. Payload (key, value, header) is a secret too, but for the
+library's debug lines, its words to the service manager, status, metrics, readyz, reloads and refusals over HTTP, what the other
+verbs print, errors of bad configurations, spans, journal and dead letters. Payload (key, value, header) is a secret too, but for the
 dead letter, which is the record.
 """
 import base64
@@ -51,6 +51,19 @@ class Receiver(WebService):
     def judge(self, headers, _):
         self.authorized += headers.get("Authorization", "").startswith("Basic ")
         return {0: 400, 1: 500, 2: 503}.get(record_of(headers)[1] % 10, 204)
+
+
+class Collector(WebService):
+    """Takes every span."""
+
+    def __init__(self):
+        self.authorized, self.spans = 0, ""
+        super().__init__()
+
+    def judge(self, headers, body):
+        self.authorized += headers.get("Authorization", "").startswith("Basic ")
+        self.spans += body.decode()
+        return 200
 
 
 class Manager:
@@ -119,28 +132,30 @@ def write_records(run):
     expect_equal(0, done.returncode, f"exit code of kafka_tool write: {done.stderr}")
 
 
-def webhook(run, port, login):
+def webhook(run, port, login, collector):
     url = f"http://worker:{canary('url-password')}@127.0.0.1:{port}/orders?token={canary('url-query')}"
     return {"handler": {"simulate": None, "http": {"url": url, "headers": ["tenant"]}},
             "kafka": {**SASL, **login, "debug": "all"},
             "admin": {"token_file": str(secret_file(run, "token"))},
             "retry": {"attempts": 2, "backoff": "10ms"}, "dead_letter": {"topic": "{topic}-dlt"},
-            "breaker": {"failures": 2, "probe": "100ms"}, "trace": {"otlp": nobody_collects(), "sample": 1}}
+            "breaker": {"failures": 2, "probe": "100ms"}, "trace": {"otlp": collected_at(collector), "sample": 1}}
 
 
-def nobody_collects():
-    """Nothing listens there, so the log complains."""
-    return f"http://worker:{canary('trace-password')}@127.0.0.1:1/v1/traces?token={canary('trace-query')}"
+def collected_at(port):
+    return f"http://worker:{canary('trace-password')}@127.0.0.1:{port}/v1/traces?token={canary('trace-query')}"
 
 
 VARIABLES = {"ANY": canary("variable"), "PASSWORD": PASSWORD}
 
 
 def a_webhook_that_fails(run, outputs, log_format, login):
-    """Runs until the record for which the service is out holds the lane; an operator looks, pauses and resumes."""
-    receiver, manager = Receiver(), Manager()
+    """Runs until the record for which the service is out holds the lane; an operator looks, pauses, resumes, skips, reloads.
+
+    A collector takes the spans of one; of the other nobody does, and the log complains."""
+    receiver, manager, collector = Receiver(), Manager(), Collector()
+    collects = log_format == "json"
     service = run.service(f"webhook-{log_format}", environment={**VARIABLES, "NOTIFY_SOCKET": manager.path},
-                          log={"level": "debug", "format": log_format}, **webhook(run, receiver.server_port, login))
+                          log={"level": "debug", "format": log_format}, **webhook(run, receiver.server_port, login, collector.server_port if collects else 1))
     file = run.folder / f"webhook-{log_format}.yaml"
     url = "http://" + wait_until("it listens", lambda: address_in(service.log))
     for verb in ((), ("--connect",)):
@@ -152,17 +167,55 @@ def a_webhook_that_fails(run, outputs, log_format, login):
     lane = f"{url}/lanes/{run.topic}/0"
     expect_equal(401, outputs.http(lane + "/pause", token=canary("wrong-token"), method="POST"), "a wrong token's answer")
     expect_equal(200, outputs.http(lane + "/pause", token=canary("token"), method="POST"), "the token's answer")
-    for verb in (("status",), ("status", "--json"), ("resume", run.topic, "--token-file", run.folder / "token.secret")):
-        done = outputs.laneway(*verb, "--admin", url.removeprefix("http://"))
-        expect_equal(0, done.returncode, f"exit code of {verb}: {done.stderr}")
+    an_operator(run, outputs, url)
+    reloads(run, outputs, url, file)
+    if collects:
+        wait_until("spans are collected", lambda: collector.spans)
     service.stop()
     expect(receiver.authorized > 0, "the password never reached the web service, so this shows nothing")
-    expect("spans not taken" in service.log, "the log does not complain of the collector")
+    expect_equal((collects, not collects), (collector.authorized > 0, "spans not taken" in service.log),
+                 "whether the collector was given its password, and whether the log complains")
+    outputs.add("spans", collector.spans)
     expect("sasl.password" in service.log, "the client library's debug lines are missing")
     outputs.add(f"log as {log_format}", service.log)
     outputs.add(f"journal beside the log as {log_format}", service.journal.read_text())
     outputs.add(f"words to the service manager, log as {log_format}", "".join(manager.said))
     expect(manager.said, "nothing was said to the service manager")
+
+
+def an_operator(run, outputs, url):
+    def done(*verb, codes=(0,)):
+        token = () if verb[0] == "status" else ("--token-file", run.folder / "token.secret")
+        ended = outputs.laneway(*verb, "--admin", url.removeprefix("http://"), *token)
+        expect(ended.returncode in codes, f"exit code {ended.returncode} of {verb}: {ended.stderr}")
+        return ended.stdout
+    done("status")
+    for verb in ("resume", "pause", "resume"):
+        done(verb, f"{run.topic}:0")
+    oldest = json.loads(done("status", "--json"))["lanes"][0]["oldest"]["offset"]
+    done("skip", f"{run.topic}:0:{oldest}", "--reason", "cancelled", codes=(0, 69))  # it may be given up meanwhile
+    done("skip", f"{run.topic}:0:1000000", "--reason", "a mistake", codes=(69,))
+    outputs.laneway("plan", "--from", url, "--window", "1s")  # there may be too little to measure, which is said
+
+
+def reloads(run, outputs, url, file):
+    """Of what may not change, of a mistake, of nothing, and of another token."""
+    settings = json.loads(file.read_text())
+    by_verb = ("--admin", url.removeprefix("http://"), "--token-file", run.folder / "token.secret")
+    others = {"kafka": {"sasl.password": canary("reload-password"), "sasl.password_file": None},
+              "handler": {"http": {"url": f"http://worker:{canary('reload-url')}@127.0.0.1:1/orders"}},
+              "trace": {"otlp": collected_at(2)}}
+    mistake = {"kafka": {"sasl.password": [canary("reload-list")], "sasl.password_file": None}}
+    for changes, code, status in ((others, 78, 422), (mistake, 78, 422), ({}, 0, 200)):
+        file.write_text(json.dumps(harness.merged(settings, changes)))
+        for dry_run in ((), ("--dry-run",)):
+            done = outputs.laneway("reload", *by_verb, *dry_run)
+            expect_equal(code, done.returncode, f"exit code of reload: {done.stdout}{done.stderr}")
+            path = "/reload?dry_run=1" if dry_run else "/reload"
+            expect_equal(status, outputs.http(url + path, token=canary("token"), method="POST"), "status of reload")
+    secret_file(run, "token", content=canary("token-new"))
+    expect_equal(200, outputs.http(url + "/reload", token=canary("token"), method="POST"), "status of a reload with another token")
+    expect_equal(200, outputs.http(url + "/reload", token=canary("token-new"), method="POST"), "status with the other token")
 
 
 def address_in(log):
@@ -172,15 +225,23 @@ def address_in(log):
 
 
 def dead_letters(run, outputs):
-    """Of a dead letter, what laneway adds; and dlq list, which shows no payload."""
+    """Of a dead letter, what laneway adds; and the verbs, of which only show shows the record, as it must."""
     letters = [record for record in map(json.loads, run.tool("read", run.topic + "-dlt")) if record.get("headers")]
     expect(letters, "there is no dead letter")
     for letter in letters:
         for name, value in letter["headers"]:
             if name != "tenant":
                 outputs.add("header of a dead letter", name + ": " + bytes.fromhex(value or "").decode(errors="replace") + "\n")
-    done = outputs.laneway("dlq", "list", "-c", run.folder / "webhook-text.yaml", **VARIABLES)
-    expect_equal(0, done.returncode, f"exit code of dlq list: {done.stderr}")
+    configuration = ("-c", run.folder / "webhook-text.yaml")
+    for verb in ("list", "redrive"):
+        done = outputs.laneway("dlq", verb, *configuration, **VARIABLES)
+        expect_equal(0, done.returncode, f"exit code of dlq {verb}: {done.stderr}")
+    shown = Outputs()
+    done = shown.laneway("dlq", "show", "0:0", *configuration, **VARIABLES)
+    expect_equal(0, done.returncode, f"exit code of dlq show: {done.stderr}")
+    expect(all(canary(part) in done.stdout for part in ("key", "value", "header")), f"dlq show: {done.stdout}")
+    for name, text in shown.found.items():
+        outputs.add(name, re.sub(rf"{MARK}-(key|value|header)\b", "", text))
 
 
 def brokers_that_refuse(run, outputs):
