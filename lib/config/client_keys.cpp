@@ -62,6 +62,12 @@ constexpr ClientKey consumer_only(ClientKey key) {
   return key;
 }
 
+constexpr ClientKey file_of_secret(std::string_view name, std::string_view description) {
+  auto key = text(name, description);
+  key.names_secret = true;
+  return key;
+}
+
 constexpr ClientKey keys[] = {
     // Connection
     text("bootstrap.servers", "brokers to begin with, host:port separated by commas"),
@@ -105,10 +111,11 @@ constexpr ClientKey keys[] = {
     text("ssl.crl.location", "file of revoked certificates"),
     text("ssl.certificate.location", "file of the client's certificate"),
     text("ssl.certificate.pem", "the client's certificate itself, in PEM"),
-    text("ssl.key.location", "file of the client's private key"),
+    file_of_secret("ssl.key.location", "file of the client's private key, for its owner only"),
     secret("ssl.key.pem", "the client's private key itself, in PEM"),
     secret("ssl.key.password", "password of the private key"),
-    text("ssl.keystore.location", "PKCS#12 file of the client's key and certificate"),
+    file_of_secret("ssl.keystore.location",
+                   "PKCS#12 file of the client's key and certificate, for its owner only"),
     secret("ssl.keystore.password", "password of the key store"),
     text("ssl.cipher.suites", "cipher suites allowed"),
     text("ssl.curves.list", "curves allowed"),
@@ -126,7 +133,7 @@ constexpr ClientKey keys[] = {
     secret("sasl.password", "password for PLAIN and SCRAM"),
     text("sasl.kerberos.service.name", "the brokers' principal without the host"),
     text("sasl.kerberos.principal", "laneway's principal"),
-    text("sasl.kerberos.keytab", "key table that `kinit` was run with"),
+    file_of_secret("sasl.kerberos.keytab", "key table that `kinit` was run with, for its owner only"),
     number("sasl.kerberos.min.time.before.relogin", 0, 86400000, "ms between ticket refreshes; 0: none"),
     choice("sasl.oauthbearer.method", "default oidc",
            "where tokens come from; oidc needs a librdkafka built with libcurl (Debian 12's is not)"),

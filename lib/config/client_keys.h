@@ -27,6 +27,7 @@ struct ClientKey {
   std::string_view default_value;  ///< laneway's own; empty: the library's
   std::string_view since;
   bool consumer_only = false;  ///< a producer has no such key
+  bool names_secret = false;   ///< a file with a key in it, which not everyone may read
 
   /// What a right value is: "a whole number from 1 to 3600000".
   std::string expects() const;

@@ -108,6 +108,10 @@ class Application {
       const std::string found = key->secret ? "the secret is refused" : "found " + shown(setting.value);
       problems_.add(setting.place, setting.path, found + (objection->empty() ? "" : ": " + *objection),
                     "expected " + key->expects());
+    } else if (const auto safe = key->names_secret ? check_owners_only(setting.value.text) : Status();
+               !safe) {
+      problems_.add(setting.place, setting.path,
+                    "found " + shown(setting.value) + ": " + safe.error().message, safe.error().hint);
     } else {
       config_.kafka[name] = {setting.value.text, setting.place.text(), key->secret};
     }

@@ -62,6 +62,12 @@ Result<std::string> read_accepted(const std::string& path, Accept accept) {
   return read_all(file.get());
 }
 
+Status only_for_owners(const struct stat& status) {
+  if ((status.st_mode & (S_IROTH | S_IWOTH)) == 0) return {};
+  return Error{ErrorKind::configuration, "everyone on this machine may read or write the file",
+               "a secret's file is for its owner: chmod o-rw"};
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
@@ -69,11 +75,7 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<std::string> read_secret(const std::string& path) {
-  auto content = read_accepted(path, [](const struct stat& status) {
-    if ((status.st_mode & (S_IROTH | S_IWOTH)) == 0) return Status();
-    return Status(Error{ErrorKind::configuration, "everyone on this machine may read or write the file",
-                        "a secret's file is for its owner: chmod o-rw"});
-  });
+  auto content = read_accepted(path, only_for_owners);
   if (!content) {
     Error error = content.error();
     error.kind = ErrorKind::configuration;
@@ -83,6 +85,11 @@ Result<std::string> read_secret(const std::string& path) {
   if (content->ends_with('\r')) content->pop_back();
   if (content->empty()) return Error{ErrorKind::configuration, "the file is empty", "put the secret in it"};
   return content;
+}
+
+Status check_owners_only(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? only_for_owners(status) : Status();
 }
 
 Result<std::string> read_token(const std::string& path) {

@@ -24,4 +24,8 @@ Result<std::string> read_header_value(const std::string& path);
 /// A file with certificates in PEM.
 Result<std::string> read_certificates(const std::string& path);
 
+/// What read_secret says of a file that everyone may read or write, for one that is read by somebody else.
+/// That it is not there is theirs to say.
+Status check_owners_only(const std::string& path);
+
 }  // namespace laneway::config

@@ -45,6 +45,8 @@ std::optional<BadValue> set_client_key(ProduceHandler& produce, const Entry& ent
   if (const auto objection = key->objection(value))
     return BadValue{key->secret ? key_node : entry.value,
                     name + " is " + (objection->empty() ? key->expects() : *objection)};
+  if (const auto safe = key->names_secret ? check_owners_only(value) : Status(); !safe)
+    return BadValue{entry.value, name + ": " + safe.error().text()};
   produce.client[name] = {value, "handler.produce.kafka", key->secret};
   return std::nullopt;
 }

@@ -221,6 +221,29 @@ TEST_CASE("a secret's file that is open to all, empty or not there is refused") 
   CHECK(loaded(tls + "  sasl.password_file: /no/such\n").kind() == ErrorKind::configuration);
 }
 
+TEST_CASE("a private key that the client library reads is not open to all either") {
+  const TemporaryFile open("c4n4ry\n", 0604);
+  const TemporaryFile closed("c4n4ry\n", 0640);
+  for (const std::string key : {"ssl.key.location", "ssl.keystore.location", "sasl.kerberos.keytab"}) {
+    INFO(key);
+    const std::string refusal = "found \"" + open.path() + "\": ";
+    const std::string why =
+        "everyone on this machine may read or write the file (a secret's file is for its "
+        "owner: chmod o-rw)";
+    CHECK(
+        errors_of(tls + "  " + key + ": " + open.path() + "\n").find("kafka." + key + ": " + refusal + why) !=
+        std::string::npos);
+    CHECK(errors_of(tls + "  " + key + ": " + closed.path() + "\n").find("everyone") == std::string::npos);
+    CHECK(errors_of(tls + "  " + key + ": /no/such\n").find("/no/such") == std::string::npos);
+    const auto produce = [&](const std::string& path) {
+      return errors_of(base.substr(0, base.find("  log:")) + "  produce: { topic: out, kafka: { " + key +
+                       ": " + path + " } }\n");
+    };
+    CHECK(produce(open.path()).find(refusal + key + ": " + why) != std::string::npos);
+    CHECK(produce(closed.path()).find("everyone") == std::string::npos);
+  }
+}
+
 namespace {
 std::string http_with(const std::string& lines) {
   return base.substr(0, base.find("handler:")) + "handler:\n  http:\n    url: https://h/x\n" + lines;
