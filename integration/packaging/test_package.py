@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -36,6 +37,7 @@ class Packages(unittest.TestCase):
                              [runtime.name, dev.name])
             self.contains(runtime, "usr/bin/laneway", "usr/lib/systemd/system/laneway@.service",
                           "usr/share/man/man1/laneway.1.gz", "usr/share/bash-completion/completions/laneway",
+                          "usr/share/zsh/vendor-completions/_laneway", "usr/share/fish/vendor_completions.d/laneway.fish",
                           "usr/share/doc/laneway/examples/full.yaml", "usr/share/doc/laneway/operations.md",
                           "usr/share/doc/laneway/runbooks.md", "usr/share/doc/laneway/configuration.md",
                           "usr/share/doc/laneway/prometheus/laneway.rules.yml", "usr/share/doc/laneway/grafana/laneway.json", "usr/share/doc/laneway/changelog.gz", "usr/share/doc/laneway/copyright")
@@ -109,6 +111,35 @@ class Packages(unittest.TestCase):
             for name in ("orders.yaml", "other.txt"):
                 (Path(folder) / name).touch()
             self.assertEqual([f"{folder}/orders.yaml"], self.complete("laneway", "run", "-c", f"{folder}/o"))
+
+    def test_the_other_shells_ask_the_help_as_bash_does(self):
+        """What picks verbs and options out of it is tested by bash, above, and is the same everywhere."""
+        picks = re.findall(r"(?:sed -n|grep(?: -o --)?) '[^']+'", (ROOT / "config/completion/laneway").read_text())
+        self.assertEqual(3, len(picks))
+        for name in ("_laneway", "laneway.fish"):
+            text = (ROOT / "config" / "completion" / name).read_text()
+            self.assertCountEqual(picks, re.findall(r"(?:sed -n|grep(?: -o --)?) '[^']+'", text), name)
+        self.assertTrue((ROOT / "config/completion/_laneway").read_text().startswith("#compdef laneway\n"))
+
+    @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+    def test_zsh(self):
+        def complete(*words):
+            script = f"""compadd() {{ shift; print -l -- "$@" }}
+                laneway_words() {{ local -a words=("$@"); local CURRENT=$#words; source {ROOT}/config/completion/_laneway }}
+                laneway_words {' '.join(f"'{word}'" for word in words)}"""
+            return output("zsh", "-fc", script).split()
+        self.assertEqual(verbs(), complete(LANEWAY, ""))
+        self.assertIn("redrive", complete(LANEWAY, "dlq", ""))
+        self.assertIn("--connect", complete(LANEWAY, "check", "--"))
+
+    @unittest.skipUnless(shutil.which("fish"), "there is no fish")
+    def test_fish(self):
+        def complete(line):
+            return output("fish", "--no-config", "-c", f"source {ROOT}/config/completion/laneway.fish; complete -C '{line}'",
+                          env={**os.environ, "PATH": f"{Path(LANEWAY).parent}:{os.environ['PATH']}"}).split()
+        self.assertEqual(set(verbs()), set(complete("laneway ")))
+        self.assertIn("redrive", complete("laneway dlq "))
+        self.assertIn("--connect", complete("laneway check --c"))
 
 
 if __name__ == "__main__":
