@@ -152,6 +152,7 @@ def a_webhook_that_fails(run, outputs, log_format, login):
     """Runs until the record for which the service is out holds the lane; an operator looks, pauses, resumes, skips, reloads.
 
     A collector takes the spans of one; of the other nobody does, and the log complains."""
+    write_records(run)
     receiver, manager, collector = Receiver(), Manager(), Collector()
     collects = log_format == "json"
     service = run.service(f"webhook-{log_format}", environment={**VARIABLES, "NOTIFY_SOCKET": manager.path},
@@ -262,6 +263,7 @@ def brokers_that_refuse(run, outputs):
 
 
 def a_plugin_with_a_secret(run, outputs):
+    write_records(run)  # what was skipped before may have been the last one
     plugin = {"library": str(PLUGINS / "nothing.so"), "config": {"password": canary("plugin"), "more": [canary("plugin-list")]}}
     service = run.service("plugin", kafka={**SASL, "sasl.password": PASSWORD},
                           handler={"simulate": None, "plugin": plugin}, log={"level": "debug"})
@@ -333,7 +335,6 @@ def files_that_everyone_may_read(run, outputs):
 def scenario(run):
     outputs = Outputs()
     run.create(1)
-    write_records(run)
     password = secret_file(run, "password", content=PASSWORD)
     a_webhook_that_fails(run, outputs, "text", {"sasl.password_file": str(password)})
     a_webhook_that_fails(run, outputs, "json", {"sasl.password": "${PASSWORD}"})
