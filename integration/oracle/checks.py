@@ -6,6 +6,8 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import NamedTuple, Optional
 
+from evidence import DESCRIPTIONS, FORWARDED
+
 
 class Violation(NamedTuple):
     check: str
@@ -218,6 +220,85 @@ def complete_means_no_lag(evidence, promises):
                             f"the log ends here, but {committed.get(partition)} was committed")
 
 
+def given_up_is_there(evidence, promises):
+    """What was counted complete because another topic has it, is in that topic."""
+    for outcome, copies in evidence.copies.items():
+        if copies is None:
+            continue
+        there = {(copy.origin, copy.attempts) for copy in copies}
+        for partition in evidence.partitions():
+            for attempt in evidence.attempts[partition]:
+                before = evidence.copy_at(partition, attempt.offset)
+                origin = before.origin if before else (*partition, attempt.offset)
+                if attempt.outcome == outcome and (origin, attempt.number) not in there:
+                    yield Violation("given_up_is_there", place(partition, attempt.offset),
+                                    f"ended with {outcome} after attempt {attempt.number}, but no such record is there")
+
+
+def copies_are_whole(evidence, promises):
+    """A dead letter has the key, value, headers, timestamp and partition of its origin; or says what is missing."""
+    for copy in evidence.copies["dead_letter"] or []:
+        origin = evidence.records.get(copy.origin)
+        if origin is None:
+            continue  # of a topic that was not read
+        for what in differences(copy.record, origin):
+            yield Violation("copies_are_whole", place(copy.place[:2], copy.place[2]),
+                            f"{what} is not as in its origin {place(copy.origin[:2], copy.origin[2])}")
+        if copy.place[1] != copy.origin[1]:
+            yield Violation("copies_are_whole", place(copy.place[:2], copy.place[2]),
+                            f"its origin {place(copy.origin[:2], copy.origin[2])} has another partition")
+
+
+def differences(letter, origin):
+    """Names of what a dead letter does not have as its origin has it."""
+    said = {name: value for name, value in letter.headers if name.startswith("laneway-")}
+    own, before = ([header for header in record.headers if not header[0].startswith(DESCRIPTIONS)]
+                   for record in (letter, origin))
+    if "laneway-dropped-headers" in said:
+        dropped = int(bytes.fromhex(said["laneway-dropped-headers"]))
+        if len(own) + dropped != len(before) or any(header not in before for header in own):
+            yield "a header"
+    elif own != before:
+        yield "a header"
+    for name, cut in (("key", "laneway-key-truncated"), ("value", "laneway-truncated")):
+        now, then = getattr(letter, name), getattr(origin, name)
+        if cut in said:
+            if not then.startswith(now) or now == then or int(bytes.fromhex(said[cut])) * 2 != len(then):
+                yield f"the cut {name}"
+        elif now != then:
+            yield f"the {name}"
+    if letter.timestamp != origin.timestamp:
+        yield "the timestamp"
+
+
+def attempts_are_counted(evidence, promises):
+    """Numbers of attempts go on from those before, in a retry topic from those in the topic before, also after a restart.
+
+    A downstream that is out uses none up. (A time-out may mean the downstream.)
+    """
+    for partition in evidence.partitions():
+        for attempts in by_assignment(evidence.attempts[partition]).values():
+            last = {}
+            for attempt in attempts:
+                expected = expected_numbers(evidence, partition, attempt, last.get(attempt.offset))
+                last[attempt.offset] = attempt
+                if expected and attempt.number not in expected:
+                    yield Violation("attempts_are_counted", place(partition, attempt.offset),
+                                    f"{attempt.outcome} is said of attempt {attempt.number}, which should be {expected[0]}")
+
+
+def expected_numbers(evidence, partition, attempt, before):
+    """Those that an attempt may have; none: any."""
+    if attempt.outcome in FORWARDED:  # alone, when its deaths were counted: that many
+        return [before.number] if before else []
+    if before is None:
+        copy = evidence.copy_at(partition, attempt.offset)
+        return [(copy.attempts if copy else 0) + 1]
+    steps = {"unavailable": (0,), "timeout": (1, 0)}.get(before.outcome, (1,))
+    return [before.number + step for step in steps]
+
+
 ALL = [committed_was_processed, commits_never_go_back, nothing_lost, nothing_invented, acknowledged_is_in_log,
        one_assignment_never_repeats, duplicates_within_bounds, redelivered_only_recent, ordered,
-       no_start_after_revoke, clean_stop_committed_everything, complete_means_no_lag]
+       no_start_after_revoke, clean_stop_committed_everything, complete_means_no_lag, given_up_is_there, copies_are_whole,
+       attempts_are_counted]

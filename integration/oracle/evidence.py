@@ -4,12 +4,29 @@ Nothing here is judged. A partition is a (topic, number) pair. An assignment is 
 time with a partition.
 """
 import json
+import struct
 from collections import defaultdict
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 
 # What completes a record where it was read: done, or acknowledged by the topic where it goes on.
 FINISHED = ("success", "dead_letter", "retry_topic")
+# Ends of a way to another topic: no attempt at the record, but what follows its last one.
+FORWARDED = ("dead_letter", "dead_letter_failed", "retry_topic", "retry_topic_failed")
+# Headers that describe where a copy came from begin so, the others are the record's own.
+DESCRIPTIONS = ("kafka_dlt-", "__connect.errors.", "laneway-")
+
+
+def described_origin(headers):
+    """(topic, partition, offset) that the headers of a copy name; None when it is somebody else's record."""
+    def number(name, form):
+        value = headers[name]
+        return struct.unpack(form, value)[0] if name.startswith("kafka_dlt-") else int(value)
+
+    for prefix in ("laneway-retry-", "kafka_dlt-original-", "__connect.errors."):
+        if prefix + "topic" in headers:
+            return headers[prefix + "topic"].decode(), number(prefix + "partition", ">i"), number(prefix + "offset", ">q")
+    return None
 
 
 class Attempt(NamedTuple):
@@ -25,6 +42,24 @@ class Attempt(NamedTuple):
         return self.outcome in FINISHED
 
 
+class Record(NamedTuple):
+    """All that a record bears, bytes in hexadecimal; headers as [name, value]."""
+
+    key: Optional[str]
+    value: Optional[str]
+    timestamp: int
+    headers: list
+
+
+class Copy(NamedTuple):
+    """A dead letter, or a record in a retry topic."""
+
+    place: tuple  # (topic, partition, offset): where it is
+    origin: tuple  # the same: where it began, as its headers say
+    attempts: Optional[int]  # at it so far, as its headers say
+    record: Record
+
+
 class Commits(NamedTuple):
     """The group's committed offsets as the broker answered at one time; a partition without one is absent."""
 
@@ -38,6 +73,9 @@ class Evidence:
         self.log = defaultdict(dict)  # partition -> {offset: key hash or None}, what a reader sees
         self.ends = {}  # partition -> log end offset
         self.lows = {}  # partition -> first offset that is kept
+        self.records = {}  # (topic, partition, offset) -> Record, of the topics that were read in full
+        self.copies = {"dead_letter": None, "retry_topic": None}  # outcome -> [Copy]; None: not read
+        self.copies_at = {}  # (topic, partition, offset) -> Copy
         self.commits = []  # in the order of time
         self.acknowledged = defaultdict(set)  # partition -> offsets that the producer was told of
         self.torn = 0  # journals whose last line was cut by a kill
@@ -74,6 +112,29 @@ class Evidence:
                 self.ends[partition], self.lows[partition] = fields["end"], fields["low"]
             else:
                 self.log[partition][fields["offset"]] = fields["key"]
+
+    def add_records(self, topic, lines):
+        """The output of kafka_tool read."""
+        for fields in map(json.loads, lines):
+            self.records[topic, fields["partition"], fields["offset"]] = Record(
+                fields["key"], fields["value"], fields["timestamp"], fields["headers"])
+
+    def add_copies(self, outcome, topic, lines):
+        """The output of kafka_tool read for a topic to which records go that end with this outcome."""
+        found = []
+        for fields in map(json.loads, lines):
+            headers = {name: bytes.fromhex(value) for name, value in fields["headers"] if value is not None}
+            place, origin = (topic, fields["partition"], fields["offset"]), described_origin(headers)
+            attempts = headers.get("laneway-attempts", headers.get("laneway-retry-attempts"))
+            if origin is not None:
+                found.append(Copy(place, origin, attempts and int(attempts), Record(
+                    fields["key"], fields["value"], fields["timestamp"], fields["headers"])))
+        self.copies[outcome] = (self.copies[outcome] or []) + found
+        self.copies_at.update((copy.place, copy) for copy in found)
+
+    def copy_at(self, partition, offset):
+        """None for a record that began there."""
+        return self.copies_at.get((*partition, offset))
 
     def add_commits(self, lines, time):
         """The output of kafka_tool committed, read at `time`."""

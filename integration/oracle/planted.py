@@ -1,30 +1,36 @@
 """A small consumer service in virtual time, right or with one planted bug: what it writes, the oracle must judge.
 
-Two processes take turns: the first works, loses its partitions (orderly, or killed), the second goes on to the end.
+Two processes take turns: the first works, loses its partitions (orderly, or killed), the second goes on to the end. In
+between the downstream is out for a while. Some records are given up and become dead letters; without order some go on in a
+retry topic.
 """
 import json
 import random
 from collections import defaultdict
 
 MS = 1_000_000
-TOPIC = "orders"
+TOPIC, RETRY, LETTERS = "orders", "orders-retry-50ms", "orders-dlt"
 PARTITIONS = 3
 RECORDS = 400
+OUTAGE = (300 * MS, 400 * MS)
 HAND_OVER = 900 * MS  # the first process's partitions are revoked then
+RETRY_DELAY = 50 * MS
 BUGS = ["commit the highest polled offset", "clamp backwards delivery", "skip the rejected record", "commit after revoke",
         "start after revoke", "process one twice", "break key order", "overlap a retry", "lose one", "run aborted data",
-        "leave the last uncommitted", "redeliver all"]
+        "leave the last uncommitted", "redeliver all", "complete before acknowledged", "complete what was not written",
+        "change a dead letter", "attempt lost on restart", "count the outage as attempts", "breaker that commits"]
 
 
 class World:
-    """One run. journals: {process: lines}, log and commits as kafka_tool prints them."""
+    """One run. journals: {process: lines}; log, commits and read as kafka_tool prints them."""
 
     def __init__(self, bug=None, order="none", killed=False, seed=1):
         self.bug, self.order, self.killed = bug, order, killed
         self.random = random.Random(seed)
         self.journals = {"first": [], "second": []}
-        self.success = defaultdict(dict)  # partition -> {offset: end}
-        self.highest_start = defaultdict(list)  # partition -> [(start, offset)]
+        self.complete = defaultdict(dict)  # place -> {offset: when it was counted complete}
+        self.highest_start = defaultdict(list)  # place -> [(start, offset)]
+        self.copies = defaultdict(list)  # place in another topic -> [(origin's offset, attempts so far, when)]
         # A transaction marker after every tenth record: offsets have gaps, and the log ends with one.
         self.offsets = [offset for offset in range(RECORDS + RECORDS // 10) if offset % 11 != 10]
         self.end = RECORDS + RECORDS // 10
@@ -43,43 +49,89 @@ class World:
             return "all"
         return (self.key(offset) or f"none-{offset}") if self.order == "key" else f"record-{offset}"
 
-    def attempt(self, process, partition, offset, number, start, end, outcome):
+    def origin(self, place, offset):
+        """The offset in the topic where the record began."""
+        return self.copies[place][offset][0] if place[0] == RETRY else offset
+
+    def outcomes(self, place, offset):
+        """What becomes of a record, attempt by attempt."""
+        if place[0] == RETRY:
+            return ["retry", "success"]
+        if offset % 31 == 9:
+            return ["rejected_record", "dead_letter"]
+        if offset % 37 == 11 and self.order == "none":
+            return ["retry", "retry", "retry_topic"]
+        return ["retry", "success"] if offset % 13 == 5 else ["success"]
+
+    def attempt(self, process, place, offset, number, start, end, outcome):
         epoch = 1 if process == "first" else 4
         self.journals[process].append(json.dumps(
-            {"topic": TOPIC, "partition": partition, "offset": offset, "epoch": epoch, "attempt": number,
-             "start": start, "end": end, "outcome": outcome, "key": self.key(offset)}) + "\n")
-        self.highest_start[partition].append((start, offset))
-        if outcome == "success":
-            self.success[partition].setdefault(offset, end)
+            {"topic": place[0], "partition": place[1], "offset": offset, "epoch": epoch, "attempt": number,
+             "start": start, "end": end, "outcome": outcome, "key": self.key(self.origin(place, offset))}) + "\n")
+        self.highest_start[place].append((start, offset))
+        if outcome in ("success", "dead_letter", "retry_topic"):
+            self.complete[place].setdefault(offset, end)
+        target = {"dead_letter": LETTERS, "retry_topic": RETRY}.get(outcome)
+        if target and not (self.bug == "complete before acknowledged" and offset == 40 and place[1] == 1):
+            self.copies[target, place[1]].append((self.origin(place, offset), number, end))
 
-    def record(self, process, partition, offset, start, stop):
-        """All attempts of a record; None when it had not succeeded by `stop`. Else its end."""
-        fails = 1 if offset % 13 == 5 else 0
-        for number in range(1, fails + 2):
+    def broken(self, process, place, offset, number, start, end, outcome):
+        """Whether a bug takes the place of what should happen now."""
+        wrong = None
+        if self.bug == "skip the rejected record" and (place, offset) == ((TOPIC, 1), 55):
+            wrong = "rejected_record"
+        elif self.bug == "complete what was not written" and outcome == "dead_letter":
+            wrong = "dead_letter_failed"
+        if wrong:
+            self.attempt(process, place, offset, number, start, end, wrong)
+            self.complete[place][offset] = end
+        return wrong is not None
+
+    def record(self, process, place, offset, start, stop):
+        """All attempts of a record; None when it had not been through by `stop`. Else its end."""
+        number = 1
+        if place[0] == RETRY and not (self.bug == "attempt lost on restart" and process == "second"):
+            number += self.copies[place][offset][1]
+        for outcome in self.outcomes(place, offset):
+            if OUTAGE[0] <= start < OUTAGE[1]:
+                number += self.unavailable(process, place, offset, number, start)
+                if self.bug == "breaker that commits":
+                    self.complete[place][offset] = start + MS
+                    return start + MS
+                start = OUTAGE[1]
             if start >= stop:
                 return None
             end = start + self.random.randrange(1, 30) * MS
             if end > stop and self.killed and process == "first":
                 return None
-            outcome = "retry" if number <= fails else "success"
-            if self.bug == "skip the rejected record" and offset == 55 and partition == 1:
-                self.attempt(process, partition, offset, number, start, end, "rejected_record")
+            forwarded = outcome in ("dead_letter", "retry_topic")
+            number -= 1 if forwarded else 0
+            if self.broken(process, place, offset, number, start, end, outcome):
                 return end
-            self.attempt(process, partition, offset, number, start, end, outcome)
+            self.attempt(process, place, offset, number, start, end, outcome)
+            number += 1
             overlap = self.bug == "overlap a retry" and outcome == "retry"
-            start = end - MS // 2 if overlap else end + (0 if outcome == "success" else 5 * MS)
+            start = end - MS // 2 if overlap else end + (5 * MS if outcome == "retry" else 0)
         return end
 
-    def work(self, process, partition, offsets, start, stop):
+    def unavailable(self, process, place, offset, number, start):
+        """Every second record is tried, the others are withheld; neither has used up an attempt. Yields how many did."""
+        if offset % 2 == 0:
+            self.attempt(process, place, offset, number, start, start + MS, "unavailable")
+        return 1 if self.bug == "count the outage as attempts" and offset % 2 == 0 else 0
+
+    def work(self, process, place, offsets, start, stop):
         workers = [start] * 4
         lines = defaultdict(lambda: start)
         for offset in offsets:
-            if self.bug == "lose one" and (partition, offset) == (2, 77):
+            if self.bug == "lose one" and (place, offset) == ((TOPIC, 2), 77):
                 continue
             worker = workers.index(min(workers))
             line = self.line(offset)
             begin = max(workers[worker], start if self.bug == "break key order" else lines[line])
-            end = self.record(process, partition, offset, begin, stop)
+            if place[0] == RETRY:
+                begin = max(begin, self.copies[place][offset][2] + RETRY_DELAY)
+            end = self.record(process, place, offset, begin, stop)
             if end is None:
                 workers[worker] = max(workers[worker], stop)
                 lines[line] = max(lines[line], stop)
@@ -88,50 +140,92 @@ class World:
         return max(workers)
 
     def first_process(self, partition):
-        self.work("first", partition, self.offsets, 0, HAND_OVER)
+        place, retry = (TOPIC, partition), (RETRY, partition)
+        self.work("first", place, self.offsets, 0, HAND_OVER)
+        self.work("first", retry, range(len(self.copies[retry])), 0, HAND_OVER)
         if self.bug == "start after revoke" and partition == 0:
-            offset = next(offset for offset in self.offsets if offset not in self.success[0])
-            self.attempt("first", 0, offset, 1, HAND_OVER + 200 * MS, HAND_OVER + 201 * MS, "timeout")
+            offset = next(offset for offset in self.offsets if offset not in self.complete[place])
+            self.attempt("first", place, offset, 1, HAND_OVER + 200 * MS, HAND_OVER + 201 * MS, "timeout")
+
+    def left(self, place, offsets):
+        """What the second process is given."""
+        if self.bug == "redeliver all":
+            return list(offsets)
+        # What was answered after the last commit comes again after a kill.
+        known = self.commit_times[-1] if self.killed else HAND_OVER * 2
+        return [offset for offset in offsets if self.complete[place].get(offset, known + 1) > known]
 
     def second_process(self, partition):
-        done = self.success[partition]
-        taken = max(offset for _, offset in self.highest_start[partition])
-        redone = set(done)
-        if self.killed:  # what was answered after the last commit comes again
-            redone = {offset for offset, end in done.items() if end <= self.commit_times[-1]}
-        if self.bug == "redeliver all":
-            redone = set()
-        left = [offset for offset in self.offsets if offset not in redone]
+        place, retry = (TOPIC, partition), (RETRY, partition)
+        left = self.left(place, self.offsets)
         if self.bug == "clamp backwards delivery":
+            taken = max(offset for _, offset in self.highest_start[place])
             left = [offset for offset in left if offset > taken]
         if self.bug == "process one twice" and partition == 0:
             left[20:20] = [left[10]]
         if self.bug == "run aborted data":
             left[5:5] = [120]  # a marker's or aborted record's offset
-        self.finish = max(self.finish, self.work("second", partition, left, HAND_OVER + 50 * MS, 10**12))
+        begin, never = HAND_OVER + 50 * MS, 10**12
+        self.finish = max(self.finish, self.work("second", place, left, begin, never))
+        left = self.left(retry, range(len(self.copies[retry])))
+        self.finish = max(self.finish, self.work("second", retry, left, begin, never))
 
     def log(self):
         lines = [{"topic": TOPIC, "partition": partition, "offset": offset, "key": self.key(offset)}
                  for partition in range(PARTITIONS) for offset in self.offsets]
         lines += [{"topic": TOPIC, "partition": partition, "low": 0, "end": self.end} for partition in range(PARTITIONS)]
+        for partition in range(PARTITIONS):
+            copies = self.copies[RETRY, partition]
+            lines += [{"topic": RETRY, "partition": partition, "offset": offset, "key": self.key(copy[0])}
+                      for offset, copy in enumerate(copies)]
+            lines.append({"topic": RETRY, "partition": partition, "low": 0, "end": len(copies)})
         return [json.dumps(line) for line in lines]
 
-    def committed(self, partition, time):
+    def content(self, partition, offset, origin, headers, timestamp=None):
+        """A record as kafka_tool read prints it."""
+        key = self.key(origin)
+        own = [["number", str(origin)]] + headers
+        return json.dumps({"partition": partition, "offset": offset, "timestamp": timestamp or 1000 + origin,
+                           "key": None if key is None else key.encode().hex(), "value": f"value {origin}".encode().hex(),
+                           "headers": [[name, value.encode().hex()] for name, value in own]})
+
+    def read(self, topic):
+        """Every record of the topic, with all that it bears."""
+        if topic == TOPIC:
+            return [self.content(partition, offset, offset, []) for partition in range(PARTITIONS) for offset in self.offsets]
+        lines = []
+        for partition in range(PARTITIONS):
+            for offset, (origin, attempts, when) in enumerate(self.copies[topic, partition]):
+                kind, number = ("laneway-retry-", "laneway-retry-attempts") if topic == RETRY else (
+                    "__connect.errors.", "laneway-attempts")
+                headers = [[kind + "topic", TOPIC], [kind + "partition", str(partition)], [kind + "offset", str(origin)],
+                           [number, str(attempts)]]
+                changed = self.bug == "change a dead letter" and topic == LETTERS
+                lines.append(self.content(partition, offset, origin, headers,
+                                          1 if changed else when // MS if topic == RETRY else None))
+        return lines
+
+    def committed(self, place, time):
+        end, offsets = self.end, self.offsets
+        if place[0] == RETRY:
+            copies = self.copies[place]
+            end = next((offset for offset, copy in enumerate(copies) if copy[2] > time), len(copies))
+            offsets = range(end)
         if self.bug == "commit the highest polled offset":
-            return max((offset + 1 for start, offset in self.highest_start[partition] if start < time), default=None)
+            return max((offset + 1 for start, offset in self.highest_start[place] if start < time), default=None)
         if self.bug == "commit after revoke" and self.commit_times[-1] < time < self.finish:
-            return self.committed(partition, self.commit_times[3])
-        answered = self.success[partition]
-        skipped = {55} if self.bug == "skip the rejected record" and partition == 1 else set()
+            return self.committed(place, self.commit_times[3])
         if self.bug in ("clamp backwards delivery", "lose one") and time >= self.finish:
-            return self.end
-        waiting = [offset for offset in self.offsets if answered.get(offset, time + 1) > time and offset not in skipped]
+            return end
+        answered = self.complete[place]
+        waiting = [offset for offset in offsets if answered.get(offset, time + 1) > time]
         if not waiting:
-            return self.end - (1 if self.bug == "leave the last uncommitted" else 0)
-        return waiting[0] if waiting[0] > 0 else None
+            return end - (1 if self.bug == "leave the last uncommitted" else 0) if end else None
+        return waiting[0] or None
 
     def commits(self):
         """[(time, lines)]"""
         times = self.commit_times + [HAND_OVER + 400 * MS, self.finish + MS]
-        return [(time, [json.dumps({"topic": TOPIC, "partition": partition, "offset": self.committed(partition, time),
-                                    "metadata": None}) for partition in range(PARTITIONS)]) for time in times]
+        return [(time, [json.dumps({"topic": topic, "partition": partition, "offset": self.committed((topic, partition), time),
+                                    "metadata": None}) for topic in (TOPIC, RETRY) for partition in range(PARTITIONS)])
+                for time in times]

@@ -80,7 +80,7 @@ def scenario(run):
     expect_equal("skipped", reason, "why it is a dead letter")
     expect("the order was cancelled" in message and "500" in message, f"its message: {message}")
     check_audit(run, service)
-    report = run.judge(Promises(stopped_clean=True))
+    report = run.judge(Promises(stopped_clean=True), letters=[run.topic + "-dlt"])
     expect_equal((PARTITIONS + 1) * RECORDS, report["processed"], "processed records, the dead letter counted")
 
 

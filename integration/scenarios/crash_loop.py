@@ -46,7 +46,7 @@ def scenario(run):
         run.services.remove(life)  # their ends are as they should be
     processed = sum(life.processed() for life in lives)
     run.services[:0] = lives[:-1]
-    report = run.judge(Promises(stopped_clean=False, duplicates=processed))
+    report = run.judge(Promises(stopped_clean=False, duplicates=processed), letters=[letters])
     expect_equal(RECORDS, report["processed"], "processed records, the dead letter included")
     print(f"{deaths} deaths, then record {POISON} was a dead letter; {report['duplicates']} records ran twice")
 

@@ -63,12 +63,13 @@ def scenario(run):
         "webhook",
         handler={"simulate": None, "http": {"url": receiver.url()}},
         retry={"attempts": ATTEMPTS, "backoff": "20ms"}, dead_letter={"topic": "{topic}-dlt"}, breaker={"probe": "500ms"})
-    run.produce("--count", RECORDS // 2, "--size", 200)
+    produce(run)
     outage(run, service, receiver)
     wait_until("the first half is committed", lambda: sum(run.committed().values() or [0]) >= RECORDS // 2)
     first = len(origins_of(run, letters))
+    run.keep_copies("dead_letter", [letters])
     run.tool("delete", letters)
-    run.produce("--count", RECORDS // 2, "--size", 200)
+    produce(run)
     wait_until("the lanes hold for want of the dead-letter topic",
                lambda: service.events("dead letter not written, will be tried again"))
     time.sleep(1)
@@ -78,6 +79,11 @@ def scenario(run):
     expect_equal(RECORDS / 25, service.metric("dead_letters_total"), "dead letters that were counted")
     service.stop()
     judge(run, receiver, letters, first)
+
+
+def produce(run):
+    """Keys and a header of their own must be in the dead letters, too."""
+    run.produce("--count", RECORDS // 2, "--size", 200, "--keys", 1000, "--header", "traceparent")
 
 
 def outage(run, service, receiver):
@@ -102,7 +108,9 @@ def judge(run, receiver, letters, first):
         expect_equal(1 if origin[1] % 50 == 0 else ATTEMPTS, receiver.attempts[origin], f"attempts at {origin}")
     expect_equal(RECORDS - len(poison), len(receiver.accepted), "accepted records")
     expect_equal({1}, set(receiver.accepted.values()), "how often a record was accepted")
-    report = run.judge(Promises(stopped_clean=True))
+    report = run.judge(Promises(stopped_clean=True), letters=[letters])
+    expect(all(letter.record.headers[0][0] == "traceparent" for letter in run.evidence.copies["dead_letter"]),
+           "a dead letter does not begin with its record's own header")
     expect_equal(RECORDS, report["processed"], "records that were processed or given up")
 
 

@@ -324,8 +324,16 @@ class Run:
 
     # The judgement.
 
-    def judge(self, promises, topics=None):
-        """The oracle's report; Failed when it has found a violation. Call it once, when all processes have ended."""
+    def keep_copies(self, outcome, topics):
+        """What is in these topics now is evidence of where records went that ended with this outcome."""
+        for topic in topics:
+            self.evidence.add_copies(outcome, topic, self.tool("read", topic))
+
+    def judge(self, promises, topics=None, letters=(), retries=()):
+        """The oracle's report; Failed when it has found a violation. Call it once, when all processes have ended.
+
+        `letters` and `retries`: the dead-letter and retry topics, which are then compared with `topics`.
+        """
         if self.sampler:
             self.sampler.stop()
         for service in self.services:
@@ -334,6 +342,10 @@ class Run:
                     self.evidence.add_journal(lines, service.name)
         for topic in topics or [self.topic]:
             self.evidence.add_log(self.tool("dump", topic, "--read-committed"))
+            if letters:
+                self.evidence.add_records(topic, self.tool("read", topic))
+        self.keep_copies("dead_letter", letters)
+        self.keep_copies("retry_topic", retries)
         with contextlib.suppress(FileNotFoundError), open(self.acks(), encoding="utf-8") as lines:
             self.evidence.add_acknowledgements(lines)
         self.committed(topics)

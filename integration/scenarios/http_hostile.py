@@ -113,7 +113,7 @@ def scenario(run):
     expect_equal(redirected, service.metric("dead_letters_total", reason="rejected"), "dead letters")
     service.stop()
     accepted_once(receiver, RECORDS - redirected)
-    report = run.judge(Promises(stopped_clean=True))
+    report = run.judge(Promises(stopped_clean=True), letters=[run.topic + "-dlt"])
     expect_equal(RECORDS, report["processed"], "records that were processed or given up")
     in_batches(run, retry)
 

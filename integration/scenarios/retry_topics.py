@@ -66,7 +66,8 @@ def scenario(run):
     expect(second.metric("retry_topics_total") > 0, "nothing was counted that went to a retry topic")
     second.stop()
     window = INTERVAL + SLACK
-    run.judge(Promises(stopped_clean=True, duplicates=recent_successes(first, window), redelivery_window=window), topics)
+    run.judge(Promises(stopped_clean=True, duplicates=recent_successes(first, window), redelivery_window=window), topics,
+              letters=[run.topic + "-dlt"], retries=retries)
     judge_attempts(receiver)
     judge_dead_letters(run, retries)
     expect_equal(set(retries[:1]), set(receiver.strangers), "topics of the records that a stranger wrote")
