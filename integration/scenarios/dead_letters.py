@@ -1,7 +1,8 @@
 """Records that can never work go to the dead-letter topic, an outage sends none there, and none is lost.
 
 The receiver is out at first (503); it refuses every 50th record for good (400) and fails another 50th each time (500). In
-the middle the dead-letter topic is deleted: the lanes hold until it is there again.
+the middle the dead-letter topic is deleted: the lanes hold until it is there again. Then it takes neither large records nor
+old ones: those are cut, and get the present time.
 """
 import collections
 import json
@@ -13,6 +14,9 @@ from harness import Promises, expect, expect_equal, wait_until
 from web_service import WebService, record_of
 
 PARTITIONS, RECORDS, ATTEMPTS = 4, 4000, 3
+LARGE, LARGE_SIZE, LARGEST = 2 * PARTITIONS, 60_000, 20_000  # records, bytes of each, bytes that the topic takes
+DAY, HOUR = 24 * 3600, 3600  # s: age of the old records, age that the topic takes
+END = RECORDS // PARTITIONS + 51  # of each partition: two large records, 48 that work, an old one
 
 
 class Receiver(WebService):
@@ -74,9 +78,11 @@ def scenario(run):
                lambda: service.events("dead letter not written, will be tried again"))
     time.sleep(1)
     expect(sum(run.committed().values()) < RECORDS, "offsets beyond unwritten dead letters were committed")
-    run.create(PARTITIONS, topic=letters)
+    run.create(PARTITIONS, f"max.message.bytes={LARGEST}", f"message.timestamp.before.max.ms={HOUR * 1000}", topic=letters)
     run.wait_for_no_lag()
-    expect_equal(RECORDS / 25, service.metric("dead_letters_total"), "dead letters that were counted")
+    produce_what_the_topic_refuses(run)
+    run.wait_for_no_lag()
+    expect_equal(RECORDS / 25 + LARGE + PARTITIONS, service.metric("dead_letters_total"), "dead letters that were counted")
     service.stop()
     judge(run, receiver, letters, first)
 
@@ -84,6 +90,14 @@ def scenario(run):
 def produce(run):
     """Keys and a header of their own must be in the dead letters, too."""
     run.produce("--count", RECORDS // 2, "--size", 200, "--keys", 1000, "--header", "traceparent")
+
+
+def produce_what_the_topic_refuses(run):
+    """Their offsets have it that all large and all old records are given up."""
+    run.produce("--count", LARGE, "--size", LARGE_SIZE, "--keys", PARTITIONS)
+    run.produce("--count", PARTITIONS * 48, "--size", 200, "--keys", PARTITIONS)
+    old = {"key": "61", "value": "6f6c64", "timestamp": int((time.time() - DAY) * 1000), "headers": [["traceparent", "30"]]}
+    run.write([{**old, "partition": partition} for partition in range(PARTITIONS)])
 
 
 def outage(run, service, receiver):
@@ -97,8 +111,7 @@ def outage(run, service, receiver):
 
 
 def judge(run, receiver, letters, first):
-    end = RECORDS // PARTITIONS
-    poison = [(p, o) for p in range(PARTITIONS) for o in range(end) if o % 50 < 2]
+    poison = [(p, o) for p in range(PARTITIONS) for o in range(END) if o % 50 < 2]
     second = origins_of(run, letters)
     expect_equal(len(poison) - first, len(second), "dead letters after the topic was made anew")
     for origin, (reason, message) in second.items():
@@ -106,12 +119,24 @@ def judge(run, receiver, letters, first):
         expect(f"HTTP {400 if origin[1] % 50 == 0 else 500}" in message, f"message of {origin}: {message}")
     for origin in poison:
         expect_equal(1 if origin[1] % 50 == 0 else ATTEMPTS, receiver.attempts[origin], f"attempts at {origin}")
-    expect_equal(RECORDS - len(poison), len(receiver.accepted), "accepted records")
+    expect_equal(END * PARTITIONS - len(poison), len(receiver.accepted), "accepted records")
     expect_equal({1}, set(receiver.accepted.values()), "how often a record was accepted")
-    report = run.judge(Promises(stopped_clean=True), letters=[letters])
-    expect(all(letter.record.headers[0][0] == "traceparent" for letter in run.evidence.copies["dead_letter"]),
+    report = run.judge(Promises(stopped_clean=True, oldest_timestamp=HOUR), letters=[letters])
+    expect_equal(END * PARTITIONS, report["processed"], "records that were processed or given up")
+    judge_content(run.evidence.copies["dead_letter"])
+
+
+def judge_content(letters):
+    """The oracle has compared them with their origins; what it compared was worth it."""
+    names = [[name for name, _ in letter.record.headers] for letter in letters]
+    expect(all(name[0] == "traceparent" for name, letter in zip(names, letters) if letter.origin[2] % 1000 > 1),
            "a dead letter does not begin with its record's own header")
-    expect_equal(RECORDS, report["processed"], "records that were processed or given up")
+    cut = [letter for letter, name in zip(letters, names) if "laneway-truncated" in name]
+    expect_equal(LARGE, len(cut), "dead letters that were cut")
+    expect(all(LARGEST // 4 < len(letter.record.value) // 2 < LARGEST for letter in cut), "a dead letter was cut too much")
+    old = [letter for letter in letters if letter.origin[2] == END - 1]
+    expect_equal(PARTITIONS, len(old), "dead letters of old records")
+    expect(all(time.time() - letter.record.timestamp / 1000 < HOUR for letter in old), "a topic has a timestamp that it refuses")
 
 
 if __name__ == "__main__":

@@ -221,9 +221,9 @@ class Run:
 
     # What there is in Kafka.
 
-    def tool(self, *arguments):
-        """The lines that kafka_tool prints."""
-        done = subprocess.run([KAFKA_TOOL, "--bootstrap", self.admin_bootstrap, *map(str, arguments)], text=True,
+    def tool(self, *arguments, text=""):
+        """The lines that kafka_tool prints; it reads `text`."""
+        done = subprocess.run([KAFKA_TOOL, "--bootstrap", self.admin_bootstrap, *map(str, arguments)], text=True, input=text,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240)
         expect(done.returncode == 0, f"kafka_tool {' '.join(map(str, arguments))} failed: {done.stderr}")
         return done.stdout.splitlines()
@@ -235,6 +235,10 @@ class Run:
         """Returns when all is acknowledged: how many records."""
         lines = self.tool(verb, topic or self.topic, "--acks-file", self.acks(), *options)
         return json.loads(lines[-1])["acknowledged"]
+
+    def write(self, records, topic=None):
+        """Writes records as kafka_tool read prints them."""
+        self.tool("write", topic or self.topic, text="".join(json.dumps(record) + "\n" for record in records))
 
     def produce_meanwhile(self, *options, topic=None):
         """Starts a process that goes on writing, without --count until finish_writing."""

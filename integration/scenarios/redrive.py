@@ -65,10 +65,7 @@ class Shop:
         self.file.write_text(json.dumps(settings))
 
     def write(self, records):
-        done = subprocess.run([harness.KAFKA_TOOL, "--bootstrap", self.run.admin_bootstrap, "write", self.letters],
-                              input="".join(json.dumps(r) + "\n" for r in records), text=True, capture_output=True,
-                              timeout=120, check=False)
-        expect(done.returncode == 0, f"kafka_tool write failed: {done.stderr}")
+        self.run.write(records, self.letters)
 
     def read(self):
         return [r for r in map(json.loads, self.run.tool("read", self.origin)) if "value" in r]
