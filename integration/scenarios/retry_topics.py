@@ -1,7 +1,8 @@
 """Records that fail go on in retry topics while their partition goes on without them; a kill -9 in between loses none.
 
 The receiver judges by the number of the attempt: some records work in the first retry topic, some in the last, some never,
-and some are refused for good. Records that a stranger wrote to a retry topic end in the dead-letter topic as well.
+and some are refused for good. Records that a stranger wrote to a retry topic end in the dead-letter topic as well, and so do
+those that are too large for the last retry topic.
 """
 import collections
 import json
@@ -17,6 +18,8 @@ PARTITIONS, RECORDS, IN_MEMORY, STRANGERS = 3, 1500, 2, 9
 INTERVAL, SLACK = 0.5, 2.0  # s: of commits; for a busy machine
 WORKS_AT = {1: IN_MEMORY + 1, 2: IN_MEMORY + 2, 3: None}  # by offset % 20: the first attempt that works, None: none
 REFUSED = 4
+LARGE, LARGEST = 60_000, 20_000  # bytes: of a few records, that the last retry topic takes
+FIRST_LARGE = RECORDS // PARTITIONS  # then one of each kind up to 3
 
 
 class Receiver(WebService):
@@ -57,6 +60,8 @@ def scenario(run):
     wait_until("the service has made its topics", lambda: first.events("started"))
     run.watch_commits(topics=topics)
     run.produce("--count", RECORDS, "--size", 100)
+    run.tool("configure", retries[1], f"max.message.bytes={LARGEST}")
+    run.produce("--count", 4 * PARTITIONS, "--size", LARGE)
     run.produce("--count", STRANGERS, "--size", 100, topic=retries[0])
     wait_until("records have come back from a retry topic",
                lambda: any(IN_MEMORY + 1 in numbers for numbers in list(receiver.attempts.values())))
@@ -78,10 +83,18 @@ def places(kind):
     return {(p, o) for p in range(PARTITIONS) for o in range(RECORDS // PARTITIONS) if o % 20 == kind}
 
 
+def too_large():
+    """Those that would go to the last retry topic."""
+    return {(p, FIRST_LARGE + kind) for p in range(PARTITIONS) for kind in (2, 3)}
+
+
 def judge_attempts(receiver):
     never = places(3) | places(REFUSED)
     everything = {(p, o) for p in range(PARTITIONS) for o in range(RECORDS // PARTITIONS)}
-    expect_equal(everything - never, set(receiver.accepted), "accepted records")
+    everything |= {(p, FIRST_LARGE + kind) for p in range(PARTITIONS) for kind in range(4)}
+    expect_equal(everything - never - too_large(), set(receiver.accepted), "accepted records")
+    for record in too_large():
+        expect_equal(set(range(1, IN_MEMORY + 2)), receiver.attempts[record], f"attempts at {record}, which is too large")
     for kind, last in {1: 3, 2: 4, 3: 4, REFUSED: 1}.items():
         for record in places(kind):
             expect_equal(set(range(1, last + 1)), receiver.attempts[record], f"attempts at {record}")
@@ -105,6 +118,7 @@ def judge_dead_letters(run, retries):
         expect_equal(origin[0], letter["partition"], "a dead letter's partition")
         found[origin] = headers["laneway-reason"].decode(), int(headers["laneway-attempts"])
     expected = {record: ("attempts_exhausted", IN_MEMORY + 2) for record in places(3)}
+    expected |= {record: ("attempts_exhausted", IN_MEMORY + 1) for record in too_large()}
     expected |= {record: ("rejected", 1) for record in places(REFUSED)}
     expect_equal(expected, found, "dead letters")
     expect_equal(STRANGERS, len(strangers), "dead letters that a stranger had written to a retry topic")
