@@ -4,7 +4,10 @@ The letters bear the headers of Spring, of Kafka Connect, or none. The redrive i
 kill -9, and goes on where it was.
 """
 import collections
+import contextlib
 import json
+import os
+import pty
 import re
 import signal
 import struct
@@ -84,7 +87,23 @@ class Shop:
                               stdin=subprocess.DEVNULL, env=harness.inherited_environment())
         print(f"$ dlq {verb} {' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         expect_equal(code, done.returncode, f"exit code of dlq {verb} {arguments}")
+        expect("\x1b" not in done.stdout + done.stderr, "a progress bar is drawn where there is no terminal")
         return done.stdout
+
+    def redrive_on_a_terminal(self):
+        """What a person sees."""
+        ours, theirs = pty.openpty()
+        redrive = subprocess.Popen([harness.LANEWAY, "dlq", "redrive", "-c", self.file, "--yes", "--rate", str(2 * RATE)],
+                                   stdin=theirs, stdout=theirs, stderr=theirs, env=harness.inherited_environment(),
+                                   preexec_fn=harness.die_with_parent)
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # the other end is closed: Linux says so with an error
+            while piece := os.read(ours, 65536):
+                text += piece
+        os.close(ours)
+        expect_equal(0, redrive.wait(harness.PATIENCE), f"exit code of a redrive on a terminal: {text[-2000:]}")
+        return text.decode()
 
     def interrupted_redrive(self, number, after):
         """Sends signal `number` when so many more records have arrived; the exit code."""
@@ -164,7 +183,13 @@ def interrupted_by_a_person(shop):
     names = letters(shop, "person")
     for _ in range(2):
         expect_equal(75, shop.interrupted_redrive(signal.SIGINT, LETTERS // 5), "exit code after SIGINT")
-    shop.dlq("redrive", "--yes")
+    names += letters(shop, "terminal")  # so many that the bar is drawn again and again
+    text = shop.redrive_on_a_terminal()
+    bars = re.findall(r"\r\[=*>? *\] +(\d+) %  (\d+) sent", text)
+    expect(len(bars) >= 3, f"a terminal gets no progress bar: {text!r}")
+    expect_equal(sorted(bars, key=lambda bar: int(bar[1])), bars, "the bars")
+    last = text.rindex("\r[")
+    expect("\r\033[K" in text[last:] and f" sent to {shop.origin}" in text[last:], f"the bar stays: {text[last:]!r}")
     found = shop.names()
     expect_equal({}, {name: found[name] for name in names if found[name] != 1}, "not sent back exactly once")
 
