@@ -1,4 +1,4 @@
-"""A program that crashes at every 50th record, hangs now and then and answers nonsense now and then: nothing is lost.
+"""A program that crashes at every 50th record, hangs, dawdles and answers nonsense now and then: nothing is lost.
 
 The program writes down each record that it answers done for, so that the journal's word is not all there is. Every fault
 comes at a record's first attempt; its second works.
@@ -25,6 +25,8 @@ for line in sys.stdin:
             os.abort() if offset % 100 == 99 else sys.exit(3)
         if offset % 250 == 100:
             time.sleep(1000)
+        if offset % 250 == 150:
+            time.sleep(1)
         if offset % 125 == 60:
             print("Traceback: what is this?", flush=True)
             continue
@@ -67,6 +69,8 @@ def what_the_journal_says(service):
     failed = collections.defaultdict(set)
     for line in service.journal.read_text().splitlines():
         attempt = json.loads(line)
+        slow = attempt["offset"] % 250 == 150 and attempt["attempt"] == 1
+        expect(not slow or attempt["end"] - attempt["start"] >= 1e9, f"{line} is no answer of a slow program")
         if attempt["outcome"] != "success":
             failed[attempt["partition"], attempt["offset"]].add(attempt["outcome"])
     for partition in range(PARTITIONS):

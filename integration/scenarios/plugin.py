@@ -1,16 +1,19 @@
-"""A plugin that is slow, throws, hangs until its time-out and crashes the whole process, then one that answers after its
-time-out from a thread of its own: after a restart nothing is lost.
+"""A plugin that is slow, throws, hangs until its time-out, crashes the whole process and ignores its stop, then one that
+answers after its time-out from a thread of its own: after a restart nothing is lost.
 
 A crash is a kill -9: what was done and not committed may run twice, no more than that.
 """
 import json
 import os
+import re
+import urllib.error
 from pathlib import Path
 
 import harness
 from harness import Promises, expect, expect_equal, wait_until
 
 RECORDS, PARTITIONS = 3000, 4
+STUCK = RECORDS // PARTITIONS  # offset in partition 0 of the record whose handler ignores its stop
 BEFORE_CRASH = 1000  # short of offset 600 of each partition, at which the plugin crashes
 PLUGINS = Path(os.environ.get("PLUGINS", str(harness.ROOT / "build" / "integration" / "plugins")))
 SIGSEGV = -11
@@ -18,6 +21,28 @@ SIGSEGV = -11
 
 def handler(library, **config):
     return {"simulate": None, "plugin": {"library": str(PLUGINS / library), "timeout": "2s", "config": config}}
+
+
+def handled(run):
+    """Records that were processed so far, as the journals say."""
+    pattern = r'"partition":(\d+),"offset":(\d+),.*"outcome":"success"'
+    return {place for journal in run.folder.glob("*.journal") for place in re.findall(pattern, journal.read_text())}
+
+
+def stuck(run, service):
+    """A handler that ignores its stop is told of, and holds up no other record."""
+    run.produce("--count", PARTITIONS, "--size", 100, "--keys", PARTITIONS)
+    wait_until("a handler is stuck", lambda: service.metric("pool_stuck", partition=0) == 1)
+    try:
+        reasons = service.get("/readyz")
+    except urllib.error.HTTPError as error:
+        reasons = error.read().decode()
+    expect("stuck" in reasons, f"readiness does not say that a handler is stuck: {reasons}")
+    expect_equal(1, len(service.events("handler stuck")), "stuck handlers in the log")
+    wait_until("all others are processed", lambda: len(handled(run)) == RECORDS + PARTITIONS - 1)
+    expect(run.committed()[run.topic, 0] <= STUCK, "the record that is stuck was committed")
+    (run.folder / "crashed").unlink()
+    wait_until("the stuck handler comes back", lambda: service.metric("pool_stuck") == 0)
 
 
 def scenario(run):
@@ -34,6 +59,7 @@ def scenario(run):
     run.services.remove(first)  # its end is as it should be; the journal is read below
     processed = first.processed()
     second = run.service("second", **options)
+    stuck(run, second)
     run.wait_for_no_lag()
     second.stop()
 
@@ -49,7 +75,7 @@ def scenario(run):
     attempts = list(map(json.loads, third.journal.read_text().splitlines()))
     expect(any(attempt["end"] - attempt["start"] > 2e9 for attempt in attempts), "no answer came after the time-out")
     report = run.judge(Promises(stopped_clean=True, duplicates=processed))
-    expect_equal(2 * RECORDS, report["processed"], "processed records")
+    expect_equal(2 * RECORDS + PARTITIONS, report["processed"], "processed records")
 
 
 if __name__ == "__main__":
