@@ -258,10 +258,12 @@ CUTS = ("laneway-truncated", "laneway-key-truncated", "laneway-dropped-headers")
 
 def differences(letter, origin):
     """Names of what a dead letter does not have as its origin has it."""
-    said = {}  # {header of a cut: what was there before}; of a letter that was cut in steps, before the first
+    said = {}  # {header of a cut: what was there before the first}
     for name, value in letter.headers:
         if name in CUTS:
-            said[name] = max(said.get(name, 0), int(bytes.fromhex(value)))
+            if name in said:
+                yield f"one header {name}"
+            said[name] = int(bytes.fromhex(value))
     own, before = ([header for header in record.headers if not header[0].startswith(DESCRIPTIONS)]
                    for record in (letter, origin))
     if "laneway-dropped-headers" in said:

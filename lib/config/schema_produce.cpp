@@ -115,10 +115,11 @@ void add_produce(std::vector<Property>& table) {
   table.push_back(text("handler.produce.key_header", "the name of a record header, or \"\" for none",
                        "a header whose value is the key instead; a record without it is rejected",
                        AT_PRODUCE(key_header), [](const std::string&) { return std::string(); }));
-  table.push_back(text("handler.produce.key_field", "a JSON pointer such as /id, or \"\" for none",
-                       "a text or a whole number in a value of JSON that is the key instead; a record without "
-                       "it is rejected",
-                       AT_PRODUCE(key_field), check_json_pointer));
+  table.push_back(
+      text("handler.produce.key_field", "a JSON pointer such as /id, or \"\" for none",
+           "a text or a whole number in a value of JSON that is the key instead; a record without "
+           "it is rejected",
+           AT_PRODUCE(key_field), check_json_pointer));
   table.push_back(choice<bool>("handler.produce.headers", {{"keep", true}, {"none", false}},
                                "the headers of what is written", AT_PRODUCE(keep_headers)));
   table.push_back(choice<ProduceHandler::Timestamp>(

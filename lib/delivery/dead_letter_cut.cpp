@@ -19,8 +19,22 @@ std::size_t header_bytes(const Header& header) {
   return 2 * length_bytes + header.name.size() + (header.value ? header.value->size() : 0);
 }
 
-void set_count(Headers& headers, std::string_view name, std::size_t count) {
-  headers.push_back({std::string(name), std::to_string(count)});
+Header* find(Headers& headers, std::string_view name) {
+  const auto found =
+      std::find_if(headers.begin(), headers.end(), [&](const Header& header) { return header.name == name; });
+  return found == headers.end() ? nullptr : &*found;
+}
+
+/// A letter that was cut before says already what it had at first.
+void set_size(Headers& headers, std::string_view name, std::size_t bytes) {
+  if (find(headers, name) == nullptr) headers.push_back({std::string(name), std::to_string(bytes)});
+}
+
+void add_count(Headers& headers, std::string_view name, std::size_t count) {
+  if (Header* before = find(headers, name))
+    before->value = std::to_string(count + std::stoull(before->value.value_or("0")));
+  else
+    headers.push_back({std::string(name), std::to_string(count)});
 }
 
 /// Takes the record's own headers away, the largest first, until `excess` bytes are gone or none is left.
@@ -73,9 +87,9 @@ DeadLetterContent cut_to_fit(DeadLetterContent content, std::size_t max_bytes) {
   const auto dropped = drop_largest(content.headers, excess({}));
   const auto key_bytes = shorten(content.key, excess({}));
   const auto value_bytes = shorten(content.value, excess(content.value));
-  if (value_bytes) set_count(content.headers, header::truncated, *value_bytes);
-  if (dropped > 0) set_count(content.headers, header::dropped_headers, dropped);
-  if (key_bytes) set_count(content.headers, header::key_truncated, *key_bytes);
+  if (value_bytes) set_size(content.headers, header::truncated, *value_bytes);
+  if (dropped > 0) add_count(content.headers, header::dropped_headers, dropped);
+  if (key_bytes) set_size(content.headers, header::key_truncated, *key_bytes);
   return content;
 }
 

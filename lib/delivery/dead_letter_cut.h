@@ -38,7 +38,7 @@ std::size_t record_bytes(std::optional<std::string_view> key, std::optional<std:
 constexpr std::size_t least_record_limit = max_description_bytes + 1024;
 
 /// The content, cut so that record_bytes() is at most max_bytes (or least_record_limit, if that is more). One
-/// that fits stays as it is.
+/// that fits stays as it is. One that was cut before goes on saying what it had at first.
 DeadLetterContent cut_to_fit(DeadLetterContent content, std::size_t max_bytes);
 
 }  // namespace laneway::delivery

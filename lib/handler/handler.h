@@ -124,8 +124,7 @@ class Task {
       begun_[index] = {SteadyClock::now(), sink_->begun(item)};
       trace = begun_[index].trace.get();
     }
-    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace,
-            cluster_};
+    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace, cluster_};
   }
 
   /// The downstream is asked only now: what has passed since the attempt began is not its time.

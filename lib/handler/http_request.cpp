@@ -31,8 +31,7 @@ std::string percent_encoded(std::string_view bytes) {
 std::string without_control_characters(std::string_view value) {
   std::string out;
   out.reserve(value.size());
-  for (const char& c : value)
-    control(c) ? append_percent_encoded(out, {&c, 1}) : out.push_back(c);
+  for (const char& c : value) control(c) ? append_percent_encoded(out, {&c, 1}) : out.push_back(c);
   return out;
 }
 

@@ -107,8 +107,7 @@ void HttpSender::begin(Request& request, const std::vector<std::string>& records
       return client_.begin(request, request.body, batch_headers(records.size()));
     }
     const Attempt& attempt = *request.works.front()->attempt;
-    client_.begin(request, attempt.record.value().value_or(""),
-                  request_headers(attempt, passed_on_));
+    client_.begin(request, attempt.record.value().value_or(""), request_headers(attempt, passed_on_));
   } catch (...) {
     const auto outcome = outcome_of_exception();
     for (auto& work : take_out(request)->works) answer(std::move(work), outcome);

@@ -84,7 +84,7 @@ class Shipment {
   const kafka::TopicPartition origin_;
   const bool sequential_;
   const bool one_at_a_time_;
-  std::string topic_;        ///< where no header names one
+  std::string topic_;  ///< where no header names one
   // Of the record that is sent:
   std::string delivery_id_;
   std::optional<std::string_view> key_;

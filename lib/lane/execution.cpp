@@ -44,6 +44,7 @@ void Execution::finished(handler::Finished finished) noexcept {
   const bool signal = !finished.failures.empty() || finished.done != claim.range.count() ||
                       eager_.load(std::memory_order_relaxed);
   count(finished, static_cast<const handler::RecordBatch&>(*claim.range.batch));
+  claim.slot->set_answered();  // the batch is not the pool's to show once it is in the mailbox
   {
     MutexLock lock(mutex_);
     mailbox_.push_back(std::move(finished));

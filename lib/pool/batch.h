@@ -55,7 +55,14 @@ class alignas(64) Slot {
   void progress(std::uint64_t ticket) { current_.store(ticket, std::memory_order_relaxed); }
   std::uint64_t current() const { return current_.load(std::memory_order_relaxed); }
 
+  /// Every job of the claim is answered. To be called before anybody learns that who may then end the batch:
+  /// Pool::finish(claim) comes later, and until then the pool must not show the claim to the submitter.
+  void set_answered() { progress(all_answered); }
+  bool answered() const { return current() == all_answered; }
+
  private:
+  static constexpr std::uint64_t all_answered = ~std::uint64_t{0};
+
   std::atomic<std::uint64_t> current_{0};  // the ticket begun last; 0: none yet
 };
 

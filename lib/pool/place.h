@@ -24,6 +24,9 @@ struct Place : Slot {
   bool stuck = false;     ///< its job ignores its stop
   bool replaced = false;  ///< so another slot is used until it is finished
 
+  /// It has a claim, and not every job of it is answered: its batch is there.
+  bool at_work() const { return in_use && !answered(); }
+
   /// True once for each ticket that is found to have been at work for longer than `limit`.
   bool expires(TimePoint now, Duration limit) {
     const std::uint64_t ticket = std::max(current(), first_ticket);

@@ -23,7 +23,7 @@ std::vector<Range> Pool::Implementation::expire(TimePoint now) {
   {
     MutexLock lock(mutex_);
     for (Place& place : places_) {
-      if (!place.in_use) continue;
+      if (!place.at_work()) continue;
       if (place.expires(now, job_deadline_)) {
         place.stop.stop_up_to(place.seen_ticket);
         ++expired_;

@@ -136,6 +136,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   place.in_use = true;
   ++in_use_;
   place.range = range;
+  place.progress(0);
   place.first_ticket = place.next_ticket;
   place.next_ticket += jobs;
   place.started = now;
@@ -305,7 +306,7 @@ std::vector<Range> Pool::Implementation::in_flight() const {
   std::vector<Range> ranges;
   MutexLock lock(mutex_);
   for (const Place& place : places_)
-    if (place.in_use) ranges.push_back(place.range);
+    if (place.at_work()) ranges.push_back(place.range);
   return ranges;
 }
 

@@ -120,7 +120,7 @@ class Pool {
   std::vector<Range> withdraw(std::uint32_t keep);
   /// Requests the stop of everything at work, now and later.
   void cancel();
-  /// The claims that are not finished: to say what is given up.
+  /// The claims that are not answered: to say what is given up.
   std::vector<Range> in_flight() const;
 
   /// Nothing queued, nothing in flight.

@@ -85,6 +85,19 @@ TEST_CASE("The value goes first, then headers by size, then the key") {
   }
 }
 
+TEST_CASE("A dead letter that is cut again goes on saying what it had at first") {
+  const auto cut = cut_to_fit(cut_to_fit(content(40000, 50000, {9000, 15000}), 60000), limit);
+  const auto said = [&](std::string_view name) {
+    return std::count_if(cut.headers.begin(), cut.headers.end(),
+                         [&](const Header& header) { return header.name == name; });
+  };
+  CHECK(value_of(cut.headers, "laneway-truncated") == "50000");
+  CHECK(value_of(cut.headers, "laneway-key-truncated") == "40000");
+  CHECK(value_of(cut.headers, "laneway-dropped-headers") == "2");
+  for (const char* name : {"laneway-truncated", "laneway-key-truncated", "laneway-dropped-headers"})
+    CHECK(said(name) == 1);
+}
+
 TEST_CASE("A null stays null") {
   DeadLetterContent tombstone{std::string(30000, 'k'), std::nullopt, description()};
   CHECK_FALSE(cut_to_fit(tombstone, limit).value);

@@ -61,10 +61,10 @@ TEST_CASE("what a program writes to its standard error is escaped and cut, and o
   const CapturedLog log;
   const Scripts scripts;
   {
-    const auto handler = made(scripts.python(
-        "sys.stderr.write('x' * 5000 + '\\n' + 'a\\x1b[31mb\\n' + 'again\\n' * 300)\n"
-        "sys.stderr.flush()\n"
-        "for line in sys.stdin: answer(outcome='done')\n"));
+    const auto handler =
+        made(scripts.python("sys.stderr.write('x' * 5000 + '\\n' + 'a\\x1b[31mb\\n' + 'again\\n' * 300)\n"
+                            "sys.stderr.flush()\n"
+                            "for line in sys.stdin: answer(outcome='done')\n"));
     CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done);
   }
   CHECK(log.lines({"exec standard error", "line=" + std::string(1024, 'x') + "..."}) == 1);

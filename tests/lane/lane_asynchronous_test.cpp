@@ -87,12 +87,17 @@ struct SlowBatches {
 
 TEST_CASE("a plugin's batches are filled with the records that wait, however slow it is") {
   SlowBatches slow;
-  const laneway_plugin table{LANEWAY_PLUGIN_ABI, sizeof(laneway_plugin), "slow", "1.0",
-                             SlowBatches::init,  nullptr,                SlowBatches::submit, nullptr};
+  const laneway_plugin table{LANEWAY_PLUGIN_ABI,
+                             sizeof(laneway_plugin),
+                             "slow",
+                             "1.0",
+                             SlowBatches::init,
+                             nullptr,
+                             SlowBatches::submit,
+                             nullptr};
   auto plugin = handler::Plugin::start(table, "{}", &slow);
   REQUIRE(plugin.ok());
-  const auto handler =
-      handler::PluginHandler::make(std::move(plugin).value(), std::chrono::hours(1));
+  const auto handler = handler::PluginHandler::make(std::move(plugin).value(), std::chrono::hours(1));
   TestLane world;
   world.context.handler = handler.get();
   world.partition.add_run(0, 4 * SlowBatches::most);

@@ -175,6 +175,35 @@ TEST_CASE("a job that ignores its stop is stuck: another worker takes over until
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
+TEST_CASE("a claim whose jobs are answered is not shown before it is finished: its batch may be gone") {
+  Gate gate;
+  Gate second;
+  std::atomic<int> begun{0};
+  TestPool pool(with_deadline(seconds(1000)), [&](const Claim& claim) {
+    if (begun++ > 0) return second.pass();
+    claim.slot->set_answered();
+    gate.pass();
+  });
+  Jobs answered(1);
+  pool->try_submit(answered);
+  REQUIRE(gate.holds(1));
+  const auto now = SteadyClock::now();
+  CHECK(pool->in_flight().empty());
+  CHECK(pool->expire(now + seconds(1001)).empty());
+  CHECK(pool->expire(now + seconds(1011)).empty());
+  CHECK(pool->snapshot().expired == 0);
+  CHECK(pool->snapshot().in_flight == 1);
+
+  gate.open();
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  Jobs next(1);
+  pool->try_submit(next);
+  REQUIRE(second.holds(1));
+  CHECK(pool->in_flight().size() == 1);  // of the same slot
+  second.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+}
+
 TEST_CASE("when those that were stuck have returned, as many are at work as before") {
   Gate first;
   Gate second;

@@ -17,8 +17,7 @@ class Throwing final : public laneway::RecordPlugin {
     if (record.value() == "number") throw 7;
     if (record.value() == "header")
       return laneway::Answer::reject(std::string(record.header("h").value_or("none")));
-    if (record.value() == "delivery id")
-      return laneway::Answer::reject(std::string(record.delivery_id()));
+    if (record.value() == "delivery id") return laneway::Answer::reject(std::string(record.delivery_id()));
     return laneway::Answer::done();
   }
 };
