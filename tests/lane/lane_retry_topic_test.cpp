@@ -212,6 +212,7 @@ TEST_CASE("what waits in a retry topic is bounded: beyond, its lane holds and pa
   CHECK(test.lane->stats().waiting_retries.get() == 20);  // also of what had been fetched
   REQUIRE(test.in_time([&] { return test.commit_offset() == 100; }));
   CHECK(test.handler.started().size() == 100);
+  test.pass(milliseconds(1));  // which publishes it
   CHECK(test.lane->stats().record_bytes.get() == 0);
 }
 
