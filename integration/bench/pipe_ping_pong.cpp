@@ -35,7 +35,8 @@ std::string line_of_a_record() {
                                     {"key", "key-1234"},
                                     {"value", std::string(200, 'x')},
                                     {"headers", nlohmann::json::array()},
-                                    {"attempt", 1}};
+                                    {"attempt", 1},
+                                    {"delivery_id", "MkU3OEVBNTcwNTJENDM2Qg/http/3/123456"}};
   return line.dump() + "\n";
 }
 
