@@ -1,8 +1,8 @@
 #include "handler/delivery_id.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+
+#include "handler/append_number.h"
 
 namespace laneway::handler {
 namespace {
@@ -10,12 +10,6 @@ namespace {
 bool unreserved(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
          c == '_' || c == '~';
-}
-
-template <typename Number>
-void append_number(std::string& out, Number number) {
-  std::array<char, 24> digits;
-  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "handler/record_json.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "config/text.h"
+#include "handler/append_number.h"
 #include "handler/delivery_id.h"
 
 namespace laneway::handler {
@@ -37,10 +36,9 @@ void append_bytes(std::string& out, const Bytes& bytes, bool as_base64) {
 }
 
 template <typename Number>
-void append_number(std::string& out, std::string_view member, Number number) {
+void append_member(std::string& out, std::string_view member, Number number) {
   out += member;
-  std::array<char, 24> digits;
-  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+  append_number(out, number);
 }
 
 }  // namespace
@@ -55,12 +53,12 @@ std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id)
   std::string out;
   out.reserve(record.size() + 384);
   out += '{';
-  if (id) append_number(out, R"("id":)", *id);
+  if (id) append_member(out, R"("id":)", *id);
   out += id ? R"(,"topic":)" : R"("topic":)";
   append_text(out, record.topic());
-  append_number(out, R"(,"partition":)", record.partition());
-  append_number(out, R"(,"offset":)", record.offset());
-  append_number(out, R"(,"timestamp":)", record.timestamp());
+  append_member(out, R"(,"partition":)", record.partition());
+  append_member(out, R"(,"offset":)", record.offset());
+  append_member(out, R"(,"timestamp":)", record.timestamp());
   out += R"(,"key":)";
   append_bytes(out, record.key(), as_base64);
   out += R"(,"value":)";
@@ -73,7 +71,7 @@ std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id)
     append_bytes(out, header.value, as_base64);
     out += ']';
   }
-  append_number(out, R"(],"attempt":)", attempt.number);
+  append_member(out, R"(],"attempt":)", attempt.number);
   out += R"(,"delivery_id":")";
   append_delivery_id(out, attempt);
   out += as_base64 ? R"(","base64":true})" : R"("})";
