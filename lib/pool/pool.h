@@ -11,8 +11,9 @@
 // cut.
 //
 // Claims: a worker takes as many jobs at once as it would finish in about `claim_time`, by the measured
-// service time (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and a
-// slow job delays none; Limits::whole_claims takes what waits instead. Wake-ups: a worker is woken only when
+// service time (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and
+// jobs that are slow delay none. One that hangs among fast ones delays those of its claim, before and behind
+// it, until it ends. Limits::whole_claims takes what waits instead. Wake-ups: a worker is woken only when
 // the queued work would wait longer than a wake-up costs; kick() from the producer's tick makes up for an
 // estimate that was wrong. The worker that parked last is woken first, so that the same few stay warm and the
 // others go idle.

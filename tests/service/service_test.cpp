@@ -156,6 +156,7 @@ TEST_CASE("a restart goes on where the last service stopped") {
 
 TEST_CASE("a restart runs again only what the committed map does not hold") {
   World world(1);
+  world.most_per_task = 1;
   world.config.lanes.drain = milliseconds(100);
   world.produce(50);
   {
@@ -206,6 +207,7 @@ TEST_CASE("metadata that is no completion map is ignored, the offset beside it i
 
 TEST_CASE("a handler that ignores its stop leaves the service stuck, and its record to the next service") {
   World world(2);
+  world.most_per_task = 1;
   world.config.lanes.drain = milliseconds(100);
   world.produce(20);
   Gate released;
@@ -296,6 +298,7 @@ TEST_CASE("records that fail are tried again, and those that never work commit n
 
 TEST_CASE("commits and drains are measured, and a record that outlives its drain is abandoned") {
   World world(1);
+  world.most_per_task = 1;
   world.config.lanes.workers = 2;
   world.config.lanes.drain = milliseconds(100);
   world.produce(5);

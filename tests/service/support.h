@@ -84,10 +84,14 @@ inline handler::Outcome do_nothing(const handler::Attempt&) { return {}; }
 
 class TestHandler final : public handler::RecordHandler {
  public:
-  TestHandler(History& history, Behaviour behaviour, Duration timeout)
-      : history_(history), behaviour_(std::move(behaviour)), timeout_(timeout) {}
+  TestHandler(History& history, Behaviour behaviour, Duration timeout, std::uint32_t most_per_task)
+      : history_(history),
+        behaviour_(std::move(behaviour)),
+        timeout_(timeout),
+        most_per_task_(most_per_task) {}
   std::string name() const override { return "test"; }
   Duration timeout() const override { return timeout_; }
+  std::uint32_t most_per_task() const override { return most_per_task_; }
 
  private:
   handler::Outcome handle_record(const handler::Attempt& attempt) override {
@@ -100,6 +104,7 @@ class TestHandler final : public handler::RecordHandler {
   History& history_;
   const Behaviour behaviour_;
   const Duration timeout_;
+  const std::uint32_t most_per_task_;
 };
 
 /// A cluster with the topic "orders".
@@ -123,7 +128,8 @@ class World {
 
   std::unique_ptr<Service> service(Behaviour behaviour = do_nothing) {
     return std::make_unique<Service>(
-        config, std::make_unique<TestHandler>(history, std::move(behaviour), timeout), advice_after);
+        config, std::make_unique<TestHandler>(history, std::move(behaviour), timeout, most_per_task),
+        advice_after);
   }
   std::unique_ptr<Service> started(Behaviour behaviour = do_nothing) {
     auto made = service(std::move(behaviour));
@@ -182,7 +188,8 @@ class World {
 
   std::unique_ptr<kafka::EmbeddedCluster> cluster;
   config::Config config;
-  Duration timeout = seconds(30);  // of attempts
+  Duration timeout = seconds(30);     // of attempts
+  std::uint32_t most_per_task = 256;  // 1: a record that hangs keeps none of its task's others
   Duration advice_after = seconds(60);
   History history;
 
