@@ -145,7 +145,7 @@ bool ConsumerLoop::advance(Handover& handover) {
   if (commit_under_way() && now_ < commit_begun_ + commit_patience) return false;
   if (!handover.lanes.empty() && consumer_->joining() && now_ < handover.deadline + commit_patience)
     return false;
-  stats_.drain.record(now_ - handover.begun);
+  if (!handover.lanes.empty()) stats_.drain.record(now_ - handover.begun);  // else a stop has drained them
   handover.step = Handover::Step::committing;
   handover.deadline = now_ + commit_patience;
   if (consumer_->assignment_lost() || fatal()) return true;
