@@ -66,7 +66,7 @@ typedef int32_t laneway_verdict;
 
 /* What there is to say beside a verdict other than LANEWAY_DONE. laneway fills it in before the call. */
 typedef struct laneway_failure {
-  int64_t after_ms;   /* in: -1; out: the wish for the delay before the next attempt, -1 for none */
+  int64_t after_ms;   /* in: -1; out: the delay before the next attempt, -1: laneway's back-off */
   char* reason;       /* out: for people, what went wrong; in: empty */
   size_t reason_size; /* of the buffer, with the zero byte at the end */
 } laneway_failure;
@@ -108,8 +108,8 @@ typedef struct laneway_host {
   int32_t (*wait)(const struct laneway_host* host, const laneway_record* record, int64_t milliseconds);
 
   /* Answers record `index` of a batch, from any thread, also before submit returns. `reason` may be NULL;
-   * after_ms is -1 for no wish. Returns 0 and logs an error when the record was answered before: the first
-   * answer holds. */
+   * after_ms is -1 for the back-off. Returns 0 and logs an error when the record was answered before: the
+   * first answer holds. */
   int32_t (*answer)(const struct laneway_host* host, uint64_t task, uint32_t index, laneway_verdict verdict,
                     int64_t after_ms, const char* reason);
   /* Answers what is not answered yet of a batch: retry, with this reason. Does nothing when all is answered.

@@ -9,9 +9,9 @@ FailureRules::Step FailureRules::after_retry(std::uint32_t attempt, Duration spe
   const auto delay = delays.delay(attempt, random, after);
   if (!dead_letters) return {std::nullopt, delay};
   if (attempt >= attempts) return {DeadLetterReason::attempts_exhausted, {}};
-  // A delay of ours that would end beyond the limit is not begun.
   const auto left = max_elapsed - std::min(spent, max_elapsed);
-  if (delays.delay(attempt, random) > left) return {DeadLetterReason::retry_time_over, {}};
+  // One that would end beyond the limit is not begun, unless it is so long because that was wished.
+  if (std::min(delay, delays.delay(attempt, random)) > left) return {DeadLetterReason::retry_time_over, {}};
   return {std::nullopt, std::min(delay, left)};
 }
 

@@ -19,9 +19,8 @@ struct RetryPolicy {
   static constexpr Duration max_after = std::chrono::hours(24);
 
   /// The delay after attempt number `attempt` (from 1) has failed; `random` is in [0, 1). From half of
-  /// min(max_backoff, backoff × 2^(attempt − 1)) to all of it. `after`, the handler's wish, only makes it
-  /// longer: up to max_after, also beyond max_backoff, because coming back sooner than the downstream asked
-  /// for fails again.
+  /// min(max_backoff, backoff × 2^(attempt − 1)) to all of it. `after`, the handler's wish, is taken instead,
+  /// as it is, up to max_after: it knows more than a back-off can.
   Duration delay(std::uint32_t attempt, double random, std::optional<Duration> after = {}) const;
 };
 

@@ -30,7 +30,7 @@ struct Outcome {
   Cause cause = Cause::verdict;
   /// For people: what went wrong, in the downstream's words where it has some. Empty when done.
   std::string reason;
-  /// The handler's own wish for the delay before the next attempt.
+  /// The handler's own wish for the delay before the next attempt, instead of the back-off.
   std::optional<Duration> after;
 
   static Outcome done() { return {}; }

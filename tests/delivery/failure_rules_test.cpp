@@ -35,6 +35,14 @@ TEST_CASE("a wish beyond max_elapsed is cut to it, so that a last attempt is mad
   CHECK(step.delay == seconds(7));
 }
 
+TEST_CASE("a wish to come back sooner than the back-off finds time where the back-off has none") {
+  const auto ten = rules(100, seconds(10));
+  const auto step = ten.after_retry(4, seconds(9), 0, milliseconds(500));
+  CHECK_FALSE(step.given_up);
+  CHECK(step.delay == milliseconds(500));
+  CHECK(ten.after_retry(4, seconds(9), 0, milliseconds(1001)).given_up == DeadLetterReason::retry_time_over);
+}
+
 TEST_CASE("a rejected record is given up at once") {
   CHECK(rules(100, std::chrono::hours(1)).after_reject(1, 0).given_up == DeadLetterReason::rejected);
 }

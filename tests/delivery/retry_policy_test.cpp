@@ -33,13 +33,15 @@ TEST_CASE("The delay doubles with each attempt up to its cap") {
   CHECK(policy.delay(attempt.attempt, almost_one) >= 2 * attempt.shortest - nanoseconds(10));
 }
 
-TEST_CASE("A handler's wish makes the delay longer, never shorter, up to its own cap") {
-  CHECK(policy.delay(1, 0, milliseconds(10)) == milliseconds(50));
+TEST_CASE("A handler's wish is the delay, sooner or later than the back-off, up to its own cap") {
+  CHECK(policy.delay(1, 0, Duration::zero()) == Duration::zero());
+  CHECK(policy.delay(1, almost_one, milliseconds(10)) == milliseconds(10));
+  CHECK(policy.delay(11, 0.5, milliseconds(10)) == milliseconds(10));
   CHECK(policy.delay(1, 0, seconds(5)) == seconds(5));
   CHECK(policy.delay(1, 0, seconds(45)) == seconds(45));
   CHECK(policy.delay(1, 0, std::chrono::minutes(10)) == std::chrono::minutes(10));
   CHECK(policy.delay(1, 0, Duration::max()) == std::chrono::hours(24));
-  CHECK(policy.delay(1, 0, Duration::min()) == milliseconds(50));
+  CHECK(policy.delay(1, 0, Duration::min()) == Duration::zero());
 }
 
 TEST_CASE("Without back-off a record is retried at once") {
