@@ -105,6 +105,8 @@ struct ProduceHandler {
   std::string key_field;
   Partition partition = Partition::by_key;
   bool keep_headers = true;
+  /// Other names for headers that are kept; an empty one: the header is left out.
+  std::map<std::string, std::string> rename_headers;
   Timestamp timestamp = Timestamp::keep;
   /// Records are written, and their offsets committed, in transactions.
   bool transactional = false;

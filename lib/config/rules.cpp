@@ -121,6 +121,9 @@ class Rules {
       refuse({"handler.produce.topics"}, "this has no effect without topic_header or topic_field",
              "one of them, or remove it");
     check_produced_key(*produce);
+    if (!produce->keep_headers && !produce->rename_headers.empty())
+      refuse({"handler.produce.rename_headers"}, "with headers: none none is written",
+             "remove one of the two");
     if (const auto topic = looping_topic(config_, *produce); !topic.empty())
       refuse({"handler.produce.topic", "handler.produce.topics"},
              in_quotes(topic) + " is one of topics as well: its records would go round for ever",

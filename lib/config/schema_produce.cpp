@@ -83,6 +83,41 @@ Property client_property() {
   return property;
 }
 
+std::optional<BadValue> set_header_name(ProduceHandler& produce, const Entry& entry) {
+  if (entry.key.empty()) return BadValue{scalar_node(entry.key, entry.position), "a header has a name"};
+  if (!entry.value.is_scalar()) return BadValue{entry.value, "a name, or \"\" to leave the header out"};
+  produce.rename_headers[entry.key] = entry.value.text;
+  return std::nullopt;
+}
+
+Property header_names_property() {
+  Property property;
+  property.name = "handler.produce.rename_headers";
+  property.expects =
+      "a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }";
+  property.description = "other names for the headers of what is written; \"\" leaves one out";
+  property.structured = true;
+  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+    auto& produce = std::get<ProduceHandler>(config.handler);
+    produce.rename_headers.clear();
+    for (const Entry& entry : node.entries)
+      if (auto bad = set_header_name(produce, entry)) return bad;
+    return std::nullopt;
+  };
+  property.print = [](const Config& config) {
+    std::vector<std::string> items;
+    for (const auto& [name, other] : std::get<ProduceHandler>(config.handler).rename_headers)
+      items.push_back(yaml_scalar(name) + ": " + yaml_scalar(other));
+    return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
+  };
+  property.equal = [](const Config& a, const Config& b) {
+    return std::get<ProduceHandler>(a.handler).rename_headers ==
+           std::get<ProduceHandler>(b.handler).rename_headers;
+  };
+  return property;
+}
+
 Property output_property() {
   Property property = text("handler.produce.topic", "the name of a topic; {topic} in it is the record's own",
                            "where records are written", AT_PRODUCE(topic), [](const std::string& topic) {
@@ -122,6 +157,7 @@ void add_produce(std::vector<Property>& table) {
            AT_PRODUCE(key_field), check_json_pointer));
   table.push_back(choice<bool>("handler.produce.headers", {{"keep", true}, {"none", false}},
                                "the headers of what is written", AT_PRODUCE(keep_headers)));
+  table.push_back(header_names_property());
   table.push_back(choice<ProduceHandler::Timestamp>(
       "handler.produce.timestamp",
       {{"keep", ProduceHandler::Timestamp::keep}, {"now", ProduceHandler::Timestamp::now}},

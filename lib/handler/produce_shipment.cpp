@@ -75,10 +75,12 @@ bool Shipment::send_one(kafka::Producer& producer) {
     return true;
   }
   if (!refused_.may_send(origin_, place.offset)) return false;
-  if (settings_.keep_headers)
+  if (settings_.keep_headers) {
+    rename(headers);
     add_delivery_id(attempt, headers);
-  else
+  } else {
     headers.clear();
+  }
   const auto result = send_to(*topic, attempt, headers, producer);
   if (result.sent == kafka::Sent::full) return false;
   ++next_;
@@ -121,6 +123,16 @@ bool Shipment::find_key(const Attempt& attempt, const std::vector<kafka::Header>
   key_text_ = std::move(*found);
   key_ = key_text_;
   return true;
+}
+
+void Shipment::rename(std::vector<kafka::Header>& headers) const {
+  if (settings_.rename_headers.empty()) return;
+  std::erase_if(headers, [&](kafka::Header& header) {
+    const auto found = settings_.rename_headers.find(std::string(header.name));
+    if (found == settings_.rename_headers.end()) return false;
+    header.name = found->second;
+    return found->second.empty();
+  });
 }
 
 /// The record's own, of a service before this one, gives way: what is written is made of this record.

@@ -60,6 +60,7 @@ class Shipment {
   };
 
   bool send_one(kafka::Producer& producer);
+  void rename(std::vector<kafka::Header>& headers) const;
   void add_delivery_id(const Attempt& attempt, std::vector<kafka::Header>& headers);
   kafka::SendResult send_to(const std::string& topic, const Attempt& attempt,
                             const std::vector<kafka::Header>& headers, kafka::Producer& producer);

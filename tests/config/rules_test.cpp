@@ -136,6 +136,13 @@ TEST_CASE("produce needs a topic or a header that names one of some") {
   CHECK(produce("{ topic: out, key_header: id, key_field: /id }").find("key_header is the key") !=
         std::string::npos);
   CHECK(produce("{ topic: out, key: none, key_field: /id }").find("without a key") != std::string::npos);
+  CHECK(produce("{ topic: out, rename_headers: { a: b, \"c d\": \"\" } }").empty());
+  CHECK(produce("{ topic: out, headers: none, rename_headers: { a: b } }").find("none is written") !=
+        std::string::npos);
+  CHECK(produce("{ topic: out, rename_headers: [a] }").find("a map of header names") != std::string::npos);
+  CHECK(produce("{ topic: out, rename_headers: { a: [b] } }").find("a name, or") != std::string::npos);
+  CHECK(produce("{ topic: out, rename_headers: { \"\": b } }").find("a header has a name") !=
+        std::string::npos);
   CHECK(produce("{ topic_header: to }").find("whoever writes a record could name any topic") !=
         std::string::npos);
   CHECK(produce("{ topic: out, topics: [x] }").find("no effect without topic_header or topic_field") !=

@@ -125,6 +125,28 @@ TEST_CASE("key, headers and timestamp are left out on demand") {
   CHECK(written[0].timestamp() > 1700000000000);
 }
 
+TEST_CASE("headers get other names or are left out, the others are kept") {
+  World world;
+  world.produce.rename_headers = {
+      {"a", "b"}, {"b", "a"}, {"secret", ""}, {"not there", "x"}, {"Laneway-Delivery-Id", "origin"}};
+  world.produce.key_header = "secret";
+  const auto handler = world.handler();
+  auto data = record_data(7, "v", "k");
+  data.headers = {{"a", "1"},      {"Laneway-Delivery-Id", "of a service before"},
+                  {"c", "2"},      {"b", "3"},
+                  {"secret", "4"}, {"a", std::nullopt}};
+  CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
+  const auto written = world.read("orders-out", 3, 1);
+  CHECK(written[0].key() == std::optional<std::string_view>("4"));  // the record's own name counts
+  std::vector<std::string> seen;
+  for (const auto& header : written[0].headers())
+    seen.push_back(std::string(header.name) + "=" + std::string(header.value.value_or("null")));
+  REQUIRE(seen.size() == 6);
+  CHECK(seen.back().rfind("Laneway-Delivery-Id=", 0) == 0);
+  seen.pop_back();
+  CHECK(seen == std::vector<std::string>{"b=1", "origin=of a service before", "c=2", "a=3", "b=null"});
+}
+
 TEST_CASE("a header names the topic, among those that are allowed") {
   World world;
   world.produce.topic_header = "to";
