@@ -97,6 +97,31 @@ Property list_property(std::string name, std::string expects, std::string descri
   return property;
 }
 
+/// A map. `set_entry` puts an entry into it, or says what is wrong; `print_item`: key and value to YAML.
+template <class Access, class SetEntry, class PrintItem>
+Property map_property(std::string name, std::string expects, std::string description, Access access,
+                      SetEntry set_entry, PrintItem print_item) {
+  Property property;
+  property.name = std::move(name);
+  property.expects = std::move(expects);
+  property.description = std::move(description);
+  property.structured = true;
+  property.set = [access, set_entry](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+    auto& map = access(config);
+    map.clear();
+    for (const Entry& entry : node.entries)
+      if (auto bad = set_entry(map, entry)) return bad;
+    return std::nullopt;
+  };
+  property.print = [access, print_item](const Config& config) {
+    std::vector<std::string> items;
+    for (const auto& [key, value] : access(config)) items.push_back(print_item(key, value));
+    return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
+  };
+  return property;
+}
+
 template <class Number>
 Result<Number> parse_number(const std::string& text, Number min, Number max) {
   Number value{};

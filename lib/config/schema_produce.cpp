@@ -34,7 +34,7 @@ std::optional<BadValue> read_secret_file(std::string& name, const Entry& entry, 
   return std::nullopt;
 }
 
-std::optional<BadValue> set_client_key(ProduceHandler& produce, const Entry& entry) {
+std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& client, const Entry& entry) {
   std::string name = entry.key;
   std::string value = entry.value.text;
   const auto key_node = scalar_node(name, entry.position);
@@ -47,32 +47,19 @@ std::optional<BadValue> set_client_key(ProduceHandler& produce, const Entry& ent
                     name + " is " + (objection->empty() ? key->expects() : *objection)};
   if (const auto safe = key->names_secret ? check_owners_only(value) : Status(); !safe)
     return BadValue{entry.value, name + ": " + safe.error().text()};
-  produce.client[name] = {value, "handler.produce.kafka", key->secret};
+  client[name] = {value, "handler.produce.kafka", key->secret};
   return std::nullopt;
 }
 
 Property client_property() {
-  Property property;
-  property.name = "handler.produce.kafka";
-  property.expects =
+  auto property = map_property(
+      "handler.produce.kafka",
       "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, compression.type: "
-      "lz4 }";
-  property.description = "client keys of the producer, beside and before those of kafka";
-  property.structured = true;
-  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
-    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
-    auto& produce = std::get<ProduceHandler>(config.handler);
-    produce.client.clear();
-    for (const Entry& entry : node.entries)
-      if (auto bad = set_client_key(produce, entry)) return bad;
-    return std::nullopt;
-  };
-  property.print = [](const Config& config) {
-    std::vector<std::string> items;
-    for (const auto& [key, setting] : std::get<ProduceHandler>(config.handler).client)
-      items.push_back(key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value)));
-    return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
-  };
+      "lz4 }",
+      "client keys of the producer, beside and before those of kafka", AT_PRODUCE(client), set_client_key,
+      [](const std::string& key, const ClientSetting& setting) {
+        return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
+      });
   property.equal = [](const Config& a, const Config& b) {
     const auto& of_a = std::get<ProduceHandler>(a.handler).client;
     const auto& of_b = std::get<ProduceHandler>(b.handler).client;
@@ -83,39 +70,21 @@ Property client_property() {
   return property;
 }
 
-std::optional<BadValue> set_header_name(ProduceHandler& produce, const Entry& entry) {
+std::optional<BadValue> set_header_name(std::map<std::string, std::string>& names, const Entry& entry) {
   if (entry.key.empty()) return BadValue{scalar_node(entry.key, entry.position), "a header has a name"};
   if (!entry.value.is_scalar()) return BadValue{entry.value, "a name, or \"\" to leave the header out"};
-  produce.rename_headers[entry.key] = entry.value.text;
+  names[entry.key] = entry.value.text;
   return std::nullopt;
 }
 
 Property header_names_property() {
-  Property property;
-  property.name = "handler.produce.rename_headers";
-  property.expects =
-      "a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }";
-  property.description = "other names for the headers of what is written; \"\" leaves one out";
-  property.structured = true;
-  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
-    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
-    auto& produce = std::get<ProduceHandler>(config.handler);
-    produce.rename_headers.clear();
-    for (const Entry& entry : node.entries)
-      if (auto bad = set_header_name(produce, entry)) return bad;
-    return std::nullopt;
-  };
-  property.print = [](const Config& config) {
-    std::vector<std::string> items;
-    for (const auto& [name, other] : std::get<ProduceHandler>(config.handler).rename_headers)
-      items.push_back(yaml_scalar(name) + ": " + yaml_scalar(other));
-    return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
-  };
-  property.equal = [](const Config& a, const Config& b) {
-    return std::get<ProduceHandler>(a.handler).rename_headers ==
-           std::get<ProduceHandler>(b.handler).rename_headers;
-  };
-  return property;
+  return map_property(
+      "handler.produce.rename_headers",
+      "a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }",
+      "other names for the headers of what is written; \"\" leaves one out", AT_PRODUCE(rename_headers),
+      set_header_name, [](const std::string& name, const std::string& other) {
+        return yaml_scalar(name) + ": " + yaml_scalar(other);
+      });
 }
 
 Property output_property() {
