@@ -87,8 +87,8 @@ std::string batch_body(config::BatchFormat format, const std::vector<std::string
   return array ? body + ']' : body;
 }
 
-std::vector<RequestHeader> batch_headers(std::size_t records) {
-  return {{"Laneway-Records", std::to_string(records)}};
+void add_batch_headers(std::size_t records, RequestHeaders& headers) {
+  headers.add("Laneway-Records", std::to_string(records));
 }
 
 std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,

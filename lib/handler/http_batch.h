@@ -28,7 +28,7 @@ std::size_t longest_verdicts(std::size_t records);
 std::string batch_content_type(config::BatchFormat format);
 /// `records`: each as in record_json.h; not empty.
 std::string batch_body(config::BatchFormat format, const std::vector<std::string>& records);
-std::vector<RequestHeader> batch_headers(std::size_t records);
+void add_batch_headers(std::size_t records, RequestHeaders& headers);
 
 /// One outcome for each of `records` records. The rest as for verdict_of().
 std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,

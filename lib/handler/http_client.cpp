@@ -2,24 +2,16 @@
 
 #include <curl/curl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <new>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
+#include <string>
 #include <utility>
 
 namespace laneway::handler {
 namespace {
-
-Descriptor opened(int number, const char* what) {
-  if (number < 0) throw std::system_error(errno, std::generic_category(), what);
-  return Descriptor(number);
-}
 
 void* new_multi() {
   void* multi = curl_multi_init();
@@ -32,13 +24,6 @@ void check(CURLMcode code) {
   if (code != CURLM_OK) throw std::runtime_error(std::string("libcurl: ") + curl_multi_strerror(code));
 }
 
-// What epoll gives back: the socket and whose it is.
-std::uint64_t tag_of(int socket, std::uint32_t multi) {
-  return std::uint64_t{multi} << 32U | static_cast<std::uint32_t>(socket);
-}
-int socket_of(std::uint64_t tag) { return static_cast<int>(tag & 0xFFFFFFFFU); }
-std::uint32_t multi_of(std::uint64_t tag) { return static_cast<std::uint32_t>(tag >> 32U); }
-
 constexpr std::uint32_t most_per_multi = 32;  // connections
 
 }  // namespace
@@ -46,8 +31,8 @@ constexpr std::uint32_t most_per_multi = 32;  // connections
 /// A multi handle and what it asks for.
 class HttpClient::Multi {
  public:
-  Multi(int epoll, std::uint32_t place, std::uint32_t most)
-      : index(place), connections(most), handle(new_multi()), epoll_(epoll) {
+  Multi(SocketEvents& sockets, std::uint32_t place, std::uint32_t most)
+      : index(place), connections(most), handle(new_multi()), sockets_(sockets) {
     curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, &Multi::socket);
     curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, &Multi::timer);
@@ -59,16 +44,13 @@ class HttpClient::Multi {
   Multi(const Multi&) = delete;
   Multi& operator=(const Multi&) = delete;
 
-  /// `what`: a set of CURL_CSELECT_*.
-  void happened(curl_socket_t socket, int what) {
-    int running = 0;
-    check(curl_multi_socket_action(handle, socket, what, &running));
+  void happened(const SocketEvents::Event& event) {
+    act(event.socket, ((event.what & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                          ((event.what & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+                          ((event.what & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0));
   }
-  void look_at_timer(TimePoint now) {
-    if (!due || now < *due) return;
-    due.reset();
-    happened(CURL_SOCKET_TIMEOUT, 0);
-  }
+  /// Goes on with what need not wait for a socket.
+  void go_on() { act(CURL_SOCKET_TIMEOUT, 0); }
 
   const std::uint32_t index;
   const std::uint32_t connections;
@@ -77,8 +59,17 @@ class HttpClient::Multi {
   std::optional<TimePoint> due;  // when libcurl wants to be called
 
  private:
-  static int socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
-    static_cast<Multi*>(self)->watch(socket, what);
+  void act(curl_socket_t socket, int what) {
+    int running = 0;
+    check(curl_multi_socket_action(handle, socket, what, &running));
+  }
+
+  static int socket(CURL*, curl_socket_t socket, int what, void* self_pointer, void*) {
+    auto& self = *static_cast<Multi*>(self_pointer);
+    std::uint32_t wanted = 0;
+    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) wanted |= EPOLLIN;
+    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) wanted |= EPOLLOUT;
+    self.sockets_.watch(socket, self.index, wanted);
     return 0;
   }
   static int timer(CURLM*, long wait_ms, void* self) {
@@ -88,34 +79,11 @@ class HttpClient::Multi {
     return 0;
   }
 
-  void watch(int socket, int what) const {
-    if (what == CURL_POLL_REMOVE) {
-      // It may be closed already, and then is out.
-      ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
-      return;
-    }
-    epoll_event event{};
-    event.data.u64 = tag_of(socket, index);
-    event.events = ((what & CURL_POLL_IN) != 0 ? static_cast<unsigned>(EPOLLIN) : 0U) |
-                   ((what & CURL_POLL_OUT) != 0 ? static_cast<unsigned>(EPOLLOUT) : 0U);
-    if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) != 0 && errno == EEXIST)
-      ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event);
-  }
-
-  const int epoll_;
+  SocketEvents& sockets_;
 };
 
 HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits)
-    : endpoint_(endpoint),
-      limits_(limits),
-      epoll_(opened(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      event_(opened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = tag_of(event_.number(), 0);
-  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, event_.number(), &event) != 0)
-    throw std::system_error(errno, std::generic_category(), "epoll_ctl");
-}
+    : endpoint_(endpoint), limits_(limits) {}
 
 HttpClient::~HttpClient() = default;
 
@@ -126,15 +94,14 @@ HttpClient::Multi& HttpClient::multi_with_room() {
   const auto index = static_cast<std::uint32_t>(multis_.size());
   const auto left = limits_.connections - index * most_per_multi;
   const auto connections = endpoint_.is_tls() ? limits_.connections : std::min(left, most_per_multi);
-  multis_.push_back(std::make_unique<Multi>(epoll_.number(), index, connections));
+  multis_.push_back(std::make_unique<Multi>(sockets_, index, connections));
   return *multis_.back();
 }
 
-void HttpClient::begin(HttpExchange& exchange, std::string_view body,
-                       const std::vector<RequestHeader>& headers) {
+void HttpClient::begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers) {
   std::unique_ptr<HttpTransfer> transfer;
   if (idle_.empty()) {
-    transfer = std::make_unique<HttpTransfer>(endpoint_, connecting_);
+    transfer = std::make_unique<HttpTransfer>(endpoint_, connecting_, sockets_);
   } else {
     transfer = std::move(idle_.back());
     idle_.pop_back();
@@ -145,6 +112,7 @@ void HttpClient::begin(HttpExchange& exchange, std::string_view body,
   check(curl_multi_add_handle(multi.handle, transfer->handle()));
   exchange.transfer_ = std::move(transfer);
   exchange.multi_ = multi.index;
+  begun_.push_back(&multi);
   ++multi.in_air;
   ++in_air_;
 }
@@ -163,41 +131,46 @@ void HttpClient::cancel(HttpExchange& exchange) {
   idle_.push_back(std::move(transfer));
 }
 
-void HttpClient::wake() noexcept {
-  const std::uint64_t one = 1;
-  // It can fail only where the event is set already.
-  static_cast<void>(::write(event_.number(), &one, sizeof(one)) == 0);
-}
-
 void HttpClient::serve(Duration at_most) {
-  wait(at_most);
-  const auto now = SteadyClock::now();
-  for (const auto& multi : multis_) {
-    multi->look_at_timer(now);
-    conclude_ended(*multi);
+  send_begun();
+  const bool may_wait = touched_.empty() && !sockets_.has_more();
+  if (const auto event = sockets_.next(may_wait ? until_timer(at_most) : Duration::zero())) {
+    Multi& multi = *multis_[event->owner];
+    multi.happened(*event);
+    touched_.push_back(&multi);
   }
+  if (!sockets_.has_more()) look_at_timers();
+  conclude_ended();
 }
 
-void HttpClient::wait(Duration at_most) {
+void HttpClient::send_begun() {
+  for (Multi* multi : begun_) {
+    multi->go_on();
+    touched_.push_back(multi);
+  }
+  begun_.clear();
+}
+
+Duration HttpClient::until_timer(Duration at_most) const {
   const auto now = SteadyClock::now();
   for (const auto& multi : multis_)
     if (multi->due) at_most = std::clamp(*multi->due - now, Duration::zero(), at_most);
-  const auto wait_ms = std::chrono::ceil<milliseconds>(at_most).count();
-  std::array<epoll_event, 16> events;
-  const int count = ::epoll_wait(epoll_.number(), events.data(), static_cast<int>(events.size()),
-                                 static_cast<int>(wait_ms));
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (socket_of(event.data.u64) == event_.number()) {
-      std::uint64_t sum = 0;
-      static_cast<void>(::read(event_.number(), &sum, sizeof(sum)) == 0);
-      continue;
-    }
-    const int what = ((event.events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
-                     ((event.events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
-                     ((event.events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
-    multis_[multi_of(event.data.u64)]->happened(socket_of(event.data.u64), what);
+  return at_most;
+}
+
+void HttpClient::look_at_timers() {
+  const auto now = SteadyClock::now();
+  for (const auto& multi : multis_) {
+    if (!multi->due || now < *multi->due) continue;
+    multi->due.reset();
+    multi->go_on();
+    touched_.push_back(multi.get());
   }
+}
+
+void HttpClient::conclude_ended() {
+  for (Multi* multi : touched_) conclude_ended(*multi);
+  touched_.clear();
 }
 
 void HttpClient::conclude_ended(Multi& multi) {

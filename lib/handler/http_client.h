@@ -1,5 +1,9 @@
 // Requests to one endpoint, many at once, on libcurl multi handles over one epoll.
 //
+// serve() goes on with one connection at a time, so that its caller can put the next request in the place of
+// one that was answered before others are looked at: when a thousand answers come at once, each place is
+// empty for as long as its own turn takes, and not for as long as a round of them.
+//
 // A multi handle has up to 32 connections: for each request libcurl walks through a handle's connections, so
 // with thousands in one handle the walk would cost more than all the rest. Over TLS there is one handle,
 // because one connection of HTTP/2 can carry all requests.
@@ -17,9 +21,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "base/time.h"
 #include "handler/http_transfer.h"
+#include "handler/socket_events.h"
 
 namespace laneway::handler {
 
@@ -61,27 +65,32 @@ class HttpClient {
   bool has_room() const { return in_air_ < limits_.connections && connecting_ < limits_.connecting; }
   /// `body` and the exchange stay where they are until it is answered or cancelled. Throws std::bad_alloc,
   /// std::runtime_error.
-  void begin(HttpExchange& exchange, std::string_view body, const std::vector<RequestHeader>& headers);
+  void begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers);
   /// Cuts off the request, and its connection unless other requests share it. The exchange is not told.
   void cancel(HttpExchange& exchange);
-  /// Waits until something happens, but no longer than `at_most`, and goes on with what can go on.
+  /// Sends what has begun. Then goes on with the next connection that can go on; waits for one, but no longer
+  /// than `at_most`.
   void serve(Duration at_most);
-  /// Ends the current or next serve() early. From any thread.
-  void wake() noexcept;
+  /// Ends the current or next wait early. From any thread.
+  void wake() noexcept { sockets_.wake(); }
 
  private:
   class Multi;
 
   Multi& multi_with_room();
   std::unique_ptr<HttpTransfer> take_down(HttpExchange& exchange);
-  void wait(Duration at_most);
+  void send_begun();
+  Duration until_timer(Duration at_most) const;
+  void look_at_timers();
+  void conclude_ended();
   void conclude_ended(Multi& multi);
 
   const HttpEndpoint& endpoint_;
   const HttpLimits limits_;
-  const Descriptor epoll_;
-  const Descriptor event_;
+  SocketEvents sockets_;
   std::vector<std::unique_ptr<Multi>> multis_;  // made as they are needed
+  std::vector<Multi*> begun_;                   // have requests that are not sent; perhaps more than once
+  std::vector<Multi*> touched_;                 // may have requests that ended; likewise
   std::uint32_t connecting_ = 0;
   std::uint32_t in_air_ = 0;
   std::vector<std::unique_ptr<HttpTransfer>> idle_;

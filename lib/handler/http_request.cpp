@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "handler/append_number.h"
 #include "handler/delivery_id.h"
 
 namespace laneway::handler {
@@ -47,26 +48,28 @@ bool may_be_passed_on(std::string_view header_name) {
          std::find(taken.begin(), taken.end(), name) == taken.end();
 }
 
-std::vector<RequestHeader> request_headers(const Attempt& attempt,
-                                           const std::vector<std::string>& passed_on) {
+void add_request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
+                         RequestHeaders& headers) {
   const kafka::Record& record = attempt.record;
-  std::vector<RequestHeader> headers;
-  headers.push_back({"Kafka-Topic", percent_encoded(record.topic())});
-  headers.push_back({"Kafka-Partition", std::to_string(record.partition())});
-  headers.push_back({"Kafka-Offset", std::to_string(record.offset())});
-  if (record.timestamp() >= 0) headers.push_back({"Kafka-Timestamp", std::to_string(record.timestamp())});
-  if (const auto key = record.key()) headers.push_back({"Kafka-Key", percent_encoded(*key)});
-  if (!record.value()) headers.push_back({"Kafka-Tombstone", "true"});
-  headers.push_back({"Laneway-Attempt", std::to_string(attempt.number)});
-  headers.push_back({std::string(delivery_id_header), {}});
-  append_delivery_id(headers.back().value, attempt);
+  const auto number = [&](std::string_view name, auto value) {
+    headers.add_with(name, [&](std::string& line) { append_number(line, value); });
+  };
+  const auto encoded = [&](std::string_view name, std::string_view value) {
+    headers.add_with(name, [&](std::string& line) { append_percent_encoded(line, value); });
+  };
+  encoded("Kafka-Topic", record.topic());
+  number("Kafka-Partition", record.partition());
+  number("Kafka-Offset", record.offset());
+  if (record.timestamp() >= 0) number("Kafka-Timestamp", record.timestamp());
+  if (const auto key = record.key()) encoded("Kafka-Key", *key);
+  if (!record.value()) headers.add("Kafka-Tombstone", "true");
+  number("Laneway-Attempt", attempt.number);
+  headers.add_with(delivery_id_header, [&](std::string& line) { append_delivery_id(line, attempt); });
   for (const kafka::Header& header : shown_headers(record, attempt.trace)) {
     const bool wanted = header.name == telemetry::traceparent_header ||
                         std::find(passed_on.begin(), passed_on.end(), header.name) != passed_on.end();
-    if (wanted && header.value)
-      headers.push_back({std::string(header.name), without_control_characters(*header.value)});
+    if (wanted && header.value) headers.add(header.name, without_control_characters(*header.value));
   }
-  return headers;
 }
 
 }  // namespace laneway::handler

@@ -31,12 +31,33 @@ std::string without_control_characters(std::string_view value);
 /// An HTTP token (RFC 9110, 5.6.2) that is none of the headers laneway or HTTP itself sets.
 bool may_be_passed_on(std::string_view header_name);
 
-struct RequestHeader {
-  std::string name;
-  std::string value;
+/// Header lines in libcurl's notation, each ended by a zero byte: "name: value", and "name;" where the value
+/// is blank ("name:" would take a header out). One text, because it is made for every record: its memory is
+/// used again.
+class RequestHeaders {
+ public:
+  void clear() { lines_.clear(); }
+  void add(std::string_view name, std::string_view value) {
+    add_with(name, [&](std::string& line) { line += value; });
+  }
+  /// `write`: puts the value at the end of the std::string it is given; no control characters.
+  template <typename Write>
+  void add_with(std::string_view name, Write write) {
+    const auto end_of_name = lines_.size() + name.size();
+    lines_.append(name).append(": ");
+    write(lines_);
+    if (lines_.find_first_not_of(' ', end_of_name + 1) == std::string::npos)
+      lines_.replace(end_of_name, std::string::npos, ";");
+    lines_ += '\0';
+  }
+  const std::string& lines() const { return lines_; }
+
+ private:
+  std::string lines_;
 };
 
-/// `passed_on`: names of headers of records.
-std::vector<RequestHeader> request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on);
+/// Adds those of a record to `headers`. `passed_on`: names of headers of records.
+void add_request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
+                         RequestHeaders& headers);
 
 }  // namespace laneway::handler

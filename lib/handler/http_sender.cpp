@@ -102,12 +102,15 @@ std::vector<HttpSender::WorkPtr> HttpSender::next_works(std::vector<std::string>
 
 void HttpSender::begin(Request& request, const std::vector<std::string>& records) {
   try {
+    headers_.clear();
     if (batch_.records > 0) {
       request.body = batch_body(batch_.format, records);
-      return client_.begin(request, request.body, batch_headers(records.size()));
+      add_batch_headers(records.size(), headers_);
+      return client_.begin(request, request.body, headers_);
     }
     const Attempt& attempt = *request.works.front()->attempt;
-    client_.begin(request, attempt.record.value().value_or(""), request_headers(attempt, passed_on_));
+    add_request_headers(attempt, passed_on_, headers_);
+    client_.begin(request, attempt.record.value().value_or(""), headers_);
   } catch (...) {
     const auto outcome = outcome_of_exception();
     for (auto& work : take_out(request)->works) answer(std::move(work), outcome);

@@ -83,6 +83,7 @@ class HttpSender {
   std::atomic<std::uint32_t> load_{0};
 
   HttpClient client_;
+  RequestHeaders headers_;  // of the request that just begins
   std::deque<WorkPtr> waiting_;
   std::vector<std::unique_ptr<Request>> in_air_;
   TimePoint next_look_;

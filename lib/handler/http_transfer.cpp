@@ -1,6 +1,8 @@
 #include "handler/http_transfer.h"
 
 #include <curl/curl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -41,6 +43,14 @@ std::optional<Duration> parse_retry_after(std::string_view value) {
   return seconds(std::clamp<std::int64_t>(count, 0, most));
 }
 
+std::string headers_of(const HttpEndpoint& endpoint) {
+  RequestHeaders headers;
+  headers.add("Content-Type", endpoint.content_type);
+  if (!endpoint.authorization.empty()) headers.add("Authorization", endpoint.authorization);
+  using namespace std::string_literals;
+  return headers.lines() + "Expect:\0"s;  // never wait for 100 Continue
+}
+
 }  // namespace
 
 struct HttpTransfer::Callbacks {
@@ -71,19 +81,27 @@ struct HttpTransfer::Callbacks {
     self.leave_connecting();
     return ++self.sendings_ == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
   }
+
+  static curl_socket_t open(void* sockets, curlsocktype, curl_sockaddr* address) {
+    const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (socket >= 0) static_cast<SocketEvents*>(sockets)->opened(socket);
+    return socket;
+  }
+
+  static int close(void* sockets, curl_socket_t socket) {
+    static_cast<SocketEvents*>(sockets)->closed(socket);
+    return ::close(socket);
+  }
 };
 
-void HttpTransfer::FreeList::operator()(curl_slist* list) const { curl_slist_free_all(list); }
-
-HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting)
-    : content_type_("Content-Type: " + endpoint.content_type),
-      authorization_(endpoint.authorization.empty() ? "" : "Authorization: " + endpoint.authorization),
+HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting, SocketEvents& sockets)
+    : first_headers_(headers_of(endpoint)),
       kept_of_body_(endpoint.kept_of_answer),
       connecting_(connecting),
       easy_(curl_easy_init()),
       error_text_(CURL_ERROR_SIZE, '\0') {
   if (easy_ == nullptr) throw std::bad_alloc();
-  set_options(endpoint);
+  set_options(endpoint, sockets);
 }
 
 HttpTransfer::~HttpTransfer() {
@@ -91,7 +109,7 @@ HttpTransfer::~HttpTransfer() {
   curl_easy_cleanup(easy_);
 }
 
-void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
+void HttpTransfer::set_options(const HttpEndpoint& endpoint, SocketEvents& sockets) {
   const auto timeout_ms =
       std::max<long>(1, static_cast<long>(duration_cast<milliseconds>(endpoint.timeout).count()));
   curl_easy_setopt(easy_, CURLOPT_URL, endpoint.url.c_str());
@@ -110,7 +128,6 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, timeout_ms);
-  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Callbacks::header);
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
@@ -118,6 +135,10 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Callbacks::before_sending);
   curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open);
+  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, &sockets);
+  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETFUNCTION, &Callbacks::close);
+  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETDATA, &sockets);
 }
 
 std::size_t HttpTransfer::count(std::size_t bytes) {
@@ -127,32 +148,26 @@ std::size_t HttpTransfer::count(std::size_t bytes) {
   return 0;  // ends the transfer
 }
 
-void HttpTransfer::prepare(std::string_view body, const std::vector<RequestHeader>& headers) {
+void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers) {
   answer_ = {};
   received_ = 0;
   sendings_ = 0;
   cut_ = false;
   error_text_[0] = '\0';
-  const auto append = [this](const std::string& line) {
-    curl_slist* longer = curl_slist_append(headers_.get(), line.c_str());
-    if (longer == nullptr) throw std::bad_alloc();
-    static_cast<void>(headers_.release());
-    headers_.reset(longer);
-  };
-  headers_.reset();
-  append(content_type_);
-  if (!authorization_.empty()) append(authorization_);
-  append("Expect:");  // never wait for 100 Continue
-  for (const RequestHeader& header : headers) {
-    // libcurl's notation: "name:" would take the header out, "name;" sends it empty.
-    const bool blank = header.value.find_first_not_of(' ') == std::string::npos;
-    append(blank ? header.name + ";" : header.name + ": " + header.value);
-  }
-  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_.get());
+  set_headers(headers);
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
   counted_ = true;
   ++connecting_;
+}
+
+void HttpTransfer::set_headers(const RequestHeaders& headers) {
+  header_lines_.assign(first_headers_).append(headers.lines());
+  header_list_.clear();
+  for (std::size_t begin = 0; begin < header_lines_.size(); begin = header_lines_.find('\0', begin) + 1)
+    header_list_.push_back({header_lines_.data() + begin, nullptr});
+  for (std::size_t i = 1; i < header_list_.size(); ++i) header_list_[i - 1].next = &header_list_[i];
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_.data());
 }
 
 void HttpTransfer::leave_connecting() {

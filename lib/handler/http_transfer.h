@@ -10,13 +10,14 @@
 // the record's next attempt then has a number of its own.
 #pragma once
 
-#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "handler/http_answer.h"
 #include "handler/http_endpoint.h"
 #include "handler/http_request.h"
+#include "handler/socket_events.h"
 
 struct curl_slist;
 
@@ -25,14 +26,15 @@ namespace laneway::handler {
 class HttpTransfer {
  public:
   /// `endpoint` outlives the transfer, and so does `connecting`, which counts the transfers that are prepared
-  /// and have not begun to send. Throws std::bad_alloc.
-  HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting);
+  /// and have not begun to send. `sockets` hears of the connections that are opened and closed, also after
+  /// the transfer's end. Throws std::bad_alloc.
+  HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting, SocketEvents& sockets);
   ~HttpTransfer();
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 
   /// `body` stays where it is until the handle is out of its multi handle again.
-  void prepare(std::string_view body, const std::vector<RequestHeader>& headers);
+  void prepare(std::string_view body, const RequestHeaders& headers);
   /// What became of it; `code` is libcurl's CURLcode.
   HttpAnswer conclude(int code);
   /// It will not be concluded.
@@ -42,22 +44,19 @@ class HttpTransfer {
 
  private:
   struct Callbacks;
-  struct FreeList {
-    void operator()(curl_slist* list) const;
-  };
-
-  void set_options(const HttpEndpoint& endpoint);
+  void set_options(const HttpEndpoint& endpoint, SocketEvents& sockets);
+  void set_headers(const RequestHeaders& headers);
   std::size_t count(std::size_t bytes);
   void leave_connecting();
 
-  const std::string content_type_;
-  const std::string authorization_;  // a whole line; empty: none
+  const std::string first_headers_;  // of every request, each line ended by a zero byte
   const std::size_t kept_of_body_;
   std::uint32_t& connecting_;
   void* easy_;  // CURL*
   std::vector<char> error_text_;
   // Of the current request:
-  std::unique_ptr<curl_slist, FreeList> headers_;
+  std::string header_lines_;
+  std::vector<curl_slist> header_list_;  // of the lines
   HttpAnswer answer_;
   std::size_t received_ = 0;
   int sendings_ = 0;

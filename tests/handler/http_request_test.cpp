@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <sstream>
 
 #include "catch.h"
 #include "run.h"
@@ -20,9 +21,14 @@ Pairs headers_of(kafka::RecordData data, std::uint32_t attempt = 1, std::vector<
   const kafka::Record record(data);
   StopState stop;
   Pairs out;
-  for (auto& header :
-       request_headers({record, attempt, StopToken(stop, 1), nullptr, nullptr, cluster}, passed_on))
-    out.emplace_back(header.name, header.value);
+  RequestHeaders headers;
+  add_request_headers({record, attempt, StopToken(stop, 1), nullptr, nullptr, cluster}, passed_on, headers);
+  std::istringstream lines(headers.lines());
+  for (std::string line; std::getline(lines, line, '\0');) {
+    const auto end = line.find_first_of(":;");
+    if (line[end] == ':') REQUIRE(line.substr(end, 2) == ": ");
+    out.emplace_back(line.substr(0, end), line[end] == ';' ? "" : line.substr(end + 2));
+  }
   return out;
 }
 
