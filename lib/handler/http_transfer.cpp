@@ -127,7 +127,7 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint, SocketEvents& socke
   curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, timeout_ms);
+  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, timeout_ms);  // connecting included; libcurl allows that 300 s
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Callbacks::header);
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
