@@ -207,7 +207,7 @@ class Story(unittest.TestCase):
         self.admin = f"127.0.0.1:{free_port()}"
         self.receiver = free_port()
         self.other = {"127.0.0.1:9092": kafka.stdout.readline().strip(), "127.0.0.1:9644": self.admin,
-                      "8080": str(self.receiver), "--window 10s": "--window 2s", "--count 2000": "--count 300"}
+                      "8080": str(self.receiver), "--window 10s": "--window 5s", "--count 2000": "--count 1000"}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LANEWAY_")}
         self.environment = {**kept, "PATH": f"{folder.name}:{os.environ['PATH']}", "LANEWAY_ADMIN__LISTEN": self.admin}
         self.running = []
@@ -274,6 +274,8 @@ class Story(unittest.TestCase):
         sender = subprocess.Popen([os.environ["KAFKA_TOOL"], "--bootstrap", self.other["127.0.0.1:9092"], "produce", "orders",
                                    "--rate", "100"], stdout=subprocess.DEVNULL)
         self.addCleanup(lambda: (sender.kill(), sender.wait()))
+        before = self.received()
+        self.wait_for(lambda: self.received() > before, self.running[-1])
         count = 0
         for page in PAGES:
             for _, _, block in blocks(page, "sh"):
@@ -305,9 +307,9 @@ class Story(unittest.TestCase):
             elif programs:
                 said += self.run_block(block)
         for words in ("topic orders: 2 partitions", "group orders-webhook", "orders[0]", "ready\n", "orders[1] is paused by hand",
-                      "orders[1] goes on", "measured over 2s", "lanes: { workers:"):
+                      "orders[1] goes on", "measured over 5s", "lanes: { workers:"):
             self.assertIn(words, said)
-        self.wait_for(lambda: self.received() >= 320, self.running[-1])
+        self.wait_for(lambda: self.received() >= 1020, self.running[-1])
         self.other_pages()
         self.running[-1].send_signal(signal.SIGTERM)
         self.assertEqual(0, self.running[-1].wait(LONGEST), (self.folder / "1.log").read_text())

@@ -7,7 +7,7 @@ import signal
 import time
 
 import harness
-from harness import Promises, expect, expect_equal
+from harness import Promises, expect, expect_equal, wait_until
 
 RECORDS = 4000
 HANGING = 1  # partition
@@ -35,11 +35,15 @@ def scenario(run):
     run.wait_for_progress(first, 500)
     first.stop(75)
     check(run, first)
+    run.produce("--count", RECORDS)  # there is something left, however late the stop was
 
     second = run.service("second", handler=hanging, lanes={"drain": "60s", "workers": 4})
     run.wait_for_progress(second, 100)
     second.signal(signal.SIGTERM)
-    time.sleep(1)
+    wait_until("only what hangs is left", lambda: second.events("stopping") and all(
+        second.metric(name, partition=partition) == 0
+        for partition in range(3) if partition != HANGING for name in ("pool_inflight", "pool_queue_depth")))
+    time.sleep(1)  # two signals within half a second are one wish
     expect(second.running(), "the drain did not wait for what hangs")
     second.signal(signal.SIGTERM)
     expect_equal(75, second.wait(20), "exit code after a second SIGTERM, long before the drain deadline")

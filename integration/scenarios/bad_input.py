@@ -35,7 +35,7 @@ def a_broker_that_cannot_be_reached(run):
 
 
 def a_topic_that_is_not_there(run):
-    ends(run.service("no-topic", topics=["there-is-no-such-topic"], start_deadline="3s"), 69, "there-is-no-such-topic")
+    ends(run.service("no-topic", topics=["there-is-no-such-topic"], start_deadline="6s"), 69, "there-is-no-such-topic")
 
 
 def a_taken_admin_port(run):

@@ -130,17 +130,20 @@ class Browser:
 
     def click(self, selector):
         """With the mouse, in its middle, where nothing else may lie above it."""
-        found = json.dumps(selector)
-        place = self.evaluate(f"""(() => {{
-            const node = document.querySelector({found});
+        place = wait_until(f"{selector} is there and not covered", lambda: self.place(selector))
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=place["x"], y=place["y"], button="left", clickCount=1)
+
+    def place(self, selector):
+        """The middle of what can be clicked."""
+        return self.evaluate(f"""(() => {{
+            const node = document.querySelector({json.dumps(selector)});
+            if (!node) return null;
             node.scrollIntoView({{block: "center"}});
             const box = node.getBoundingClientRect();
             const x = box.x + box.width / 2, y = box.y + box.height / 2;
-            return {{x, y, hit: node.contains(document.elementFromPoint(x, y))}};
+            return node.contains(document.elementFromPoint(x, y)) ? {{x, y}} : null;
         }})()""")
-        expect(place["hit"], f"{selector} is covered, or is not on the screen")
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=place["x"], y=place["y"], button="left", clickCount=1)
 
     def press(self, key):
         text = {"text": "\r"} if key == "Enter" else {}

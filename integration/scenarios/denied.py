@@ -26,12 +26,12 @@ def rights(run, verb, kind, *names):
 
 
 def start(run, name, **changes):
-    return run.service(name, kafka=login(), start_deadline="3s", **changes)
+    return run.service(name, kafka=login(), **changes)
 
 
 def is_refused(run, name, *words, check=True, password=PASSWORD):
     """Both `run` and `check --connect` end with 69 and these words."""
-    service = run.service(name, kafka=login(password), start_deadline="3s")
+    service = run.service(name, kafka=login(password), start_deadline="6s")
     ends(service, 69, *words)
     expect_equal([], service.events("lane assigned"), f"lanes of {name}")
     run.services.remove(service)

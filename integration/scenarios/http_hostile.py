@@ -106,7 +106,7 @@ def scenario(run):
     receiver = Receiver(Hostile)
     run.produce("--count", RECORDS, "--size", 200, "--keys", 50)
     retry = {"attempts": 100, "backoff": "20ms", "max_backoff": "100ms"}
-    service = run.service("hostile", handler={"simulate": None, "http": {"url": receiver.url(), "timeout": "1s"}},
+    service = run.service("hostile", handler={"simulate": None, "http": {"url": receiver.url(), "timeout": "5s"}},
                           retry=retry, dead_letter={"topic": "{topic}-dlt"}, lanes={"workers": 32, "drain": "10s"})
     run.wait_for_no_lag()
     redirected = sum(offset % 25 == REDIRECT for low, end in run.watermarks().values() for offset in range(low, end))

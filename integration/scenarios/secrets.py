@@ -174,8 +174,8 @@ def a_webhook_that_fails(run, outputs, log_format, login):
         wait_until("spans are collected", lambda: collector.spans)
     service.stop()
     expect(receiver.authorized > 0, "the password never reached the web service, so this shows nothing")
-    expect_equal((collects, not collects), (collector.authorized > 0, "spans not taken" in service.log),
-                 "whether the collector was given its password, and whether the log complains")
+    expect_equal(collects, collector.authorized > 0, "whether the collector was given its password")
+    expect(collects or "spans not taken" in service.log, "the log does not complain of the collector")
     outputs.add("spans", collector.spans)
     expect("sasl.password" in service.log, "the client library's debug lines are missing")
     outputs.add(f"log as {log_format}", service.log)
@@ -193,7 +193,9 @@ def an_operator(run, outputs, url):
     done("status")
     for verb in ("resume", "pause", "resume"):
         done(verb, f"{run.topic}:0")
-    oldest = json.loads(done("status", "--json"))["lanes"][0]["oldest"]["offset"]
+    oldest = wait_until("status names the oldest record", lambda: next(
+        (str(lane["oldest"]["offset"]) for lane in json.loads(done("status", "--json"))["lanes"]
+         if "offset" in (lane["oldest"] or {})), None))
     done("skip", f"{run.topic}:0:{oldest}", "--reason", "cancelled", codes=(0, 69))  # it may be given up meanwhile
     done("skip", f"{run.topic}:0:1000000", "--reason", "a mistake", codes=(69,))
     outputs.laneway("plan", "--from", url, "--window", "1s")  # there may be too little to measure, which is said

@@ -5,7 +5,7 @@ Then two services read them again, one with a limit to its rate and one with a l
 import json
 
 import harness
-from harness import Promises, expect, expect_equal
+from harness import Promises, expect, expect_equal, wait_until
 
 RECORDS, PARTITIONS = 30000, 6
 RATE, BURST = 10000, 0.1  # records/s; s
@@ -15,16 +15,22 @@ def scenario(run):
     run.create(PARTITIONS)
     run.watch_commits()
     service = run.service("steady", consumers=2)
+    # Not before: metrics are those of the lanes that are there, and go with them.
+    wait_until("each member has lanes", lambda: each_has_lanes(json.loads(service.get("/status"))["lanes"]))
     run.produce("--count", RECORDS, "--size", 200, "--rate", 4000)
     run.wait_for_no_lag()
     expect_equal(RECORDS, service.metric("pool_jobs_total", outcome="success"), "laneway_pool_jobs_total")
-    expect_equal(0, service.metric("lane_lag_records"), "laneway_lane_lag_records")
+    wait_until("the lag is 0 in the metrics", lambda: service.metric("lane_lag_records") == 0)
     service.get("/livez")  # fails on any answer but 200
     service.stop()
     report = run.judge(Promises(stopped_clean=True))
     expect_equal(RECORDS, report["processed"], "processed records")
     expect(report["commits_seen"] > 3, "the oracle saw too few commits to say anything about their order")
     limited(run)
+
+
+def each_has_lanes(lanes):
+    return len(lanes) == PARTITIONS and {lane["member"] for lane in lanes} == {1, 2}
 
 
 def limited(run):

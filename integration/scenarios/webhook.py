@@ -45,6 +45,8 @@ def scenario(run):
     webhook = {"handler": {"simulate": None, "http": {"url": receiver.url()}},
                "retry": {"backoff": "50ms"}}
     services = [run.service(name, **webhook) for name in ("first", "second")]
+    # Not before: what waits for its next attempt when a lane goes begins with the first again.
+    wait_until("both have partitions", lambda: all(service.events("lane assigned") for service in services))
     run.produce("--count", RECORDS, "--size", SIZE, "--rate", 1000)
     run.wait_for_no_lag()
     for service in services:
