@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t most_commands = 64;
 constexpr Duration close_patience = milliseconds(1000);
+constexpr Duration most_of_drain = seconds(4);  // for closing: brokers that are gone never answer
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
 constexpr Duration leave_patience = milliseconds(1500);
 
@@ -294,7 +295,11 @@ void ConsumerLoop::advance_stop() {
     return;
   }
   const bool closed = consumer_->closed();
-  if (!closed && now_ < *closing_since_ + close_patience) return;
+  // A slow coordinator has what the drain left of its time, unless somebody is in a hurry.
+  const auto since = stops_.load() > 1
+                         ? *closing_since_
+                         : std::clamp(leave_deadline_, *closing_since_, *closing_since_ + most_of_drain);
+  if (!closed && now_ < since + close_patience) return;
   if (!closed) telemetry::warn("leaving the group took too long", {});
   if (closed && zombies_.empty()) consumer_.reset();
   done_ = true;

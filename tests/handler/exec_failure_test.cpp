@@ -143,7 +143,7 @@ TEST_CASE("a program that hangs is killed with its group, also when it is deaf t
       "    print(child.pid, file=open(sys.argv[1] + '/pid', 'w'), flush=True)\n"
       "    time.sleep(1000)\n"
       "answer(outcome='done')",
-      seconds(2)));
+      seconds(6)));
   const auto outcome = outcome_of(*handler, record_data(1, "hang"));
   CHECK(outcome.verdict == Verdict::retry);
   CHECK(outcome.cause == Cause::timeout);
@@ -152,7 +152,7 @@ TEST_CASE("a program that hangs is killed with its group, also when it is deaf t
   CHECK(comes_true([&] { return !is_running(grandchild); }));
   CHECK(comes_true([] { return no_children(); }));
   CHECK(outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done);
-  CHECK(handler->timeout() > seconds(2));
+  CHECK(handler->timeout() > seconds(6));
 }
 
 TEST_CASE("a stop ends a program that hangs, and the handler works on") {

@@ -211,7 +211,7 @@ TEST_CASE("no answer in time is a retry with cause timeout") {
     connection.read_request();  // until the client hangs up
   });
   auto settings = settings_for(server.url());
-  settings.timeout = milliseconds(50);
+  settings.timeout = milliseconds(500);  // enough to connect
   const auto handler = made(settings);
   const auto outcome = outcome_of(*handler, record_data(1, "v"));
   CHECK(outcome.verdict == Verdict::retry);

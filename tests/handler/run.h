@@ -1,6 +1,7 @@
 // Runs a handler on records without a pool or a broker: what the lane would be told is returned.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -53,10 +54,16 @@ class Run final : public TaskSink {
 
   bool wants_attempts() const noexcept override { return true; }
   std::string_view cluster() const noexcept override { return "c-1"; }
+  std::unique_ptr<AttemptTrace> begun(const Item&) noexcept override {
+    ++times_begun_;
+    return nullptr;
+  }
   void attempted(const Item&, const BegunAttempt&, TimePoint, const Outcome& outcome) noexcept override {
     outcomes_.push_back(outcome);
   }
 
+  /// Attempts, also those that had to be put off.
+  int times_begun() const { return times_begun_; }
   /// As they were answered, done ones too.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Finished& result() const {
@@ -77,6 +84,7 @@ class Run final : public TaskSink {
   pool::Slot slot_;
   RecordBatch batch_;
   std::vector<Outcome> outcomes_;
+  std::atomic<int> times_begun_{0};
   mutable Mutex mutex_;
   mutable Condition ended_;
   std::optional<Finished> finished_ GUARDED_BY(mutex_);

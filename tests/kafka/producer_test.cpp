@@ -176,7 +176,7 @@ TEST_CASE("a full queue takes nothing until answers have come") {
 TEST_CASE("records that no broker acknowledges are unreachable, and the producer goes on afterwards") {
   const World world;
   Answers answers;
-  const auto producer = world.producer(setting("reconnect.backoff.max.ms", "500"), seconds(2));
+  const auto producer = world.producer(setting("reconnect.backoff.max.ms", "500"), seconds(6));
   REQUIRE(send(*producer, answers, "v").sent == Sent::accepted);
   REQUIRE(producer->flush(Deadline::in(patience)));
   REQUIRE(world.cluster->stop_broker(1));

@@ -172,7 +172,9 @@ TEST_CASE("retry.max_waiting records that wait for their next attempt hold the l
   for (std::int64_t offset = 0; offset < 50; ++offset)
     test.handler.answer(offset, handler::Outcome::retry("again"));
   test.begin();
-  REQUIRE(test.until([&] { return test.lane->state() == State::held && test.lane->pool().drained(); }));
+  REQUIRE(test.until([&] {
+    return test.lane->pool().drained() && test.lane->detail(test.now).held_by == "retry.max_waiting reached";
+  }));
   test.pass(milliseconds(1));
   CHECK(test.lane->stats().waiting_retries.get() >= 3);
   CHECK(test.lane->stats().waiting_retries.get() <= 5);  // and what was with the pool meanwhile

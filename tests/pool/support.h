@@ -121,11 +121,12 @@ inline Limits limits(std::uint32_t workers, std::uint32_t queue) {
 inline void warm_up(TestPool& pool) {
   Jobs jobs(64);
   REQUIRE(eventually([&] {
-    if (pool->drained()) pool->try_submit(jobs);
-    const auto measured = pool->snapshot().service_time;
-    return measured > Duration::zero() && measured < microseconds(1);
+    const auto now = pool->snapshot();
+    if (!pool->drained() || now.active != 0) return false;  // what runs may change it
+    if (now.service_time > Duration::zero() && now.service_time < microseconds(1)) return true;
+    pool->try_submit(jobs);
+    return false;
   }));
-  REQUIRE(eventually([&] { return pool->drained() && pool->snapshot().active == 0; }));
 }
 
 }  // namespace laneway::pool

@@ -80,7 +80,7 @@ TEST_CASE("a thread stays while work waits for a slot") {
   CHECK(pool->snapshot().threads > 0);
   refuse_threads = true;
   for (int finished = 0; finished < 4; ++finished) {
-    REQUIRE(eventually([&] { return run == std::min(finished + 2, 4); }));
+    REQUIRE(eventually([&] { return run == std::min(finished + 2, 4) && pool->snapshot().active == 0; }));
     Claim claim;
     {
       MutexLock lock(mutex);

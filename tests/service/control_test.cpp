@@ -58,7 +58,10 @@ TEST_CASE(
   REQUIRE(eventually([&] { return done_of(world, 0) == 50; }));
   REQUIRE(eventually([&] { return lane_of(*first, 1)->view.lag == 50; }));
   CHECK(done_of(world, 1) == 0);
-  CHECK(lane_of(*first, 1)->detail.held_by == "by hand");
+  CHECK(eventually([&] {
+    const auto lane = lane_of(*first, 1);
+    return lane && lane->detail.held_by == "by hand";
+  }));
   CHECK(first->readiness().ready());
   {
     // Eager rebalances: both partitions leave the first service and one or both come back.
@@ -158,11 +161,15 @@ TEST_CASE(
   CHECK(eventually([&] { return service->readiness().ready(); }));
   world.produce(5);
   REQUIRE(eventually([&] { return codes(*service) == std::vector<std::string>{"stalled"}; }));
-  const auto reason = service->readiness().reasons.front();
-  CHECK(reason.topic == "orders");
-  CHECK(reason.partition == 1);
-  CHECK_THAT(reason.text, Catch::Contains("with a lag of 5") && Catch::Contains("its oldest record is 0") &&
-                              Catch::Contains("HTTP 500"));
+  // Between two attempts there is no error to tell.
+  CHECK(eventually([&] {
+    const auto reasons = service->readiness().reasons;
+    const auto says = [&](const char* words) {
+      return reasons.front().text.find(words) != std::string::npos;
+    };
+    return reasons.size() == 1 && reasons.front().topic == "orders" && reasons.front().partition == 1 &&
+           says("with a lag of 5") && says("its oldest record is 0") && says("HTTP 500");
+  }));
   // What stands still because a person wants it so is none.
   CHECK(service->control(pause_lane(1)).kind == Kind::done);
   CHECK(eventually([&] { return service->readiness().ready(); }));
@@ -231,9 +238,10 @@ TEST_CASE("a service is not ready while a record holds its lane for too long, th
     if (SteadyClock::now() >= next) ++allowed, next += milliseconds(100);
     return codes(*service) == std::vector<std::string>{"held"};
   }));
-  const auto reasons = service->readiness().reasons;
-  REQUIRE_FALSE(reasons.empty());
-  CHECK_THAT(reasons.front().text, Catch::Contains("its oldest record is 0"));
+  CHECK(eventually([&] {
+    const auto reasons = service->readiness().reasons;
+    return !reasons.empty() && reasons.front().text.find("its oldest record is 0") != std::string::npos;
+  }));
   allowed = 2000;
   gate.open();
   CHECK(eventually([&] { return service->readiness().ready(); }));

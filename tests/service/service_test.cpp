@@ -132,13 +132,15 @@ TEST_CASE("the drain at a stop commits what was taken, though no commit was due"
   CHECK(eventually([&] { return world.history.done_in_all() == world.produced(); }));
   // That a life has begun is committed at once, with what is done by then.
   CHECK(eventually([&] {
-    const auto committed = world.committed_offsets();
-    return std::all_of(committed.begin(), committed.end(), [](auto offset) { return offset >= 0; });
+    const auto lanes = service->snapshot();
+    return lanes.size() == 2 &&
+           std::all_of(lanes.begin(), lanes.end(), [](const LaneView& lane) { return lane.committed >= 0; });
   }));
-  const auto before = world.committed_offsets();
+  const auto first = world.ends();
   world.produce(100);
   CHECK(eventually([&] { return world.history.done_in_all() == world.produced(); }));
-  CHECK(world.committed_offsets() == before);
+  const auto committed = world.committed_offsets();
+  for (std::size_t i = 0; i < first.size(); ++i) CHECK(committed[i] <= first[i]);
   stop_cleanly(*service);
   CHECK(world.committed_offsets() == world.ends());
 }

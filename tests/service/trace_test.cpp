@@ -52,7 +52,7 @@ TEST_CASE("a collector that never answers slows no record, nor the stop") {
   World world(2);
   world.config.trace = {silent.url(), 1};
   const auto service = world.started();
-  world.produce(3000);  // more than may wait for the collector
+  world.produce(6000);  // more than may wait for the collector
   CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
   CHECK(metric(*service, "trace_spans_total", "exported") == 0);
   CHECK(metric(*service, "trace_spans_total", "dropped") > 0);
