@@ -74,6 +74,10 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings) {
   set_own(conf, "acks", "all");
   set_own(conf, "delivery.timeout.ms", std::to_string(to_ms(settings.delivery_timeout)));
   set_default(settings.client, conf, "partitioner", "murmur2_random");
+  // A broker that knows nothing of this producer yet takes any first sequence number. So where one request is
+  // refused (too few in-sync replicas) and the one behind it is taken (they are back), the client believes
+  // that both are written, and the first is lost. Not if the next is sent after the answer.
+  set_own(conf, "max.in.flight", "1");
   if (!settings.transactional_id.empty()) {
     set_own(conf, "transactional.id", settings.transactional_id);
     const auto open_for = std::max(settings.transaction_timeout, settings.delivery_timeout);

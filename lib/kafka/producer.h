@@ -5,7 +5,9 @@
 // why not. A record counts as written only when acknowledged; one that is answered otherwise may have been
 // written all the same (no answer came), and is never written twice by the client itself. Records of one
 // partition are written in the order of their send(); one that fails lets the later ones pass, so whoever
-// needs an order of records that may fail sends the next after the answer to the one before.
+// needs an order of records that may fail sends the next after the answer to the one before. To each broker
+// one request is on its way at a time: with more, a record can be lost that the client reports as
+// acknowledged.
 //
 // With a transactional_id nothing is sent but inside its transaction; else send() answers withdrawn.
 //

@@ -173,6 +173,25 @@ TEST_CASE("a full queue takes nothing until answers have come") {
   CHECK(answers.all().size() == accepted + 1);
 }
 
+TEST_CASE("a record whose request is refused is written again, though a later one could be written") {
+  const World world;
+  Answers answers;
+  const auto producer = world.producer();
+  REQUIRE(send(*producer, answers, "before").sent == Sent::accepted);
+  REQUIRE(producer->flush(Deadline::in(patience)));
+  REQUIRE(world.cluster->set_latency(1, 300));
+  world.cluster->fail_next(EmbeddedCluster::Request::produce, 1, EmbeddedCluster::Failure::moved);
+  REQUIRE(send(*producer, answers, "first").sent == Sent::accepted);
+  std::this_thread::sleep_for(milliseconds(100));  // another request, while the first is on its way
+  REQUIRE(send(*producer, answers, "second").sent == Sent::accepted);
+  REQUIRE(producer->flush(Deadline::in(patience)));
+  CHECK(answers.count(DeliveryStatus::acknowledged) == 3);
+  REQUIRE(world.cluster->set_latency(1, 0));
+  const auto records = world.read(3);
+  CHECK(records[1].value() == "first");
+  CHECK(records[2].value() == "second");
+}
+
 TEST_CASE("records that no broker acknowledges are unreachable, and the producer goes on afterwards") {
   const World world;
   Answers answers;
