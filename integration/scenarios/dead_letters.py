@@ -105,7 +105,7 @@ def outage(run, service, receiver):
     wait_until("the breaker is open", lambda: service.metric("breaker_state") > 0)
     asked = receiver.requests_while_out
     time.sleep(3)
-    expect(receiver.requests_while_out - asked <= 60, f"{receiver.requests_while_out - asked} requests during an outage")
+    expect(receiver.requests_while_out - asked <= 30, f"{receiver.requests_while_out - asked} requests during an outage")
     expect_equal(0, service.metric("dead_letters_total"), "dead letters of an outage")
     receiver.out = False
 

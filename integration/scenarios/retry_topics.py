@@ -15,7 +15,7 @@ from kill import recent_successes
 from web_service import WebService, record_of
 
 PARTITIONS, RECORDS, IN_MEMORY, STRANGERS = 3, 1500, 2, 9
-INTERVAL, SLACK = 0.5, 4.0  # s: of commits; for a busy machine
+INTERVAL, SLACK = 0.5, 2.0  # s: of commits; for a busy machine
 WORKS_AT = {1: IN_MEMORY + 1, 2: IN_MEMORY + 2, 3: None}  # by offset % 20: the first attempt that works, None: none
 REFUSED = 4
 LARGE, LARGEST = 60_000, 20_000  # bytes: of a few records, that the last retry topic takes

@@ -22,13 +22,6 @@ bool token_character(char c) {
 
 }  // namespace
 
-std::string percent_encoded(std::string_view bytes) {
-  std::string out;
-  out.reserve(bytes.size());
-  append_percent_encoded(out, bytes);
-  return out;
-}
-
 std::string without_control_characters(std::string_view value) {
   std::string out;
   out.reserve(value.size());

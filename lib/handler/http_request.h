@@ -24,8 +24,7 @@
 
 namespace laneway::handler {
 
-std::string percent_encoded(std::string_view bytes);
-/// Like that for control characters alone.
+/// Control characters percent-encoded, all other bytes as they are.
 std::string without_control_characters(std::string_view value);
 
 /// An HTTP token (RFC 9110, 5.6.2) that is none of the headers laneway or HTTP itself sets.

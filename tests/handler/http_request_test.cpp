@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "catch.h"
+#include "handler/delivery_id.h"
 #include "run.h"
 
 using namespace laneway;
@@ -29,6 +30,12 @@ Pairs headers_of(kafka::RecordData data, std::uint32_t attempt = 1, std::vector<
     if (line[end] == ':') REQUIRE(line.substr(end, 2) == ": ");
     out.emplace_back(line.substr(0, end), line[end] == ';' ? "" : line.substr(end + 2));
   }
+  return out;
+}
+
+std::string percent_encoded(std::string_view bytes) {
+  std::string out;
+  append_percent_encoded(out, bytes);
   return out;
 }
 
