@@ -1,5 +1,6 @@
 #include "app/dlq/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <limits>
 
 namespace laneway::dlq {

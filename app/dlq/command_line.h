@@ -1,9 +1,11 @@
 // The words of `laneway dlq list | show | redrive` on the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "app/dlq/options.h"
+
+namespace CLI {
+class App;
+}
 
 namespace laneway::dlq {
 

@@ -1,5 +1,6 @@
 #include "app/lanes/command_line.h"
 
+#include <CLI/CLI.hpp>
 namespace laneway::lanes {
 namespace {
 

@@ -1,11 +1,14 @@
 // The words of `laneway status | pause | resume | skip | reload` on the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "app/lanes/options.h"
 #include "config/loader.h"
+
+namespace CLI {
+class App;
+}
 
 namespace laneway::lanes {
 

@@ -1,5 +1,6 @@
 #include "app/plan/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include "config/units.h"
 
 namespace laneway::app::plan {

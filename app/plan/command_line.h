@@ -1,10 +1,13 @@
 // The options of `laneway plan`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "app/plan/options.h"
+
+namespace CLI {
+class App;
+}
 
 namespace laneway::app::plan {
 

@@ -15,7 +15,7 @@ std::string count(std::uint64_t many, const std::string& noun) {
 }
 
 /// Three digits are enough of what is computed.
-std::string rounded(Duration duration) {
+std::string rounded_text(Duration duration) {
   if (duration >= seconds(10)) return config::print_duration(std::chrono::round<seconds>(duration));
   if (duration >= milliseconds(10)) return config::print_duration(std::chrono::round<milliseconds>(duration));
   return config::print_duration(std::chrono::round<microseconds>(duration));
@@ -54,8 +54,8 @@ std::string workers(const Load& load, const Sizing& sizing) {
 std::string queue(const Load& load, const Sizing& sizing) {
   return line("queue", "a burst of " + config::print_duration(burst) +
                            ", two for each worker at least: " + number(sizing.queue) +
-                           "; the last of a full one waits " + rounded(sizing.queue_wait)) +
-         line("drain", "a full lane takes " + rounded(sizing.drain) + "; lanes.drain is " +
+                           "; the last of a full one waits " + rounded_text(sizing.queue_wait)) +
+         line("drain", "a full lane takes " + rounded_text(sizing.drain) + "; lanes.drain is " +
                            config::print_duration(load.drain));
 }
 
@@ -98,7 +98,7 @@ std::string backlog(const Load& load, const Sizing& sizing) {
   if (load.backlog == 0) return "";
   if (!sizing.backlog)
     return line("backlog", number(load.backlog) + " records are never gone: more come than are done");
-  const std::string when = "are gone after " + rounded(*sizing.backlog);
+  const std::string when = "are gone after " + rounded_text(*sizing.backlog);
   return line("backlog", number(load.backlog) + " records at " + number(sizing.capacity - load.rate) +
                              " more than come " + when);
 }

@@ -8,10 +8,6 @@
 namespace laneway::config {
 namespace {
 
-bool below(std::string_view path, std::string_view section) {
-  return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
-}
-
 Objection unknown(std::string_view path) {
   const auto near = nearest(path, known_names());
   return {"this key does not exist",
@@ -47,6 +43,10 @@ const std::set<std::string, std::less<>>& sections() {
 }
 
 }  // namespace
+
+bool below(std::string_view path, std::string_view section) {
+  return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
+}
 
 bool is_section(std::string_view path) { return sections().contains(path); }
 

@@ -11,7 +11,7 @@
 namespace laneway::config {
 namespace {
 
-constexpr const char* introduction =
+constexpr const char* page_introduction =
     R"(# Configuration
 
 One YAML file, `-c FILE`. This page is made from the table in `lib/config/schema.cpp`; the same as one file to copy from is
@@ -41,7 +41,7 @@ struct Section {
   const char* example;
 };
 
-constexpr Section sections[] = {
+constexpr Section page_sections[] = {
     {"",
      "What is consumed, and by how many. The work is one of the handlers below; `handler: { log: {} }` "
      "prints "
@@ -127,9 +127,9 @@ std::string title_of(const std::string& name) { return name.empty() ? "The servi
 
 std::string head_of(const std::string& name) {
   std::string page = "\n## " + title_of(name) + "\n\n";
-  const auto* known = std::find_if(std::begin(sections), std::end(sections),
+  const auto* known = std::find_if(std::begin(page_sections), std::end(page_sections),
                                    [&](const Section& section) { return section.name == name; });
-  if (known == std::end(sections)) return page + table_head;
+  if (known == std::end(page_sections)) return page + table_head;
   return page + known->text + "\n\n```yaml\n" + known->example + "```\n\n" + table_head;
 }
 
@@ -154,7 +154,7 @@ std::string reference_page() {
     if (const auto name = section_of(property.name);
         std::find(names.begin(), names.end(), name) == names.end())
       names.push_back(name);
-  std::string page = introduction;
+  std::string page = page_introduction;
   for (const auto& name : names) {
     page += head_of(name);
     for (const Property& property : properties())

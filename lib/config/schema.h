@@ -26,6 +26,8 @@ const std::string& handler_name(const Config& config);
 
 /// Has settings below it: "", "kafka", "lanes", "handler", "handler.http".
 bool is_section(std::string_view path);
+/// Whether `path` names something in `section`.
+bool below(std::string_view path, std::string_view section);
 
 struct Objection {
   std::string what;

@@ -14,10 +14,6 @@ constexpr std::string_view prefix = "LANEWAY_";
 constexpr std::string_view client_prefix = "LANEWAY_KAFKA__";
 constexpr std::string_view file_suffix = "_file";
 
-bool below(std::string_view path, std::string_view section) {
-  return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
-}
-
 /// A text from outside the file: a list or a map in YAML's flow style where the setting takes one, else the
 /// text.
 void add_text(std::string path, const std::string& text, const Place& place, std::vector<Setting>& out,

@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-Error nonsense(std::string what) { return {ErrorKind::internal, std::move(what), ""}; }
-
 Result<Outcome> json_answer(std::string_view frame, std::uint64_t id) {
   const json object = json::parse(frame, nullptr, false);
   if (object.is_discarded()) return nonsense("is not JSON: " + excerpt(frame));

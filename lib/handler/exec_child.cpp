@@ -16,12 +16,9 @@
 namespace laneway::handler {
 namespace {
 
-constexpr Duration slice = milliseconds(20);           // how late a stop may be seen
-constexpr Duration exit_patience = milliseconds(500);  // for the exit of a program that closed its output
-
 int poll_time(Duration duration) {
   return static_cast<int>(
-      std::chrono::ceil<milliseconds>(std::clamp(duration, Duration::zero(), slice)).count());
+      std::chrono::ceil<milliseconds>(std::clamp(duration, Duration::zero(), exec_stop_delay)).count());
 }
 
 /// A reader that went away is EPIPE and no signal, whatever the process does about SIGPIPE. The signal stays
@@ -146,9 +143,9 @@ ExecReply ExecChild::broken(std::size_t written, StopToken stop) {
 
 std::string ExecChild::how_it_broke(StopToken stop) {
   pollfd event{process_->exit_event().number(), POLLIN, 0};
-  const auto deadline = Deadline::in(exit_patience);
+  const auto deadline = Deadline::in(exec_exit_patience);
   while (!deadline.passed() && !stop.stop_requested())
-    if (::poll(&event, 1, poll_time(slice)) > 0) break;
+    if (::poll(&event, 1, poll_time(exec_stop_delay)) > 0) break;
   return process_->how_it_ended().value_or("closed its standard input or output");
 }
 

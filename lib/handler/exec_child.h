@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/stop_token.h"
+#include "base/time.h"
 #include "config/config.h"
 #include "handler/exec_errors.h"
 #include "handler/exec_frame.h"
@@ -18,6 +19,11 @@
 #include "handler/outcome.h"
 
 namespace laneway::handler {
+
+/// How late a stop may be seen while a program is waited for.
+inline constexpr Duration exec_stop_delay = milliseconds(20);
+/// For the exit of a program that closed its output, or whose input has ended.
+inline constexpr Duration exec_exit_patience = milliseconds(500);
 
 /// How an exchange went. After all but `answered` the program is of no more use.
 struct ExecReply {

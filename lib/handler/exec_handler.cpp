@@ -9,8 +9,6 @@ namespace laneway::handler {
 namespace {
 
 constexpr Duration first_delay = milliseconds(100);
-constexpr Duration slice = milliseconds(20);           // how late a stop may be seen
-constexpr Duration exit_patience = milliseconds(500);  // for a program whose input has ended
 
 }  // namespace
 
@@ -36,7 +34,7 @@ ExecHandler::ExecHandler(const config::ExecHandler& settings)
 
 ExecHandler::~ExecHandler() {
   MutexLock lock(mutex_);
-  for (const Child& child : idle_) supervisor_.end(*child, exit_patience);
+  for (const Child& child : idle_) supervisor_.end(*child, exec_exit_patience);
 }
 
 Outcome ExecHandler::handle_record(const Attempt& attempt) {
@@ -72,7 +70,7 @@ Result<ExecHandler::Child> ExecHandler::borrow(StopToken stop) {
       if (now >= back_off_.until()) break;
       if (deadline.passed() || stop.stop_requested())
         return Error{ErrorKind::unavailable, "waited for another start, because " + last_problem_, ""};
-      given_back_.wait_until(mutex_, std::min(back_off_.until(), now + slice));
+      given_back_.wait_until(mutex_, std::min(back_off_.until(), now + exec_stop_delay));
     }
   }
   return start();

@@ -11,14 +11,13 @@ namespace laneway::handler {
 namespace {
 
 constexpr Duration patience = seconds(2);
-constexpr Duration slice = milliseconds(20);
 
 /// Until the process has ended or `deadline`; what it writes to standard error does not stop it.
 void wait_for_end(ExecChild& child, Deadline deadline) {
   pollfd event{child.process().exit_event().number(), POLLIN, 0};
   do {
     child.errors().drain();
-  } while (::poll(&event, 1, static_cast<int>(duration_cast<milliseconds>(slice).count())) == 0 &&
+  } while (::poll(&event, 1, static_cast<int>(duration_cast<milliseconds>(exec_stop_delay).count())) == 0 &&
            !deadline.passed());
   child.errors().drain();
 }

@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-Error misfit(std::string what) { return {ErrorKind::internal, std::move(what), ""}; }
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blank = " \t\r\n";
   const auto begin = text.find_first_not_of(blank);
@@ -41,14 +39,14 @@ Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut
   using List = std::optional<std::vector<json>>;
   const auto text = trimmed(body);
   if (text.empty() || (text[0] != '[' && text[0] != '{')) return List();
-  if (cut) return misfit("is longer than its verdicts may be");
+  if (cut) return nonsense("is longer than its verdicts may be");
   if (text[0] == '{') {
     json whole = json::parse(text, nullptr, false);  // one verdict may be spread over lines
     auto lines = whole.is_discarded() ? lines_of(text) : std::vector<json>{std::move(whole)};
     return is_verdict(lines.front()) ? List(std::move(lines)) : List();
   }
   const json array = json::parse(text, nullptr, false);
-  if (array.is_discarded()) return misfit("is not JSON: " + excerpt(text));
+  if (array.is_discarded()) return nonsense("is not JSON: " + excerpt(text));
   if (!array.empty() && !is_verdict(array.front())) return List();
   return List(array.get<std::vector<json>>());
 }
@@ -56,11 +54,11 @@ Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut
 Result<std::vector<Outcome>> verdicts_in(const std::vector<json>& list, std::size_t records,
                                          std::string_view body) {
   if (list.size() != records)
-    return misfit("has " + std::to_string(list.size()) + " verdicts for " + std::to_string(records) +
-                  " records");
+    return nonsense("has " + std::to_string(list.size()) + " verdicts for " + std::to_string(records) +
+                    " records");
   std::vector<Outcome> outcomes;
   for (const json& value : list) {
-    if (!value.is_object()) return misfit("has a verdict that is no JSON object: " + excerpt(body));
+    if (!value.is_object()) return nonsense("has a verdict that is no JSON object: " + excerpt(body));
     auto outcome = verdict_of_json(value, body);
     if (!outcome) return outcome.error();
     outcomes.push_back(std::move(outcome).value());

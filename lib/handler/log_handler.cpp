@@ -15,7 +15,7 @@
 namespace laneway::handler {
 namespace {
 
-constexpr auto slice = milliseconds(50);  // how late a stop may be seen
+constexpr auto stop_delay = milliseconds(50);  // how late a stop may be seen
 
 void append_time(std::string& out, std::int64_t ms_since_1970) {
   const std::time_t whole = ms_since_1970 / 1000;
@@ -34,7 +34,7 @@ void append_time(std::string& out, std::int64_t ms_since_1970) {
 
 bool writable(int file_descriptor) {
   pollfd wanted{file_descriptor, POLLOUT, 0};
-  return ::poll(&wanted, 1, static_cast<int>(slice.count())) > 0;
+  return ::poll(&wanted, 1, static_cast<int>(stop_delay.count())) > 0;
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ class LogHandler::Turn {
     MutexLock lock(handler_.mutex_);
     while (handler_.writing_) {
       if (stop.stop_requested()) return;
-      handler_.released_.wait_until(handler_.mutex_, SteadyClock::now() + slice);
+      handler_.released_.wait_until(handler_.mutex_, SteadyClock::now() + stop_delay);
     }
     mine_ = handler_.writing_ = true;
   }

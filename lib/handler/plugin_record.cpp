@@ -8,7 +8,7 @@
 namespace laneway::handler {
 namespace {
 
-constexpr std::size_t longest_reason = 1024;
+constexpr std::size_t longest_plugin_reason = 1024;
 constexpr std::int64_t longest_delay_ms = 24LL * 3600 * 1000;
 
 laneway_bytes bytes_of(std::string_view text) {
@@ -56,7 +56,7 @@ laneway_header PluginRecord::header(std::size_t index) const {
 
 Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const char* reason) {
   const char* text = reason == nullptr ? "" : reason;
-  std::string words(text, ::strnlen(text, longest_reason));
+  std::string words(text, ::strnlen(text, longest_plugin_reason));
   std::optional<Duration> after;
   if (after_ms >= 0) after = milliseconds(std::min(after_ms, longest_delay_ms));
   switch (verdict) {

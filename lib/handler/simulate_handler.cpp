@@ -6,19 +6,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/mix.h"
+
 namespace laneway::handler {
 namespace {
 
 /// What a random number decides; each has a stream of its own.
 enum class Purpose : std::uint64_t { hang = 1, fail, sleep_radius, sleep_angle };
-
-/// SplitMix64's finalizer (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
 
 /// Uniform in [0, 1), the same for the same attempt on every machine.
 double uniform(const Attempt& attempt, Purpose purpose) {

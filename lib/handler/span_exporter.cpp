@@ -59,12 +59,12 @@ Json json_of(const Span& span, const std::string& group) {
   return json;
 }
 
-constexpr std::size_t longest_answer = 64 * 1024;
+constexpr std::size_t longest_collector_answer = 64 * 1024;
 
 /// The rest of a longer one is not kept.
 std::size_t keep(char* data, std::size_t, std::size_t size, void* answer_pointer) {
   auto& answer = *static_cast<std::string*>(answer_pointer);
-  answer.append(data, std::min(size, longest_answer - answer.size()));
+  answer.append(data, std::min(size, longest_collector_answer - answer.size()));
   return size;
 }
 

@@ -5,19 +5,12 @@
 #include <system_error>
 #include <utility>
 
+#include "base/mix.h"
 #include "handler/http_endpoint.h"
 #include "handler/record_trace.h"
 
 namespace laneway::handler {
 namespace {
-
-/// splitmix64's output function (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 /// The same for every attempt at a record, and another in every process.
 std::uint64_t number_of(const kafka::Record& record, std::uint64_t seed) {
@@ -31,7 +24,7 @@ void put(std::array<std::uint8_t, size>& id, std::size_t at, std::uint64_t numbe
   for (std::size_t i = 0; i < 8; ++i) id[at + i] = static_cast<std::uint8_t>(number >> (56 - 8 * i));
 }
 
-constexpr std::size_t longest_reason = 2048;
+constexpr std::size_t longest_span_reason = 2048;
 
 /// Trace ids hold 63 bits of chance at least, so none is zero.
 constexpr std::uint64_t not_zero = 1;
@@ -96,7 +89,7 @@ void Tracer::end(const AttemptTrace& trace, const End& end) noexcept try {
   span.start = wall(end.start);
   span.end = wall(end.end);
   span.outcome = end.outcome;
-  span.reason = end.reason.substr(0, longest_reason);
+  span.reason = end.reason.substr(0, longest_span_reason);
   exporter_.add(std::move(span));
 } catch (...) {
 }

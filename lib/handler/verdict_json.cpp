@@ -15,8 +15,6 @@ using nlohmann::json;
 constexpr std::size_t longest_reason = 1000;
 constexpr std::array<std::string_view, 4> outcome_names = {"done", "retry", "reject", "unavailable"};
 
-Error nonsense(std::string what) { return {ErrorKind::internal, std::move(what), ""}; }
-
 /// The member, unless it is not there or null.
 const json* member(const json& object, const char* name) {
   const auto found = object.find(name);
@@ -38,6 +36,8 @@ Result<std::optional<Duration>> after_of(const json& object, std::string_view te
 }
 
 }  // namespace
+
+Error nonsense(std::string what) { return {ErrorKind::internal, std::move(what), ""}; }
 
 Result<Outcome> verdict_of_json(const json& object, std::string_view text) {
   const json* outcome = member(object, "outcome");

@@ -30,6 +30,9 @@ Result<Outcome> verdict_of_json(const nlohmann::json& object, std::string_view t
 /// The same from parts; `verdict`: 0 done, 1 retry, 2 reject, else unavailable.
 Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::optional<Duration> after);
 
+/// An answer that cannot be read. `what` continues "the answer ...".
+Error nonsense(std::string what);
+
 /// The beginning of `bytes`, safe to print, for messages.
 std::string excerpt(std::string_view bytes, std::size_t longest = 200);
 

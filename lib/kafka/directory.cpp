@@ -15,7 +15,7 @@ namespace laneway::kafka {
 namespace {
 
 /// What the client has to tell is taken this often while a request waits.
-constexpr Duration slice = milliseconds(500);
+constexpr Duration callback_interval = milliseconds(500);
 
 /// POSIX extended, as the library itself matches subscriptions.
 class Pattern {
@@ -161,7 +161,7 @@ Error Directory::Implementation::no_answer(rd_kafka_resp_err_t code) const {
 Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, Deadline deadline) {
   for (;;) {
     const rd_kafka_metadata_t* raw = nullptr;
-    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), slice);
+    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), callback_interval);
     const auto code = rd_kafka_metadata(handle(), only == nullptr ? 1 : 0, only, &raw, to_ms(wait));
     MetadataPtr metadata(raw);
     while (listen(Duration::zero())) {
@@ -279,7 +279,7 @@ Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<Topi
   const auto deadline = Deadline::in(timeout);
   const ListPtr list = to_list(partitions);
   for (;;) {
-    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), slice);
+    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), callback_interval);
     const auto code = rd_kafka_committed(self.handle(), list.get(), to_ms(wait));
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return committed_offsets(*list);
     // Also a pause, for answers that come at once.

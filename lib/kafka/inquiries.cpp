@@ -10,7 +10,7 @@
 namespace laneway::kafka {
 namespace {
 
-constexpr Duration slice = milliseconds(500);
+constexpr Duration one_request = milliseconds(500);
 
 /// Also that of a single partition: the offset of one whose transaction is under way is not known yet, and
 /// must not be taken for none.
@@ -84,7 +84,7 @@ void Inquiries::ask_leader(const TopicPartition& partition) {
   std::int64_t low = 0;
   std::int64_t high = 0;
   const auto code = rd_kafka_query_watermark_offsets(handle_, partition.topic.c_str(), partition.partition,
-                                                     &low, &high, to_ms(slice));
+                                                     &low, &high, to_ms(one_request));
   MutexLock lock(mutex_);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) log_ends_[partition] = high;
 }
@@ -100,7 +100,7 @@ Committed Inquiries::answer(const Question& question) {
   Committed committed;
   committed.request = question.request;
   for (;;) {
-    const auto code = error_of(rd_kafka_committed(handle_, list.get(), to_ms(slice)), *list);
+    const auto code = error_of(rd_kafka_committed(handle_, list.get(), to_ms(one_request)), *list);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
       committed.offsets = committed_offsets(*list);
       return committed;

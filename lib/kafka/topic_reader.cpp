@@ -10,7 +10,7 @@ namespace laneway::kafka {
 namespace {
 
 /// One request's share of a longer patience, so that a refusal that the client retries shows at last.
-constexpr Duration slice = milliseconds(500);
+constexpr Duration request_share = milliseconds(500);
 
 /// Errors that waiting does not mend.
 bool lasting(rd_kafka_resp_err_t code) {
@@ -70,7 +70,7 @@ Result<PartitionSpan> TopicReader::span(const TopicPartition& partition, Duratio
   const auto deadline = Deadline::in(timeout);
   PartitionSpan span{partition, 0, 0};
   for (;;) {
-    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), 4 * slice);
+    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), 4 * request_share);
     const auto code =
         rd_kafka_query_watermark_offsets(implementation_->handle.get(), partition.topic.c_str(),
                                          partition.partition, &span.begin, &span.end, to_ms(wait));

@@ -4,8 +4,6 @@
 
 namespace laneway::lane {
 
-using State = delivery::Breaker::State;
-
 namespace {
 
 constexpr const char* too_slow = "calls take longer than breaker.slow";
@@ -21,7 +19,7 @@ void Downstream::change(delivery::BreakerRules rules, Duration slow, TimePoint n
   log_change(before, "its rules were changed");
 }
 
-State Downstream::state() const {
+delivery::Breaker::State Downstream::state() const {
   MutexLock lock(mutex_);
   return breaker_.state();
 }
@@ -94,14 +92,16 @@ void Downstream::ended(std::uint32_t calls) {
   breaker_.ended(calls);
 }
 
-void Downstream::log_change(State before, const std::string& reason) {
+void Downstream::log_change(delivery::Breaker::State before, const std::string& reason) {
   const auto state = breaker_.state();
   if (state == before) return;
-  closed_.store(state == State::closed, std::memory_order_relaxed);
+  const bool was_closed = before == delivery::Breaker::State::closed;
+  const bool is_closed = state == delivery::Breaker::State::closed;
+  closed_.store(is_closed, std::memory_order_relaxed);
   // Probes come and go; people want to know when it began and when it was over.
-  const auto level = before == State::closed  ? telemetry::Level::warn
-                     : state == State::closed ? telemetry::Level::info
-                                              : telemetry::Level::debug;
+  const auto level = was_closed  ? telemetry::Level::warn
+                     : is_closed ? telemetry::Level::info
+                                 : telemetry::Level::debug;
   telemetry::log(level, std::string("breaker ") + delivery::name_of(state),
                  {{"downstream", name_}, {"error", reason}});
 }

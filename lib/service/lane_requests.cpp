@@ -50,8 +50,6 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   return view;
 }
 
-std::string name_of(const LaneView& lane) { return lane.topic + '[' + std::to_string(lane.partition) + ']'; }
-
 std::string name_of(const ControlRequest& request) {
   return request.partition ? request.topic + '[' + std::to_string(*request.partition) + ']' : request.topic;
 }

@@ -43,4 +43,8 @@ struct LaneView {
   }
 };
 
+inline std::string name_of(const LaneView& lane) {
+  return lane.topic + '[' + std::to_string(lane.partition) + ']';
+}
+
 }  // namespace laneway::service

@@ -9,8 +9,6 @@ std::string seconds_text(Duration duration) {
   return std::to_string(duration_cast<seconds>(duration).count()) + " s";
 }
 
-std::string name_of(const LaneView& lane) { return lane.topic + '[' + std::to_string(lane.partition) + ']'; }
-
 Reason about(const LaneFacts& lane, std::string code, const std::string& text) {
   std::string all = name_of(lane.view) + ": " + text + "; it is " + lane::name_of(lane.view.state);
   if (!lane.detail.held_by.empty()) all += " (" + lane.detail.held_by + ')';

@@ -12,15 +12,15 @@ using namespace laneway::lanes;
 
 namespace {
 
-std::string lane(const std::string& topic, int partition, const std::string& state, long lag,
-                 const std::string& more = {}) {
+std::string lane_json(const std::string& topic, int partition, const std::string& state, long lag,
+                      const std::string& more = {}) {
   return R"({"topic":")" + topic + R"(","partition":)" + std::to_string(partition) + R"(,"state":")" + state +
          R"(","paused_by_hand":false,"held_by":"","lag":)" + (lag < 0 ? "null" : std::to_string(lag)) +
          R"(,"in_flight":8,"queued":256,"waiting_retries":3,"stuck":0,"oldest":null,"committed":12345,"rate":12.34)" +
          more + "}";
 }
 
-std::string status(const std::string& lanes, const std::string& reasons = {}) {
+std::string status_json(const std::string& lanes, const std::string& reasons = {}) {
   return R"({"version":"0.1.0","group":"orders-webhook","uptime_seconds":200.5,"members":2,"ready":)" +
          std::string(reasons.empty() ? "true" : "false") + R"(,"reasons":[)" + reasons +
          R"(],"breaker":null,"lanes":[)" + lanes + "]}";
@@ -62,7 +62,7 @@ TEST_CASE("a lane, a topic and a record are told from their text") {
 }
 
 TEST_CASE("the table has a line for each lane") {
-  const auto all = lines(status(lane("orders", 3, "running", 120)));
+  const auto all = lines(status_json(lane_json("orders", 3, "running", 120)));
   REQUIRE(all.size() == 4);
   CHECK(all[0] == "laneway 0.1.0, group orders-webhook, up 3 m, 2 members, 1 lane, ready");
   CHECK(all[2] == "lane                state          lag work queue retry oldest  committed  rec/s");
@@ -76,9 +76,10 @@ TEST_CASE("trouble comes first: stuck, held, paused, by hand, then by lag") {
   const std::string stuck =
       R"({"topic":"a","partition":6,"state":"running","paused_by_hand":false,"held_by":"","lag":1,)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":1,"oldest":null,"committed":null,"rate":0})";
-  const auto all = lines(status(lane("a", 0, "running", 5) + "," + lane("a", 1, "running", 500) + "," +
-                                by_hand + "," + lane("a", 2, "paused", 1) + "," + lane("a", 3, "held", 1) +
-                                "," + stuck + "," + lane("a", 4, "running", -1)));
+  const auto all =
+      lines(status_json(lane_json("a", 0, "running", 5) + "," + lane_json("a", 1, "running", 500) + "," +
+                        by_hand + "," + lane_json("a", 2, "paused", 1) + "," + lane_json("a", 3, "held", 1) +
+                        "," + stuck + "," + lane_json("a", 4, "running", -1)));
   std::string order;
   for (std::size_t i = 3; i < 10; ++i) order += all[i].substr(2, 1);
   CHECK(order == "6325104");
@@ -91,14 +92,15 @@ TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and err
       R"("lag":9223372036854775807,"in_flight":4000000000,"queued":4000000000,"waiting_retries":99999999,"stuck":0,)"
       R"("oldest":{"offset":9223372036854775807,"age_seconds":123456789.0,"attempts":4000000000,"error":")" +
       std::string(500, 'e') + R"("},"committed":9223372036854775807,"rate":123456789.0})";
-  for (const auto& line : lines(status(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
+  for (const auto& line :
+       lines(status_json(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
     INFO(line);
-    CHECK(characters(line) <= table_width);
+    CHECK(characters(line) <= lanes::table_width);
   }
 }
 
 TEST_CASE("why a lane is held and its oldest record's error stand below the table, and steer no terminal") {
-  const auto all = lines(status(
+  const auto all = lines(status_json(
       R"({"topic":"orders","partition":3,"state":"held","paused_by_hand":false,"held_by":"pool full","lag":5,)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
       R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP \u001b[31m500"},"committed":17,"rate":0})",
@@ -110,7 +112,7 @@ TEST_CASE("why a lane is held and its oldest record's error stand below the tabl
 }
 
 TEST_CASE("advice stands below the table, some of it, and a service that gives none is shown as well") {
-  auto json = status(lane("orders", 3, "running", 120));
+  auto json = status_json(lane_json("orders", 3, "running", 120));
   json.insert(
       json.size() - 1,
       R"j(,"advice":["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])","b","c","d"])j");
@@ -124,7 +126,7 @@ TEST_CASE("advice stands below the table, some of it, and a service that gives n
 TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cut") {
   std::string words;
   for (int i = 0; i < 25; ++i) words += " word" + std::to_string(i);
-  const auto all = lines(status("", R"({"code":"x","text":")" + words + words + words + "\"}"));
+  const auto all = lines(status_json("", R"({"code":"x","text":")" + words + words + words + "\"}"));
   CHECK(all[1] == "NOT READY: word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10");
   CHECK(all[2].starts_with("  word11 word12"));
   CHECK(all[4].ends_with("…"));
@@ -132,16 +134,16 @@ TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cu
 }
 
 TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {
-  std::string many = lane("a", 0, "held", 1);
-  for (int i = 1; i < 50; ++i) many += "," + lane("a", i, "running", 1);
+  std::string many = lane_json("a", 0, "held", 1);
+  for (int i = 1; i < 50; ++i) many += "," + lane_json("a", i, "running", 1);
   const auto has_colours = [](const std::vector<std::string>& all) {
     return std::any_of(all.begin(), all.end(),
                        [](const auto& line) { return line.find('\033') != std::string::npos; });
   };
-  CHECK_FALSE(has_colours(lines(status(many))));
-  CHECK(has_colours(lines(status(many), {.colours = true})));
-  CHECK(lines(status(many)).size() == 53);
-  const auto few = lines(status(many), {.rows = 24});
+  CHECK_FALSE(has_colours(lines(status_json(many))));
+  CHECK(has_colours(lines(status_json(many), {.colours = true})));
+  CHECK(lines(status_json(many)).size() == 53);
+  const auto few = lines(status_json(many), {.rows = 24});
   CHECK(few.size() < 24);
   CHECK(few.back() == "and 31 lanes more");
 }
@@ -149,7 +151,7 @@ TEST_CASE("colours only where they are wanted, and the rows of a terminal are no
 TEST_CASE("what is no status is not shown") {
   for (const auto* text : {"", "{", "[]", "{}", "\"x\"", R"({"lanes":[{}]})", "<html>"})
     CHECK_FALSE(render_status(text, {}));
-  CHECK_FALSE(render_status(status(R"({"topic":1})"), {}));
+  CHECK_FALSE(render_status(status_json(R"({"topic":1})"), {}));
 }
 
 TEST_CASE("an answer's status tells what kind of error it is") {
@@ -166,7 +168,7 @@ TEST_CASE("without options the service is where services listen") {
   REQUIRE(endpoint.ok());
   CHECK(endpoint->address == default_address);
   CHECK(endpoint->token.empty());
-  Options options;
+  lanes::Options options;
   options.token_file = "/nowhere/token";
   CHECK_FALSE(find_endpoint(options, {}).ok());
 }

@@ -27,7 +27,7 @@ std::vector<Change> changes_by(const std::string& text, const std::vector<std::s
   return changes(config_of(text), config_of(text, sets));
 }
 
-const std::string letters = base + "dead_letter: { topic: letters }\n";
+const std::string with_letters = base + "dead_letter: { topic: letters }\n";
 
 /// A file that only its owner may read.
 class SecretFile {
@@ -102,7 +102,7 @@ TEST_CASE("one changed key is one change, with both values") {
                Row{"kafka.group.id=other", "kafka.group.id: orders → other", false},
                Row{"kafka.client.rack=a", "kafka.client.rack: (not set) → a", false});
   INFO(row.set);
-  const auto found = changes_by(letters, {row.set});
+  const auto found = changes_by(with_letters, {row.set});
   REQUIRE(found.size() == 1);
   CHECK(found[0].text() == row.text);
   CHECK(found[0].restart.empty() == row.in_flight);
@@ -112,12 +112,13 @@ TEST_CASE("one changed key is one change, with both values") {
 }
 
 TEST_CASE("nothing differs from itself, and a value written otherwise is the same") {
-  CHECK(changes_by(letters, {}).empty());
-  CHECK(changes_by(letters, {"lanes.drain=20000ms", "lanes.memory=262144KiB", "topics=orders"}).empty());
+  CHECK(changes_by(with_letters, {}).empty());
+  CHECK(changes_by(with_letters, {"lanes.drain=20000ms", "lanes.memory=262144KiB", "topics=orders"}).empty());
 }
 
 TEST_CASE("several changes come together, and those that need a restart are told apart") {
-  const auto found = changes_by(letters, {"lanes.workers=9", "consumers=3", "kafka.session.timeout.ms=6000"});
+  const auto found =
+      changes_by(with_letters, {"lanes.workers=9", "consumers=3", "kafka.session.timeout.ms=6000"});
   REQUIRE(found.size() == 3);
   CHECK(found[0].key == "kafka.session.timeout.ms");
   CHECK(found[1].key == "consumers");

@@ -20,7 +20,7 @@ Headers description() {
   return dead_letter_headers({}, letter, HeaderFamily::spring);
 }
 
-std::optional<std::string> value_of(const Headers& headers, std::string_view name) {
+std::optional<std::string> value_after_cut(const Headers& headers, std::string_view name) {
   for (const auto& header : headers)
     if (header.name == name) return header.value;
   return {};
@@ -52,36 +52,36 @@ TEST_CASE("The value goes first, then headers by size, then the key") {
   SECTION("value") {
     const auto cut = cut_to_fit(content(10, 50000, {100}), limit);
     CHECK(cut.value->size() > limit - 3000);
-    CHECK(value_of(cut.headers, "laneway-truncated") == "50000");
-    CHECK(value_of(cut.headers, "h0")->size() == 100);
-    CHECK_FALSE(value_of(cut.headers, "laneway-dropped-headers"));
-    CHECK_FALSE(value_of(cut.headers, "laneway-key-truncated"));
+    CHECK(value_after_cut(cut.headers, "laneway-truncated") == "50000");
+    CHECK(value_after_cut(cut.headers, "h0")->size() == 100);
+    CHECK_FALSE(value_after_cut(cut.headers, "laneway-dropped-headers"));
+    CHECK_FALSE(value_after_cut(cut.headers, "laneway-key-truncated"));
     CHECK(read_dead_letter(cut.headers)->cut);
   }
   SECTION("headers: the largest, and the value comes back as far as there is room") {
     const auto cut = cut_to_fit(content(10, 5000, {9000, 15000, 400}), limit);
-    CHECK(value_of(cut.headers, "h0"));
-    CHECK_FALSE(value_of(cut.headers, "h1"));
-    CHECK(value_of(cut.headers, "h2"));
-    CHECK(value_of(cut.headers, "laneway-dropped-headers") == "1");
+    CHECK(value_after_cut(cut.headers, "h0"));
+    CHECK_FALSE(value_after_cut(cut.headers, "h1"));
+    CHECK(value_after_cut(cut.headers, "h2"));
+    CHECK(value_after_cut(cut.headers, "laneway-dropped-headers") == "1");
     CHECK(cut.value->size() == 5000);
-    CHECK_FALSE(value_of(cut.headers, "laneway-truncated"));
+    CHECK_FALSE(value_after_cut(cut.headers, "laneway-truncated"));
     CHECK(read_dead_letter(cut.headers)->cut);
   }
   SECTION("of equals the later one") {
     const auto cut = cut_to_fit(content(10, 0, {15000, 15000}), limit);
-    CHECK(value_of(cut.headers, "h0"));
-    CHECK_FALSE(value_of(cut.headers, "h1"));
+    CHECK(value_after_cut(cut.headers, "h0"));
+    CHECK_FALSE(value_after_cut(cut.headers, "h1"));
   }
   SECTION("key") {
     const auto cut = cut_to_fit(content(30000, 5, {7}), limit);
     CHECK(cut.key->size() > limit - 3000);
     CHECK(cut.key->size() < limit);
     CHECK(cut.value->empty());
-    CHECK(value_of(cut.headers, "laneway-truncated") == "5");
-    CHECK(value_of(cut.headers, "laneway-dropped-headers") == "1");
-    CHECK(value_of(cut.headers, "laneway-key-truncated") == "30000");
-    CHECK(value_of(cut.headers, "kafka_dlt-exception-message") == "too much");
+    CHECK(value_after_cut(cut.headers, "laneway-truncated") == "5");
+    CHECK(value_after_cut(cut.headers, "laneway-dropped-headers") == "1");
+    CHECK(value_after_cut(cut.headers, "laneway-key-truncated") == "30000");
+    CHECK(value_after_cut(cut.headers, "kafka_dlt-exception-message") == "too much");
   }
 }
 
@@ -91,9 +91,9 @@ TEST_CASE("A dead letter that is cut again goes on saying what it had at first")
     return std::count_if(cut.headers.begin(), cut.headers.end(),
                          [&](const Header& header) { return header.name == name; });
   };
-  CHECK(value_of(cut.headers, "laneway-truncated") == "50000");
-  CHECK(value_of(cut.headers, "laneway-key-truncated") == "40000");
-  CHECK(value_of(cut.headers, "laneway-dropped-headers") == "2");
+  CHECK(value_after_cut(cut.headers, "laneway-truncated") == "50000");
+  CHECK(value_after_cut(cut.headers, "laneway-key-truncated") == "40000");
+  CHECK(value_after_cut(cut.headers, "laneway-dropped-headers") == "2");
   for (const char* name : {"laneway-truncated", "laneway-key-truncated", "laneway-dropped-headers"})
     CHECK(said(name) == 1);
 }
@@ -117,7 +117,7 @@ TEST_CASE("Whatever its parts, a dead letter fits, keeps its description and a b
     RC_ASSERT(whole.value->starts_with(*cut.value));
     for (const auto& header : description())
       RC_ASSERT(std::count(cut.headers.begin(), cut.headers.end(), header) == 1);
-    RC_ASSERT((value_of(cut.headers, "laneway-truncated") == std::to_string(whole.value->size())) ==
+    RC_ASSERT((value_after_cut(cut.headers, "laneway-truncated") == std::to_string(whole.value->size())) ==
               (cut.value != whole.value));
     RC_ASSERT(read_dead_letter(cut.headers)->cut == (cut != whole));
     RC_ASSERT(cut_to_fit(cut, max) == cut);

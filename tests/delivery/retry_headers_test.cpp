@@ -15,7 +15,7 @@ Headers with(Headers headers, const std::string& name, std::optional<std::string
   return headers;
 }
 
-std::string value_of(const Headers& headers, const std::string& name) {
+std::string retry_value(const Headers& headers, const std::string& name) {
   std::string value = "(none)";
   for (const auto& header : headers)
     if (header.name == name) value = header.value.value_or("(null)");
@@ -30,12 +30,12 @@ TEST_CASE("what is written to a retry topic is read there") {
   const auto headers = retry_headers({{"trace", "1"}, {"empty", std::nullopt}}, origin);
   CHECK(headers[0] == Header{"trace", "1"});
   CHECK(headers[1] == Header{"empty", std::nullopt});
-  CHECK(value_of(headers, "laneway-retry-topic") == "orders");
-  CHECK(value_of(headers, "laneway-retry-partition") == "3");
-  CHECK(value_of(headers, "laneway-retry-offset") == "42");
-  CHECK(value_of(headers, "laneway-retry-attempts") == "5");
-  CHECK(value_of(headers, "laneway-retry-timestamp-type") == "CreateTime");
-  CHECK(value_of(headers, "laneway-retry-reason") == "HTTP 500");
+  CHECK(retry_value(headers, "laneway-retry-topic") == "orders");
+  CHECK(retry_value(headers, "laneway-retry-partition") == "3");
+  CHECK(retry_value(headers, "laneway-retry-offset") == "42");
+  CHECK(retry_value(headers, "laneway-retry-attempts") == "5");
+  CHECK(retry_value(headers, "laneway-retry-timestamp-type") == "CreateTime");
+  CHECK(retry_value(headers, "laneway-retry-reason") == "HTTP 500");
   CHECK(read_retry_origin(headers) == some_origin());
 }
 
@@ -54,9 +54,9 @@ TEST_CASE("headers of this family that a record has already are replaced, others
                           {"kafka_dlt-original-topic", "orders"}};
   const auto headers = retry_headers(forged, some_origin());
   CHECK(read_retry_origin(headers) == some_origin());
-  CHECK(value_of(headers, "laneway-retry-other") == "(none)");
-  CHECK(value_of(headers, "laneway-redrives") == "1");
-  CHECK(value_of(headers, "kafka_dlt-original-topic") == "orders");
+  CHECK(retry_value(headers, "laneway-retry-other") == "(none)");
+  CHECK(retry_value(headers, "laneway-redrives") == "1");
+  CHECK(retry_value(headers, "kafka_dlt-original-topic") == "orders");
   CHECK(retry_headers(headers, some_origin()) == headers);  // none is added twice
 }
 

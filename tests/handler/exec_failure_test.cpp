@@ -28,7 +28,7 @@ Outcome failing(const std::string& what, Duration timeout = seconds(60)) {
   return outcome;
 }
 
-std::vector<kafka::RecordData> one(kafka::RecordData data) {
+std::vector<kafka::RecordData> one_record(kafka::RecordData data) {
   std::vector<kafka::RecordData> out;
   out.push_back(std::move(data));
   return out;
@@ -163,7 +163,7 @@ TEST_CASE("a stop ends a program that hangs, and the handler works on") {
                                "    time.sleep(1000)\n"
                                "answer(outcome='done')",
                                std::chrono::hours(1)));
-  Run run(one(record_data(1, "v")));
+  Run run(one_record(record_data(1, "v")));
   std::thread worker([&] { handler->handle(run.task()); });
   CHECK(comes_true([&] { return std::filesystem::exists(scripts.path("reached")); }));
   run.stop();
@@ -198,7 +198,7 @@ TEST_CASE("a program that ends before it reads its first record is unavailable, 
   CHECK(SteadyClock::now() - begun >= milliseconds(100 + 200 + 400 + 800));
   CHECK(scripts.read("starts").size() == 6);
   // The next start is 1.6 s away.
-  Run run(one(record_data(1, "v")));
+  Run run(one_record(record_data(1, "v")));
   run.stop();
   handler->handle(run.task());
   CHECK(scripts.read("starts").size() == 6);

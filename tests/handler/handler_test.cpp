@@ -23,7 +23,7 @@ class Scripted final : public RecordHandler {
   std::function<Outcome(const Attempt&)> script_;
 };
 
-std::vector<kafka::RecordData> records(int count) {
+std::vector<kafka::RecordData> numbered_records(int count) {
   std::vector<kafka::RecordData> out;
   for (int i = 0; i < count; ++i) out.push_back(record_data(i, "v"));
   return out;
@@ -32,7 +32,7 @@ std::vector<kafka::RecordData> records(int count) {
 }  // namespace
 
 TEST_CASE("what a handler throws is a retry with cause panic, and the next record runs") {
-  Run run(records(3));
+  Run run(numbered_records(3));
   Scripted handler([](const Attempt& attempt) -> Outcome {
     if (attempt.record.offset() == 0) throw std::runtime_error("no such order");
     if (attempt.record.offset() == 1) throw 7;
@@ -50,7 +50,7 @@ TEST_CASE("what a handler throws is a retry with cause panic, and the next recor
 }
 
 TEST_CASE("a sequential task stops at the first failure and the rest stays waiting") {
-  Run run(records(3), true);
+  Run run(numbered_records(3), true);
   std::vector<std::int64_t> seen;
   Scripted handler([&](const Attempt& attempt) {
     seen.push_back(attempt.record.offset());
@@ -66,7 +66,7 @@ TEST_CASE("a sequential task stops at the first failure and the rest stays waiti
 }
 
 TEST_CASE("a task that is not sequential goes on after a failure") {
-  Run run(records(3));
+  Run run(numbered_records(3));
   Scripted handler([](const Attempt& attempt) {
     return attempt.record.offset() == 1 ? Outcome::reject("bad") : Outcome::done();
   });
@@ -76,7 +76,7 @@ TEST_CASE("a task that is not sequential goes on after a failure") {
 }
 
 TEST_CASE("a failure after the stop was requested has cause timeout") {
-  Run run(records(1));
+  Run run(numbered_records(1));
   Scripted handler([&](const Attempt&) {
     run.stop();
     return Outcome::retry("gave up");
@@ -85,7 +85,7 @@ TEST_CASE("a failure after the stop was requested has cause timeout") {
 }
 
 TEST_CASE("work that was done despite a stop counts as done") {
-  Run run(records(1));
+  Run run(numbered_records(1));
   Scripted handler([&](const Attempt&) {
     run.stop();
     return Outcome::done();
@@ -97,7 +97,7 @@ TEST_CASE("work that was done despite a stop counts as done") {
 }
 
 TEST_CASE("records that an asynchronous handler never answers stay waiting") {
-  Run run(records(2));
+  Run run(numbered_records(2));
   {
     Task kept = run.task();
     kept.attempt(0);

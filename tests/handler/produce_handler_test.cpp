@@ -72,7 +72,7 @@ struct World {
   config::ProduceHandler produce;
 };
 
-std::vector<kafka::RecordData> records(int count) {
+std::vector<kafka::RecordData> records_to_produce(int count) {
   std::vector<kafka::RecordData> out;
   for (int i = 0; i < count; ++i) out.push_back(record_data(i, std::to_string(i), "key"));
   return out;
@@ -235,7 +235,7 @@ TEST_CASE("the records of a task are sent together, those of a sequential task o
     const auto handler = world.handler();
     // The first batch that arrives is refused: all of it, or the first record alone.
     world.cluster->fail_next(Request::produce, 1, Fault::invalid_record);
-    Run run(records(5), sequential);
+    Run run(records_to_produce(5), sequential);
     handler->handle(run.task());
     const auto& result = run.result();
     if (sequential) {
@@ -255,7 +255,7 @@ TEST_CASE("a sequential task writes its records in order") {
   World world;
   world.set("linger.ms", "0");
   const auto handler = world.handler();
-  Run run(records(20), true);
+  Run run(records_to_produce(20), true);
   handler->handle(run.task());
   CHECK(run.result().done == 20);
   const auto written = world.read("orders-out", 3, 20);
@@ -303,7 +303,7 @@ TEST_CASE("a full client queue holds tasks back and fails none") {
   const auto handler = world.handler();
   REQUIRE(world.cluster->set_latency(1, 20));
   std::vector<std::unique_ptr<Run>> runs;
-  for (int i = 0; i < 10; ++i) runs.push_back(std::make_unique<Run>(records(10)));
+  for (int i = 0; i < 10; ++i) runs.push_back(std::make_unique<Run>(records_to_produce(10)));
   for (const auto& run : runs) handler->handle(run->task());
   for (const auto& run : runs) CHECK(run->result().done == 10);
 }
@@ -315,8 +315,8 @@ TEST_CASE(
     world.set("queue.buffering.max.messages", "3");
     const auto handler = world.handler();
     REQUIRE(world.cluster->stop_broker(1));
-    Run run(records(5), sequential);
-    Run behind(records(1));
+    Run run(records_to_produce(5), sequential);
+    Run behind(records_to_produce(1));
     handler->handle(run.task());
     handler->handle(behind.task());
     // The fourth is tried when three are sent; what is behind a sequential task when its first is.
@@ -343,7 +343,7 @@ TEST_CASE("a handler that ends answers every task") {
     const auto handler = world.handler();
     REQUIRE(world.cluster->stop_broker(1));
     for (int i = 0; i < 5; ++i) {
-      runs.push_back(std::make_unique<Run>(records(10), i % 2 == 0));
+      runs.push_back(std::make_unique<Run>(records_to_produce(10), i % 2 == 0));
       handler->handle(runs.back()->task());
     }
   }

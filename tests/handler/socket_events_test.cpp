@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "catch.h"
+#include "eventually.h"
 
 using namespace laneway;
 using namespace laneway::handler;
 
 namespace {
-
-constexpr Duration patience = seconds(20);
 
 /// Two ends; something can be read from the first.
 struct Pair {

@@ -20,7 +20,7 @@ const std::string output = "orders-out";
 using State = Transaction::State;
 using Request = EmbeddedCluster::Request;
 
-class Answers final : public DeliverySink {
+class TransactionAnswers final : public DeliverySink {
  public:
   void delivered(const Delivery& delivery) noexcept override {
     (delivery.status == DeliveryStatus::acknowledged ? good : bad).fetch_add(1);
@@ -31,8 +31,8 @@ class Answers final : public DeliverySink {
   std::atomic<DeliveryStatus> last{DeliveryStatus::acknowledged};
 };
 
-struct World {
-  World() {
+struct TransactionWorld {
+  TransactionWorld() {
     auto started = EmbeddedCluster::start(1);
     REQUIRE(started);
     cluster = std::move(started).value();
@@ -67,7 +67,7 @@ struct World {
 
   std::unique_ptr<EmbeddedCluster> cluster;
   ClientSettings client;
-  Answers answers;
+  TransactionAnswers answers;
   std::unique_ptr<Consumer> consumer;
   std::unique_ptr<Producer> producer;
 };
@@ -75,7 +75,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("a transaction is committed with its offsets, and the next one begins") {
-  World world;
+  TransactionWorld world;
   std::atomic<int> changes{0};
   world.transaction().watch([&] { ++changes; });
   for (int round = 1; round <= 2; ++round) {
@@ -95,7 +95,7 @@ TEST_CASE("a transaction is committed with its offsets, and the next one begins"
 }
 
 TEST_CASE("a sealed transaction lets nobody in, and is sealed only when all have left") {
-  World world;
+  TransactionWorld world;
   REQUIRE(world.transaction().enter());
   REQUIRE(world.transaction().enter());
   world.transaction().seal();
@@ -114,7 +114,7 @@ TEST_CASE("a sealed transaction lets nobody in, and is sealed only when all have
 }
 
 TEST_CASE("a transaction that failed lets nobody in until it is aborted") {
-  World world;
+  TransactionWorld world;
   world.write();
   world.transaction().fail("the disk is full");
   world.transaction().fail("something later");
@@ -129,7 +129,7 @@ TEST_CASE("a transaction that failed lets nobody in until it is aborted") {
 }
 
 TEST_CASE("brokers that refuse a record spoil its transaction, and the commit says so") {
-  World world;
+  TransactionWorld world;
   world.cluster->fail_next(Request::produce, 1, EmbeddedCluster::Failure::denied);
   world.write();
   CHECK(world.answers.last == DeliveryStatus::denied);
@@ -152,7 +152,7 @@ TEST_CASE("brokers that refuse a record spoil its transaction, and the commit sa
 
 TEST_CASE("a producer ends with its transaction open, sealed or failed") {
   for (int how = 0; how < 3; ++how) {
-    World world;
+    TransactionWorld world;
     world.write();
     if (how == 1) world.transaction().seal();
     if (how == 2) world.transaction().fail("why not");
