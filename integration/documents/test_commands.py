@@ -7,6 +7,7 @@ laneway's verbs and options exist, and so does each file that is named, in the r
 """
 import contextlib
 import os
+import random
 import re
 import shlex
 import signal
@@ -185,9 +186,12 @@ class Commands(unittest.TestCase):
 
 
 def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """Not one of those that are given to whoever connects to something: until it is used, somebody might be given it."""
+    while True:
+        port = random.randrange(12000, 32000)
+        with socket.socket() as taken, contextlib.suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
 
 
 class Story(unittest.TestCase):

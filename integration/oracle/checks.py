@@ -22,7 +22,7 @@ class Promises(NamedTuple):
     complete: bool = True  # the run went on until nothing was left to do
     stopped_clean: bool = False  # every process was asked to stop and had the time to drain
     duplicates: int = 0  # records that may succeed more than once
-    redelivery_window: Optional[float] = None  # s before an assignment's last answer: what succeeded earlier comes not again
+    settled: Optional[int] = None  # ns since 1970: what had succeeded by then was committed, and comes not again
     oldest_timestamp: Optional[float] = None  # s: older dead letters are refused by their topic, and get the present time
     log_shrinks: bool = False  # compaction or retention removed records while the run went on
 
@@ -141,17 +141,13 @@ def duplicates_within_bounds(evidence, promises):
 
 def redelivered_only_recent(evidence, promises):
     """Invariant 5: what had succeeded long before a fault was in a commit or its completion map, and stays done."""
-    if promises.redelivery_window is None:
+    if promises.settled is None:
         return
     for partition, offset, successes in repeated(evidence):
-        last_answer = defaultdict(int)
-        for attempt in evidence.attempts[partition]:
-            last_answer[attempt.assignment] = max(last_answer[attempt.assignment], attempt.end)
-        for before in successes[:-1]:
-            age = (last_answer[before.assignment] - before.end) / 1e9
-            if age > promises.redelivery_window:
-                yield Violation("redelivered_only_recent", place(partition, offset),
-                                f"succeeded {age:.1f} s before its assignment's last answer, and was run again")
+        early = (promises.settled - successes[0].end) / 1e9
+        if early > 0:
+            yield Violation("redelivered_only_recent", place(partition, offset),
+                            f"succeeded {early:.1f} s before the time by which all was committed, and was run again")
 
 
 def ordered(evidence, promises):

@@ -45,7 +45,7 @@ def parse():
     parser.add_argument("--stopped-clean", action="store_true", help="every process drained")
     parser.add_argument("--log-shrinks", action="store_true", help="compaction or retention removed records")
     parser.add_argument("--duplicates", type=int, default=0, help="records that may succeed more than once")
-    parser.add_argument("--redelivery-window", type=float, help="seconds before a process's end")
+    parser.add_argument("--settled", type=int, help="ns since 1970: what had succeeded by then was committed")
     return parser.parse_args()
 
 
@@ -64,7 +64,7 @@ def main():
             evidence.add_commits(lines, time.time_ns())
     report = judge(evidence, checks.Promises(
         order=options.order, complete=not options.incomplete, stopped_clean=options.stopped_clean,
-        duplicates=options.duplicates, redelivery_window=options.redelivery_window, log_shrinks=options.log_shrinks))
+        duplicates=options.duplicates, settled=options.settled, log_shrinks=options.log_shrinks))
     print(json.dumps(report, indent=2))
     return 1 if report["violations"] else 0
 

@@ -1,6 +1,6 @@
 """Partitions are added to a topic in use: the running service takes them up from their first record."""
 import harness
-from harness import Promises
+from harness import Promises, expect
 
 
 def scenario(run):
@@ -14,6 +14,7 @@ def scenario(run):
     run.finish_writing()
     run.wait_for_no_lag()
     service.stop()
+    expect(all(end > 0 for low, end in run.watermarks().values()), "nothing was written to a new partition")
     run.judge(Promises(stopped_clean=True))
 
 

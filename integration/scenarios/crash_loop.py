@@ -11,11 +11,6 @@ PARTITIONS, RECORDS, POISON = 4, 1600, (1, 300)
 MAX_CRASHES = 3
 
 
-def caught_up(run):
-    committed = run.committed()
-    return all(committed.get(partition) == end for partition, (low, end) in run.watermarks().items())
-
-
 def scenario(run):
     letters = run.topic + "-dlt"
     run.create(PARTITIONS)
@@ -28,7 +23,7 @@ def scenario(run):
         expect(len(lives) < 8, "the service dies again and again")
         life = run.service(f"life-{len(lives) + 1}", **options)
         lives.append(life)
-        wait_until("it dies or is done", lambda: not life.running() or caught_up(run))
+        wait_until("it dies or is done", lambda: not life.running() or run.has_no_lag(), every=0.3)
         died = not life.running()
         if died:
             expect_equal(plugin.SIGSEGV, life.process.returncode, "exit code of the crash")

@@ -6,7 +6,7 @@ import re
 
 import harness
 from bad_input import ends
-from harness import Failed, expect, expect_equal, wait_until
+from harness import expect, expect_equal, wait_until
 
 USER, PASSWORD, WRONG = "worker", "worker-password", "canary-password"
 SESSION = 6.0  # s; the least that Kafka allows
@@ -21,58 +21,66 @@ def login(password=PASSWORD):
             "topic.metadata.refresh.interval.ms": 1000}
 
 
-def rights(run, verb, kind, *names):
-    run.tool(verb, USER, kind, run.topic if kind == "topic" else run.group, *names)
+class Place:
+    """A topic and a group of their own, at which the user has the rights that are given here: {"topic": […], "group": […]}."""
 
+    def __init__(self, run, name="", **given):
+        self.run, self.topic, self.group = run, run.topic + name, run.group + name
+        if name:
+            run.create(1, topic=self.topic)
+        for kind, names in given.items():
+            self.rights("grant", kind, *names)
 
-def start(run, name, **changes):
-    return run.service(name, kafka=login(), **changes)
+    def rights(self, verb, kind, *names):
+        self.run.tool(verb, USER, kind, self.topic if kind == "topic" else self.group, *names)
 
+    def start(self, name, password=PASSWORD, **changes):
+        return self.run.service(name, kafka={**login(password), "group.id": self.group}, topics=[self.topic], **changes)
 
-def is_refused(run, name, *words, check=True, password=PASSWORD):
-    """Both `run` and `check --connect` end with 69 and these words."""
-    service = run.service(name, kafka=login(password), start_deadline="6s")
-    ends(service, 69, *words)
-    expect_equal([], service.events("lane assigned"), f"lanes of {name}")
-    run.services.remove(service)
-    if check:
-        asks = run.command(f"{name}-check", "check", "--connect", "-c", str(run.folder / f"{name}.yaml"))
-        ends(asks, 69, *words)
-        run.services.remove(asks)
+    def is_refused(self, name, *words, check=True, password=PASSWORD):
+        """Both `run` and `check --connect` end with 69 and these words."""
+        service = self.start(name, password, start_deadline="15s")
+        ends(service, 69, *words)
+        expect_equal([], service.events("lane assigned"), f"lanes of {name}")
+        self.run.services.remove(service)
+        if check:
+            asks = self.run.command(f"{name}-check", "check", "--connect", "-c", str(self.run.folder / f"{name}.yaml"))
+            ends(asks, 69, *words)
+            self.run.services.remove(asks)
 
 
 # Before anything was consumed.
 
 
 def a_wrong_password(run):
-    is_refused(run, "wrong-password", f"refuse the login of user {USER}", REFUSED, "sasl.password", password=WRONG)
+    Place(run, "-wrong").is_refused("wrong-password", f"refuse the login of user {USER}", REFUSED, "sasl.password", password=WRONG)
 
 
 def a_topic_that_is_not_shown(run):
-    is_refused(run, "topic-hidden", f"topic {run.topic}: access denied", NEEDS_TOPIC)
+    place = Place(run, "-hidden")
+    place.is_refused("topic-hidden", f"topic {place.topic}: access denied", NEEDS_TOPIC)
 
 
 def a_topic_that_is_shown_and_not_read(run):
-    rights(run, "grant", "topic", "describe")
-    is_refused(run, "topic-unreadable", f"topic {run.topic}: access denied", NEEDS_TOPIC)
-    rights(run, "grant", "topic", "read")
+    place = Place(run, "-unreadable", topic=["describe"])
+    place.is_refused("topic-unreadable", f"topic {place.topic}: access denied", NEEDS_TOPIC)
 
 
 def a_group_that_is_not_shown(run):
-    is_refused(run, "group-hidden", f"group {run.group}: access denied", NEEDS_GROUP)
+    place = Place(run, "-group-hidden", topic=["describe", "read"])
+    place.is_refused("group-hidden", f"group {place.group}: access denied", NEEDS_GROUP)
 
 
 def a_group_that_is_shown_and_not_joined(run):
-    rights(run, "grant", "group", "describe")
-    is_refused(run, "group-closed", f"group {run.group}: access denied", NEEDS_GROUP, check=False)
-    rights(run, "grant", "group", "read")
+    place = Place(run, "-closed", topic=["describe", "read"], group=["describe"])
+    place.is_refused("group-closed", f"group {place.group}: access denied", NEEDS_GROUP, check=False)
 
 
 def a_right_that_comes_before_the_deadline(run):
-    rights(run, "revoke", "topic", "read")
-    service = run.service("patient", kafka=login(), start_deadline="60s")
+    place = Place(run, "-patient", topic=["describe"], group=["describe", "read"])
+    service = place.start("patient", start_deadline="10m")
     wait_until("it waits", lambda: any(NEEDS_TOPIC in line for line in service.events("waiting for brokers and topics")))
-    rights(run, "grant", "topic", "read")
+    place.rights("grant", "topic", "read")
     wait_until("it started", lambda: service.events("lane assigned"))
     service.stop()
 
@@ -82,7 +90,7 @@ def a_right_that_comes_before_the_deadline(run):
 
 def goes_on(run, service):
     done = service.processed()
-    run.wait_for_progress(service, done + 500)
+    run.wait_for_progress(service, done + 300)
 
 
 def says(service, message, words):
@@ -91,35 +99,36 @@ def says(service, message, words):
 
 
 def reading_is_taken_away(run, service):
-    rights(run, "revoke", "topic", "read")
+    Place(run).rights("revoke", "topic", "read")
     says(service, "partition error", NEEDS_TOPIC)
     says(service, "commit failed", NEEDS_TOPIC)
-    rights(run, "grant", "topic", "read")
+    Place(run).rights("grant", "topic", "read")
     wait_until("it reads again", lambda: service.events("partition answers again"))
     goes_on(run, service)
 
 
 def the_topic_is_hidden(run, service):
-    rights(run, "revoke", "topic", "read", "describe")
+    Place(run).rights("revoke", "topic", "read", "describe")
     says(service, "client error", NEEDS_TOPIC)
     assigned = len(service.events("lane assigned"))
     wait_until("its lanes have ended", lambda: len(service.events("lane revoked")) >= assigned)
-    rights(run, "grant", "topic", "read", "describe")
+    Place(run).rights("grant", "topic", "read", "describe")
     goes_on(run, service)
 
 
 def the_group_is_closed(run, service):
-    rights(run, "revoke", "group", "read", "describe")
+    lost = len(service.events("partitions lost"))
+    Place(run).rights("revoke", "group", "read", "describe")
     says(service, "commit failed", NEEDS_GROUP)
-    wait_until("its session has ended", lambda: service.events("partitions lost"))
+    wait_until("its session has ended", lambda: len(service.events("partitions lost")) > lost)
     says(service, "client error", f"group {run.group}: access denied")
-    rights(run, "grant", "group", "read", "describe")
+    Place(run).rights("grant", "group", "read", "describe")
     goes_on(run, service)
 
 
 def stops_at_once_where_the_group_is_closed(run, service):
     lost = len(service.events("partitions lost"))
-    rights(run, "revoke", "group", "read", "describe")
+    Place(run).rights("revoke", "group", "read", "describe")
     wait_until("its session has ended", lambda: len(service.events("partitions lost")) > lost)
     service.stop()
 
@@ -133,15 +142,9 @@ def no_password_is_told(run):
 
 def scenario(run):
     run.create(3)
-    failures = []
-    for case in STARTS:
-        try:
-            case(run)
-        except Failed as failure:
-            failures.append(f"{case.__name__}: {failure}")
-    expect(not failures, "\n".join(failures))
+    harness.at_once(run, STARTS)
     run.watch_commits()
-    service = start(run, "service")
+    service = Place(run, topic=["describe", "read"], group=["describe", "read"]).start("service")
     run.produce_meanwhile("--rate", 500)
     for case in (reading_is_taken_away, the_topic_is_hidden, the_group_is_closed):
         goes_on(run, service)
@@ -159,4 +162,4 @@ STARTS = [a_wrong_password, a_topic_that_is_not_shown, a_topic_that_is_shown_and
           a_group_that_is_shown_and_not_joined, a_right_that_comes_before_the_deadline]
 
 if __name__ == "__main__":
-    harness.main("denied", scenario, own_kafka=True, secured=True)
+    harness.main("denied", scenario, secured=True)

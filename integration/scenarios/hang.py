@@ -2,14 +2,14 @@
 import harness
 from harness import Promises, expect
 
-RECORDS = 6000
+RECORDS = 3000
 
 
 def scenario(run):
     run.create(4)
     run.produce("--count", RECORDS)
     run.watch_commits()
-    service = run.service("service", handler={"simulate": {"sleep": "1ms", "hang": 0.005, "timeout": "500ms"}},
+    service = run.service("service", handler={"simulate": {"sleep": "1ms", "hang": 0.01, "timeout": "500ms"}},
                           retry={"backoff": "50ms"})
     run.wait_for_no_lag()
     expect(service.metric("pool_jobs_total", outcome="timeout") > 0, "no attempt was timed out: nothing hung")

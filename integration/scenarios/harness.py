@@ -2,10 +2,11 @@
 
 A scenario is a function of a Run; main() runs it, prints what it found, and cleans up whatever happens. The programs come
 from LANEWAY and KAFKA_TOOL (ctest sets them). LANEWAY_KAFKA_DIR names a running cluster to share; without it, or when the
-scenario wants to harm its Kafka, it starts one of its own.
+scenario wants to harm its Kafka, it starts one of its own. LANEWAY_THREE_KAFKAS_DIR is the same for those that need three
+brokers: they leave them as they were, and have them for themselves meanwhile.
 """
+import concurrent.futures
 import contextlib
-import ctypes
 import json
 import os
 import re
@@ -17,7 +18,6 @@ import tempfile
 import threading
 import time
 import traceback
-import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,49 +25,13 @@ sys.path.insert(0, str(ROOT / "integration" / "oracle"))
 import checks  # noqa: E402
 import oracle  # noqa: E402
 from evidence import Evidence  # noqa: E402
+from service import LANEWAY, Service, die_with_parent, inherited_environment  # noqa: E402,F401
+from waits import PATIENCE, Failed, expect, expect_equal, wait_until  # noqa: E402,F401
 
 KAFKA = ROOT / "scripts" / "kafka"
-LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
 KAFKA_TOOL = os.environ.get("KAFKA_TOOL", str(ROOT / "build" / "integration" / "kafka_tool" / "kafka_tool"))
 Promises = checks.Promises
-PR_SET_PDEATHSIG = 1
-PATIENCE = 120.0  # s: a machine may be slow, and a test that waits longer costs nothing when it passes
 SHORT_SESSION = {"session.timeout.ms": 10000}  # who is killed has its partitions for no longer than that
-
-
-class Failed(Exception):
-    """The service did not do what the scenario asks for."""
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failed(what)
-
-
-def expect_equal(expected, found, what):
-    expect(expected == found, f"{what}: expected {expected!r}, found {found!r}")
-
-
-def wait_until(what, condition, within=PATIENCE, every=0.1):
-    """The first true value of `condition`; Failed when there is none within so many seconds."""
-    deadline = time.monotonic() + within
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise Failed(f"not within {within:.0f} s: {what}")
-        time.sleep(every)
-
-
-def die_with_parent():
-    """In the child, before exec: nothing stays behind when a test is killed."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def inherited_environment():
-    """Without the test's own variables, which would be settings that laneway does not know."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("LANEWAY_")}
 
 
 def merged(base, changes):
@@ -83,86 +47,6 @@ def merged(base, changes):
     return result
 
 
-class Service:
-    """One laneway process: `run` with `settings`, or, without them, just the arguments."""
-
-    def __init__(self, run, name, arguments, settings=None, environment=None):
-        self.name, self.settings = name, settings
-        self.journal = Path(settings["journal"]["file"] if settings else "")
-        self.log_file = run.folder / f"{name}.log"
-        if settings:
-            file = run.folder / f"{name}.yaml"
-            file.write_text(json.dumps(settings, indent=1))  # JSON is YAML
-            arguments = ["run", "-c", str(file), *arguments]
-        with open(self.log_file, "wb") as log:
-            self.process = subprocess.Popen([LANEWAY, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            preexec_fn=die_with_parent, env={**inherited_environment(), **(environment or {})})
-
-    @property
-    def log(self):
-        return self.log_file.read_text(errors="replace")
-
-    def events(self, message):
-        """The log's lines with this message."""
-        pattern = re.compile(rf'msg="?{re.escape(message)}"?( |$)')
-        return [line for line in self.log.splitlines() if pattern.search(line)]
-
-    def running(self):
-        return self.process.poll() is None
-
-    def url(self):
-        def listening():
-            expect(self.running(), f"{self.name} ended with {self.process.returncode} before it listened")
-            return re.search(r'msg="admin listening".* address="?([^"\s]+)', self.log)
-        return "http://" + wait_until(f"{self.name} listens", listening).group(1)
-
-    def get(self, path):
-        with urllib.request.urlopen(self.url() + path, timeout=10) as answer:
-            return answer.read().decode()
-
-    def metric(self, name, **labels):
-        """The sum of the series with these labels."""
-        total = 0.0
-        for line in self.get("/metrics").splitlines():
-            found = re.fullmatch(r"laneway_(\w+)(?:\{(.*)\})? (\S+)", line)
-            if found and found[1] == name:
-                have = dict(re.findall(r'(\w+)="([^"]*)"', found[2] or ""))
-                if all(have.get(label) == str(value) for label, value in labels.items()):
-                    total += float(found[3])
-        return total
-
-    def processed(self):
-        """Successes so far, as its journal says."""
-        if not self.journal.exists():
-            return 0
-        return self.journal.read_bytes().count(b'"outcome":"success"')
-
-    def peak_memory(self):
-        """Bytes of resident memory at the most."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def wait(self, within):
-        """The exit code."""
-        try:
-            return self.process.wait(within)
-        except subprocess.TimeoutExpired:
-            raise Failed(f"{self.name} had not ended after {within:.0f} s") from None
-
-    def stop(self, code=0):
-        """SIGTERM; the exit must come within the drain deadline and 5 s."""
-        self.signal(signal.SIGTERM)
-        drain = float(self.settings["lanes"]["drain"].removesuffix("s"))
-        expect_equal(code, self.wait(drain + 5), f"exit code of {self.name} after SIGTERM")
-
-    def kill(self):
-        self.signal(signal.SIGKILL)
-        self.process.wait()
-
-
 class Run:
     """One scenario's surroundings."""
 
@@ -172,7 +56,7 @@ class Run:
         self.services, self.writers, self.endless_writers, self.sampler = [], [], [], None
         self.evidence = Evidence()
         self.lock = threading.Lock()
-        shared = os.environ.get("LANEWAY_KAFKA_DIR")
+        shared = os.environ.get("LANEWAY_THREE_KAFKAS_DIR" if nodes == 3 else "LANEWAY_KAFKA_DIR")
         self.owns_kafka = own_kafka or not shared
         self.kafka_dir = self.folder / "kafka" if self.owns_kafka else Path(shared)
         self.topic = f"{name}-{os.getpid()}"
@@ -182,9 +66,11 @@ class Run:
     def __enter__(self):
         try:
             more = ["--nodes", str(self.nodes), "--while", str(os.getpid())] if self.owns_kafka else []
-            more += ["--secured"] if self.secured else []
-            self.bootstrap = self.kafka("start", *more).strip()
+            more += ["--secured"] if self.secured and self.owns_kafka else []
+            where_passwords_are_asked = self.kafka("start", *more).strip()
             self.admin_bootstrap = re.search(r"KAFKA_ADMIN_BOOTSTRAP=(\S+)", self.kafka("env"))[1]
+            # A shared Kafka is secured for those that need it, and has an open door for the others.
+            self.bootstrap = where_passwords_are_asked if self.secured else self.admin_bootstrap
         except BaseException:
             self.clean_up()
             raise
@@ -291,7 +177,7 @@ class Run:
             "kafka": {"bootstrap.servers": self.bootstrap, "group.id": self.group},
             "topics": [self.topic],
             "handler": {"simulate": {"sleep": "1ms"}},
-            "lanes": {"drain": "10s"},
+            "lanes": {"drain": "30s"},  # it ends as soon as it can: more is only patience with a busy machine
             "commit": {"interval": "500ms"},
             "journal": {"file": str(self.folder / f"{name}.journal")},
             "admin": {"listen": "127.0.0.1:0"},
@@ -316,14 +202,22 @@ class Run:
             return service.processed() >= records
         wait_until(f"{service.name} has processed {records}", reached, within)
 
+    def has_no_lag(self, topics=None):
+        """Whether the committed offsets are the ends of the log."""
+        committed = self.committed(topics)
+        return all(committed.get(partition) == end for partition, (low, end) in self.watermarks(topics).items() if end > low)
+
     def wait_for_no_lag(self, topics=None, within=PATIENCE):
-        """Until the committed offsets are the ends of the log."""
+        ends = {}
+
         def caught_up():
             for service in self.services:
                 expect(service.process.poll() in (None, 0, -9, 75), f"{service.name} ended with {service.process.returncode}")
             committed = self.committed(topics)
-            return all(committed.get(partition) == end for partition, (low, end) in self.watermarks(topics).items()
-                       if end > low)
+            # The ends are asked for anew only when the last known ones are reached: most often it is not even that far.
+            if all(committed.get(partition, 0) >= end for partition, end in ends.items()):
+                ends.update({partition: end for partition, (low, end) in self.watermarks(topics).items() if end > low})
+            return all(committed.get(partition) == end for partition, end in ends.items())
         wait_until("the group has no lag", caught_up, within, every=0.3)
 
     # The judgement.
@@ -375,6 +269,21 @@ class Sampler:
     def stop(self):
         self.stopping.set()
         self.thread.join(60)
+
+
+def at_once(run, cases):
+    """Calls each of these functions of a Run in a thread of its own: they wait most of the time. Tells of all that fail."""
+    def failure_of(case):
+        started = time.monotonic()
+        try:
+            case(run)
+        except Failed as failure:
+            return f"{case.__name__}: {failure}"
+        print(f"{case.__name__}: passed in {time.monotonic() - started:.1f} s")
+        return None
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as threads:
+        failures = list(filter(None, threads.map(failure_of, cases)))
+    expect(not failures, "\n".join(failures))
 
 
 def main(name, scenario, own_kafka=False, nodes=1, secured=False):

@@ -12,7 +12,7 @@ import harness
 from harness import Promises, expect_equal, wait_until
 from web_service import Quiet, WebService, record_of
 
-PARTITIONS, RECORDS = 4, 2000
+PARTITIONS, RECORDS = 4, 1000
 RESET, STALL, LARGE, LARGE_FAILURE, REDIRECT, NONSENSE = range(6)  # offset % 25; what is more is accepted
 TEN_MB = b"x" * (10 << 20)
 
@@ -106,8 +106,9 @@ def scenario(run):
     receiver = Receiver(Hostile)
     run.produce("--count", RECORDS, "--size", 200, "--keys", 50)
     retry = {"attempts": 100, "backoff": "20ms", "max_backoff": "100ms"}
-    service = run.service("hostile", handler={"simulate": None, "http": {"url": receiver.url(), "timeout": "5s"}},
-                          retry=retry, dead_letter={"topic": "{topic}-dlt"}, lanes={"workers": 32, "drain": "10s"})
+    # A time-out that is short is one of a right answer, too, when the machine is busy; the record would be accepted twice.
+    service = run.service("hostile", handler={"simulate": None, "http": {"url": receiver.url(), "timeout": "10s"}},
+                          retry=retry, dead_letter={"topic": "{topic}-dlt"}, lanes={"workers": 32})
     run.wait_for_no_lag()
     redirected = sum(offset % 25 == REDIRECT for low, end in run.watermarks().values() for offset in range(low, end))
     expect_equal(redirected, service.metric("dead_letters_total", reason="rejected"), "dead letters")
@@ -122,7 +123,7 @@ def in_batches(run, retry):
     receiver = Receiver(Batches)
     service = run.service("batches", kafka={"group.id": run.group + "-batches"},
                           handler={"simulate": None, "http": {"url": receiver.url(), "batch": {"records": 20}}},
-                          retry=retry, lanes={"order": "key", "workers": 32, "drain": "10s"})
+                          retry=retry, lanes={"order": "key", "workers": 32})
     wait_until("every record was accepted", lambda: len(receiver.accepted) == RECORDS)
     service.stop()
     accepted_once(receiver, RECORDS)

@@ -3,7 +3,7 @@ larger than a lane's share."""
 import harness
 from harness import Promises, expect, expect_equal
 
-PARTITIONS, RECORDS, SIZE = 8, 400, 900_000
+PARTITIONS, RECORDS, SIZE = 8, 200, 900_000
 BUDGET = 32  # MiB
 # What a service without records takes, and what cannot be counted exactly (libraries, stacks, the allocator's reserve).
 BESIDE = 64
@@ -14,7 +14,7 @@ def scenario(run):
     run.watch_commits()
     run.produce("--count", RECORDS, "--size", SIZE)
     service = run.service("service", lanes={"memory": f"{BUDGET}MiB", "workers": 2, "queue": 64},
-                          handler={"simulate": {"sleep": "20ms"}})
+                          handler={"simulate": {"sleep": "100ms"}})
     run.wait_for_no_lag()
     peak = service.peak_memory()
     service.stop()

@@ -29,15 +29,18 @@ def handled(run):
     return {place for journal in run.folder.glob("*.journal") for place in re.findall(pattern, journal.read_text())}
 
 
+def readiness(service):
+    try:
+        return service.get("/readyz")
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+
+
 def stuck(run, service):
     """A handler that ignores its stop is told of, and holds up no other record."""
     run.produce("--count", PARTITIONS, "--size", 100, "--keys", PARTITIONS)
     wait_until("a handler is stuck", lambda: service.metric("pool_stuck", partition=0) == 1)
-    try:
-        reasons = service.get("/readyz")
-    except urllib.error.HTTPError as error:
-        reasons = error.read().decode()
-    expect("stuck" in reasons, f"readiness does not say that a handler is stuck: {reasons}")
+    wait_until("readiness says that a handler is stuck", lambda: "stuck" in readiness(service))
     expect_equal(1, len(service.events("handler stuck")), "stuck handlers in the log")
     wait_until("all others are processed", lambda: len(handled(run)) == RECORDS + PARTITIONS - 1)
     expect(run.committed()[run.topic, 0] <= STUCK, "the record that is stuck was committed")

@@ -13,7 +13,8 @@ from harness import expect, expect_equal, wait_until
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "none"
 PARTITIONS, KEYS = 4, 200
-SMALL, LARGE = 60000, 60  # records; the large ones must wait for the last service
+SMALL, LARGE = 12000, 40  # records; the large ones must wait for the last service
+RATE = 1500  # of the small ones, a second
 
 
 def options(limit, instance=None):
@@ -23,7 +24,7 @@ def options(limit, instance=None):
         kafka["group.instance.id"] = instance
     return {"kafka": kafka, "handler": {"simulate": None, "produce": {"topic": "{topic}-out", "transactional": True,
                                                                       "kafka": client}},
-            "lanes": {"order": "key" if MODE == "key" else "none", "queue": 2000, "workers": 16, "drain": "5s",
+            "lanes": {"order": "key" if MODE == "key" else "none", "queue": 2000, "workers": 16,
                       "max_incomplete": 100000},
             "retry": {"max_backoff": "1s"}, "commit": {"interval": "100ms"}}
 
@@ -32,17 +33,17 @@ def scenario(run):
     run.create(PARTITIONS)
     run.create(PARTITIONS + 3, topic=run.topic + "-out")
     restricted = options(limit=50000, instance="a")
-    run.produce_meanwhile("--count", LARGE, "--rate", 6, "--size", 60000, "--keys", KEYS, "--header", "large")
-    run.produce_meanwhile("--count", SMALL // 4, "--rate", 6000, "--keys", KEYS, "--header", "number")
+    run.produce_meanwhile("--count", LARGE, "--rate", 8, "--size", 60000, "--keys", KEYS, "--header", "large")
+    run.produce_meanwhile("--count", SMALL // 4, "--rate", RATE, "--keys", KEYS, "--header", "number")
     first = run.service("first", **restricted)
     run.wait_for_progress(first, SMALL // 6)
     first.kill()
-    run.produce_meanwhile("--count", SMALL // 4, "--rate", 6000, "--keys", KEYS, "--header", "more")
+    run.produce_meanwhile("--count", SMALL // 4, "--rate", RATE, "--keys", KEYS, "--header", "more")
     again = run.service("again", **restricted)
     run.wait_for_progress(again, SMALL // 6)
     second = run.service("second", **options(limit=50000))
     wait_until("the second has partitions", lambda: second.events("lane assigned"))
-    run.produce_meanwhile("--count", SMALL // 2, "--rate", 6000, "--keys", KEYS, "--header", "later")
+    run.produce_meanwhile("--count", SMALL // 2, "--rate", RATE, "--keys", KEYS, "--header", "later")
     run.wait_for_progress(second, SMALL // 20)
     second.kill()
     run.finish_writing()

@@ -11,21 +11,21 @@ def scenario(run):
     run.create(8)
     run.watch_commits()
     options = {"kafka": {"partition.assignment.strategy": STRATEGY},
-               "handler": {"simulate": {"sleep": "3ms", "fail": 0.02}},
+               "handler": {"simulate": {"sleep": "10ms", "fail": 0.02}},
                "retry": {"backoff": "2s", "max_backoff": "2s"}}
 
     def members(count):
         wait_until(f"the group has {count} members", lambda: (
-            run.members()["state"] == "Stable" and len(run.members()["members"]) == count))
+            (group := run.members())["state"] == "Stable" and len(group["members"]) == count))
 
     first = run.service("first", **options)
-    run.produce_meanwhile("--rate", 2500, "--size", 100)
-    run.wait_for_progress(first, 1000)
+    run.produce_meanwhile("--rate", 800, "--size", 100)
+    run.wait_for_progress(first, 400)
     second = run.service("second", **options)
-    run.wait_for_progress(second, 1000)
+    run.wait_for_progress(second, 400)
     members(2)
     third = run.service("third", **options)
-    run.wait_for_progress(third, 1000)
+    run.wait_for_progress(third, 400)
     members(3)
     second.stop()
     members(2)

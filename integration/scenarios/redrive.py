@@ -17,7 +17,7 @@ import time
 import harness
 from harness import expect, expect_equal, wait_until
 
-PARTITIONS, LETTERS, RATE = 3, 1500, 600
+PARTITIONS, LETTERS, RATE = 3, 900, 600
 SLOW = 150  # so that it is not at its end before it is interrupted
 STARTED = int(time.time() - 24 * 3600) * 1000  # ms: when the records were first written
 
@@ -84,7 +84,7 @@ class Shop:
 
     def dlq(self, verb, *arguments, code=0):
         done = subprocess.run([harness.LANEWAY, "dlq", verb, "-c", self.file,
-                               *map(str, arguments)], text=True, capture_output=True, timeout=120, check=False,
+                               *map(str, arguments)], text=True, capture_output=True, timeout=harness.PATIENCE, check=False,
                               stdin=subprocess.DEVNULL, env=harness.inherited_environment())
         print(f"$ dlq {verb} {' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         expect_equal(code, done.returncode, f"exit code of dlq {verb} {arguments}")
@@ -94,7 +94,7 @@ class Shop:
     def redrive_on_a_terminal(self):
         """What a person sees."""
         ours, theirs = pty.openpty()
-        redrive = subprocess.Popen([harness.LANEWAY, "dlq", "redrive", "-c", self.file, "--yes", "--rate", str(2 * RATE)],
+        redrive = subprocess.Popen([harness.LANEWAY, "dlq", "redrive", "-c", self.file, "--yes", "--rate", str(RATE)],
                                    stdin=theirs, stdout=theirs, stderr=theirs, env=harness.inherited_environment(),
                                    preexec_fn=harness.die_with_parent)
         os.close(theirs)
@@ -110,7 +110,7 @@ class Shop:
         """Sends signal `number` when so many more records have arrived; the exit code."""
         before = self.end()
         redrive = self.run.command(f"redrive-{number}-{before}", "dlq", "redrive", "-c", str(self.file), "--yes", "--rate", str(SLOW))
-        wait_until(f"{after} records are sent back", lambda: self.end() >= before + after)
+        wait_until(f"{after} records are sent back", lambda: self.end() >= before + after, every=0.25)
         expect(redrive.running(), "the redrive had ended before it was interrupted")
         redrive.signal(number)
         return redrive.wait(harness.PATIENCE)

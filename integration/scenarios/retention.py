@@ -1,6 +1,6 @@
 """Retention overtakes a service that was away: what is gone is logged as a gap, what is left is processed."""
 import harness
-from harness import Promises, expect, expect_equal
+from harness import Promises, expect, expect_equal, wait_until
 
 RECORDS = 6000
 GONE = 2500  # first offset that is left
@@ -12,6 +12,7 @@ def scenario(run):
     options = {"handler": {"simulate": {"sleep": "5ms"}}, "lanes": {"workers": 4}}
     first = run.service("first", **options)
     run.wait_for_progress(first, RECORDS // 6)
+    wait_until("some of each partition is committed", lambda: len(run.committed()) == 2)
     first.stop()
     committed = run.committed()
     run.produce("--count", RECORDS // 2)

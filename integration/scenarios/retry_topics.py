@@ -11,11 +11,10 @@ import time
 
 import harness
 from harness import Promises, expect, expect_equal, wait_until
-from kill import recent_successes
 from web_service import WebService, record_of
 
 PARTITIONS, RECORDS, IN_MEMORY, STRANGERS = 3, 1500, 2, 9
-INTERVAL, SLACK = 0.5, 2.0  # s: of commits; for a busy machine
+FAR, RATE = 200, 100  # of each partition: records that are accepted before the kill in any case; and at most a second
 WORKS_AT = {1: IN_MEMORY + 1, 2: IN_MEMORY + 2, 3: None}  # by offset % 20: the first attempt that works, None: none
 REFUSED = 4
 LARGE, LARGEST = 60_000, 20_000  # bytes: of a few records, that the last retry topic takes
@@ -46,32 +45,36 @@ class Receiver(WebService):
             self.accepted.setdefault((partition, offset), time.time())
             return 204
 
+    def accepted_of(self, partition):
+        with self.lock:
+            return sum(place[0] == partition for place in self.accepted)
+
 
 def scenario(run):
-    retries = [f"{run.topic}-retry-500ms", f"{run.topic}-retry-2s"]
+    retries = [f"{run.topic}-retry-500ms", f"{run.topic}-retry-4s"]
     topics = [run.topic, *retries]
     run.create(PARTITIONS)
     receiver = Receiver(run.topic)
     options = {"handler": {"simulate": None, "http": {"url": receiver.url()}},
-               "kafka": {"session.timeout.ms": 6000, "heartbeat.interval.ms": 1000},
-               "commit": {"interval": f"{INTERVAL * 1000:.0f}ms"}, "breaker": {"failures": 0},
-               "retry": {"attempts": IN_MEMORY, "backoff": "20ms", "topics": ["500ms", "2s"]}, "dead_letter": {"topic": "{topic}-dlt"}}
-    first = run.service("first", **options)
+               "kafka": harness.SHORT_SESSION, "breaker": {"failures": 0},
+               "retry": {"attempts": IN_MEMORY, "backoff": "20ms", "topics": ["500ms", "4s"]}, "dead_letter": {"topic": "{topic}-dlt"}}
+    first = run.service("first", lanes={"rate": {"records": RATE}}, **options)  # so slow that it cannot come to its end
     wait_until("the service has made its topics", lambda: first.events("started"))
     run.watch_commits(topics=topics)
     run.produce("--count", RECORDS, "--size", 100)
     run.tool("configure", retries[1], f"max.message.bytes={LARGEST}")
-    run.produce("--count", 4 * PARTITIONS, "--size", LARGE)
     run.produce("--count", STRANGERS, "--size", 100, topic=retries[0])
     wait_until("records have come back from a retry topic",
                lambda: any(IN_MEMORY + 1 in numbers for numbers in list(receiver.attempts.values())))
+    wait_until("each partition has come far", lambda: min(receiver.accepted_of(partition) for partition in range(PARTITIONS)) >= FAR)
+    settled = first.settled(lambda: run.has_no_lag(topics))
     first.kill()
+    run.produce("--count", 4 * PARTITIONS, "--size", LARGE)  # so the second has something for each topic, however late the kill was
     second = run.service("second", **options)
     run.wait_for_no_lag(topics)
     expect(second.metric("retry_topics_total") > 0, "nothing was counted that went to a retry topic")
     second.stop()
-    window = INTERVAL + SLACK
-    run.judge(Promises(stopped_clean=True, duplicates=recent_successes(first, window), redelivery_window=window), topics,
+    run.judge(Promises(stopped_clean=True, duplicates=first.successes_since(settled), settled=settled), topics,
               letters=[run.topic + "-dlt"], retries=retries)
     judge_attempts(receiver)
     judge_dead_letters(run, retries)

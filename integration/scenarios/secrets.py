@@ -18,7 +18,7 @@ import urllib.request
 from pathlib import Path
 
 import harness
-from harness import KAFKA_TOOL, LANEWAY, expect, expect_equal, inherited_environment, wait_until
+from harness import KAFKA_TOOL, LANEWAY, PATIENCE, expect, expect_equal, inherited_environment, wait_until
 from web_service import WebService, record_of
 
 PLUGINS = Path(os.environ.get("PLUGINS", str(harness.ROOT / "build" / "integration" / "plugins")))
@@ -93,7 +93,7 @@ class Outputs:
 
     def laneway(self, *arguments, **variables):
         done = subprocess.run([LANEWAY, *map(str, arguments)], text=True, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=60, check=False, env={**inherited_environment(), **variables})
+                              timeout=PATIENCE, check=False, env={**inherited_environment(), **variables})
         self.add("laneway " + " ".join(map(str, arguments)), done.stdout + done.stderr)
         return done
 
@@ -101,7 +101,7 @@ class Outputs:
         headers = {"Authorization": "Bearer " + token, "X-Laneway": "1"} if token else {}
         request = urllib.request.Request(url, headers=headers, method=method, data=b"" if method == "POST" else None)
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 status, body = answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             status, body = error.code, str(error.headers) + error.read().decode()
@@ -128,7 +128,7 @@ def write_records(run):
     lines = [json.dumps({"partition": 0, "key": payload("key"), "value": payload("value"),
                          "headers": [["tenant", payload("header")]]}) for _ in range(RECORDS)]
     done = subprocess.run([KAFKA_TOOL, "--bootstrap", run.admin_bootstrap, "write", run.topic], input="\n".join(lines) + "\n",
-                          text=True, capture_output=True, timeout=60, check=False)
+                          text=True, capture_output=True, timeout=PATIENCE, check=False)
     expect_equal(0, done.returncode, f"exit code of kafka_tool write: {done.stderr}")
 
 
@@ -257,7 +257,7 @@ def brokers_that_refuse(run, outputs):
             "key": {**ssl, "ssl.key.pem": canary("key-pem"), "ssl.key.password": canary("key-password")},
             "store": {**ssl, "ssl.keystore.location": store, "ssl.keystore.password": canary("store-password")}}.items():
         service = run.service(name, kafka=kafka, log={"level": "debug"}, start_deadline="300ms", allow_insecure=True)
-        expect(service.wait(30) in (69, 70, 78), f"exit code {service.process.returncode} of {name}")
+        expect(service.wait(PATIENCE) in (69, 70, 78), f"exit code {service.process.returncode} of {name}")
         expect("starting" in service.log, f"{name} was refused as a configuration: {service.log}")
         outputs.add("log of a refused " + name, service.log)
         expect_not_zero(outputs.laneway("check", "--connect", "-c", run.folder / f"{name}.yaml"), name)
@@ -350,4 +350,4 @@ def scenario(run):
 
 
 if __name__ == "__main__":
-    harness.main("secrets", scenario, own_kafka=True, secured=True)
+    harness.main("secrets", scenario, secured=True)

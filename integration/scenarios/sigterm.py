@@ -2,15 +2,15 @@
 import harness
 from harness import Promises, expect
 
-RECORDS = 15000
+RECORDS = 6000
 
 
 def scenario(run):
     run.create(6)
     run.produce("--count", RECORDS, "--size", 100)
-    run.produce_meanwhile("--rate", 3000, "--size", 100)
+    run.produce_meanwhile("--rate", 1000, "--size", 100)
     run.watch_commits()
-    options = {"handler": {"simulate": {"sleep": {"p50": "3ms", "p99": "60ms"}}}}
+    options = {"handler": {"simulate": {"sleep": {"p50": "5ms", "p99": "60ms"}}}, "lanes": {"workers": 4}}
     first = run.service("first", **options)
     run.wait_for_progress(first, RECORDS // 4)
     first.stop()

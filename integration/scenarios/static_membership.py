@@ -1,4 +1,6 @@
 """Static members: a restart within the session moves no partition; a second process of the same name ends the first."""
+import json
+
 import harness
 from harness import Promises, expect, expect_equal, wait_until
 
@@ -20,10 +22,11 @@ def scenario(run):
                                         "session.timeout.ms": 30000}, handler={"simulate": {"sleep": "3ms"}})
 
     kept, restarted = member("kept", "a"), member("restarted", "b")
-    wait_until("both have partitions",
-               lambda: (both := partitions(run)) and {client: len(own) for client, own in both.items()} == {"a": 2, "b": 2})
-    before = partitions(run)
-    run.produce_meanwhile("--rate", 1000)
+    before = wait_until("both have partitions",
+                        lambda: (both := partitions(run)) and [len(own) for own in both.values()] == [2, 2] and both)
+    wait_until("the one that stays has taken up its partitions",
+               lambda: len(json.loads(kept.get("/status"))["lanes"]) == 2)
+    run.produce_meanwhile("--rate", 500)
     run.wait_for_progress(restarted, 500)
     assigned = len(kept.events("lane assigned"))
     restarted.stop()

@@ -7,8 +7,8 @@ import json
 import harness
 from harness import Promises, expect, expect_equal, wait_until
 
-RECORDS, PARTITIONS = 30000, 6
-RATE, BURST = 10000, 0.1  # records/s; s
+RECORDS, PARTITIONS = 12000, 6
+RATE, BURST = 6000, 0.1  # records/s; s
 
 
 def scenario(run):

@@ -3,6 +3,7 @@
 Then a third service with the log handler prints the same records.
 """
 import collections
+import json
 import re
 
 import harness
@@ -46,7 +47,8 @@ def scenario(run):
                "retry": {"backoff": "50ms"}}
     services = [run.service(name, **webhook) for name in ("first", "second")]
     # Not before: what waits for its next attempt when a lane goes begins with the first again.
-    wait_until("both have partitions", lambda: all(service.events("lane assigned") for service in services))
+    wait_until("each has its share of the partitions", lambda: all(
+        len(json.loads(service.get("/status"))["lanes"]) == PARTITIONS // 2 for service in services))
     run.produce("--count", RECORDS, "--size", SIZE, "--rate", 1000)
     run.wait_for_no_lag()
     for service in services:

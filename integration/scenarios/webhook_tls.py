@@ -22,14 +22,18 @@ class Http2Server:
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                         "-keyout", self.key, "-out", self.certificate, "-subj", "/CN=test",
                         "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True, timeout=60)
+        wait_until("nghttpd listens", lambda: self.start(run))
+
+    def start(self, run):
+        """Whether it listens. It must be told a port, and somebody else may take that before it does."""
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         with self.file.open("wb") as output:
-            self.process = subprocess.Popen(["nghttpd", "-v", "--address=127.0.0.1", "--echo-upload", str(self.port), self.key,
-                                             self.certificate], stdout=output, stderr=output,
-                                            preexec_fn=harness.die_with_parent)
-        run.writers.append(self.process)  # ended with the run
-        wait_until("nghttpd listens", lambda: "listen" in self.said())
+            process = subprocess.Popen(["nghttpd", "-v", "--address=127.0.0.1", "--echo-upload", str(self.port), self.key,
+                                        self.certificate], stdout=output, stderr=output, preexec_fn=harness.die_with_parent)
+        run.writers.append(process)  # ended with the run
+        wait_until("nghttpd listens or gives up", lambda: "listen 127" in self.said() or process.poll() is not None)
+        return process.poll() is None
 
     def said(self):
         return re.sub(r"\x1b\[[0-9;]*m", "", self.file.read_text(errors="replace"))
@@ -60,6 +64,7 @@ def scenario(run):
     service.stop()
     outputs["log"] = service.log
 
+    wait_until("nghttpd has told of each request", lambda: len(server.received()) >= RECORDS)
     streams = server.received()
     expect_equal({TOKEN}, {headers.get("authorization") for headers in streams.values()}, "authorizations")
     expect_equal(RECORDS, len({(headers["kafka-partition"], headers["kafka-offset"]) for headers in streams.values()}),
@@ -82,7 +87,7 @@ def wrong_authority(run, server):
     file = run.folder / "untrusting.yaml"
     file.write_text(json.dumps(settings))
     checked = run.command("untrusting", "check", "--connect", "-c", str(file))
-    code = checked.wait(60)
+    code = checked.wait(harness.PATIENCE)
     expect(code != 0 and "certificate" in checked.log, f"check --connect ended with {code}: {checked.log}")
 
 

@@ -60,7 +60,7 @@ KillMode=mixed
 
 
 def analyze(*arguments):
-    return subprocess.run(["systemd-analyze", "--no-pager", *map(str, arguments)], text=True, capture_output=True, timeout=60,
+    return subprocess.run(["systemd-analyze", "--no-pager", *map(str, arguments)], text=True, capture_output=True, timeout=120,
                           env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
 
 

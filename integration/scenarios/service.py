@@ -1,0 +1,124 @@
+"""A laneway process: its log, its journal, and what it says over HTTP."""
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+from evidence import FINISHED
+from waits import PATIENCE, Failed, expect, expect_equal, wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent():
+    """In the child, before exec: nothing stays behind when a test is killed."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def inherited_environment():
+    """Without the test's own variables, which would be settings that laneway does not know."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("LANEWAY_")}
+
+
+class Service:
+    """One laneway process: `run` with `settings`, or, without them, just the arguments."""
+
+    def __init__(self, run, name, arguments, settings=None, environment=None):
+        self.name, self.settings = name, settings
+        self.journal = Path(settings["journal"]["file"] if settings else "")
+        self.log_file = run.folder / f"{name}.log"
+        if settings:
+            file = run.folder / f"{name}.yaml"
+            file.write_text(json.dumps(settings, indent=1))  # JSON is YAML
+            arguments = ["run", "-c", str(file), *arguments]
+        with open(self.log_file, "wb") as log:
+            self.process = subprocess.Popen([LANEWAY, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            preexec_fn=die_with_parent, env={**inherited_environment(), **(environment or {})})
+
+    @property
+    def log(self):
+        return self.log_file.read_text(errors="replace")
+
+    def events(self, message):
+        """The log's lines with this message."""
+        pattern = re.compile(rf'msg="?{re.escape(message)}"?( |$)')
+        return [line for line in self.log.splitlines() if message in line and pattern.search(line)]
+
+    def running(self):
+        return self.process.poll() is None
+
+    def url(self):
+        def listening():
+            expect(self.running(), f"{self.name} ended with {self.process.returncode} before it listened")
+            return re.search(r'msg="admin listening".* address="?([^"\s]+)', self.log)
+        return "http://" + wait_until(f"{self.name} listens", listening).group(1)
+
+    def get(self, path):
+        with urllib.request.urlopen(self.url() + path, timeout=PATIENCE) as answer:
+            return answer.read().decode()
+
+    def metric(self, name, **labels):
+        """The sum of the series with these labels."""
+        total = 0.0
+        for line in self.get("/metrics").splitlines():
+            found = re.fullmatch(r"laneway_(\w+)(?:\{(.*)\})? (\S+)", line)
+            if found and found[1] == name:
+                have = dict(re.findall(r'(\w+)="([^"]*)"', found[2] or ""))
+                if all(have.get(label) == str(value) for label, value in labels.items()):
+                    total += float(found[3])
+        return total
+
+    def processed(self):
+        """Successes so far, as its journal says."""
+        if not self.journal.exists():
+            return 0
+        return self.journal.read_bytes().count(b'"outcome":"success"')
+
+    def successes_since(self, moment):
+        """How many records it finished after this time, in ns since 1970."""
+        attempts = [json.loads(line) for line in self.journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        return sum(attempt["outcome"] in FINISHED and attempt["end"] > moment for attempt in attempts)
+
+    def settled(self, done):
+        """A time, in ns since 1970: whatever it had finished by then is committed, or in the map of a commit.
+
+        That takes commits, so records must go on being finished; or `done` says that there is nothing left.
+        """
+        now, before = time.time_ns(), self.metric("commits_total", result="success")
+        # One may have been under way; one more, and what was written down just now has reached the commit, too.
+        wait_until(f"{self.name} has committed what it has finished",
+                   lambda: self.metric("commits_total", result="success") >= before + 3 or done())
+        return now
+
+    def peak_memory(self):
+        """Bytes of resident memory at the most."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self, within):
+        """The exit code."""
+        try:
+            return self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{self.name} had not ended after {within:.0f} s") from None
+
+    def stop(self, code=0):
+        """SIGTERM; the exit must come within the drain deadline and 5 s."""
+        self.signal(signal.SIGTERM)
+        drain = float(self.settings["lanes"]["drain"].removesuffix("s"))
+        expect_equal(code, self.wait(drain + 5), f"exit code of {self.name} after SIGTERM")
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        self.process.wait()
