@@ -76,7 +76,7 @@ void write(rd_kafka_t* client, const std::string& topic, const Json& record, Wri
         "produce to " + topic);
 }
 
-void print_record(const rd_kafka_message_t& message) {
+void print_content(const rd_kafka_message_t& message) {
   Json headers = Json::array();
   rd_kafka_headers_t* all = nullptr;
   if (rd_kafka_message_headers(&message, &all) == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -113,7 +113,7 @@ void write_records(const std::string& bootstrap, const std::string& topic) {
 }
 
 void read_records(const std::string& bootstrap, const std::string& topic) {
-  for_each_record(bootstrap, topic, true, print_record);
+  for_each_record(bootstrap, topic, true, print_content);
 }
 
 }  // namespace kafka_tool
