@@ -91,7 +91,8 @@ def scenario(run):
 def tried_in_vain(run, service):
     """Without their topic, the first dead letters of each partition's second half hold back its commits: what is done behind
     them is in the commits' maps alone."""
-    wait_until("dead letters are written in vain", lambda: service.events("dead letter not written, will be tried again"))
+    wait_until("dead letters are written in vain, and in vain again",
+               lambda: service.journaled("dead_letter_failed") > 2 * PARTITIONS)
 
     def commits():
         found = list(map(json.loads, run.tool("committed", run.group, run.topic)))

@@ -3,7 +3,7 @@ larger than a lane's share."""
 import harness
 from harness import Promises, expect, expect_equal
 
-PARTITIONS, RECORDS, SIZE = 8, 200, 900_000
+PARTITIONS, RECORDS, SIZE = 8, 120, 900_000
 BUDGET = 32  # MiB
 # What a service without records takes, and what cannot be counted exactly (libraries, stacks, the allocator's reserve).
 BESIDE = 64

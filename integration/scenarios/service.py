@@ -76,11 +76,14 @@ class Service:
                     total += float(found[3])
         return total
 
-    def processed(self):
-        """Successes so far, as its journal says."""
+    def journaled(self, outcome):
+        """Attempts so far that ended like this, as its journal says."""
         if not self.journal.exists():
             return 0
-        return self.journal.read_bytes().count(b'"outcome":"success"')
+        return self.journal.read_bytes().count(f'"outcome":"{outcome}"'.encode())
+
+    def processed(self):
+        return self.journaled("success")
 
     def successes_since(self, moment):
         """How many records it finished after this time, in ns since 1970."""

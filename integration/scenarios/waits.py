@@ -19,10 +19,13 @@ def expect_equal(expected, found, what):
 
 def wait_until(what, condition, within=PATIENCE, every=0.1):
     """The first true value of `condition`; Failed when there is none within so many seconds."""
-    deadline = time.monotonic() + within
+    begun = time.monotonic()
+    deadline = begun + within
     while True:
         value = condition()
         if value:
+            if time.monotonic() > begun + 1:
+                print(f"waited {time.monotonic() - begun:.1f} s: {what}", flush=True)
             return value
         if time.monotonic() > deadline:
             raise Failed(f"not within {within:.0f} s: {what}")
