@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 /// How long a single request, and the wait for its effect, may take.
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds patience{60};
 inline int patience_ms() { return static_cast<int>(std::chrono::milliseconds(patience).count()); }
 
 class Failure : public std::runtime_error {

@@ -168,7 +168,7 @@ std::vector<std::int32_t> target_partitions(rd_kafka_t* client, const Load& load
 std::int64_t produce(const std::string& bootstrap, const Load& load) {
   Ledger ledger(load.topic, load.acks_file);
   const Settings settings = {
-      {"enable.idempotence", "true"}, {"linger.ms", "5"}, {"message.timeout.ms", "60000"}};
+      {"enable.idempotence", "true"}, {"linger.ms", "5"}, {"message.timeout.ms", "240000"}};
   const auto client = connect(bootstrap, settings, Ledger::report, &ledger);
   Writer writer(client.get(), load, target_partitions(client.get(), load));
   pace(load, client.get(), [&](std::int64_t number) {
