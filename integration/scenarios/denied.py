@@ -5,7 +5,7 @@
 import re
 
 import harness
-from bad_input import ends
+from bad_input import ends, ends_once_brokers_answered
 from harness import expect, expect_equal, wait_until
 
 USER, PASSWORD, WRONG = "worker", "worker-password", "canary-password"
@@ -39,12 +39,11 @@ class Place:
 
     def is_refused(self, name, *words, check=True, password=PASSWORD):
         """Both `run` and `check --connect` end with 69 and these words."""
-        service = self.start(name, password, start_deadline="15s")
-        ends(service, 69, *words)
+        service = ends_once_brokers_answered(
+            self.run, lambda deadline: self.start(f"{name}-{deadline}", password, start_deadline=deadline), 69, *words)
         expect_equal([], service.events("lane assigned"), f"lanes of {name}")
-        self.run.services.remove(service)
         if check:
-            asks = self.run.command(f"{name}-check", "check", "--connect", "-c", str(self.run.folder / f"{name}.yaml"))
+            asks = self.run.command(f"{name}-check", "check", "--connect", "-c", str(self.run.folder / f"{service.name}.yaml"))
             ends(asks, 69, *words)
             self.run.services.remove(asks)
 
