@@ -161,7 +161,7 @@ TEST_CASE("an outage uses up neither attempts nor their time, however long it la
 }
 
 TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no attempt is used up") {
-  Downstream downstream("test", {1, seconds(30), seconds(5)}, {});
+  Downstream downstream("test", {1, seconds(30), std::chrono::hours(1)}, {});
   FailingLane test;
   test.context.downstream = &downstream;
   test.partition.add_run(0, 20);
@@ -266,7 +266,7 @@ TEST_CASE("the time that attempts take counts for max_elapsed") {
 TEST_CASE("calls that run into their time-out count as slow for the breaker, where that is wanted") {
   for (const bool wanted : {true, false}) {
     CAPTURE(wanted);
-    Downstream downstream("test", {1, seconds(30), seconds(5)}, wanted ? milliseconds(1) : Duration::zero());
+    Downstream downstream("test", {1, seconds(30), std::chrono::hours(1)}, wanted ? milliseconds(1) : Duration::zero());
     FailingLane test;
     test.context.downstream = &downstream;
     test.handler.job_timeout = milliseconds(20);
@@ -282,7 +282,7 @@ TEST_CASE("calls that run into their time-out count as slow for the breaker, whe
 }
 
 TEST_CASE("a drain does not wait for an open breaker: what it withholds is given back") {
-  Downstream downstream("test", {1, seconds(30), seconds(5)}, {});
+  Downstream downstream("test", {1, seconds(30), std::chrono::hours(1)}, {});
   FailingLane test;
   test.context.downstream = &downstream;
   test.partition.add_run(0, 20);

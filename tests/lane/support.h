@@ -29,7 +29,7 @@ inline Offsets offsets(std::int64_t begin, std::int64_t end) {
   return result;
 }
 
-inline constexpr Duration patience = seconds(30);
+inline constexpr Duration patience = seconds(60);
 
 /// What a partition holds, how far it has been popped, and what was asked of its client.
 struct Partition {

@@ -68,12 +68,17 @@ TEST_CASE("more workers take what is queued at once") {
 
 TEST_CASE("threads that are too many end though there is work, and never one that is needed") {
   auto jobs = single_jobs(400);
-  std::atomic<int> at_work{0};
-  std::atomic<int> most{0};
+  Mutex mutex;  // of both together: a worker that is late must not tell what was before
+  int at_work = 0;
+  int most = 0;
   TestPool pool(limits(8, 400), [&](const Claim& claim) {
-    most = std::max(most.load(), ++at_work);
+    {
+      MutexLock lock(mutex);
+      most = std::max(most, ++at_work);
+    }
     std::this_thread::sleep_for(microseconds(200));
     run_jobs(claim);
+    MutexLock lock(mutex);
     --at_work;
   });
   std::size_t next = 0;
@@ -93,9 +98,15 @@ TEST_CASE("threads that are too many end though there is work, and never one tha
     feed();
     return pool->snapshot().threads == 2;
   }));
-  most = 0;
+  {
+    MutexLock lock(mutex);
+    most = 0;
+  }
   REQUIRE(eventually([&] { return pool->drained(); }));
-  CHECK(most <= 2);
+  {
+    MutexLock lock(mutex);
+    CHECK(most <= 2);
+  }
   pool->resize(8, 400);
   CHECK(eventually([&] {
     feed();

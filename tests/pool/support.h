@@ -15,7 +15,7 @@
 namespace laneway::pool {
 
 /// Far beyond what a loaded machine needs; a test that waits so long has failed.
-inline constexpr Duration patience = seconds(30);
+inline constexpr Duration patience = seconds(60);
 
 template <class Condition>
 bool eventually(Condition&& condition) {
