@@ -43,7 +43,8 @@ Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& conf
 
 ProduceHandler::~ProduceHandler() {
   ending_.store(true);
-  producer_->stop();  // what is on its way is answered unavailable; what is not stays unanswered
+  if (!producer_) return;  // it could not be made
+  producer_->stop();       // what is on its way is answered unavailable; what is not stays unanswered
 }
 
 void ProduceHandler::handle(Task task) noexcept {

@@ -251,6 +251,17 @@ TEST_CASE("the records of a task are sent together, those of a sequential task o
   }
 }
 
+TEST_CASE("client settings that do not go together are an error of the configuration") {
+  World world;
+  world.produce.timeout = seconds(10);
+  world.set("linger.ms", "20000");  // longer than a record may take
+  world.config.handler = world.produce;
+  const auto made = make_handler(world.config);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().kind == ErrorKind::configuration);
+  CHECK(made.error().message.starts_with("handler.produce: "));
+}
+
 TEST_CASE("a sequential task writes its records in order") {
   World world;
   world.set("linger.ms", "0");
