@@ -9,6 +9,7 @@
 #include "captured_log.h"
 #include "catch.h"
 #include "eventually.h"
+#include "handler/patient_export.h"
 #include "handler/record_trace.h"
 #include "handler/servers.h"
 
@@ -77,6 +78,7 @@ bool is_hexadecimal(const std::string& id, std::size_t length) {
 }  // namespace
 
 TEST_CASE("a span reaches the collector as OTLP's JSON has it") {
+  const PatientExport patient;
   HttpServer collector([](const auto&, auto& response) { response.set_content("{}", "application/json"); });
   const auto before = std::chrono::system_clock::now();
   {
@@ -167,6 +169,7 @@ TEST_CASE("handlers show the span in the place of the record's header, and the h
 
 TEST_CASE(
     "a collector that refuses or is not there harms nothing; what it missed is counted, and said once") {
+  const PatientExport patient;
   CapturedLog log;
   std::atomic<int> status{503};
   HttpServer collector([&](const auto&, auto& response) { response.status = status; });
@@ -212,6 +215,7 @@ TEST_CASE("a collector that never answers makes spans drop, and delays neither w
 }
 
 TEST_CASE("spans that a collector rejects of a request that it takes are counted as failed") {
+  const PatientExport patient;
   const std::vector<std::pair<std::string, std::uint64_t>> answers{
       {R"({"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}})", 1},
       {R"({"partialSuccess":{"rejectedSpans":7}})", 1},
@@ -230,6 +234,7 @@ TEST_CASE("spans that a collector rejects of a request that it takes are counted
 }
 
 TEST_CASE("a long reason is cut, so that what waits for the collector stays in bounds") {
+  const PatientExport patient;
   HttpServer collector([](const auto&, auto&) {});
   {
     const auto spans = tracer(collector.url(), 1);
@@ -241,6 +246,7 @@ TEST_CASE("a long reason is cut, so that what waits for the collector stays in b
 }
 
 TEST_CASE("what waits at the end is sent") {
+  const PatientExport patient;
   HttpServer collector([](const auto&, auto&) {});
   {
     const auto spans = tracer(collector.url(), 1);
