@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "catch.h"
+#include "eventually.h"
 #include "handler/factory.h"
 #include "run.h"
 
@@ -71,15 +72,9 @@ inline std::unique_ptr<Handler> made(const config::ExecHandler& settings) {
   return std::move(handler).value();
 }
 
-/// With long patience.
 template <class Condition>
 bool comes_true(const Condition& condition) {
-  const auto deadline = Deadline::in(seconds(60));
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  return true;
+  return eventually(condition);
 }
 
 inline std::size_t open_descriptors() {

@@ -135,6 +135,7 @@ TEST_CASE("a program that ended while idle is replaced at no record's cost") {
 }
 
 TEST_CASE("a program that hangs is killed with its group, also when it is deaf to SIGTERM") {
+  const Duration timeout = seconds(1);
   const Scripts scripts;
   const auto handler = made(scripts.python_loop(
       "if record['value'] == 'hang':\n"
@@ -143,16 +144,20 @@ TEST_CASE("a program that hangs is killed with its group, also when it is deaf t
       "    print(child.pid, file=open(sys.argv[1] + '/pid', 'w'), flush=True)\n"
       "    time.sleep(1000)\n"
       "answer(outcome='done')",
-      seconds(6)));
-  const auto outcome = outcome_of(*handler, record_data(1, "hang"));
-  CHECK(outcome.verdict == Verdict::retry);
-  CHECK(outcome.cause == Cause::timeout);
-  CHECK(outcome.reason == "the program did not answer in time and was killed");
+      timeout));
+  // On a busy machine a program may be killed before it has come so far.
+  REQUIRE(comes_true([&] {
+    const auto outcome = outcome_of(*handler, record_data(1, "hang"));
+    CHECK(outcome.verdict == Verdict::retry);
+    CHECK(outcome.cause == Cause::timeout);
+    CHECK(outcome.reason == "the program did not answer in time and was killed");
+    return scripts.read("pid").ends_with('\n');
+  }));
   const auto grandchild = std::stoi(scripts.read("pid"));
   CHECK(comes_true([&] { return !is_running(grandchild); }));
   CHECK(comes_true([] { return no_children(); }));
-  CHECK(outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done);
-  CHECK(handler->timeout() > seconds(6));
+  CHECK(comes_true([&] { return outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done; }));
+  CHECK(handler->timeout() > timeout);
 }
 
 TEST_CASE("a stop ends a program that hangs, and the handler works on") {
@@ -193,22 +198,29 @@ TEST_CASE("a program that ends before it reads its first record is unavailable, 
         "the program ended with exit status 1 before it answered, without reading the record; the last line "
         "of its standard error: ModuleNotFoundError: No module named 'no_such_module'");
   const auto begun = SteadyClock::now();
-  for (int i = 0; i < 5; ++i)
+  for (int i = 0; i < 3; ++i)
     CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::unavailable);
-  CHECK(SteadyClock::now() - begun >= milliseconds(100 + 200 + 400 + 800));
-  CHECK(scripts.read("starts").size() == 6);
-  // The next start is 1.6 s away.
-  Run run(one_record(record_data(1, "v")));
-  run.stop();
-  handler->handle(run.task());
-  CHECK(scripts.read("starts").size() == 6);
-  const auto& stopped = run.result().failures.at(0).outcome;
-  CHECK(stopped.verdict == Verdict::unavailable);
-  CHECK(stopped.reason.starts_with("waited for another start, because the program ended with exit status 1"));
-  CHECK(stopped.after.has_value());
+  CHECK(SteadyClock::now() - begun >= milliseconds(100 + 200));
+  CHECK(scripts.read("starts").size() == 4);
+  // The next start is 0.4 s away. A busy machine may need longer to ask for it: then it is 0.8 s, and so on.
+  CHECK(comes_true([&] {
+    Run run(one_record(record_data(1, "v")));
+    run.stop();
+    handler->handle(run.task());
+    const auto& stopped = run.result().failures.at(0).outcome;
+    const bool waited = stopped.verdict == Verdict::unavailable && stopped.after.has_value() &&
+                        stopped.reason.starts_with(
+                            "waited for another start, because the program ended with exit status 1");
+    if (!waited) (void)outcome_of(*handler, record_data(1, "v"));
+    return waited;
+  }));
 }
 
-TEST_CASE("a record that waits for a start takes the program of another that is done") {
+namespace {
+
+/// Whether a record that waits for a start has the program of another that is done. After more failures it
+/// has longer to be given that.
+bool takes_the_program_of_another(int failures) {
   const Scripts scripts;
   const auto handler = made(scripts.python(
       "if not os.path.exists(sys.argv[1] + '/good'): sys.exit(len(sys.stdin.readline()) and 4)\n"
@@ -223,12 +235,20 @@ TEST_CASE("a record that waits for a start takes the program of another that is 
   std::thread worker([&] { first = outcome_of(*handler, record_data(1, "v")); });
   CHECK(comes_true([&] { return std::filesystem::exists(scripts.path("started")); }));
   std::filesystem::remove(scripts.path("good"));
-  for (int i = 0; i < 6; ++i) fail();  // from now on no start for 3.2 s
+  for (int i = 0; i < failures; ++i) fail();
   std::thread opener([&] { scripts.write("go", ""); });
   const auto second = outcome_of(*handler, record_data(2, "v"));
   opener.join();
   worker.join();
-  CHECK(second.reason == first.reason);
+  return second.reason == first.reason;
+}
+
+}  // namespace
+
+TEST_CASE("a record that waits for a start takes the program of another that is done") {
+  // Within 0.8 s; where the machine is too busy for that, within 3.2 and 25 s.
+  CHECK((takes_the_program_of_another(4) || takes_the_program_of_another(6) ||
+         takes_the_program_of_another(9)));
 }
 
 TEST_CASE("a program that cannot be started any more is unavailable") {
@@ -293,14 +313,20 @@ TEST_CASE("many restarts leave no process and no descriptor behind") {
 TEST_CASE("whether a program starts is told without giving it a record") {
   const Scripts scripts;
   const auto reached = [](const config::ExecHandler& settings) { return reach(settings, seconds(60)); };
-  const auto right = reached(scripts.python_loop("answer(outcome='done')"));
-  REQUIRE(right.ok());
-  CHECK(**right == "/usr/bin/python3 starts, and ends when its input ends");
+  // A program that a busy machine keeps from ending within 2 s is one that stays.
+  CHECK(comes_true([&] {
+    const auto right = reached(scripts.python_loop("answer(outcome='done')"));
+    REQUIRE(right.ok());
+    return **right == "/usr/bin/python3 starts, and ends when its input ends";
+  }));
   const auto stays = reached(scripts.python("time.sleep(1000)\n"));
   REQUIRE(stays.ok());
   CHECK(**stays == "/usr/bin/python3 starts");
-  const auto wrong = reached(scripts.python("import no_such_module\n"));
-  REQUIRE_FALSE(wrong.ok());
+  auto wrong = stays;
+  REQUIRE(comes_true([&] {
+    wrong = reached(scripts.python("import no_such_module\n"));
+    return !wrong.ok();
+  }));
   CHECK(wrong.error().kind == ErrorKind::unavailable);
   CHECK(wrong.error().message ==
         "handler.exec.command: /usr/bin/python3, given no record, ended with exit status 1; the last line of "

@@ -146,7 +146,7 @@ TEST_CASE("requests at the same time have a connection each and no more") {
   std::atomic<int> together{0};
   HttpServer server([&](const auto&, auto&) {
     ++together;
-    for (int i = 0; i < 2000 && together < 4; ++i) std::this_thread::sleep_for(milliseconds(5));
+    static_cast<void>(eventually([&] { return together >= 4; }));
   });
   const auto handler = made(server.url());
   for (int round = 0; round < 2; ++round) {
@@ -211,9 +211,14 @@ TEST_CASE("no answer in time is a retry with cause timeout") {
     connection.read_request();  // until the client hangs up
   });
   auto settings = settings_for(server.url());
-  settings.timeout = milliseconds(500);  // enough to connect
+  settings.timeout = milliseconds(200);
   const auto handler = made(settings);
-  const auto outcome = outcome_of(*handler, record_data(1, "v"));
+  Outcome outcome;
+  // A busy machine may need longer than that to connect, which is another outcome.
+  REQUIRE(eventually([&] {
+    outcome = outcome_of(*handler, record_data(1, "v"));
+    return outcome.verdict != Verdict::unavailable;
+  }));
   CHECK(outcome.verdict == Verdict::retry);
   CHECK(outcome.cause == Cause::timeout);
   CHECK(outcome.reason.starts_with("no complete answer from 127.0.0.1:"));

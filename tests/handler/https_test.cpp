@@ -63,7 +63,7 @@ class TlsServer {
     });
     server_.set_keep_alive_max_count(1000000);
     server_.new_task_queue = [] { return new httplib::ThreadPool(64); };  // a connection keeps its thread
-    port_ = server_.bind_to_any_port("127.0.0.1");
+    port_ = server_.bind();
     REQUIRE(port_ > 0);
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     while (!server_.is_running()) std::this_thread::yield();
@@ -81,7 +81,7 @@ class TlsServer {
   }
 
  private:
-  httplib::SSLServer server_;
+  WithRoom<httplib::SSLServer> server_;
   int port_ = 0;
   std::mutex mutex_;
   std::vector<std::string> authorizations_;

@@ -231,7 +231,9 @@ TEST_CASE("a record without the header is rejected where no topic is configured"
 TEST_CASE("the records of a task are sent together, those of a sequential task one by one") {
   for (const bool sequential : {false, true}) {
     World world;
-    world.set("linger.ms", "300");
+    // A batch leaves when all five are in it, or with the first.
+    world.set("batch.num.messages", "5");
+    world.set("linger.ms", sequential ? "0" : "20000");
     const auto handler = world.handler();
     // The first batch that arrives is refused: all of it, or the first record alone.
     world.cluster->fail_next(Request::produce, 1, Fault::invalid_record);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "eventually.h"
 
 namespace laneway::handler {
 
@@ -33,6 +34,19 @@ inline void make_first_request() {
   thread.join();
   REQUIRE(answer);
 }
+
+/// A server of cpp-httplib. That lets five clients wait to be accepted; to others the system says nothing,
+/// and they ask again a second later, then two, four and so on.
+template <class Library>
+class WithRoom : public Library {
+ public:
+  using Library::Library;
+  /// The port; negative when there is none.
+  int bind() {
+    const int port = this->bind_to_any_port("127.0.0.1");
+    return ::listen(this->svr_sock_, 1024) == 0 ? port : -1;
+  }
+};
 
 /// Answers POST /orders by `answer` and keeps what it was sent.
 class HttpServer {
@@ -52,7 +66,7 @@ class HttpServer {
     });
     server_.set_keep_alive_max_count(1000000);
     server_.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
-    port_ = server_.bind_to_any_port("127.0.0.1");
+    port_ = server_.bind();
     REQUIRE(port_ > 0);
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     while (!server_.is_running()) std::this_thread::yield();
@@ -70,7 +84,7 @@ class HttpServer {
   }
 
  private:
-  httplib::Server server_;
+  WithRoom<httplib::Server> server_;
   int port_ = 0;
   std::thread thread_;
   std::mutex mutex_;
@@ -187,7 +201,7 @@ class Gathering {
     std::unique_lock lock(mutex_);
     most_ = std::max<int>(most_, ++present_);
     changed_.notify_all();
-    changed_.wait_for(lock, std::chrono::seconds(30), [this] { return most_ >= together_; });
+    changed_.wait_for(lock, patience, [this] { return most_ >= together_; });
     --present_;
   }
 

@@ -1,9 +1,12 @@
 #include "handler/socket_events.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -34,6 +37,15 @@ void take_number(Pair& taker, Pair& gone) {
   REQUIRE(::dup2(taker.number(), gone.number()) >= 0);
   std::swap(taker.near, gone.near);
   gone.near.close();
+}
+
+/// Whether this thread of ours waits in the kernel.
+bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const auto name_ends = stat.rfind(')');
+  return name_ends != std::string::npos && stat.substr(name_ends + 2, 1) == "S";
 }
 
 bool quiet(SocketEvents& events) { return !events.next(Duration::zero()); }
@@ -104,15 +116,16 @@ TEST_CASE("a socket that is not wanted does not end a wait again and again") {
   events.watch(pair.number(), 1, 0);
   pair.send();
   CHECK(quiet(events));
-  std::atomic<bool> woken{false};
-  std::thread other([&] {
-    std::this_thread::sleep_for(milliseconds(100));
+  std::atomic<bool> slept{false}, woken{false};
+  std::thread other([&, waiting = ::gettid()] {
+    slept = eventually([&] { return sleeps(waiting); });
     woken = true;
     events.wake();
   });
-  CHECK_FALSE(events.next(patience));
+  CHECK_FALSE(events.next(2 * patience));
   CHECK(woken);
   other.join();
+  CHECK(slept);
 }
 
 TEST_CASE("what was reported of a socket is not told of the one that has its number now") {
