@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "catch.h"
+#include "eventually.h"
 #include "kafka/embedded_cluster.h"
 
 using namespace laneway;
@@ -18,7 +19,7 @@ class Fixture {
     REQUIRE((*cluster_)->create_topic("orders-retry-5s", 16).ok());
     config.kafka["bootstrap.servers"] = {(*cluster_)->bootstrap(), "", false};
     config.kafka["group.id"] = {"g", "", false};
-    config.start_deadline = seconds(30);
+    config.start_deadline = patience;
   }
 
   Result<app::Cluster> ask(const std::string& topic) {
