@@ -1,8 +1,7 @@
 #include "lane/partition_source.h"
 
-#include <thread>
-
 #include "catch.h"
+#include "eventually.h"
 #include "kafka/embedded_cluster.h"
 #include "kafka/producer.h"
 
@@ -17,19 +16,14 @@ void produce(const kafka::ClientSettings& settings, int records) {
   REQUIRE(producer);
   const kafka::Outgoing record{.topic = partition.topic, .partition = partition.partition, .value = "value"};
   for (int i = 0; i < records; ++i) REQUIRE((*producer)->send(record, nullptr).sent == kafka::Sent::accepted);
-  REQUIRE((*producer)->flush(Deadline::in(seconds(30))));
+  REQUIRE((*producer)->flush(Deadline::in(patience)));
 }
 
 /// The offset of the next record; negative when none comes for long.
 std::int64_t next(lane::PartitionSource& source) {
-  const auto deadline = Deadline::in(seconds(20));
   kafka::Record record;
   std::int64_t offset = -1;
-  while (!deadline.passed()) {
-    if (source.pop(record, offset) == kafka::Pop::record) return offset;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return -1;
+  return eventually([&] { return source.pop(record, offset) == kafka::Pop::record; }) ? offset : -1;
 }
 
 }  // namespace

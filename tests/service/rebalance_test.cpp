@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "captured_log.h"
 #include "catch.h"
 #include "service/support.h"
 #include "telemetry/series_cap.h"
@@ -57,6 +58,7 @@ TEST_CASE(
   for (const std::string strategy : {"range", "cooperative-sticky"}) {
     INFO(strategy);
     World world(4);
+    world.rebalance_soon();
     world.config.kafka["partition.assignment.strategy"] = {strategy, "", false};
     const auto first = world.started(a_millisecond);
     CHECK(eventually([&] { return first->snapshot().size() == 4; }));
@@ -85,7 +87,8 @@ TEST_CASE(
 
 TEST_CASE("a member that the group does not let in is not ready, before its first assignment and after") {
   World world(1);
-  world.config.kafka["max.poll.interval.ms"] = {"3000", "", false};  // and so long may a rebalance take
+  world.rebalance_soon();
+  world.config.kafka["max.poll.interval.ms"] = {"4000", "", false};  // and so long may a rebalance take
   const auto refuse = [&] { world.cluster->fail_next(Cluster::Request::join_group, 100000); };
   SECTION("before") {
     refuse();
@@ -107,6 +110,7 @@ TEST_CASE("the members of one process share the partitions, static ones under na
   for (const bool is_static : {false, true}) {
     INFO(is_static);
     World world(4);
+    world.rebalance_soon();
     world.config.consumers = 2;
     if (is_static) world.config.kafka["group.instance.id"] = {"host-a", "", false};
     world.produce(100);
@@ -122,6 +126,7 @@ TEST_CASE("the members of one process share the partitions, static ones under na
 
 TEST_CASE("members of one process leave together: none sees the group rebalance while it drains") {
   World world(2);
+  world.rebalance_soon();
   world.config.consumers = 2;
   Gate finish;
   const auto service = world.started([&](const handler::Attempt& attempt) {
@@ -133,7 +138,9 @@ TEST_CASE("members of one process leave together: none sees the group rebalance 
   world.produce(1);
   CHECK(eventually([&] { return world.history.started({0, 0}) == 1 && world.history.started({1, 0}) == 1; }));
   service->stop();
-  std::this_thread::sleep_for(milliseconds(700));  // long enough for the other to leave by itself
+  // The first has nothing more to do. Where it left now, what the other has yet to commit would be refused.
+  REQUIRE(eventually([&] { return members_at_work(*service).size() == 1; }));
+  REQUIRE(eventually([&] { return world.committed_offsets().front() == 1; }));
   finish.open();
   const auto ended = service->wait();
   CHECK(ended.abandoned == 0);
@@ -142,6 +149,7 @@ TEST_CASE("members of one process leave together: none sees the group rebalance 
 }
 
 TEST_CASE("a broker that goes down and comes back costs no record") {
+  const CapturedLog log;
   World world(2);
   Gate back_again;
   const auto service = world.started([&](const handler::Attempt& attempt) {
@@ -151,8 +159,10 @@ TEST_CASE("a broker that goes down and comes back costs no record") {
   CHECK(eventually([&] { return service->snapshot().size() == 2; }));
   world.produce(200);
   CHECK(eventually([&] { return world.history.distinct_done() == 200; }));
+  const auto errors = [&] { return log.lines({"msg=\"client error\""}); };
+  const auto before = errors();
   REQUIRE(world.cluster->stop_broker(1));
-  std::this_thread::sleep_for(seconds(1));
+  CHECK(eventually([&] { return errors() > before; }));
   REQUIRE(world.cluster->start_broker(1));
   back_again.open();
   world.produce(200);
@@ -174,6 +184,7 @@ TEST_CASE("commits that fail are made again") {
 
 TEST_CASE("committed offsets that cannot be read at first are asked for again: nothing runs twice") {
   World world(1);
+  world.rebalance_soon();
   world.produce(50);
   {
     const auto service = world.started();
@@ -190,6 +201,7 @@ TEST_CASE("committed offsets that cannot be read at first are asked for again: n
 
 TEST_CASE("a member that the group has expelled loses its lanes, joins again, and nothing is skipped") {
   World world(2);
+  world.rebalance_soon();
   world.produce(20);
   const auto service = world.started([](const handler::Attempt& attempt) -> Outcome {
     if (attempt.record.offset() < 5) return Outcome::done();
@@ -210,6 +222,7 @@ TEST_CASE(
     "a topic that matches the pattern later is consumed, and outgrowing the memory plan starts members "
     "over") {
   World world(2);
+  world.rebalance_soon();
   world.config.topics = {"^orders.*"};
   world.config.kafka["topic.metadata.refresh.interval.ms"] = {"300", "", false};
   world.produce(50);

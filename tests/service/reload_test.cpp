@@ -8,6 +8,7 @@ using namespace laneway::service;
 
 TEST_CASE("settings change in flight, again and again, and no record is lost, run twice or moved") {
   World world(4);
+  world.rebalance_soon();
   world.config.consumers = 2;
   const auto service = world.started();
   REQUIRE(eventually([&] {

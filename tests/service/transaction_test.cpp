@@ -113,11 +113,14 @@ TEST_CASE("records are copied in transactions, each once, and the last one ends 
 TEST_CASE("records that brokers refuse fail their transaction, and all of it is done again") {
   Copying world;
   world.write(600);
-  world.config.lanes.rate = {100, 0, milliseconds(500)};  // so that some are committed before the failure
+  world.config.lanes.rate = {10, 0, milliseconds(500)};  // so that some are committed before the failure
   const auto service = world.copy();
   CHECK(eventually([&] { return metric(*service, "lane_committed_offset") > 0; }));
   const auto epoch = youngest(*service);
   world.cluster->fail_next(Cluster::Request::produce, 1, Cluster::Failure::denied);
+  auto faster = world.config;
+  faster.lanes.rate = {};
+  REQUIRE(service->change(faster));
   CHECK(eventually([&] { return world.all_committed(*service); }));
   CHECK(youngest(*service) > epoch);  // the lanes started over
   stop_cleanly(*service);
@@ -156,6 +159,7 @@ TEST_CASE("a record that brokers refuse is left out of the next transaction, and
 
 TEST_CASE("lost partitions fail the transaction, and nothing is lost") {
   Copying world;
+  world.rebalance_soon();
   const auto service = world.copy();
   world.write(100);
   CHECK(eventually([&] { return world.all_committed(*service); }));
