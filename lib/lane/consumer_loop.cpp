@@ -299,7 +299,10 @@ void ConsumerLoop::advance_stop() {
   const auto since = stops_.load() > 1
                          ? *closing_since_
                          : std::clamp(leave_deadline_, *closing_since_, *closing_since_ + most_of_drain);
-  if (!closed && now_ < since + close_patience) return;
+  // Handlers that have returned leave threads that are about to end; one that hangs is not waited for.
+  const bool ending = std::any_of(zombies_.begin(), zombies_.end(),
+                                  [](const auto& zombie) { return zombie->lane->pool().drained(); });
+  if ((!closed || ending) && now_ < since + close_patience) return;
   if (!closed) telemetry::warn("leaving the group took too long", {});
   if (closed && zombies_.empty()) consumer_.reset();
   done_ = true;
