@@ -130,7 +130,8 @@ TEST_CASE_METHOD(World, "what one filter left, the next redrive sends, and nothi
   options.filter.reason = "odd";
   CHECK(redrive(options).sent == Counts{{"orders", 3}});
   CHECK(keys("orders", 0) == Keys{"1", "3", "5"});
-  // What would be sent is asked for where nothing is: a claim waits until this cluster forgets the one before.
+  // What would be sent is asked for where nothing is: a claim waits until this cluster forgets the one
+  // before.
   const auto would_be_sent = [&] {
     auto dry = options;
     dry.yes = false;

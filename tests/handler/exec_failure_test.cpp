@@ -208,9 +208,9 @@ TEST_CASE("a program that ends before it reads its first record is unavailable, 
     run.stop();
     handler->handle(run.task());
     const auto& stopped = run.result().failures.at(0).outcome;
-    const bool waited = stopped.verdict == Verdict::unavailable && stopped.after.has_value() &&
-                        stopped.reason.starts_with(
-                            "waited for another start, because the program ended with exit status 1");
+    const bool waited =
+        stopped.verdict == Verdict::unavailable && stopped.after.has_value() &&
+        stopped.reason.starts_with("waited for another start, because the program ended with exit status 1");
     if (!waited) (void)outcome_of(*handler, record_data(1, "v"));
     return waited;
   }));

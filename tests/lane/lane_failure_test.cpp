@@ -266,7 +266,8 @@ TEST_CASE("the time that attempts take counts for max_elapsed") {
 TEST_CASE("calls that run into their time-out count as slow for the breaker, where that is wanted") {
   for (const bool wanted : {true, false}) {
     CAPTURE(wanted);
-    Downstream downstream("test", {1, seconds(30), std::chrono::hours(1)}, wanted ? milliseconds(1) : Duration::zero());
+    Downstream downstream("test", {1, seconds(30), std::chrono::hours(1)},
+                          wanted ? milliseconds(1) : Duration::zero());
     FailingLane test;
     test.context.downstream = &downstream;
     test.handler.job_timeout = milliseconds(20);

@@ -126,8 +126,8 @@ class World {
     config.retry.backoff = milliseconds(20);
   }
 
-  /// For several members, or one after the other: the embedded coordinator ends a rebalance a second before the session, and
-  /// a group's first after 3 s, in which members send no heartbeats. So this is the least.
+  /// For several members, or one after the other: the embedded coordinator ends a rebalance a second before
+  /// the session, and a group's first after 3 s, in which members send no heartbeats. So this is the least.
   void rebalance_soon() { config.kafka["session.timeout.ms"] = {"4000", "", false}; }
 
   std::unique_ptr<Service> service(Behaviour behaviour = do_nothing) {
