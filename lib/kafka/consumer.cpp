@@ -315,6 +315,7 @@ std::int64_t Consumer::log_end(const TopicPartition& partition) const {
 }
 
 Status Consumer::begin_close() {
+  implementation_->inquiries->stop();  // so that what is under way is over when the group has been left
   implementation_->closing.reset(rd_kafka_queue_new(implementation_->handle.get()));
   rd_kafka_queue_cb_event_enable(
       implementation_->closing.get(),

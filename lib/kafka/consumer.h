@@ -53,6 +53,8 @@ struct Committed {
   std::uint64_t request = 0;
   std::vector<CommittedOffset> offsets;
   std::string error;
+  /// By the coordinator, for all partitions or with an error of some.
+  bool answered = false;
 };
 struct ClientError {
   bool fatal = false;

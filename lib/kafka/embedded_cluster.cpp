@@ -120,6 +120,10 @@ void EmbeddedCluster::fail_next(Request request, std::size_t count, Failure fail
                                           codes.data());
 }
 
+void EmbeddedCluster::heal(Request request) {
+  rd_kafka_mock_clear_request_errors(implementation_->cluster.get(), api_key(request));
+}
+
 Status EmbeddedCluster::delay_next(std::int32_t broker, Request request,
                                    const std::vector<milliseconds>& delays) {
   auto code = RD_KAFKA_RESP_ERR_NO_ERROR;

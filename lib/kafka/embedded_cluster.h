@@ -44,6 +44,8 @@ class EmbeddedCluster {
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);
+  /// Those that are still to fail or to be late do neither.
+  void heal(Request request);
   /// The answers to the next requests of this kind to a broker come so much later, one request an entry.
   Status delay_next(std::int32_t broker, Request request, const std::vector<milliseconds>& delays);
 

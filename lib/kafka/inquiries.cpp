@@ -11,6 +11,10 @@ namespace laneway::kafka {
 namespace {
 
 constexpr Duration one_request = milliseconds(500);
+/// Each request for the same waits twice as long as the one before, up to what a stop has time for: an answer
+/// that comes after its request was given up is lost, so a coordinator that always takes longer would never
+/// be heard.
+constexpr Duration longest_request = milliseconds(1500);
 
 /// Also that of a single partition: the offset of one whose transaction is under way is not known yet, and
 /// must not be taken for none.
@@ -97,16 +101,12 @@ std::int64_t Inquiries::log_end(const TopicPartition& partition) {
 
 Committed Inquiries::answer(const Question& question) {
   const ListPtr list = to_list(question.partitions);
-  Committed committed;
-  committed.request = question.request;
-  for (;;) {
-    const auto code = error_of(rd_kafka_committed(handle_, list.get(), to_ms(one_request)), *list);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      committed.offsets = committed_offsets(*list);
-      return committed;
-    }
-    committed.error = error_text(code);
-    if (stopping() || SteadyClock::now() >= question.until) return committed;
+  for (Duration share = one_request;; share = std::min(2 * share, longest_request)) {
+    const auto answer = rd_kafka_committed(handle_, list.get(), to_ms(share));
+    const auto code = error_of(answer, *list);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {question.request, committed_offsets(*list), {}, true};
+    if (stopping() || SteadyClock::now() >= question.until)
+      return {question.request, {}, error_text(code), answer == RD_KAFKA_RESP_ERR_NO_ERROR};
     if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) {  // an answer that came at once: do not spin
       MutexLock lock(mutex_);
       changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));

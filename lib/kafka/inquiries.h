@@ -3,8 +3,8 @@
 //
 // Threads: ask_committed and wake come from the consumer loop; answers are handed to `on_answer` on the
 // thread of this class. Each request is made in slices, so that the destructor (which joins) waits for one
-// slice at most. Bounded: at most one wake-up and one known end per partition, and the committed requests of
-// rebalances under way are waiting.
+// slice at most (1.5 s). Bounded: at most one wake-up and one known end per partition, and the committed
+// requests of rebalances under way are waiting.
 #pragma once
 
 #include <deque>

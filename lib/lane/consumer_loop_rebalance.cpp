@@ -32,7 +32,9 @@ void ConsumerLoop::on_committed(const kafka::Committed& committed) {
   if (committed.request != arrival_ || arriving_.empty()) return;
   std::vector<kafka::CommittedOffset> from = committed.offsets;
   const bool known = committed.error.empty() && from.size() == arriving_.size();
-  if (!known && commits_->exact()) {
+  // While the coordinator tells nothing, the client cannot find out by itself either where to begin: nothing
+  // is lost by asking on. For an error of one partition the others, and the group, wait no longer.
+  if (!known && (commits_->exact() || !committed.answered)) {
     telemetry::warn("committed offsets not read, asking again", {{"error", committed.error}});
     return consumer_->request_committed(++arrival_, arriving_, committed_patience);
   }

@@ -1,0 +1,86 @@
+// A member that is given partitions starts from what was committed, offset and completion map, however long
+// the coordinator takes to tell it. On an embedded cluster.
+#include "captured_log.h"
+#include "lane/completion_map.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using Cluster = kafka::EmbeddedCluster;
+
+namespace {
+
+constexpr int records = 50;
+constexpr std::int64_t unfinished = 3;
+
+/// A partition of which one record is left to be done: the committed map holds those after it.
+struct Handed : World {
+  Handed() : World(1) {
+    produce(records);
+    auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
+    REQUIRE(consumer);
+    const auto map = lane::encode({unfinished, {{unfinished + 1, records}}});
+    REQUIRE((*consumer)->commit({{{"orders", 0}, unfinished, map}}));
+    REQUIRE(eventually([&] {
+      const auto event = (*consumer)->poll();
+      return event && std::holds_alternative<kafka::CommitResult>(*event);
+    }));
+    (*consumer)->destroy();
+  }
+
+  /// That record is done, and nothing else. The lane is asked: a request of the test's own for committed
+  /// offsets would take the delays and failures that are meant for the member's.
+  void expect_only_the_unfinished(const Service& service) {
+    CHECK(eventually([&] {
+      const auto lanes = service.snapshot();
+      return lanes.size() == 1 && lanes.front().committed == records;
+    }));
+    CHECK(history.done_in_all() == 1);
+    CHECK(history.started({0, unfinished}) == 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("committed offsets that come after the first request for them was given up are used") {
+  Handed world;
+  REQUIRE(world.cluster->delay_next(1, Cluster::Request::offset_fetch, {milliseconds(700)}));
+  const auto service = world.started();
+  world.expect_only_the_unfinished(*service);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a coordinator that is slow each time is asked for longer") {
+  Handed world;
+  const std::vector<milliseconds> each(100, milliseconds(900));
+  REQUIRE(world.cluster->delay_next(1, Cluster::Request::offset_fetch, each));
+  const auto service = world.started();
+  world.expect_only_the_unfinished(*service);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a lane does not begin without its completion map while the coordinator cannot be asked") {
+  const CapturedLog log;
+  Handed world;
+  world.cluster->fail_next(Cluster::Request::offset_fetch, 100000);
+  const auto service = world.started();
+  CHECK(eventually([&] { return log.lines({"msg=\"committed offsets not read"}) > 0; }));
+  world.cluster->heal(Cluster::Request::offset_fetch);
+  world.expect_only_the_unfinished(*service);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a member that still asks for committed offsets can stop, and leaves its group") {
+  for (const std::string strategy : {"range", "cooperative-sticky"}) {
+    INFO(strategy);
+    const CapturedLog log;
+    Handed world;
+    world.config.kafka["partition.assignment.strategy"] = {strategy, "", false};
+    world.cluster->fail_next(Cluster::Request::offset_fetch, 100000);
+    const auto service = world.started();
+    REQUIRE(eventually([&] { return metric(*service, "rebalances_total", "assign") == 1; }));
+    stop_cleanly(*service);
+    CHECK(log.lines({"msg=\"leaving the group took too long\""}) == 0);
+    CHECK(world.history.done_in_all() == 0);
+  }
+}
