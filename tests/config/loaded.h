@@ -6,9 +6,10 @@
 #include <string>
 
 #include "config/loader.h"
+#include "folders.h"
 
 inline std::string example_path(const std::string& name) {
-  return std::string(LANEWAY_SOURCE_DIR) + "/config/" + name;
+  return laneway::source_folder() + "/config/" + name;
 }
 
 inline std::string content_of(const std::string& path) {

@@ -6,13 +6,14 @@
 #include "config/client_keys.h"
 #include "config/reference_page.h"
 #include "config/schema.h"
+#include "folders.h"
 #include "loaded.h"
 
 using namespace laneway;
 using namespace laneway::config;
 
 namespace {
-const std::string page_path = std::string(LANEWAY_SOURCE_DIR) + "/docs/configuration.md";
+const std::string page_path = source_folder() + "/docs/configuration.md";
 }
 
 TEST_CASE("full.yaml names every key with its default", "[reference]") {

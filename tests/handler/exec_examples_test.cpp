@@ -2,13 +2,14 @@
 #include "catch.h"
 #include "config/loader.h"
 #include "exec.h"
+#include "folders.h"
 
 using namespace laneway;
 using namespace laneway::handler;
 
 namespace {
 
-const std::string folder = std::string(LANEWAY_SOURCE_DIR) + "/config/examples/exec/";
+const std::string folder = source_folder() + "/config/examples/exec/";
 
 /// The handler of an example's configuration, with the paths of this machine.
 std::unique_ptr<Handler> of_example(const std::string& file, const Scripts& scripts) {

@@ -5,6 +5,7 @@
 
 #include "captured_log.h"
 #include "catch.h"
+#include "folders.h"
 #include "handler/run.h"
 #include "laneway/plugin.hpp"
 
@@ -13,9 +14,7 @@ using namespace laneway::handler;
 
 namespace {
 
-std::string plugin_path(const std::string& name) {
-  return std::string(LANEWAY_TEST_PLUGINS) + "/" + name + ".so";
-}
+std::string plugin_path(const std::string& name) { return plugin_folder() + "/" + name + ".so"; }
 
 Result<std::unique_ptr<Handler>> make(const std::string& name, const std::string& config = "{}") {
   config::PluginHandler settings;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "catch.h"
+#include "folders.h"
 
 using namespace laneway;
 using namespace laneway::handler;
@@ -12,9 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string plugin_path(const std::string& name) {
-  return std::string(LANEWAY_TEST_PLUGINS) + "/" + name + ".so";
-}
+std::string plugin_path(const std::string& name) { return plugin_folder() + "/" + name + ".so"; }
 
 /// A copy of a plugin in a folder of its own.
 class Copy {

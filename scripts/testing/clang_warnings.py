@@ -1,0 +1,34 @@
+"""Clang's warnings about every C++ source, each compiled alone. usage: clang_warnings.py BUILD
+
+BUILD is configured with Clang and -DLANEWAY_UNITY=OFF; nothing is built in it. A source that passed is not looked at again
+until it, or a header that it includes, changes (ccache).
+"""
+import concurrent.futures
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+
+def check(command):
+    return subprocess.run([*shlex.split(command["command"]), "-fsyntax-only"], cwd=command["directory"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def main():
+    commands = json.loads((Path(sys.argv[1]) / "compile_commands.json").read_text())
+    commands = [command for command in commands if command["file"].endswith(".cpp")]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for command, done in zip(commands, pool.map(check, commands)):
+            if done.returncode != 0:
+                failed += 1
+                print(f"--- {command['file']}\n{done.stdout}")
+    print(f"{len(commands)} sources, {failed} with warnings")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
