@@ -48,6 +48,17 @@ NewTopic describe_new_topic(const std::string& topic, std::int32_t partitions,
   return description;
 }
 
+/// Into the list. A coordinator that has only begun to be one refuses at first.
+void ask_committed(rd_kafka_t* client, const std::string& group, rd_kafka_topic_partition_list_t* list) {
+  const auto deadline = Clock::now() + patience;
+  auto code = rd_kafka_committed(client, list, patience_ms());
+  while (code != RD_KAFKA_RESP_ERR_NO_ERROR && Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    code = rd_kafka_committed(client, list, patience_ms());
+  }
+  check(code, "committed offsets of " + group);
+}
+
 }  // namespace
 
 void create_topic(const std::string& bootstrap, const std::string& topic, std::int32_t partitions,
@@ -145,7 +156,7 @@ void print_committed(const std::string& bootstrap, const std::string& group,
   const auto client = connect(bootstrap, {{"group.id", group}});
   for (const auto& topic : topics) {
     const auto list = all_partitions(topic, require_topic(client.get(), topic), RD_KAFKA_OFFSET_INVALID);
-    check(rd_kafka_committed(client.get(), list.get(), patience_ms()), "committed offsets of " + group);
+    ask_committed(client.get(), group, list.get());
     for (int i = 0; i < list->cnt; ++i) {
       const auto& partition = list->elems[i];
       check(partition.err, "committed offset of " + topic);
