@@ -8,7 +8,7 @@ import threading
 import time
 
 NINJA = re.compile(r"^\[(\d+)/(\d+)\]")
-CTEST = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (.*?) \.+\s*(?:\*\*\*)?(\S.*?)\s+[\d.]+ sec")
+CTEST = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (.*) \.{2,}\s*(?:\*\*\*)?([A-Z].*?)\s+[\d.]+ sec")
 SHOWN = 150  # lines of a failed test or step
 INTERVAL = 30  # s between two lines of progress where nobody watches a terminal
 
