@@ -13,7 +13,8 @@ from pathlib import Path
 
 
 def check(command):
-    return subprocess.run([*shlex.split(command["command"]), "-fsyntax-only"], cwd=command["directory"], text=True,
+    words = shlex.split(command["command"])  # without the compiler's launcher, as CMake writes it
+    return subprocess.run(["ccache", *words, "-fsyntax-only"], cwd=command["directory"], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
