@@ -150,7 +150,7 @@ class Steps:
         command = ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", *options]
         log, lines = self.lines(step, command, background)
         failure, name, count, code = [], None, 0, 1
-        begun, passed_before = time.monotonic(), self.board.passed
+        begun = time.monotonic()
         for line in lines:
             if isinstance(line, int):
                 code = line
