@@ -1,5 +1,4 @@
-// Where tests find files. Only folders.cpp is compiled with these paths, so a compiler cache serves a second
-// clone, too.
+// Where tests find files. Only folders.cpp is compiled with these paths.
 #pragma once
 
 #include <string>
