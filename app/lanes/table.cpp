@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/dlq/print.h"
+#include "base/outside_json.h"
 #include "delivery/dead_letter.h"
 
 namespace laneway::lanes {
@@ -222,7 +223,7 @@ std::string render(const Json& status, const TableStyle& style) {
 
 std::optional<std::string> render_status(const std::string& status, const TableStyle& style) {
   try {
-    return render(Json::parse(status), style);
+    return render(parse_outside_json(status), style);
   } catch (const Json::exception&) {
     return std::nullopt;
   }

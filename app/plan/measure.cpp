@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "config/units.h"
 
 namespace laneway::app::plan {
@@ -68,7 +69,7 @@ Status add(Sums& sums, const Reading& before, const Reading& after) {
 
 Result<Reading> read_status(const std::string& status) {
   try {
-    const auto json = Json::parse(status);
+    const auto json = parse_outside_json(status);
     Reading reading;
     for (const auto& lane : json.at("lanes"))
       reading.lanes.emplace(

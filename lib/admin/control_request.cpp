@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/outside_json.h"
+
 namespace laneway::admin {
 namespace {
 
@@ -52,7 +54,7 @@ Refusal no_such_path() {
 /// Those of a JSON body, as text.
 std::optional<Refusal> add_body(const std::string& body, Parameters& parameters) {
   if (body.empty()) return std::nullopt;
-  const auto root = nlohmann::json::parse(body, nullptr, false);
+  const auto root = parse_outside_json(body);
   if (!root.is_object())
     return Refusal{400, "the body is not a JSON object such as {\"offset\": 17, \"reason\": \"…\"}"};
   for (const auto& [name, value] : root.items()) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/outside_json.h"
 #include "handler/exec_bytes.h"
 #include "handler/exec_frame.h"
 
@@ -13,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 Result<Outcome> json_answer(std::string_view frame, std::uint64_t id) {
-  const json object = json::parse(frame, nullptr, false);
+  const json object = parse_outside_json(frame);
   if (object.is_discarded()) return nonsense("is not JSON: " + excerpt(frame));
   if (!object.is_object()) return nonsense("is no JSON object: " + excerpt(frame));
   const auto own = object.find("id");

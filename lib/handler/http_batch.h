@@ -5,8 +5,9 @@
 //
 // Answer: what is not 2xx holds for all. 2xx is done for all, unless the body is a list of verdicts
 // (verdict_json.h): a JSON array, or lines, as many as records and in their order. A body is such a list when
-// it begins with an object that has an `outcome`, alone or in an array, or when it is an empty array. If a
-// list does not fit its request (other count, not JSON, cut at the longest answer), all are a retry.
+// it begins with an object that has an `outcome`, alone or in an array, or when it is an empty array.
+// Whatever else a service answers with 2xx (such as what it created, however long) is done. If a list does
+// not fit its request (other count, not JSON, nested too deep, cut at the longest answer), all are a retry.
 //
 // When a request with several records is rejected as a whole, one of them may have spoilt it: all are a
 // retry. Whoever tries a record again sends it in a request of its own, so the next rejection is its own.

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/outside_json.h"
+
 namespace laneway::handler {
 
 namespace {
@@ -11,7 +13,7 @@ using nlohmann::json;
 
 /// Null where nothing is there.
 json value_at(std::string_view document, const std::string& pointer) {
-  auto whole = json::parse(document, nullptr, false);
+  auto whole = parse_outside_json(document);
   if (whole.is_discarded()) return nullptr;
   try {
     return std::move(whole.at(json::json_pointer(pointer)));

@@ -1,4 +1,4 @@
-// A text or a number somewhere in a JSON document.
+// A text or a number somewhere in a JSON document (base/outside_json.h).
 //
 // Pure.
 #pragma once

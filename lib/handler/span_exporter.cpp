@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/outside_json.h"
 #include "handler/http_endpoint.h"
 #include "telemetry/log.h"
 #include "telemetry/trace_context.h"
@@ -70,7 +71,7 @@ std::size_t keep(char* data, std::size_t, std::size_t size, void* answer_pointer
 
 /// How many of `sent` spans a collector that took a request did not take, as its partialSuccess says.
 std::size_t rejected_spans(const std::string& answer, std::size_t sent) try {
-  const auto document = Json::parse(answer);
+  const auto document = parse_outside_json(answer);
   const auto& count = document.at("partialSuccess").at("rejectedSpans");
   const auto rejected = count.is_string() ? std::stoull(count.get<std::string>()) : count.get<std::size_t>();
   return std::min<std::size_t>(rejected, sent);

@@ -271,6 +271,9 @@ TEST_CASE("a request that may not or cannot be read changes nothing") {
   refused(400, "/lanes/orders/x/pause", right);
   refused(404, "/lanes/orders/3/stop", right);
   refused(400, "/lanes/orders/3/skip", right, "{\"offset\":");
+  refused(400, "/lanes/orders/3/skip", right, std::string(8000, '['));
+  refused(400, "/lanes/orders/3/skip", right,
+          "{\"offset\":" + std::string(4000, '[') + std::string(4000, ']') + "}");
   refused(413, "/lanes/orders/3/skip", right, std::string(9000, 'x'));
   CHECK(person.post("/lanes/orders/3/pause", right) == 200);
   httplib::Client client("127.0.0.1", person.server->port());

@@ -35,6 +35,13 @@ std::string binary(std::uint64_t id, std::uint8_t outcome, std::int64_t after, c
 
 }  // namespace
 
+TEST_CASE("an answer that is nested deep is no JSON, and takes no stack") {
+  const std::string deep = std::string(130'000, '[') + std::string(130'000, ']');
+  CHECK(refusal("{\"outcome\":" + deep + "}").starts_with("is not JSON"));
+  CHECK(refusal("{\"id\":" + deep + ",\"outcome\":\"done\"}").starts_with("is not JSON"));
+  CHECK(refusal(deep).starts_with("is not JSON"));
+}
+
 TEST_CASE("an answer in JSON is its outcome") {
   CHECK(answer(R"({"outcome":"done"})").verdict == Verdict::done);
   CHECK(answer(" {\"outcome\":\"done\",\"id\":7,\"more\":[1]}\r").verdict == Verdict::done);
@@ -71,12 +78,6 @@ TEST_CASE("what is no answer in JSON is told") {
   for (const char* id : {"8", "\"7\"", "-7", "7.5"})
     CHECK(refusal("{\"outcome\":\"done\",\"id\":" + std::string(id) + "}")
               .starts_with("has another id than the record's, 7: {"));
-}
-
-TEST_CASE("an answer nested as deep as it can be costs no stack") {
-  const std::string deep = std::string(30000, '[') + std::string(30000, ']');
-  CHECK(refusal("{\"outcome\":" + deep + "}").starts_with("has another outcome"));
-  CHECK(answer("{\"outcome\":\"done\",\"x\":" + deep + "}").verdict == Verdict::done);
 }
 
 TEST_CASE("a binary answer is its outcome") {

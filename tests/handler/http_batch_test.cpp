@@ -99,6 +99,50 @@ TEST_CASE("a list that was cut is a retry, another long answer is not") {
   CHECK(all_are(batch_verdicts(answer, 2, "shop:80", seconds(60)), Verdict::done));
 }
 
+TEST_CASE("an answer that shows what was created is done for all, however long") {
+  json created = json::array();
+  for (int i = 0; i < 1000; ++i)
+    created.push_back({{"id", i}, {"of", {{"outcome", "other"}}}, {"tags", {"outcome"}}, {"text", "\u20ac"}});
+  const auto array = created.dump();
+  std::string lines;
+  for (const auto& each : created) lines += each.dump() + '\n';
+  const auto large = json::array({{{"before", std::string(10'000, 'x')}, {"outcome", "done"}}}).dump();
+  HttpAnswer answer;
+  answer.status = 201;
+  answer.cut = true;
+  for (const auto& [text, size] :
+       {std::pair(array, std::size_t{20'000}), std::pair(array, std::size_t{10}),
+        std::pair(lines, std::size_t{20'000}), std::pair(large, std::size_t{5'000})}) {
+    answer.body = text.substr(0, size);
+    INFO(answer.body.substr(0, 40) << " " << size);
+    CHECK(all_are(batch_verdicts(answer, 2, "shop:80", seconds(60)), Verdict::done));
+  }
+  CHECK(all_are(verdicts(array), Verdict::done));
+  CHECK(all_are(verdicts("[created] 2 orders"), Verdict::done));
+}
+
+TEST_CASE("verdicts that cannot be read are never taken for done") {
+  for (const auto* body : {"[{'outcome': 'done'}, {'outcome': 'retry'}]", "[{\"outcome\":\"done", "[{\"outc",
+                           "{\"outcome\": \"done\"", "{\"outcome\"}", "[{\"outcome\":\"done\"}} ]"})
+    CHECK(all_are(verdicts(body), Verdict::retry));
+}
+
+TEST_CASE("an answer that is nested deep takes no stack") {
+  const std::string open(130'000, '['), close(130'000, ']');
+  const std::string deep = open + close;
+  std::string objects;
+  for (int i = 0; i < 130'000; ++i) objects += "{\"a\":";
+  CHECK(all_are(verdicts(deep), Verdict::done));
+  CHECK(all_are(verdicts("{\"a\":" + deep + "}"), Verdict::done));
+  CHECK(all_are(verdicts("[" + objects + "1" + std::string(130'000, '}') + "]"), Verdict::done));
+  for (const auto& value : {deep, objects + "1" + std::string(130'000, '}')}) {
+    const auto verdict = "{\"outcome\":\"done\",\"of\":" + value + "}";
+    CHECK(all_are(verdicts("[" + verdict + "," + verdict + "]"), Verdict::retry));
+    CHECK(all_are(verdicts(verdict + "\n" + verdict), Verdict::retry));
+    CHECK(all_are(verdicts(verdict, 1), Verdict::retry, 1));
+  }
+}
+
 TEST_CASE("what is not 2xx holds for all, but a rejection of several is no record's own") {
   const std::string list = R"([{"outcome":"done"},{"outcome":"done"}])";
   CHECK(all_are(verdicts(list, 2, 500), Verdict::retry));

@@ -20,5 +20,7 @@ TEST_CASE("where there is no text, nothing is found") {
   for (const char* pointer : {"/0/type/x", "/-", "/00", "/99999999999999999999", "/1"})
     CHECK(text_at(R"([{"type": "a"}])", pointer) == std::nullopt);
   CHECK(text_at(std::string(1'000'000, '['), "/type") == std::nullopt);
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  CHECK(text_at("{\"of\":" + deep + ",\"type\":\"paid\"}", "/type") == std::nullopt);
   CHECK(text_at(std::string(100'000, '[') + std::string(100'000, ']'), "/0") == std::nullopt);
 }
