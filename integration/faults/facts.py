@@ -1,0 +1,92 @@
+"""What is recorded of a run with faults. Nothing here is judged.
+
+A partition is a (topic, number) pair. Times are ns since 1970 of one machine's clock, but for what Kafka wrote down: that is in
+ms, as Kafka has it. A member is one laneway process; its name is its client.id, and in the URL that it posts to.
+"""
+from dataclasses import dataclass, field
+from typing import NamedTuple, Optional
+
+
+class Acknowledged(NamedTuple):
+    """The producer was told that this record is in the log."""
+
+    partition: tuple
+    offset: int
+    number: int  # the producer's own
+    time: int
+
+
+class Request(NamedTuple):
+    """What a member asked of the downstream."""
+
+    member: str
+    partition: tuple
+    offset: int
+    key: str
+    number: int  # the producer's, from the value
+    attempt: int
+    begun: int
+    ended: int  # before the answer was written; or when the member's connection was seen to be closed
+    status: Optional[int]  # None: it got no answer
+
+    @property
+    def done(self):
+        return self.status is not None and 200 <= self.status < 300
+
+
+class Commit(NamedTuple):
+    position: int  # in the log of __consumer_offsets: the order of all commits and generations of a group
+    time: Optional[int]  # ms, when the coordinator took it; None: the offset was deleted
+    partition: tuple
+    offset: Optional[int]  # the watermark
+    runs: tuple  # ((begin, end), …) of the completion map
+
+    def covers(self, offset):
+        return self.offset is not None and (
+            offset < self.offset or any(begin <= offset < end for begin, end in self.runs))
+
+
+class Generation(NamedTuple):
+    position: int
+    time: int  # ms
+    number: int
+    members: dict  # the coordinator's id of a member -> its client.id
+    owners: dict  # partition -> the coordinator's id of a member
+
+
+@dataclass
+class Life:
+    """What was done to a member, and how it ended."""
+
+    started: int
+    killed: Optional[int] = None
+    terminated: Optional[int] = None
+    exited: Optional[int] = None  # by itself or after SIGTERM
+    code: Optional[int] = None
+    stops: list = field(default_factory=list)  # [(SIGSTOP, SIGCONT)]
+
+
+class Fault(NamedTuple):
+    kind: str
+    what: str
+    begun: int
+    ended: int
+
+    @property
+    def of_brokers(self):
+        return self.kind in ("kill broker", "stop broker", "roll broker", "kill coordinator")
+
+
+@dataclass
+class Facts:
+    acknowledged: list = field(default_factory=list)
+    requests: list = field(default_factory=list)
+    commits: list = field(default_factory=list)  # in the order of their positions
+    generations: list = field(default_factory=list)  # likewise
+    lives: dict = field(default_factory=dict)  # member -> Life
+    faults: list = field(default_factory=list)
+    log: dict = field(default_factory=dict)  # partition -> offsets that a reader sees at the end
+    ends: dict = field(default_factory=dict)  # partition -> the end of its log
+    letters: list = field(default_factory=list)  # (topic, partition, offset) of dead letters
+    begun: int = 0
+    finished: int = 0  # the group had no lag, or the run had waited long enough for that

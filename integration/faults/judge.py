@@ -1,0 +1,247 @@
+"""Judges the recorded facts of a run with faults. Pure: no clock, no Kafka, no processes.
+
+Each rule is a function of a Case that yields a sentence for each breach. judge() calls all of them.
+"""
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+from ownership import MS, SECOND, Ownership
+
+PROGRESS_WITHIN = 15 * SECOND  # after the last fault, and without a rest of that length from then on
+CAUGHT_UP_WITHIN = 30 * SECOND  # a record that was acknowledged is done, once there are no faults any more
+SHOWN = 8  # breaches of each rule
+
+
+class Case:
+    """The facts, sorted as the rules need them."""
+
+    def __init__(self, facts):
+        self.facts, self.ownership = facts, Ownership(facts)
+        self.requests = defaultdict(list)  # partition -> [Request] in the order of their begin
+        self.done = defaultdict(dict)  # partition -> {offset: [Request] in the order of their end}
+        self.commits = defaultdict(list)  # partition -> [Commit] in the order of the log
+        for request in sorted(facts.requests, key=lambda request: (request.begun, request.ended)):
+            self.requests[request.partition].append(request)
+        for request in sorted(facts.requests, key=lambda request: request.ended):
+            if request.done:
+                self.done[request.partition].setdefault(request.offset, []).append(request)
+        for commit in facts.commits:
+            self.commits[commit.partition].append(commit)
+
+    def first_done(self, partition, offset):
+        """When a record was done for the first time, or None."""
+        found = self.done[partition].get(offset)
+        return found[0].ended if found else None
+
+    def last_fault(self):
+        return max((fault.ended for fault in self.facts.faults), default=self.facts.begun)
+
+    def clock(self, time):
+        """A time in ns, as seconds since the run began."""
+        return f"{(time - self.facts.begun) / SECOND:.3f} s"
+
+
+def place(partition, offset):
+    return f"{partition[0]}-{partition[1]}-{offset}"
+
+
+def nothing_lost(case):
+    """Every acknowledged record, and whatever else is in the log, was done or is a dead letter."""
+    letters = set(case.facts.letters)
+    expected = defaultdict(set)
+    for record in case.facts.acknowledged:
+        expected[record.partition].add(record.offset)
+        if record.offset not in case.facts.log.get(record.partition, ()):
+            yield f"{place(record.partition, record.offset)}: acknowledged, and not in the log: Kafka lost the record"
+    for partition, offsets in case.facts.log.items():
+        expected[partition] |= set(offsets)
+    for partition, offsets in sorted(expected.items()):
+        for offset in sorted(offsets - case.done[partition].keys()):
+            if (*partition, offset) not in letters:
+                yield f"{place(partition, offset)}: in the log, and never done"
+
+
+def same_records(case):
+    """What was done at an offset is what was acknowledged there."""
+    written = {(record.partition, record.offset): record.number for record in case.facts.acknowledged}
+    for request in case.facts.requests:
+        number = written.get((request.partition, request.offset), request.number)
+        if request.done and request.number != number:
+            yield (f"{place(request.partition, request.offset)}: the record {request.number} was done, and the record "
+                   f"{number} was acknowledged")
+
+
+def nothing_committed_early(case):
+    """Whatever a commit counts as finished had been done before the coordinator took the commit."""
+    for partition, commits in sorted(case.commits.items()):
+        offsets = sorted(case.facts.log.get(partition, ()))
+        checked = set()  # the first commit that has an offset is the strictest
+        below = 0
+        for commit in commits:
+            has = [offset for begin, end in commit.runs for offset in range(begin, end)]
+            while below < len(offsets) and offsets[below] < (commit.offset or 0):
+                has.append(offsets[below])
+                below += 1
+            for offset in has:
+                if offset not in checked and offset in case.facts.log[partition]:
+                    checked.add(offset)
+                    yield from early(case, commit, offset)
+
+
+def early(case, commit, offset):
+    if (*commit.partition, offset) in case.facts.letters:
+        return
+    done = case.first_done(commit.partition, offset)
+    if done is None or done >= (commit.time + 1) * MS:
+        when = "never" if done is None else f"only at {case.clock(done)}"
+        yield (f"{place(commit.partition, offset)}: committed at {case.clock(commit.time * MS)} (watermark {commit.offset}, "
+               f"position {commit.position}), and done {when}")
+
+
+def offsets_go_forward(case):
+    """The committed offset goes back only where its owner was fenced; what a completion map has stays finished."""
+    for partition, commits in sorted(case.commits.items()):
+        for before, after in pairwise(commits):
+            if after.offset is None:
+                yield f"{place(partition, before.offset)}: the committed offset was deleted at position {after.position}"
+            elif before.offset is not None and after.offset < before.offset:
+                owner = case.ownership.at_position(partition, before.position)
+                if not case.ownership.was_fenced_between(owner, before.position, after.position):
+                    yield (f"{place(partition, before.offset)}: the committed offset went back to {after.offset} at "
+                           f"{case.clock(after.time * MS)} (position {after.position}); owner before {owner}, after "
+                           f"{case.ownership.at_position(partition, after.position)}")
+
+
+def committed_is_left_alone(case):
+    """The owner of a partition begins nothing that a commit has counted as finished before."""
+    for partition, requests in sorted(case.requests.items()):
+        commits = case.commits[partition]
+        taken = 0
+        for request in requests:
+            while taken < len(commits) and commits[taken].time is not None and (commits[taken].time + 1) * MS <= request.begun:
+                taken += 1
+            owner = case.ownership.at(partition, request.begun)[1]
+            if taken and request.member == owner and commits[taken - 1].covers(request.offset):
+                yield (f"{place(partition, request.offset)}: begun by {request.member} at {case.clock(request.begun)}, although "
+                       f"the commit at {case.clock(commits[taken - 1].time * MS)} (watermark {commits[taken - 1].offset}) has it")
+
+
+def duplicates_are_explained(case):
+    """A record that was done is done again only where its member died, was stopped or fenced, or gave the partition away
+    while no coordinator answered; and no commit had said that it was done."""
+    for partition, done in sorted(case.done.items()):
+        for offset, requests in sorted(done.items()):
+            for first, again in pairwise(requests):
+                if case.ownership.why_again(first, again) is None:
+                    yield (f"{place(partition, offset)}: done by {first.member} at {case.clock(first.ended)}, and again by "
+                           f"{again.member} from {case.clock(again.begun)} (attempt {again.attempt}) for no reason")
+
+
+def one_owner(case):
+    """Nothing of a partition is at work at a member when another owns it, but for one that was fenced, stopped or killed."""
+    for partition, requests in sorted(case.requests.items()):
+        for request in requests:
+            generation, owner = case.ownership.owner_of(request)
+            if request.status is None or owner in (None, request.member) or case.ownership.did_not_know(request):
+                continue
+            yield (f"{place(partition, request.offset)}: at work at {request.member} from {case.clock(request.begun)} to "
+                   f"{case.clock(request.ended)}, although {owner} owns it since {case.clock(generation.time * MS)} "
+                   f"(generation {generation.number})")
+
+
+def keys_in_order(case):
+    """At one owner, the records of a key run one after the other in the order of the log, retries included."""
+    lines = defaultdict(list)
+    for partition, requests in case.requests.items():
+        for request in requests:
+            lines[partition, request.member, request.key].append(request)
+    for (partition, member, key), requests in sorted(lines.items()):
+        for before, after in pairwise(requests):
+            what = disorder(case, before, after)
+            if what:
+                yield f"{place(partition, after.offset)}: {what} (key {key}, {member}, {case.clock(after.begun)})"
+
+
+def disorder(case, before, after):
+    if before.status is not None and after.begun < before.ended:
+        return f"began before {before.offset} had ended"
+    if case.ownership.at(before.partition, before.begun)[0] is not case.ownership.at(after.partition, after.begun)[0]:
+        return None  # a new ownership begins where the commit says
+    if after.offset < before.offset:
+        return f"ran after {before.offset}"
+    if after.offset > before.offset and not before.done:
+        return f"ran although {before.offset} had not been done (status {before.status})"
+    return None
+
+
+def no_dead_letters(case):
+    for topic, partition, offset in case.facts.letters:
+        yield f"{place((topic, partition), offset)}: is a dead letter"
+
+
+def progress(case):
+    """After the last fault no partition rests for 15 s while records wait, none waits for much longer than that, and in the end
+    all is done and committed."""
+    since = case.last_fault()
+    for partition, offsets in sorted(case.facts.log.items()):
+        waits = {record.offset: max(record.time, since) for record in case.facts.acknowledged if record.partition == partition}
+        waits = {offset: (begun, case.first_done(partition, offset) or case.facts.finished)
+                 for offset, begun in waits.items() if (case.first_done(partition, offset) or case.facts.finished) > since}
+        ends = sorted({since, *(ended for _, ended in waits.values())})
+        for before, after in pairwise(ends):
+            if any(begun + PROGRESS_WITHIN < after <= ended for begun, ended in waits.values()
+                   ) and after - before > PROGRESS_WITHIN:
+                yield (f"{place(partition, '?')}: nothing of the partition was done from {case.clock(before)} to "
+                       f"{case.clock(after)}; the last fault ended at {case.clock(since)}")
+        for offset, (begun, ended) in sorted(waits.items()):
+            if ended - begun > CAUGHT_UP_WITHIN:
+                yield (f"{place(partition, offset)}: waited from {case.clock(begun)} to {case.clock(ended)}; the last fault ended "
+                       f"at {case.clock(since)}")
+        yield from uncommitted(case, partition)
+
+
+def uncommitted(case, partition):
+    last = case.commits[partition][-1].offset if case.commits[partition] else None
+    end = case.facts.ends.get(partition, 0)
+    if end > 0 and last != end:
+        yield f"{place(partition, end)}: the log ends here, and {last} is committed at the end"
+
+
+def members_live(case):
+    """A member ends only when it is told to, with 0."""
+    for name, life in sorted(case.facts.lives.items()):
+        if life.exited is None or life.killed is not None:
+            continue
+        if life.terminated is None or life.exited < life.terminated:
+            yield f"{name}: ended by itself with {life.code} at {case.clock(life.exited)}"
+        elif life.code != 0:
+            yield f"{name}: ended with {life.code} after SIGTERM"
+
+
+def evidence_is_there(case):
+    """A run of which nothing was seen proves nothing."""
+    for what in ("acknowledged", "requests", "commits", "generations", "lives", "faults", "log"):
+        if not getattr(case.facts, what):
+            yield f"there is no evidence of {what}"
+
+
+RULES = (nothing_lost, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
+         duplicates_are_explained, one_owner, keys_in_order, no_dead_letters, progress, members_live, evidence_is_there)
+
+
+def judge(facts):
+    """{rule: [sentences]} of the rules that were broken, and counts of what was seen."""
+    case = Case(facts)
+    breaches = {}
+    for rule in RULES:
+        found = list(rule(case))
+        if found:
+            breaches[rule.__name__] = [f"{len(found)} in all", *found[:SHOWN]]
+    again = [case.ownership.why_again(first, next_one) for done in case.done.values() for requests in done.values()
+             for first, next_one in pairwise(requests)]
+    counts = {"acknowledged": len(facts.acknowledged), "requests": len(facts.requests),
+              "done": sum(map(len, case.done.values())), "commits": len(facts.commits),
+              "maps": sum(bool(commit.runs) for commit in facts.commits), "generations": len(facts.generations),
+              "fenced": sum(map(len, case.ownership.fenced.values())),
+              "done again, by reason": dict(Counter(map(str, again)))}
+    return breaches, counts

@@ -1,0 +1,88 @@
+"""Whose a partition was, and how members lost partitions: from the group's generations and from what was done to the members."""
+from bisect import bisect_right
+from collections import defaultdict
+from itertools import pairwise
+
+SECOND = 1_000_000_000
+MS = 1_000_000
+# A commit is sent about each second: an outage so long before a hand-over can have kept what was done from being committed.
+UNCOMMITTED = 3 * SECOND
+# Who was stopped or thrown out goes on with what it had under way until it learns that the partitions are another's.
+UNAWARE = 10 * SECOND
+
+
+class Ownership:
+    def __init__(self, facts):
+        self.facts = facts
+        self.held = defaultdict(list)  # partition -> [(ms, generation, member)], where a generation gives it to somebody
+        self.fenced = defaultdict(list)  # member -> [(ms, position)] of generations that it was thrown out of
+        for generation in facts.generations:
+            for partition, identity in generation.owners.items():
+                self.held[partition].append((generation.time, generation, generation.members[identity]))
+        for before, after in pairwise(facts.generations):
+            for identity in before.members.keys() - after.members.keys():
+                self.note_departure(before.members[identity], after)
+
+    def note_departure(self, member, generation):
+        life = self.facts.lives.get(member)
+        if life is None or life.terminated is None or life.terminated > generation.time * MS:
+            self.fenced[member].append((generation.time, generation.position))
+
+    def at(self, partition, time):
+        """(generation, member) of the owner at this time in ns; a partition that is between two owners still is the first
+        one's. (None, None) before anybody had it."""
+        held = self.held[partition]
+        place = bisect_right(held, time // MS, key=lambda entry: entry[0])
+        return held[place - 1][1:] if place else (None, None)
+
+    def at_position(self, partition, position):
+        """The member whose the partition was at a place in the log of offsets."""
+        owners = [member for _, generation, member in self.held[partition] if generation.position < position]
+        return owners[-1] if owners else None
+
+    def was_fenced(self, member, begun, ended):
+        return any(begun < (time + 1) * MS and time * MS <= ended for time, _ in self.fenced[member])
+
+    def was_fenced_between(self, member, first, last):
+        """The same by positions in the log of offsets."""
+        return any(first < position < last for _, position in self.fenced[member])
+
+    def was_stopped(self, member, begun, ended):
+        """By SIGSTOP, at some time between these."""
+        life = self.facts.lives.get(member)
+        return life is not None and any(stop <= ended and begun <= resumed for stop, resumed in life.stops)
+
+    def was_killed(self, member, until):
+        life = self.facts.lives.get(member)
+        return life is not None and life.killed is not None and life.killed <= until
+
+    def owner_of(self, request):
+        """(generation, member) of the owner when a request ended."""
+        return self.at(request.partition, request.ended)
+
+    def did_not_know(self, request):
+        """Whether the member that made the request has an excuse for handling what is another's by then."""
+        since = request.begun - UNAWARE
+        return (self.was_stopped(request.member, since, request.ended) or self.was_fenced(request.member, since, request.ended)
+                or self.was_killed(request.member, request.ended))
+
+    def changed_hands_in_an_outage(self, partition, done, again):
+        """Whether the last commit of a hand-over between these two times may have gone unanswered."""
+        hand_overs = [time * MS for time, _, _ in self.held[partition] if done < (time + 1) * MS and time * MS <= again]
+        return any(fault.of_brokers and fault.begun <= hand_over and done - UNCOMMITTED <= fault.ended
+                   for hand_over in hand_overs for fault in self.facts.faults)
+
+    def why_again(self, first, again):
+        """What explains that a record which was done by the request `first` is handled `again`; None: nothing does."""
+        for request in (first, again):
+            if request.member != self.owner_of(request)[1] and self.did_not_know(request):
+                return "handled by a member that did not know of its loss"
+        if self.was_killed(first.member, again.begun):
+            return "killed"
+        if self.was_stopped(first.member, first.begun, again.begun):
+            return "stopped"
+        if self.was_fenced(first.member, first.begun, again.begun):
+            return "fenced"
+        if self.changed_hands_in_an_outage(again.partition, first.ended, again.begun):
+            return "handed over while brokers were out"
+        return None

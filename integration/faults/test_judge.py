@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+"""The judge passes a right run, and reports each planted breach by the rule that is meant for it."""
+import unittest
+from dataclasses import replace
+
+from facts import Commit
+from judge import judge
+from planted import PARTITIONS, RECORDS, SLOW, World, ns
+
+ORDERS = PARTITIONS[0]
+
+
+def breaches(facts):
+    return judge(facts)[0]
+
+
+class PlantedBreaches(unittest.TestCase):
+    def setUp(self):
+        self.facts = World().facts
+
+    def reported_by(self, *rules):
+        self.assertEqual(set(rules), set(breaches(self.facts)))
+
+    def of(self, offset, partition=ORDERS):
+        """The places of the requests for a record."""
+        return [place for place, request in enumerate(self.facts.requests)
+                if (request.partition, request.offset) == (partition, offset)]
+
+    def change(self, place, **fields):
+        self.facts.requests[place] = self.facts.requests[place]._replace(**fields)
+
+    def commit_at(self, seconds, partition=ORDERS):
+        """The place of the first commit of a partition after this time."""
+        return next(place for place, commit in enumerate(self.facts.commits)
+                    if commit.partition == partition and commit.time >= seconds * 1000)
+
+    def change_commit(self, place, **fields):
+        self.facts.commits[place] = self.facts.commits[place]._replace(**fields)
+
+    def test_a_right_run_has_none(self):
+        found, counts = judge(self.facts)
+        self.assertEqual({}, found)
+        self.assertGreater(counts["maps"], 0)
+        self.assertEqual({"killed", "stopped", "handled by a member that did not know of its loss"}, set(counts["done again, by reason"]))
+
+    def test_a_record_that_was_never_done(self):
+        del self.facts.requests[self.of(300, PARTITIONS[1])[0]]
+        self.reported_by("nothing_lost", "nothing_committed_early")
+
+    def test_a_record_that_kafka_lost(self):
+        self.facts.log[ORDERS].remove(7)
+        self.reported_by("nothing_lost")
+
+    def test_another_record_at_an_offset(self):
+        self.change(self.of(7)[0], number=8)
+        self.reported_by("same_records")
+
+    def test_a_watermark_before_the_record_was_done(self):
+        place = self.commit_at(50)
+        self.change_commit(place, offset=self.facts.commits[place].offset + 5)
+        self.reported_by("nothing_committed_early", "committed_is_left_alone")
+
+    def test_a_map_before_the_record_was_done(self):
+        place = self.commit_at(50)
+        watermark = self.facts.commits[place].offset
+        self.change_commit(place, runs=((watermark + 3, watermark + 4),))
+        self.reported_by("nothing_committed_early", "committed_is_left_alone")
+
+    def test_a_commit_of_a_dead_letter(self):
+        (first,) = self.of(400)
+        self.change(first, status=400)
+        self.facts.letters.append((*ORDERS, 400))
+        self.reported_by("no_dead_letters", "keys_in_order")
+
+    def test_a_commit_that_goes_back(self):
+        place = self.commit_at(50)
+        commit = self.facts.commits[place]
+        self.facts.commits.insert(place + 1, Commit(commit.position + 0.5, commit.time, ORDERS, 7, ()))
+        self.reported_by("offsets_go_forward")
+
+    def test_a_commit_that_goes_back_because_its_owner_was_fenced(self):
+        place = self.commit_at(36)
+        self.change_commit(place, offset=self.facts.commits[place].offset - 20)
+        found = breaches(self.facts)
+        self.assertNotIn("offsets_go_forward", found)
+
+    def test_a_reset(self):
+        """The owner starts over: it handles again what it has committed, and commits offsets that are far below."""
+        for offset in range(440, 460):
+            first = self.facts.requests[self.of(offset)[0]]
+            begun = 50 + (offset - 440) / 100
+            self.facts.requests.append(first._replace(member="b", begun=ns(begun), ended=ns(begun + 0.005)))
+        place = self.commit_at(51)
+        self.change_commit(place, offset=460)
+        self.reported_by("offsets_go_forward", "committed_is_left_alone", "duplicates_are_explained", "keys_in_order")
+
+    def test_a_duplicate_without_a_reason(self):
+        (first,) = self.of(500)
+        again = self.facts.requests[first]
+        self.facts.requests.append(again._replace(begun=again.ended + 1000, ended=again.ended + 2000))
+        self.reported_by("duplicates_are_explained")
+
+    def test_a_duplicate_after_an_orderly_hand_over(self):
+        """Done before the hand-over at 20 s, which was not committed, and again after it."""
+        first = self.facts.requests[self.of(190, PARTITIONS[1])[0]]
+        self.facts.requests.append(first._replace(member="c", begun=ns(20.02), ended=ns(20.03)))
+        self.reported_by("committed_is_left_alone", "duplicates_are_explained")
+
+    def test_what_was_committed_before_a_kill_is_not_done_again(self):
+        first = self.facts.requests[self.of(20)[0]]
+        self.facts.requests.append(first._replace(member="b", begun=ns(16.02), ended=ns(16.025)))
+        self.assertIn("committed_is_left_alone", breaches(self.facts))
+
+    def test_what_a_map_had_before_a_kill_is_not_done_again(self):
+        commit = next(commit for commit in self.facts.commits if commit.partition == ORDERS and commit.runs)
+        offset = commit.runs[0][0]
+        first = self.facts.requests[self.of(offset)[0]]
+        self.facts.requests.append(first._replace(begun=ns(commit.time / 1000 + 0.002), ended=ns(commit.time / 1000 + 0.003)))
+        self.assertIn("committed_is_left_alone", breaches(self.facts))
+
+    def test_two_owners(self):
+        """The member that gave the partition away without having been stopped goes on with it."""
+        first = self.facts.requests[self.of(200, PARTITIONS[1])[0]]
+        self.facts.requests.append(first._replace(member="b", offset=201, key="key-0", number=201, begun=ns(21), ended=ns(21.01)))
+        self.reported_by("one_owner", "duplicates_are_explained")
+
+    def test_two_records_of_a_key_at_once(self):
+        first, second = self.of(503)[0], self.of(500)[0]
+        self.change(first, begun=self.facts.requests[second].ended - 1000)
+        self.reported_by("keys_in_order")
+
+    def test_a_record_that_overtakes_one_of_its_key(self):
+        first, second = self.of(503)[0], self.of(500)[0]
+        early, late = self.facts.requests[second], self.facts.requests[first]
+        self.change(first, begun=early.begun, ended=early.ended)
+        self.change(second, begun=late.begun, ended=late.ended)
+        self.assertIn("keys_in_order", breaches(self.facts))
+
+    def test_a_record_that_does_not_wait_for_a_refused_one(self):
+        (first,) = self.of(500)
+        refused = self.facts.requests[first]
+        self.change(first, begun=refused.begun + ns(0.4), ended=refused.ended + ns(0.4), attempt=2)
+        self.facts.requests.append(refused._replace(status=503))
+        self.assertEqual({"keys_in_order"}, set(breaches(self.facts)))
+
+    def test_a_dead_letter(self):
+        self.facts.letters.append((*ORDERS, SLOW))
+        self.reported_by("no_dead_letters")
+
+    def test_a_partition_that_rests(self):
+        for place, request in enumerate(self.facts.requests):
+            if request.partition == ORDERS and request.begun > ns(43):
+                self.change(place, begun=request.begun + ns(17), ended=request.ended + ns(17))
+        self.facts.finished += ns(17)
+        self.assertIn("progress", breaches(self.facts))
+
+    def test_a_record_that_waits(self):
+        place = self.of(430)[0]
+        self.change(place, begun=ns(75), ended=ns(75.01))
+        self.assertIn("progress", breaches(self.facts))
+
+    def test_a_log_that_is_not_committed_to_its_end(self):
+        for place, commit in enumerate(self.facts.commits):
+            if commit.partition == ORDERS and commit.offset == RECORDS:
+                self.change_commit(place, offset=RECORDS - 1)
+        self.reported_by("progress")
+
+    def test_a_member_that_ends_by_itself(self):
+        self.facts.lives["c"] = replace(self.facts.lives["c"], exited=ns(50), code=70)
+        self.reported_by("members_live")
+
+    def test_a_member_that_does_not_stop_clean(self):
+        self.facts.lives["c"] = replace(self.facts.lives["c"], terminated=ns(61), exited=ns(80), code=75)
+        self.reported_by("members_live")
+
+    def test_no_evidence(self):
+        self.facts.commits.clear()
+        self.assertIn("evidence_is_there", breaches(self.facts))
+
+
+if __name__ == "__main__":
+    unittest.main()
