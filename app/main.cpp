@@ -1,12 +1,20 @@
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "app/command_line.h"
 #include "app/exit_code.h"
+#include "app/standard_streams.h"
 
 int main(int argc, char** argv) {
+  if (!laneway::app::open_standard_streams()) {
+    std::fprintf(stderr, "laneway: cannot open /dev/null: %s\n", std::strerror(errno));
+    return laneway::app::exit_code::unavailable;
+  }
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not our end
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not become larger
   try {
     return laneway::app::command_line(argc, argv);
   } catch (const std::exception& error) {

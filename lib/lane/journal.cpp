@@ -39,14 +39,26 @@ void Journal::write(const Line& entry) {
   char line[640];
   const int size = std::snprintf(
       line, sizeof line,
-      "{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,"
+      "\n{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,"
       "\"end\":%lld,"
       "\"outcome\":\"%s\",\"key\":%s}\n",
       static_cast<int>(entry.partition.topic.size()), entry.partition.topic.data(), entry.partition.partition,
       static_cast<long long>(entry.offset), static_cast<unsigned long long>(entry.epoch), entry.attempt,
       static_cast<long long>(wall(entry.start)), static_cast<long long>(wall(entry.end)), entry.outcome, key);
-  if (::write(fd_, line, static_cast<std::size_t>(size)) != size)
-    telemetry::error("journal not written", {{"file", file_}, {"error", std::strerror(errno)}});
+  append({line, static_cast<std::size_t>(size)});
+}
+
+/// `line` begins with the end of the line before, for where that one was cut by a file system that got full.
+void Journal::append(std::string_view line) {
+  if (!cut_.exchange(false, std::memory_order_relaxed)) line.remove_prefix(1);
+  const auto written = ::write(fd_, line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) return;
+  const std::string why =
+      written < 0 ? std::strerror(errno) : "only a part of the line was taken, the file system may be full";
+  if (written > 0 || line.front() == '\n') cut_.store(true, std::memory_order_relaxed);
+  telemetry::log_repeating(
+      telemetry::Level::error, "journal not written: " + why, "journal not written",
+      {{"file", file_}, {"error", why}, {"hint", "the work goes on, and the journal lacks these attempts"}});
 }
 
 const char* outcome_name(const handler::Outcome& outcome) {

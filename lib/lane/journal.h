@@ -8,9 +8,11 @@
 // appending, made before the attempt counts as finished, so a commit never precedes it and a kill loses none
 // that was committed.
 //
-// Threads: any. Blocking: as the file does; a failure to write is logged and the work goes on.
+// Threads: any. Blocking: as the file does; a failure to write is logged (a few times in 10 s, and counted)
+// and the work goes on. The process must ignore SIGXFSZ (main does).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,11 +48,13 @@ class Journal {
  private:
   Journal(int fd, std::string file);
   std::int64_t wall(TimePoint at) const;
+  void append(std::string_view line);
 
   const int fd_;
   const std::string file_;
   const TimePoint steady_origin_;
   const std::int64_t wall_origin_;
+  std::atomic<bool> cut_{false};  // the file does not end with a whole line
 };
 
 /// As in metrics and journal (there also dead_letter, dead_letter_failed, retry_topic and
