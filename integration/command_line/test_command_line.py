@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
 import urllib.request
 from pathlib import Path
@@ -69,6 +70,10 @@ class Usage(CommandLine):
                      ("reload", "--dry-run")):
             with self.subTest(verb):
                 self.ends(laneway(*verb, "--admin", "127.0.0.1:1"), 69, "127.0.0.1:1", "--admin HOST:PORT")
+
+    def test_a_program_that_accepts_connections_and_does_not_answer_is_unavailable(self):
+        with taken_port() as port:
+            self.ends(laneway("status", "--admin", f"127.0.0.1:{port}"), 69, f"127.0.0.1:{port}", "does not answer")
 
     def test_lanes_and_records_that_are_none_are_usage_errors(self):
         for wrong in (("pause", "orders:x"), ("pause", "orders:1:2"), ("skip", "orders:1", "--reason", "why"),
@@ -339,6 +344,36 @@ class Run(CommandLine):
         self.ends(laneway("pause", "orders:1", "--admin", address), 66, "orders[1] is not a lane", "has none now")
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
+
+    def test_a_stopped_process_is_told_from_one_that_runs_and_does_nothing_of_it_later(self):
+        service = self.running(start_deadline="1h")
+        address = service.until(r'msg="admin listening".* address=(\S+)')[1]
+        service.process.send_signal(signal.SIGSTOP)
+        for verb in (("status",), ("pause", "orders"), ("reload",)):
+            with self.subTest(verb):
+                self.ends(laneway(*verb, "--admin", address), 69, address, "within 3 s", "stopped", "kill -CONT")
+        service.process.send_signal(signal.SIGCONT)
+        self.ends(laneway("status", "--admin", address), 0)
+        service.process.terminate()
+        self.assertEqual(0, service.end(), service.log)
+        for change in ("pause by hand", "reload"):
+            self.assertNotIn(change, service.log)
+
+    def test_descriptors_that_are_closed_at_the_start_are_no_other_files_later(self):
+        journal = Path(self.folder.name) / "journal"
+        file = self.file(start_deadline="1h", journal={"file": str(journal)})
+        process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', LANEWAY, "run", "-c", str(file)],
+                                   env=environment())
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + LONGEST
+        while not journal.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertTrue(journal.exists())
+        self.assertEqual(["/dev/null"] * 3, [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in range(3)])
+        process.terminate()
+        self.assertEqual(0, process.wait(LONGEST))
+        self.assertEqual("", journal.read_text())
 
     def test_a_signal_while_it_waits_for_a_broker_ends_it_well(self):
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -9,22 +9,31 @@ namespace laneway::admin {
 namespace {
 
 constexpr auto connect_time = seconds(2);
-constexpr auto answer_time = seconds(15);
+constexpr auto reading_time = seconds(3);    // of what a service that runs answers at once
+constexpr auto changing_time = seconds(15);  // a lane may be asked first, and a configuration read
 
-const char* words_of(httplib::Error error) {
-  switch (error) {
-    case httplib::Error::Connection:
-    case httplib::Error::ConnectionTimeout:
-      return "nothing accepts connections there";
-    case httplib::Error::Read:
-      return "it took the question and did not answer";
-    default:
-      return "the connection failed";
-  }
+constexpr auto where_it_listens = "-c FILE or --admin HOST:PORT says where the service listens";
+
+/// `silent`: the whole `waited` has passed, so nobody has closed the connection either.
+Error no_answer(const Endpoint& endpoint, httplib::Error error, seconds waited, bool silent) {
+  const std::string from = "no answer from " + endpoint.address;
+  if (error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout)
+    return {
+        ErrorKind::unavailable, from + ": nothing accepts connections there",
+        std::string("is the service running? Its log has the line \"admin listening\"; ") + where_it_listens};
+  if (error == httplib::Error::Read && silent)
+    return {ErrorKind::unavailable,
+            from + " within " + std::to_string(waited.count()) +
+                " s: the process there accepts connections and does not answer",
+            std::string("is the process stopped (`ps` shows its state as T, and `kill -CONT PID` lets it go "
+                        "on), or does another program listen there? ") +
+                where_it_listens};
+  return {ErrorKind::unavailable, from + ": the connection was closed without an answer",
+          std::string("try again, or does another program listen there? ") + where_it_listens};
 }
 
 template <class Ask>
-Result<Answer> ask(const Endpoint& endpoint, Ask ask_it) {
+Result<Answer> ask(const Endpoint& endpoint, seconds answer_time, Ask ask_it) {
   const auto address = address_of(endpoint.address);
   if (!address || address->port == 0)
     return Error{ErrorKind::usage, "'" + endpoint.address + "' is not HOST:PORT", "such as 127.0.0.1:9644"};
@@ -33,25 +42,26 @@ Result<Answer> ask(const Endpoint& endpoint, Ask ask_it) {
   client.set_read_timeout(answer_time);
   httplib::Headers headers{{"Host", endpoint.address}, {"X-Laneway", "1"}};
   if (!endpoint.token.empty()) headers.emplace("Authorization", "Bearer " + endpoint.token);
+  const auto begun = SteadyClock::now();
   const httplib::Result result = ask_it(client, headers);
   if (!result)
-    return Error{
-        ErrorKind::unavailable, "no answer from " + endpoint.address + ": " + words_of(result.error()),
-        "is the service running? -c FILE or --admin HOST:PORT says where it listens; its log has the line "
-        "\"admin listening\""};
+    return no_answer(endpoint, result.error(), answer_time, SteadyClock::now() - begun >= answer_time);
   return Answer{result->status, result->body};
 }
 
 }  // namespace
 
 Result<Answer> get(const Endpoint& endpoint, const std::string& path) {
-  return ask(endpoint, [&](httplib::Client& client, const httplib::Headers& headers) {
+  return ask(endpoint, reading_time, [&](httplib::Client& client, const httplib::Headers& headers) {
     return client.Get(path, headers);
   });
 }
 
 Result<Answer> post(const Endpoint& endpoint, const std::string& path, const std::string& json) {
-  return ask(endpoint, [&](httplib::Client& client, const httplib::Headers& headers) {
+  // A process that is stopped would carry the change out when it goes on, long after its user was told that
+  // there was no answer. So it is asked first whether it runs.
+  if (const auto runs = get(endpoint, "/livez"); !runs) return runs;
+  return ask(endpoint, changing_time, [&](httplib::Client& client, const httplib::Headers& headers) {
     return client.Post(path, headers, json, "application/json");
   });
 }
