@@ -248,8 +248,8 @@ void ConsumerLoop::on_statistics(const kafka::Statistics& statistics) {
 }
 
 void ConsumerLoop::on_client_error(const kafka::ClientError& error) {
-  telemetry::log_repeating(error.fatal ? telemetry::Level::error : telemetry::Level::warn, "client error",
-                           "client error", {{"error", error.text}});
+  telemetry::log_repeating(error.fatal ? telemetry::Level::error : telemetry::Level::warn,
+                           "client error: " + error.text, "client error", {{"error", error.text}});
   if (error.fatal) fail(client_broken(consumer_->fatal_error().value_or(error.text)));
   if (error.group_denied && stats_.assigned.get() == 0) fail({ErrorKind::unavailable, error.text, ""});
 }

@@ -75,7 +75,8 @@ bool ConsumerLoop::send_commit(const std::vector<Entry*>& lanes) {
 }
 
 void ConsumerLoop::on_commit_failed(const std::string& why) {
-  telemetry::log_repeating(telemetry::Level::warn, "commit failed", "commit failed", {{"error", why}});
+  telemetry::log_repeating(telemetry::Level::warn, "commit failed: " + why, "commit failed",
+                           {{"error", why}});
   stats_.commits_failed.add(1);
   committing_.clear();
 }
@@ -104,7 +105,7 @@ bool ConsumerLoop::all_committed(const std::vector<Entry*>& lanes) {
 void ConsumerLoop::start_over_if_failed() {
   const auto why = commits_->failure();
   if (!why) return;
-  telemetry::log_repeating(telemetry::Level::warn, "transaction failed",
+  telemetry::log_repeating(telemetry::Level::warn, "transaction failed: " + *why,
                            "transaction aborted, its records are done again", {{"error", *why}});
   preparing_ = false;
   committing_.clear();

@@ -170,7 +170,9 @@ std::string Lane::hold_reasons() const {
     if (!text.empty()) text += ", ";
     text += name;
   };
-  add(Hold::pool_full, watch_.careful() ? "one record at a time" : "pool full");
+  add(Hold::pool_full, watch_.careful() ? "one record at a time"
+                       : gated_         ? "waits for its first commit"
+                                        : "pool full");
   add(Hold::window_full, "max_incomplete reached");
   add(Hold::memory_full, "share of lanes.memory taken");
   add(Hold::retries_full, "retry.max_waiting reached");

@@ -150,7 +150,8 @@ void Lane::tick_starving(TimePoint now) {
 void Lane::on_source_error(TimePoint now) {
   source_error_ = source_->last_error();
   next_source_report_ = now + source_report;
-  telemetry::log_repeating(telemetry::Level::warn, "partition error " + partition_.topic, "partition error",
+  telemetry::log_repeating(telemetry::Level::warn,
+                           "partition error " + partition_.topic + ": " + source_error_, "partition error",
                            {{"topic", partition_.topic},
                             {"partition", partition_.partition},
                             {"offset", next_offset_},

@@ -67,7 +67,8 @@ inline void error(std::string_view message, Fields fields = {}) { log(Level::err
 
 /// For events that another program repeats without end, such as the client library's: of one `key` (numbers
 /// in it do not count) at most 5 lines appear in 10 s; how many were left out follows as "repeated" when that
-/// time is over.
+/// time is over. Reasons that may change belong into the key, so that a new one appears at once; texts that
+/// strangers choose do not.
 void log_repeating(Level level, std::string_view key, std::string_view message, Fields fields = {});
 
 /// Reports what log_repeating still holds back. Call it from time to time, and with `everything` at the end.

@@ -76,6 +76,7 @@ TEST_CASE("nothing begins before the life is written down, however the last one 
   test.work();
   test.pass(milliseconds(100));
   CHECK(test.handler.started().empty());
+  CHECK(test.lane->detail(test.now).held_by == "waits for its first commit");
   REQUIRE(test.lane->wants_commit());
   CHECK(test.commit_marker().lives == lives);
   REQUIRE(test.until_started({0, 1}));

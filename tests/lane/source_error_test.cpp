@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "captured_log.h"
 #include "catch.h"
 #include "handler/factory.h"
 #include "lane/lane.h"
@@ -15,6 +16,7 @@ constexpr std::int64_t next_offset = 7;
 struct ScriptedSource final : PartitionSource {
   std::vector<kafka::Pop> answers;
   std::vector<std::int64_t> seeks;
+  std::string error = "denied";
 
   kafka::Pop pop(kafka::Record&, std::int64_t& offset) override {
     offset = next_offset;
@@ -23,7 +25,7 @@ struct ScriptedSource final : PartitionSource {
     answers.pop_back();
     return answer;
   }
-  std::string last_error() const override { return "denied"; }
+  std::string last_error() const override { return error; }
   std::size_t fetched() const override { return answers.size(); }
   void pause() override {}
   void resume(std::int64_t) override {}
@@ -76,4 +78,16 @@ TEST_CASE_METHOD(Fixture, "a partition that has answered again, even with its en
   answer(kafka::Pop::end_of_partition);
   pass(seconds(31));
   CHECK(source->seeks.empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a partition's new error is logged at once, however often another one was") {
+  CapturedLog log;
+  for (int i = 0; i < 100; ++i) {
+    answer(kafka::Pop::error);
+    pass(seconds(30));
+  }
+  CHECK(log.lines({"partition error", "denied"}) > 0);
+  source->error = "the file is gone";
+  answer(kafka::Pop::error);
+  CHECK(log.lines({"partition error", "the file is gone"}) > 0);
 }
