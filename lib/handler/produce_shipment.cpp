@@ -226,14 +226,15 @@ std::optional<Outcome> Shipment::outcome_of(const kafka::Delivery& delivery) {
 
 void Shipment::give_up_if_stopped() {
   if (!task_ || !stop_.stop_requested()) return;
-  if (on_their_way_ > 0)
-    owner_.not_written("a record was given up before the brokers acknowledged it", false);
   end_task();
   settle();
 }
 
-/// Answers what was sent, in order; what was not, or was withdrawn, stays unanswered.
+/// Answers what was sent, in order; what was not, or was withdrawn, stays unanswered. What is still on its
+/// way is given up: the transaction fails first, so that it cannot be committed with the answers.
 void Shipment::end_task() {
+  if (on_their_way_ > 0)
+    owner_.not_written("a record was given up before the brokers acknowledged it", false);
   for (std::uint32_t i = 0; i < next_; ++i) {
     Place& place = places_[i];
     if (place.outcome)

@@ -349,6 +349,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a transaction fails when a record that waits for room is stopped behind one that was sent") {
+  World world;
+  world.produce.transactional = true;
+  world.set("queue.buffering.max.messages", "3");
+  const auto handler = world.handler();
+  auto& transaction = *handler->transaction();
+  REQUIRE(eventually([&] { return transaction.state() == kafka::Transaction::State::open; }));
+  REQUIRE(world.cluster->stop_broker(1));
+  Run run(records_to_produce(5));
+  handler->handle(run.task());
+  REQUIRE(eventually([&] { return run.times_begun() > 3; }));  // three are sent, the fourth has no room
+  CHECK_FALSE(transaction.failure());
+  run.stop();
+  CHECK(run.result().failures.size() == 3);
+  CHECK(transaction.failure());
+}
+
 TEST_CASE("a handler that ends answers every task") {
   World world;
   std::vector<std::unique_ptr<Run>> runs;
