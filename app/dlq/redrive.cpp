@@ -60,8 +60,7 @@ struct Sending : kafka::DeliverySink {
 
 /// The records are left where a later redrive finds them; nothing else can be sent either.
 bool ends_all(kafka::DeliveryStatus status) {
-  return status == kafka::DeliveryStatus::unreachable || status == kafka::DeliveryStatus::denied ||
-         status == kafka::DeliveryStatus::fatal;
+  return status == kafka::DeliveryStatus::unreachable || status == kafka::DeliveryStatus::denied;
 }
 
 class Redrive {

@@ -2,8 +2,6 @@
 
 #include <random>
 
-#include "telemetry/log.h"
-
 namespace laneway::handler {
 namespace {
 
@@ -57,13 +55,11 @@ void ProduceHandler::handle(Task task) noexcept {
 }
 
 std::optional<Error> ProduceHandler::fatal() const {
-  if (transaction_ != nullptr) {
-    if (const auto why = transaction_->broken())
-      return Error{ErrorKind::fatal, "handler.produce: transactions cannot go on: " + *why,
-                   "start laneway again; nothing is lost or written twice"};
-  }
-  MutexLock lock(mutex_);
-  return fatal_;
+  if (transaction_ == nullptr) return std::nullopt;
+  const auto why = transaction_->broken();
+  if (!why) return std::nullopt;
+  return Error{ErrorKind::fatal, "handler.produce: transactions cannot go on: " + *why,
+               "start laneway again; nothing is lost or written twice"};
 }
 
 void ProduceHandler::on_turn() {
@@ -115,14 +111,6 @@ void ProduceHandler::give_up_stopped() {
   std::vector<Shipment*> all;  // some end meanwhile
   for (const auto& item : under_way_) all.push_back(item.first);
   for (Shipment* shipment : all) shipment->give_up_if_stopped();
-}
-
-void ProduceHandler::broken(const std::string& why) {
-  MutexLock lock(mutex_);
-  if (fatal_) return;
-  fatal_ = Error{ErrorKind::fatal, "handler.produce: the Kafka client cannot go on: " + why,
-                 "start laneway again; nothing is lost, the last records may be written twice"};
-  telemetry::error("producer broken", {{"error", why}});
 }
 
 }  // namespace laneway::handler

@@ -53,7 +53,7 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
   bool asynchronous() const override { return true; }
   bool fills_tasks() const override { return true; }
   kafka::Transaction* transaction() override { return transaction_; }
-  std::optional<Error> fatal() const override EXCLUDES(mutex_);
+  std::optional<Error> fatal() const override;
   std::string name() const override { return "produce"; }
   std::string downstream() const override { return "Kafka at " + brokers_; }
 
@@ -70,16 +70,14 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
   void ready(Shipment& shipment) override { ready_.push_back(&shipment); }
   void over(Shipment& shipment) override;
   void not_written(const std::string& why, bool avoidable) override;
-  void broken(const std::string& why) override EXCLUDES(mutex_);
 
   const config::ProduceHandler settings_;
   const std::string brokers_;
   kafka::Transaction* transaction_ = nullptr;  // the producer's; set before the first task
   std::atomic<bool> ending_{false};
 
-  mutable Mutex mutex_;
+  Mutex mutex_;
   std::vector<Task> handed_over_ GUARDED_BY(mutex_);
-  std::optional<Error> fatal_ GUARDED_BY(mutex_);
 
   // Of the Producer's thread.
   RefusedRecords refused_;

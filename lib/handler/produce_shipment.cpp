@@ -212,9 +212,6 @@ std::optional<Outcome> Shipment::outcome_of(const kafka::Delivery& delivery) {
     case kafka::DeliveryStatus::too_large:
     case kafka::DeliveryStatus::invalid:
       return Outcome::reject(delivery.error);
-    case kafka::DeliveryStatus::fatal:
-      owner_.broken(delivery.error);
-      break;
     case kafka::DeliveryStatus::withdrawn:
       return std::nullopt;
     case kafka::DeliveryStatus::unreachable:

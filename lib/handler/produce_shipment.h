@@ -27,8 +27,6 @@ class ShipmentOwner {
   virtual void ready(Shipment& shipment) = 0;
   /// It may be destroyed; the last thing that it does.
   virtual void over(Shipment& shipment) = 0;
-  /// The producer cannot go on.
-  virtual void broken(const std::string& why) = 0;
   /// A record that was sent, or may have been, is not known to be written. `avoidable`: that will not happen
   /// to it again in the same way.
   virtual void not_written(const std::string& why, bool avoidable) = 0;

@@ -24,9 +24,6 @@ DeliveryStatus status_of(rd_kafka_resp_err_t code) {
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
       return DeliveryStatus::denied;
-    case RD_KAFKA_RESP_ERR__FATAL:
-    case RD_KAFKA_RESP_ERR__STATE:
-      return DeliveryStatus::fatal;
     default:
       return DeliveryStatus::unreachable;
   }

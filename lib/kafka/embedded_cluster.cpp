@@ -35,6 +35,8 @@ std::int16_t api_key(EmbeddedCluster::Request request) {
       return 12;
     case EmbeddedCluster::Request::sync_group:
       return 14;
+    case EmbeddedCluster::Request::add_partitions:
+      return 24;
   }
   return -1;
 }
@@ -51,6 +53,10 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
       return RD_KAFKA_RESP_ERR_INVALID_RECORD;
     case EmbeddedCluster::Failure::denied:
       return RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+    case EmbeddedCluster::Failure::out_of_order:
+      return RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER;
+    case EmbeddedCluster::Failure::fenced:
+      return RD_KAFKA_RESP_ERR_PRODUCER_FENCED;
     case EmbeddedCluster::Failure::moved:
       break;
   }

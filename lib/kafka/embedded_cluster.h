@@ -33,7 +33,16 @@ class EmbeddedCluster {
   /// Milliseconds that each answer of a broker is held back.
   Status set_latency(std::int32_t broker, int ms);
 
-  enum class Request { fetch, offset_commit, offset_fetch, join_group, sync_group, heartbeat, produce };
+  enum class Request {
+    fetch,
+    offset_commit,
+    offset_fetch,
+    join_group,
+    sync_group,
+    heartbeat,
+    produce,
+    add_partitions,  ///< to a transaction, before the first record of each
+  };
   enum class Failure {
     moved,  ///< The coordinator is moving (group requests), or the leader has changed (fetch, produce).
     unknown_member,  ///< The group does not know the member any more: it loses its partitions.
@@ -41,6 +50,8 @@ class EmbeddedCluster {
     too_large,       ///< A batch of records is refused for its size.
     invalid_record,  ///< A batch of records is refused for what is in it.
     denied,          ///< The user may not write to the topic.
+    out_of_order,    ///< A gap in the numbers of a producer's records: its client cannot go on.
+    fenced,          ///< Another producer has the same transactional.id.
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);

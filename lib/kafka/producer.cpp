@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/mutex.h"
 #include "config/client_keys.h"
 #include "kafka/delivery_error.h"
 #include "kafka/handle.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr Duration end_patience = seconds(10);
 constexpr int turn_ms = 100;
+constexpr Duration between_clients = seconds(1);
 
 struct HeadersDeleter {
   void operator()(rd_kafka_headers_t* headers) const { rd_kafka_headers_destroy(headers); }
@@ -100,19 +102,23 @@ ClientSettings producer_client(const ClientSettings& consumer, const ClientSetti
 
 class Producer::Implementation {
  public:
-  Implementation(HandlePtr client, bool transactional, std::function<void()> on_turn)
-      : handle_(std::move(client)),
+  Implementation(ProducerSettings settings, HandlePtr client)
+      : settings_(std::move(settings)),
+        handle_(std::move(client)),
         queue_(rd_kafka_queue_get_main(handle_.get())),
-        on_turn_(std::move(on_turn)),
-        transaction_(transactional ? std::make_unique<Transaction>(handle_.get(), [this] { wake(); })
-                                   : nullptr),
+        transaction_(settings_.transactional_id.empty()
+                         ? nullptr
+                         : std::make_unique<Transaction>(handle_.get(), [this] { wake(); })),
         thread_([this] { run(); }) {}
   ~Implementation() { stop(); }
 
-  SendResult send(const Outgoing& record, DeliverySink* sink);
-  void stop();
-  void wake() { rd_kafka_queue_yield(queue_.get()); }
-  rd_kafka_t* handle() { return handle_.get(); }
+  SendResult send(const Outgoing& record, DeliverySink* sink) EXCLUDES(mutex_);
+  bool flush(Deadline deadline) EXCLUDES(mutex_);
+  void stop() EXCLUDES(mutex_);
+  void wake() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    rd_kafka_queue_yield(queue_.get());
+  }
   Transaction* transaction() { return transaction_.get(); }
 
   std::atomic<std::uint64_t> acknowledged{0};
@@ -122,17 +128,41 @@ class Producer::Implementation {
   void run();
   void serve(rd_kafka_event_t* event);
   void serve_deliveries(rd_kafka_event_t* event);
+  SendResult send_now(const Outgoing& record, DeliverySink* sink);
   Delivery failure_of(const rd_kafka_message_t& message, bool alone) const;
+  bool notice_fatal();
+  void renew_if_failed();
+  void keep_client(int users) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    users_ += users;
+  }
 
+  /// The Implementation whose thread this is.
+  static thread_local const Implementation* here;
+
+  const ProducerSettings settings_;
+  // Only the thread changes these two, under the mutex, while nobody keeps the client. It reads them without;
+  // others read them under the mutex, or while they keep the client.
   HandlePtr handle_;
   QueuePtr queue_;
-  const std::function<void()> on_turn_;
+  Mutex mutex_;
+  int users_ GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> client_failed_{false};
+  TimePoint next_client_{};  // of the thread
   const std::unique_ptr<Transaction> transaction_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // the last: it uses all of the above
 };
 
+thread_local const Producer::Implementation* Producer::Implementation::here = nullptr;
+
 SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* sink) {
+  if (here == this) return send_now(record, sink);
+  MutexLock lock(mutex_);
+  return send_now(record, sink);
+}
+
+SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySink* sink) {
   auto headers = headers_of(record.headers);
   const auto fields = fields_of(record, headers.get(), sink);
   const std::size_t count = headers ? fields.size() : fields.size() - 1;
@@ -143,15 +173,53 @@ SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* 
   }
   const auto code = rd_kafka_error_code(error.get());
   if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return {Sent::full, {}};
-  if (transaction_ && code == RD_KAFKA_RESP_ERR__STATE)
+  const bool fatal = notice_fatal();  // the code is that of what came before
+  if (transaction_ && (fatal || code == RD_KAFKA_RESP_ERR__STATE))
     return {Sent::refused, {DeliveryStatus::withdrawn, rd_kafka_error_string(error.get())}};
-  return {Sent::refused, failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition)};
+  auto refusal = failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition);
+  if (fatal) refusal.status = DeliveryStatus::unreachable;
+  return {Sent::refused, std::move(refusal)};
+}
+
+/// Whether the client has failed for good.
+bool Producer::Implementation::notice_fatal() {
+  char words[512];
+  if (rd_kafka_fatal_error(handle_.get(), words, sizeof words) == RD_KAFKA_RESP_ERR_NO_ERROR) return false;
+  if (client_failed_.exchange(true)) return true;
+  if (transaction_) {
+    transaction_->break_off(words);
+  } else {
+    telemetry::error("producer failed, its client is replaced", {{"error", words}});
+  }
+  return true;
+}
+
+/// When every record of the client that failed has been answered, so that none is left to be answered twice.
+void Producer::Implementation::renew_if_failed() {
+  if (!client_failed_.load() || transaction_ || rd_kafka_outq_len(handle_.get()) > 0) return;
+  if (SteadyClock::now() < next_client_) return;
+  next_client_ = SteadyClock::now() + between_clients;
+  auto made = make_producer(settings_);
+  if (!made) return telemetry::error("producer has no new client yet", {{"error", made.error().text()}});
+  QueuePtr queue(rd_kafka_queue_get_main(made->get()));
+  HandlePtr handle = std::move(made).value();
+  {
+    MutexLock lock(mutex_);
+    if (users_ > 0) return;
+    queue_.swap(queue);
+    handle_.swap(handle);
+    client_failed_.store(false);
+  }
+  queue.reset();  // before its client
+  telemetry::info("producer has a new client");
 }
 
 void Producer::Implementation::run() {
+  here = this;
   while (!stop_.load()) {
     if (const EventPtr event(rd_kafka_queue_poll(queue_.get(), turn_ms)); event) serve(event.get());
-    if (on_turn_) on_turn_();  // without the event: its records have left the queue
+    renew_if_failed();
+    if (settings_.on_turn) settings_.on_turn();  // without the event: its records have left the queue
   }
 }
 
@@ -159,9 +227,8 @@ void Producer::Implementation::serve(rd_kafka_event_t* event) {
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) return serve_deliveries(event);
   if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;
   const std::string text = rd_kafka_event_error_string(event);
-  const bool fatal = rd_kafka_event_error_is_fatal(event) != 0;
-  telemetry::log_repeating(fatal ? telemetry::Level::error : telemetry::Level::warn, text, "producer",
-                           {{"error", text}});
+  if (rd_kafka_event_error_is_fatal(event) != 0 && notice_fatal()) return;
+  telemetry::log_repeating(telemetry::Level::warn, text, "producer", {{"error", text}});
 }
 
 void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
@@ -190,6 +257,7 @@ Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message,
 void Producer::Implementation::stop() {
   if (!thread_.joinable()) return;  // stopped before
   if (transaction_) transaction_->end();
+  keep_client(1);
   rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
   const auto deadline = Deadline::in(end_patience);
   if (rd_kafka_flush(handle_.get(), to_ms(deadline.left())) != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -199,6 +267,13 @@ void Producer::Implementation::stop() {
   thread_.join();
 }
 
+bool Producer::Implementation::flush(Deadline deadline) {
+  keep_client(1);
+  const bool all = rd_kafka_flush(handle_.get(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  keep_client(-1);
+  return all;
+}
+
 Producer::Producer(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 Producer::~Producer() = default;
@@ -206,8 +281,8 @@ Producer::~Producer() = default;
 Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
   auto handle = make_producer(settings);
   if (!handle) return handle.error();
-  return std::unique_ptr<Producer>(new Producer(std::make_unique<Implementation>(
-      std::move(handle).value(), !settings.transactional_id.empty(), std::move(settings.on_turn))));
+  return std::unique_ptr<Producer>(
+      new Producer(std::make_unique<Implementation>(std::move(settings), std::move(handle).value())));
 }
 
 SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
@@ -216,9 +291,7 @@ SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
 
 void Producer::wake() { implementation_->wake(); }
 
-bool Producer::flush(Deadline deadline) {
-  return rd_kafka_flush(implementation_->handle(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
-}
+bool Producer::flush(Deadline deadline) { return implementation_->flush(deadline); }
 
 void Producer::stop() { implementation_->stop(); }
 

@@ -11,13 +11,18 @@
 //
 // With a transactional_id nothing is sent but inside its transaction; else send() answers withdrawn.
 //
+// A client that fails for good (a "fatal error" of the library) is replaced by a new one as soon as it has
+// answered what it took; until then everything is unreachable. So such a record may be there twice. With a
+// transactional_id it is not replaced: the transaction is broken, and the service must start again.
+//
 // Ownership: owns a client handle and the thread that reads its answers, which it joins. Sinks belong to the
 // caller and live until they are answered. stop(), or else the destructor, gives up what is unanswered: every
 // sink is called before it returns (patience: 10 s). Who sends on_turn through a pointer to the Producer
 // calls stop() before that pointer changes. Threads: any number call everything; stop() one, once nobody else
 // sends. Sinks and on_turn are called on the thread of the Producer and must be brief; they may call send().
-// Blocks: flush() up to its deadline, stop() and the destructor; nothing else. Errors: of single records in
-// Delivery; create() fails with kind configuration.
+// Blocks: flush() up to its deadline, stop() and the destructor; nothing else. (The Producer's own thread
+// waits while a client that failed is taken down.) Errors: of single records in Delivery; create() fails with
+// kind configuration.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +63,6 @@ enum class DeliveryStatus : std::uint8_t {
   invalid,  ///< The brokers never take this record: no key in a compacted topic, a timestamp too far off.
   unknown_topic,  ///< There is no such topic or partition.
   denied,         ///< The user lacks a right; the error says which.
-  fatal,          ///< The client cannot go on: make a new one.
   withdrawn,      ///< It was not written because its transaction had failed, or was aborted.
 };
 

@@ -146,11 +146,14 @@ std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call c
 }
 
 void Transaction::break_off(const std::string& why) {
+  {
+    MutexLock lock(mutex_);
+    state_ = State::broken;
+    if (!broken_.empty()) return;
+    broken_ = why.empty() ? "unknown" : why;
+    changed();
+  }
   telemetry::error("transactions ended", {{"error", why}});
-  MutexLock lock(mutex_);
-  state_ = State::broken;
-  broken_ = why;
-  changed();
 }
 
 /// Aborts what a predecessor of the same transactional.id left open.

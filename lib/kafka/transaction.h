@@ -53,6 +53,9 @@ class Transaction {
   /// failed it will not be in the next one, which then begins without a pause.
   void fail(const std::string& why, bool avoidable = false) EXCLUDES(mutex_);
 
+  /// The client has failed for good: nothing goes on. Called again it changes nothing.
+  void break_off(const std::string& why) EXCLUDES(mutex_);
+
   // The one who commits
   void watch(std::function<void()> on_change) EXCLUDES(mutex_);
   State state() const EXCLUDES(mutex_);
@@ -87,7 +90,6 @@ class Transaction {
   void back_off() EXCLUDES(mutex_);
   void abort_at_end() EXCLUDES(mutex_);
   void begin() EXCLUDES(mutex_);
-  void break_off(const std::string& why) EXCLUDES(mutex_);
   template <class Call>
   std::optional<Trouble> insist(const char* what, Call call) EXCLUDES(mutex_);
   bool stopping() const EXCLUDES(mutex_);

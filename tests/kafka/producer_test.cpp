@@ -213,6 +213,27 @@ TEST_CASE("records that no broker acknowledges are unreachable, and the producer
   REQUIRE(eventually(one_is_acknowledged));
 }
 
+TEST_CASE("a producer whose client fails for good goes on with a new one") {
+  const World world;
+  Answers answers;
+  const auto producer = world.producer();
+  for (int failures = 0; failures < 2; ++failures) {
+    world.cluster->fail_next(EmbeddedCluster::Request::produce, 1, EmbeddedCluster::Failure::out_of_order);
+    const auto answered = answers.all().size();
+    REQUIRE(eventually([&] { return send(*producer, answers, "v").sent == Sent::accepted; }));
+    REQUIRE(eventually([&] { return answers.all().size() > answered; }));
+    CHECK(answers.all().back().status == DeliveryStatus::unreachable);
+    CHECK(answers.all().size() == answered + 1);
+  }
+  REQUIRE(eventually([&] {
+    const auto result = send(*producer, answers, "v");
+    if (result.sent == Sent::refused) CHECK(result.refusal.status == DeliveryStatus::unreachable);
+    return result.sent == Sent::accepted;
+  }));
+  REQUIRE(producer->flush(Deadline::in(patience)));
+  CHECK(answers.all().back().status == DeliveryStatus::acknowledged);
+}
+
 TEST_CASE("whatever is unanswered when a producer ends is answered before it is gone") {
   const World world;
   Answers answers;

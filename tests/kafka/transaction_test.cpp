@@ -94,6 +94,20 @@ TEST_CASE("a transaction is committed with its offsets, and the next one begins"
   world.transaction().watch({});
 }
 
+TEST_CASE("transactions whose client failed for good are broken as soon as that is known") {
+  TransactionWorld world;
+  REQUIRE(world.transaction().enter());
+  world.cluster->fail_next(Request::add_partitions, 1, EmbeddedCluster::Failure::fenced);
+  REQUIRE(world.send().sent == Sent::accepted);
+  REQUIRE(eventually([&] { return world.transaction().broken().has_value(); }));
+  REQUIRE(eventually([&] { return world.answers.bad == 1; }));
+  world.transaction().leave();
+  CHECK(world.transaction().state() == State::broken);
+  const auto refused = world.send();
+  CHECK(refused.sent == Sent::refused);
+  CHECK(refused.refusal.status == DeliveryStatus::withdrawn);
+}
+
 TEST_CASE("a sealed transaction lets nobody in, and is sealed only when all have left") {
   TransactionWorld world;
   REQUIRE(world.transaction().enter());
