@@ -5,10 +5,12 @@ Each rule is a function of a Case that yields a sentence for each breach. judge(
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from ownership import MS, SECOND, Ownership
+from ownership import MS, SECOND, UNAWARE, Ownership
 
 PROGRESS_WITHIN = 15 * SECOND  # after the last fault, and without a rest of that length from then on
 CAUGHT_UP_WITHIN = 30 * SECOND  # a record that was acknowledged is done, once there are no faults any more
+COMMIT_HAS_ALL = 2 * SECOND  # from the answer of the downstream to the commit that has the record
+ABANDONED = 75  # the exit code
 SHOWN = 8  # breaches of each rule
 
 
@@ -135,6 +137,19 @@ def duplicates_are_explained(case):
                 if case.ownership.why_again(first, again) is None:
                     yield (f"{place(partition, offset)}: done by {first.member} at {case.clock(first.ended)}, and again by "
                            f"{again.member} from {case.clock(again.begun)} (attempt {again.attempt}) for no reason")
+                else:
+                    yield from left_out(case, first, again)
+
+
+def left_out(case, first, again):
+    """A commit has all that its owner had done: who does not commit for long has more done again than was promised."""
+    if first.member != case.ownership.owner_of(first)[1]:
+        return
+    commit = case.ownership.last_commit_of(first, again, case.commits[first.partition])
+    if commit and not commit.covers(first.offset) and first.ended + COMMIT_HAS_ALL < commit.time * MS and (
+            not case.ownership.brokers_were_out(first.ended, commit.time * MS)):
+        yield (f"{place(first.partition, first.offset)}: done by {first.member} at {case.clock(first.ended)}, not in its commit at "
+               f"{case.clock(commit.time * MS)}, and again done by {again.member} from {case.clock(again.begun)}")
 
 
 def one_owner(case):
@@ -195,8 +210,8 @@ def progress(case):
                        f"{case.clock(after)}; the last fault ended at {case.clock(since)}")
         for offset, (begun, ended) in sorted(waits.items()):
             if ended - begun > CAUGHT_UP_WITHIN:
-                yield (f"{place(partition, offset)}: waited from {case.clock(begun)} to {case.clock(ended)}; the last fault ended "
-                       f"at {case.clock(since)}")
+                yield (f"{place(partition, offset)}: waited from {case.clock(begun)} to {case.clock(ended)}; the last fault "
+                       f"ended at {case.clock(since)}")
         yield from uncommitted(case, partition)
 
 
@@ -208,14 +223,21 @@ def uncommitted(case, partition):
 
 
 def members_live(case):
-    """A member ends only when it is told to, with 0."""
+    """A member ends only when it is told to, with 0, or with 75 where what it had at work was lost."""
     for name, life in sorted(case.facts.lives.items()):
         if life.exited is None or life.killed is not None:
             continue
         if life.terminated is None or life.exited < life.terminated:
             yield f"{name}: ended by itself with {life.code} at {case.clock(life.exited)}"
-        elif life.code != 0:
+        elif life.code != 0 and not (life.code == ABANDONED and may_abandon(case, name, life)):
             yield f"{name}: ended with {life.code} after SIGTERM"
+
+
+def may_abandon(case, name, life):
+    """Its partitions were lost while it worked, or no broker took its last commit."""
+    since = life.terminated - UNAWARE
+    return (case.ownership.was_stopped(name, since, life.exited) or case.ownership.was_fenced(name, since, life.exited)
+            or case.ownership.brokers_were_out(life.terminated, life.exited))
 
 
 def evidence_is_there(case):

@@ -69,8 +69,19 @@ class Ownership:
     def changed_hands_in_an_outage(self, partition, done, again):
         """Whether the last commit of a hand-over between these two times may have gone unanswered."""
         hand_overs = [time * MS for time, _, _ in self.held[partition] if done < (time + 1) * MS and time * MS <= again]
-        return any(fault.of_brokers and fault.begun <= hand_over and done - UNCOMMITTED <= fault.ended
-                   for hand_over in hand_overs for fault in self.facts.faults)
+        return any(self.brokers_were_out(done - UNCOMMITTED, hand_over) for hand_over in hand_overs)
+
+    def brokers_were_out(self, begun, ended):
+        return any(fault.of_brokers and fault.begun <= ended and begun <= fault.ended for fault in self.facts.faults)
+
+    def last_commit_of(self, first, again, commits):
+        """Of the owner that did a record first, before the partition became that of the member which does the record again."""
+        begun = self.owner_of(first)[0]
+        owners = [(generation, member) for _, generation, member in self.held[again.partition]
+                  if generation.position > begun.position and generation.time * MS <= again.begun]
+        change = next((generation.position for generation, member in owners if member != first.member), None)
+        own = [commit for commit in commits if commit.position > begun.position and (change or 0) > commit.position]
+        return own[-1] if own else None
 
     def why_again(self, first, again):
         """What explains that a record which was done by the request `first` is handled `again`; None: nothing does."""

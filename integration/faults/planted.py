@@ -51,7 +51,8 @@ class World:
                 self.facts.acknowledged.append(Acknowledged(partition, offset, offset, ns(offset / 10)))
 
     def request(self, member, partition, offset, attempt, begun, ended, status):
-        self.facts.requests.append(Request(member, partition, offset, key_of(offset), offset, attempt, ns(begun), ns(ended), status))
+        self.facts.requests.append(
+            Request(member, partition, offset, key_of(offset), offset, attempt, ns(begun), ns(ended), status))
 
     def own(self, partition, times):
         committed, runs = 0, ()

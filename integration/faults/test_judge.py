@@ -3,6 +3,7 @@
 import unittest
 from dataclasses import replace
 
+import plants
 from facts import Commit
 from judge import judge
 from planted import PARTITIONS, RECORDS, SLOW, World, ns
@@ -12,6 +13,11 @@ ORDERS = PARTITIONS[0]
 
 def breaches(facts):
     return judge(facts)[0]
+
+
+class PlantsForRealRuns(unittest.TestCase):
+    def test_each_is_seen(self):
+        self.assertEqual([], plants.unseen(World().facts))
 
 
 class PlantedBreaches(unittest.TestCase):
@@ -41,7 +47,8 @@ class PlantedBreaches(unittest.TestCase):
         found, counts = judge(self.facts)
         self.assertEqual({}, found)
         self.assertGreater(counts["maps"], 0)
-        self.assertEqual({"killed", "stopped", "handled by a member that did not know of its loss"}, set(counts["done again, by reason"]))
+        self.assertEqual({"killed", "stopped", "handled by a member that did not know of its loss"},
+                         set(counts["done again, by reason"]))
 
     def test_a_record_that_was_never_done(self):
         del self.facts.requests[self.of(300, PARTITIONS[1])[0]]
@@ -172,6 +179,19 @@ class PlantedBreaches(unittest.TestCase):
     def test_a_member_that_does_not_stop_clean(self):
         self.facts.lives["c"] = replace(self.facts.lives["c"], terminated=ns(61), exited=ns(80), code=75)
         self.reported_by("members_live")
+
+    def test_a_member_that_was_stopped_before_may_abandon_its_work(self):
+        self.facts.lives["b"] = replace(self.facts.lives["b"], terminated=ns(40.1), exited=ns(40.2), code=75)
+        self.assertNotIn("members_live", breaches(self.facts))
+
+    def test_a_record_that_the_commits_leave_out(self):
+        """Done long before the last commit of a member that is killed, which does not have it."""
+        for place, commit in enumerate(self.facts.commits):
+            if commit.partition == ORDERS and 7000 < commit.time < 12000:
+                self.change_commit(place, offset=SLOW + 10, runs=())
+        (first,) = self.of(SLOW + 10)
+        self.facts.requests.append(self.facts.requests[first]._replace(member="b", begun=ns(17), ended=ns(17.005)))
+        self.assertIn("duplicates_are_explained", breaches(self.facts))
 
     def test_no_evidence(self):
         self.facts.commits.clear()

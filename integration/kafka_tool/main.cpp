@@ -108,6 +108,9 @@ void add_load_options(CLI::App& verb, Arguments& to) {
   verb.add_flag("--null-keys", to.load.null_keys)->excludes(keys);
   verb.add_option("--header", to.load.header, "a header of this name with the record's number");
   verb.add_option("--partitions", to.load.partitions, "only to these")->delimiter(',');
+  verb.add_flag(
+      "--one-in-flight", to.load.one_in_flight,
+      "one request at a time, without idempotence: an acknowledgement is one also when brokers die");
   verb.add_option("--acks-file", to.load.acks_file, "appends each acknowledged record to this file");
 }
 

@@ -75,8 +75,13 @@ class Ledger {
     }
     pending_.emplace_back(message.partition, message.offset);
     if (!acks_.is_open()) return;
-    Json line = {
-        {"topic", topic_}, {"partition", message.partition}, {"offset", message.offset}, {"key", nullptr}};
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    Json line = {{"topic", topic_},
+                 {"partition", message.partition},
+                 {"offset", message.offset},
+                 {"key", nullptr},
+                 {"number", reinterpret_cast<std::intptr_t>(message._private)},
+                 {"time", std::chrono::nanoseconds(now).count()}};
     if (message.key != nullptr)
       line["key"] = key_hash({static_cast<const char*>(message.key), message.key_len});
     lines_.push_back(line.dump());
@@ -108,7 +113,7 @@ class Writer {
     value_.replace(0, std::min(text.size(), value_.size()), text, 0, value_.size());
     const auto deadline = Clock::now() + patience;
     for (;;) {
-      const auto code = send(partition, load_.null_keys ? std::string_view() : key, text);
+      const auto code = send(partition, load_.null_keys ? std::string_view() : key, number);
       if (code == RD_KAFKA_RESP_ERR_NO_ERROR) break;
       if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || Clock::now() > deadline)
         check(code, "produce to " + load_.topic);
@@ -118,17 +123,18 @@ class Writer {
   }
 
  private:
-  rd_kafka_resp_err_t send(std::int32_t partition, std::string_view key, const std::string& number) {
+  rd_kafka_resp_err_t send(std::int32_t partition, std::string_view key, std::int64_t number) {
     rd_kafka_headers_t* headers = nullptr;
     if (!load_.header.empty()) {
+      const std::string text = std::to_string(number);
       headers = rd_kafka_headers_new(1);
-      rd_kafka_header_add(headers, load_.header.c_str(), -1, number.data(),
-                          static_cast<ssize_t>(number.size()));
+      rd_kafka_header_add(headers, load_.header.c_str(), -1, text.data(), static_cast<ssize_t>(text.size()));
     }
-    const auto code = rd_kafka_producev(
-        client_, RD_KAFKA_V_RKT(topic_.get()), RD_KAFKA_V_PARTITION(partition),
-        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
-        RD_KAFKA_V_VALUE(value_.data(), value_.size()), RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+    const auto code =
+        rd_kafka_producev(client_, RD_KAFKA_V_RKT(topic_.get()), RD_KAFKA_V_PARTITION(partition),
+                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
+                          RD_KAFKA_V_VALUE(value_.data(), value_.size()), RD_KAFKA_V_HEADERS(headers),
+                          RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(number)), RD_KAFKA_V_END);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR && headers != nullptr) rd_kafka_headers_destroy(headers);
     return code;
   }
@@ -167,8 +173,11 @@ std::vector<std::int32_t> target_partitions(rd_kafka_t* client, const Load& load
 
 std::int64_t produce(const std::string& bootstrap, const Load& load) {
   Ledger ledger(load.topic, load.acks_file);
-  const Settings settings = {
-      {"enable.idempotence", "true"}, {"linger.ms", "5"}, {"message.timeout.ms", "240000"}};
+  Settings settings = {{"enable.idempotence", "true"}, {"linger.ms", "5"}, {"message.timeout.ms", "240000"}};
+  if (load.one_in_flight) {
+    settings["enable.idempotence"] = "false";
+    settings["max.in.flight.requests.per.connection"] = "1";
+  }
   const auto client = connect(bootstrap, settings, Ledger::report, &ledger);
   Writer writer(client.get(), load, target_partitions(client.get(), load));
   pace(load, client.get(), [&](std::int64_t number) {

@@ -17,6 +17,7 @@ struct Load {
   bool null_keys = false;
   std::string header;                    ///< name of a header with the record's number; empty: none
   std::vector<std::int32_t> partitions;  ///< only to these; empty: all
+  bool one_in_flight = false;            ///< an acknowledgement is one also when brokers die
   std::string acks_file;                 ///< each acknowledged record as a JSON line; empty: none
 };
 

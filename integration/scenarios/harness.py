@@ -50,7 +50,7 @@ def merged(base, changes):
 class Run:
     """One scenario's surroundings."""
 
-    def __init__(self, name, own_kafka=False, nodes=1, secured=False):
+    def __init__(self, name, own_kafka=False, nodes=1, secured=False, broker=()):
         self.name = name
         self.folder = Path(tempfile.mkdtemp(prefix=f"laneway-{name}-"))
         self.services, self.writers, self.endless_writers, self.sampler = [], [], [], None
@@ -62,11 +62,13 @@ class Run:
         self.topic = f"{name}-{os.getpid()}"
         self.group = f"{name}-{os.getpid()}"
         self.nodes, self.secured = nodes, secured
+        self.broker = broker  # KEY=VALUE, of a Kafka of its own
 
     def __enter__(self):
         try:
             more = ["--nodes", str(self.nodes), "--while", str(os.getpid())] if self.owns_kafka else []
             more += ["--secured"] if self.secured and self.owns_kafka else []
+            more += [word for setting in self.broker for word in ("--config", setting)]
             where_passwords_are_asked = self.kafka("start", *more).strip()
             self.admin_bootstrap = re.search(r"KAFKA_ADMIN_BOOTSTRAP=(\S+)", self.kafka("env"))[1]
             # A shared Kafka is secured for those that need it, and has an open door for the others.
@@ -286,12 +288,12 @@ def at_once(run, cases):
     expect(not failures, "\n".join(failures))
 
 
-def main(name, scenario, own_kafka=False, nodes=1, secured=False):
+def main(name, scenario, own_kafka=False, nodes=1, secured=False, broker=()):
     """Runs one scenario and ends the program: 0 passed, 1 failed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that ctest's time-out cleans up, too
     started = time.monotonic()
     try:
-        with Run(name, own_kafka, nodes, secured) as run:
+        with Run(name, own_kafka, nodes, secured, broker) as run:
             scenario(run)
     except Failed as failure:
         traceback.print_exc()

@@ -1,0 +1,61 @@
+"""Faults of the three brokers. One thread at a time; every wait has a deadline."""
+import os
+import re
+import signal
+import time
+
+import wire
+from waits import wait_until
+
+PATIENCE = 60.0  # s for a broker to come back
+
+
+class Brokers:
+    def __init__(self, run):
+        self.run = run
+        self.addresses = run.admin_bootstrap.split(",")
+
+    def ask(self, question, *arguments):
+        """The answer of the first broker that gives one."""
+        for address in self.addresses:
+            try:
+                return question(address, *arguments)
+            except OSError:
+                continue
+        return None
+
+    def kill(self, node, lasts):
+        self.run.kafka("stop", "--kill", "--node", str(node))
+        time.sleep(lasts)
+        self.run.kafka("start", "--node", str(node))
+
+    def roll(self, node, _):
+        """An orderly stop, and a start."""
+        self.run.kafka("stop", "--node", str(node))
+        self.run.kafka("start", "--node", str(node))
+
+    def stop(self, node, lasts):
+        """By SIGSTOP, longer than the controller waits for its heartbeats: others take over what it leads."""
+        pid = int(re.search(rf"node {node} .* pid (\d+)", self.run.kafka("status"))[1])
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(4 + lasts)
+        os.kill(pid, signal.SIGCONT)
+
+    def coordinator(self):
+        return wait_until("the group has a coordinator", lambda: self.ask(wire.coordinator_of, self.run.group), PATIENCE)
+
+    def await_all_in_sync(self, topics):
+        """Until each partition has three replicas in sync and the leader that it prefers, or any."""
+        def in_sync():
+            places = self.ask(wire.partitions_of, topics)
+            return places and all(len(place.in_sync) == len(place.replicas) and place.leader > 0 for place in places.values())
+        wait_until("all replicas are in sync", in_sync, PATIENCE, every=0.3)
+
+    def move_leaders(self, topic, choice):
+        """Each partition of the topic, and each of __consumer_offsets, gets another leader. Best effort: brokers may be out."""
+        places = self.ask(wire.partitions_of, [topic, "__consumer_offsets"]) or {}
+        for partition, place in places.items():
+            others = [replica for replica in place.replicas if replica != place.leader]
+            first = others[choice % len(others)]
+            self.ask(wire.prefer, partition, [first, *(replica for replica in place.replicas if replica != first)])
+        self.ask(wire.elect_preferred, list(places))

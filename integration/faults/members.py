@@ -1,0 +1,101 @@
+"""The members of the group: laneway processes that are killed, stopped, terminated and joined, and the record of that."""
+import signal
+import subprocess
+import time
+
+import plan
+from facts import Life
+from waits import wait_until
+
+DRAIN = 10  # s
+
+
+class Members:
+    """One thread at a time."""
+
+    def __init__(self, run, url, strategy):
+        self.run, self.url, self.strategy = run, url, strategy
+        self.lives, self.services = {}, {}
+
+    def join(self):
+        name = f"m{len(self.lives) + 1}-{self.run.group}"
+        self.lives[name] = Life(started=time.time_ns())
+        self.services[name] = self.run.service(name, **self.settings(name))
+        return name
+
+    def settings(self, name):
+        return {
+            "kafka": {"client.id": name, "session.timeout.ms": int(plan.SESSION * 1000), "heartbeat.interval.ms": 1000,
+                      "partition.assignment.strategy": self.strategy, "topic.metadata.refresh.interval.ms": 2000},
+            "handler": {"simulate": None, "http": {"url": f"{self.url}/{name}", "timeout": "3s"}},
+            "lanes": {"order": "key", "drain": f"{DRAIN}s"},
+            "commit": {"interval": "1s"},
+            "retry": {"attempts": 5, "backoff": "50ms", "max_backoff": "500ms"},
+            "breaker": {"probe": "500ms"},
+            "dead_letter": {"topic": "{topic}-dlt"},
+        }
+
+    def running(self):
+        """Of these a fault takes one."""
+        return [name for name, life in self.lives.items()
+                if life.killed is None and life.terminated is None and self.services[name].running()]
+
+    def chosen(self, choice):
+        running = self.running()
+        return running[choice % len(running)]
+
+    def kill(self, choice, lasts):
+        name = self.chosen(choice)
+        self.lives[name].killed = time.time_ns()
+        self.services[name].kill()
+        time.sleep(lasts)
+        return name, self.join()
+
+    def stop(self, choice, lasts):
+        """By SIGSTOP, until after the session has ended."""
+        name = self.chosen(choice)
+        begun = time.time_ns()
+        self.services[name].signal(signal.SIGSTOP)
+        time.sleep(plan.SESSION + lasts)
+        self.services[name].signal(signal.SIGCONT)
+        self.lives[name].stops.append((begun, time.time_ns()))
+        return (name,)
+
+    def terminate(self, choice, _):
+        """A rolling restart: another one joins when this one has ended."""
+        name = self.chosen(choice)
+        self.terminate_all([name])
+        return name, self.join()
+
+    def terminate_all(self, names):
+        for name in names:
+            self.lives[name].terminated = time.time_ns()
+            self.services[name].signal(signal.SIGTERM)
+        for name in names:
+            try:
+                code = self.services[name].process.wait(DRAIN + 10)
+            except subprocess.TimeoutExpired:
+                self.services[name].kill()
+                code = None
+            self.lives[name].exited, self.lives[name].code = time.time_ns(), code
+
+    def join_more(self, choice, lasts):
+        """One more, and one of the others goes if there are many."""
+        joined = self.join()
+        time.sleep(lasts)
+        if len(self.running()) > plan.MEMBERS + 1:
+            name = self.chosen(choice)
+            self.terminate_all([name])
+            return joined, name
+        return (joined,)
+
+    def note_ends(self):
+        """Of members that nobody told to end."""
+        for name, life in self.lives.items():
+            if life.killed is None and life.terminated is None and life.exited is None and not self.services[name].running():
+                life.exited, life.code = time.time_ns(), self.services[name].process.returncode
+
+    def await_all_own(self):
+        """Until each has been given partitions."""
+        for name in self.running():
+            wait_until(f"{name} owns partitions", lambda name=name: self.services[name].events("lane assigned"), within=30)

@@ -1,0 +1,213 @@
+#!/usr/bin/python3
+"""Random faults that overlap, from a seed: scenario.py [SEED ...]
+
+Three brokers, three members in one group, order by key, a web service with a journal of its own. Faults from plan.py for half a
+minute, then the judge. Prints the faults as they happened, what was seen, and each breach. Several seeds run one after the other
+on the same brokers; the exit code is 1 when one of them had breaches.
+"""
+import json
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
+import harness  # noqa: E402
+from evidence import Evidence  # noqa: E402
+from harness import KAFKA_TOOL, Failed, die_with_parent, expect, wait_until  # noqa: E402
+
+import plan  # noqa: E402
+import plants  # noqa: E402
+from cluster import Brokers  # noqa: E402
+from facts import Acknowledged, Facts, Fault, Request  # noqa: E402
+from judge import judge  # noqa: E402
+from members import Members  # noqa: E402
+from offsets_topic import read_group  # noqa: E402
+
+RATE, KEYS = 200, 45  # records/s; more keys than workers
+SETTLING = 60.0  # s for the group to have no lag after the last fault: more than the judge allows
+BROKER_SETTINGS = ("leader.imbalance.check.interval.seconds=5", "unclean.leader.election.enable=false")
+
+
+class Downstream:
+    def __init__(self, folder, name):
+        self.journal = folder / f"{name}.requests"
+        self.process = subprocess.Popen([sys.executable, str(Path(__file__).with_name("downstream.py")), str(self.journal)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+        self.url = f"http://127.0.0.1:{self.process.stdout.readline().strip()}"
+
+    def become(self, mode):
+        self.process.stdin.write(mode + "\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(30)
+
+    def requests(self):
+        found = []
+        for fields in map(json.loads, self.journal.read_text().splitlines()):
+            partition = (fields.pop("topic"), fields.pop("partition"))
+            found.append(Request(partition=partition, **fields))
+        return found
+
+
+class Trial:
+    """One seed."""
+
+    def __init__(self, run, seed):
+        self.run, self.seed = run, seed
+        run.topic = run.group = f"faults-{seed}-{time.time_ns() // 1_000_000_000 % 1_000_000}"
+        self.acks = run.folder / f"{run.topic}.acks"
+        self.writers, self.partitions = [], plan.PARTITIONS
+        self.facts = Facts(begun=time.time_ns())
+        self.brokers = Brokers(run)
+        self.downstream = Downstream(run.folder, run.topic)
+        self.members = Members(run, self.downstream.url, plan.strategy(seed))
+        self.lock = threading.Lock()
+        # Its threads stay until the end: a process that one of them has started dies with the thread.
+        self.tracks = ThreadPoolExecutor(len(plan.TRACKS))
+
+    # What is written.
+
+    def write(self, partitions):
+        log = open(self.run.folder / f"{self.run.topic}-{len(self.writers)}.writer", "wb")
+        with log:
+            self.writers.append(subprocess.Popen(
+                [KAFKA_TOOL, "--bootstrap", self.run.admin_bootstrap, "produce", self.run.topic, "--one-in-flight", "--rate",
+                 str(RATE * len(partitions) // plan.PARTITIONS), "--keys", str(KEYS), "--size", "60", "--acks-file", self.acks,
+                 "--partitions", ",".join(map(str, partitions))], stdout=log, stderr=log, preexec_fn=die_with_parent))
+
+    def finish_writing(self):
+        for writer in self.writers:
+            writer.terminate()
+        for writer in self.writers:
+            expect(writer.wait(60) == 0, f"a writer ended with {writer.returncode}")
+
+    # The faults.
+
+    def act(self, step):
+        """Carries out one step; returns what it was about."""
+        if step.track == "brokers":
+            node = self.brokers.coordinator() if step.kind == "kill coordinator" else step.choice % 3 + 1
+            how = {"stop broker": self.brokers.stop, "roll broker": self.brokers.roll}.get(step.kind, self.brokers.kill)
+            how(node, step.lasts)
+            return f"node {node}"
+        if step.track == "members":
+            how = {"kill member": self.members.kill, "stop member": self.members.stop, "join": self.members.join_more,
+                   "terminate member": self.members.terminate}[step.kind]
+            return " ".join(how(step.choice, step.lasts))
+        if step.track == "downstream":
+            self.downstream.become(step.kind)
+            time.sleep(step.lasts)
+            self.downstream.become("work")
+        elif step.kind == "move leaders":
+            self.brokers.move_leaders(self.run.topic, step.choice)
+        else:
+            self.add_partitions(step.choice)
+        return ""
+
+    def add_partitions(self, more):
+        before, self.partitions = self.partitions, self.partitions + more
+        self.run.tool("add-partitions", self.run.topic, self.partitions)
+        self.write(range(before, self.partitions))
+
+    def follow(self, track, begun):
+        for step in plan.plan(self.seed):
+            if step.track != track:
+                continue
+            time.sleep(max(0.0, begun + step.at - time.monotonic()))
+            started = time.time_ns()
+            what = self.act(step)
+            with self.lock:
+                self.facts.faults.append(Fault(step.kind, what, started, time.time_ns()))
+            if track == "brokers":
+                self.brokers.await_all_in_sync([self.run.topic, "__consumer_offsets"])
+
+    def faults(self):
+        begun = time.monotonic()
+        followed = [self.tracks.submit(self.follow, track, begun) for track in plan.TRACKS]
+        for track in followed:
+            track.result()
+
+    # The whole.
+
+    def go(self):
+        self.run.create(plan.PARTITIONS, "min.insync.replicas=2")
+        self.run.create(plan.PARTITIONS + 2, topic=self.run.topic + "-dlt")
+        for _ in range(plan.MEMBERS):
+            self.members.join()
+        self.write(range(plan.PARTITIONS))
+        self.members.await_all_own()
+        self.faults()
+        time.sleep(5)  # records come for a while when all is well again
+        self.finish_writing()
+        self.settle()
+        self.members.note_ends()
+        self.members.terminate_all(self.members.running())
+        self.downstream.close()
+        self.tracks.shutdown()
+        self.gather()
+        (self.run.folder / f"{self.run.topic}.facts").write_bytes(pickle.dumps(self.facts))
+
+    def settle(self):
+        try:
+            wait_until("the group has no lag", self.run.has_no_lag, SETTLING, every=1)
+        except Failed as failure:
+            print(failure)  # the judge says what is missing
+        self.facts.finished = time.time_ns()
+
+    def gather(self):
+        facts = self.facts
+        facts.lives = self.members.lives
+        facts.requests = self.downstream.requests()
+        facts.commits, facts.generations = read_group(self.run.tool("read", "__consumer_offsets"), self.run.group)
+        for fields in map(json.loads, self.acks.read_text().splitlines()):
+            facts.acknowledged.append(Acknowledged((fields["topic"], fields["partition"]), fields["offset"], fields["number"],
+                                                   fields["time"]))
+        for fields in map(json.loads, self.run.tool("dump", self.run.topic)):
+            partition = (fields["topic"], fields["partition"])
+            if "end" in fields:
+                facts.ends[partition] = fields["end"]
+            else:
+                facts.log.setdefault(partition, set()).add(fields["offset"])
+        evidence = Evidence()
+        evidence.add_copies("dead_letter", "letters", self.run.tool("read", self.run.topic + "-dlt"))
+        facts.letters = [copy.origin for copy in evidence.copies["dead_letter"]]
+
+    def tell(self):
+        """The faults as they happened; what was seen; the breaches, which are returned."""
+        print(f"seed {self.seed} ({plan.strategy(self.seed)}), seconds since the run began:")
+        for fault in sorted(self.facts.faults, key=lambda fault: fault.begun):
+            begun, ended = ((time - self.facts.begun) / 1e9 for time in (fault.begun, fault.ended))
+            print(f"  {begun:6.1f} to {ended:6.1f}  {fault.kind} {fault.what}")
+        breaches, counts = judge(self.facts)
+        print(json.dumps(counts))
+        for rule, sentences in breaches.items():
+            print(f"BREACH of {rule}: {sentences[0]}")
+            print("\n".join(f"  {sentence}" for sentence in sentences[1:]), flush=True)
+        missed = plants.unseen(self.facts)
+        print(f"planted into these facts: {len(plants.PLANTS)} breaches, not seen by the judge: {missed}")
+        return [*breaches, *missed]
+
+
+def scenario(run, seeds):
+    broken = {}
+    for seed in seeds:
+        trial = Trial(run, seed)
+        started = time.monotonic()
+        trial.go()
+        breaches = trial.tell()
+        print(f"seed {seed}: {'BREACHES' if breaches else 'passed'} in {time.monotonic() - started:.1f} s", flush=True)
+        if breaches:
+            broken[seed] = breaches
+    expect(not broken, f"breaches: {broken}")
+
+
+if __name__ == "__main__":
+    chosen = [int(word) for word in sys.argv[1:]] or [1]
+    harness.main("faults", lambda run: scenario(run, chosen), own_kafka=True, nodes=3, broker=BROKER_SETTINGS)

@@ -1,0 +1,91 @@
+"""The requests to Kafka that the client library has no functions for: leaders and replicas in sync, a group's coordinator, and a
+move of leaders. Raw protocol over one connection for each request; each answers within a deadline or raises OSError."""
+import socket
+import struct
+from typing import NamedTuple
+
+from offsets_topic import Reader
+
+DEADLINE = 5.0  # s, of each step of a request
+METADATA, COORDINATOR, ELECT_LEADERS, REASSIGN = 3, 10, 43, 45
+
+
+class Place(NamedTuple):
+    leader: int
+    replicas: list
+    in_sync: list
+
+
+def text(value):
+    return struct.pack(">h", len(value)) + value.encode()
+
+
+def array(items):
+    return struct.pack(">i", len(items)) + b"".join(items)
+
+
+def compact(items):
+    return bytes([len(items) + 1]) + b"".join(items)  # of fewer than 127
+
+
+def number(value):
+    return struct.pack(">i", value)
+
+
+def ask(address, api, body, version=0, flexible=False):
+    """The answer of the broker at `address` ("host:port") to a request, from after its header."""
+    host, port = address.rsplit(":", 1)
+    request = struct.pack(">hhi", api, version, 1) + text("faults") + (b"\0" if flexible else b"") + body
+    with socket.create_connection((host, int(port)), DEADLINE) as connection:
+        connection.settimeout(DEADLINE)
+        connection.sendall(number(len(request)) + request)
+        with connection.makefile("rb") as stream:
+            size = stream.read(4)
+            answer = stream.read(struct.unpack(">i", size)[0]) if len(size) == 4 else b""
+    if len(answer) < 4:
+        raise OSError(f"{address} closed the connection")
+    return Reader(answer[5 if flexible else 4:])
+
+
+def numbers(reader):
+    return [reader.take("i") for _ in range(reader.take("i"))]
+
+
+def partitions_of(address, topics):
+    """{(topic, partition): Place}. Version 0 would leave out the replicas that are away."""
+    reader = ask(address, METADATA, array([text(topic) for topic in topics]), version=1)
+    for _ in range(reader.take("i")):
+        reader.take("i"), reader.text(), reader.take("i"), reader.text()
+    reader.take("i")  # the controller
+    found = {}
+    for _ in range(reader.take("i")):
+        reader.take("h")
+        topic = reader.text()
+        reader.take("b")
+        for _ in range(reader.take("i")):
+            _, partition, leader = reader.take("h"), reader.take("i"), reader.take("i")
+            found[topic, partition] = Place(leader, numbers(reader), numbers(reader))
+    return found
+
+
+def coordinator_of(address, group):
+    """The broker's number; None when there is none at this moment."""
+    reader = ask(address, COORDINATOR, text(group))
+    return reader.take("i") if reader.take("h") == 0 else None
+
+
+def prefer(address, partition, replicas):
+    """Gives a partition this order of its replicas: the first one is to lead."""
+    topic, index = partition
+    wanted = compact([number(replica) for replica in replicas])
+    name = bytes([len(topic) + 1]) + topic.encode()
+    topics = compact([name + compact([number(index) + wanted + b"\0"]) + b"\0"])
+    reader = ask(address, REASSIGN, number(5000) + topics + b"\0", flexible=True)
+    reader.take("i")
+    code = reader.take("h")
+    if code != 0:
+        raise OSError(f"the order of the replicas of {topic}-{index} was refused with error {code}")
+
+
+def elect_preferred(address, partitions):
+    ask(address, ELECT_LEADERS, array([text(topic) + array([number(index)]) for topic, index in partitions]) + number(5000))
