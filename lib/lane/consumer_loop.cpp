@@ -41,6 +41,7 @@ Status ConsumerLoop::start() {
   if (!consumer) return consumer.error();
   consumer_ = std::move(consumer).value();
   commits_ = make_commit_path(*consumer_, context_.handler->transaction(), [this] { signal_.notify(); });
+  rebalances_.emplace(static_cast<RebalanceSteps&>(*this), context_.lanes.drain, commits_->exact());
   if (auto status = consumer_->subscribe(settings_.topics); !status) return status;
   stats_.last_turn_ns.set(SteadyClock::now().time_since_epoch().count());
   settings_.still_draining->add();
@@ -77,16 +78,16 @@ std::vector<std::shared_ptr<const Lane>> ConsumerLoop::lanes() const {
 }
 
 void ConsumerLoop::publish_lanes() {
+  if (!std::exchange(lanes_changed_, false)) return;
   std::vector<std::shared_ptr<const Lane>> lanes;
-  for (const auto& entry : entries_) lanes.push_back(entry->lane);
+  for (const auto& [partition, entry] : entries_) lanes.push_back(entry->lane);
   MutexLock lock(shared_mutex_);
   published_ = std::move(lanes);
 }
 
-ConsumerLoop::Entry* ConsumerLoop::find(const kafka::TopicPartition& partition) {
-  for (const auto& entry : entries_)
-    if (entry->lane->partition() == partition) return entry.get();
-  return nullptr;
+ConsumerLoop::Entry* ConsumerLoop::find(const kafka::TopicPartition& partition) const {
+  const auto found = entries_.find(partition);
+  return found == entries_.end() ? nullptr : found->second.get();
 }
 
 void ConsumerLoop::run() {
@@ -97,7 +98,7 @@ void ConsumerLoop::run() {
   while (!done_) {
     if (ready_.empty() && !any_signalled_.load(std::memory_order_acquire) && !any_commands_.load()) {
       auto until = std::min(next_tick_, now_ + seconds(1));
-      if (!handovers_.empty() || closing_since_ || stopping_)
+      if (rebalances_->handing_over() || closing_since_ || stopping_)
         until = std::min(until, now_ + milliseconds(10));
       signal_.wait_until(until);
     }
@@ -118,10 +119,12 @@ void ConsumerLoop::turn() {
   if (now_ >= next_tick_) tick_lanes();
   advance_commit();
   start_over_if_failed();
-  advance_handovers();
+  if (stops_.load() > 1) rebalances_->hurry();
+  rebalances_->advance(now_);
   commit_if_due();
   bury();
   if (stops_.load() > 0) advance_stop();
+  publish_lanes();
 }
 
 bool ConsumerLoop::post(LaneCommand command) {
@@ -154,8 +157,9 @@ void ConsumerLoop::follow_settings(const config::Config& settings) {
   context_.retry = settings.retry;
   context_.ledger = settings.ledger;
   settings_.commit = settings.commit;
+  rebalances_->set_drain(settings.lanes.drain);
   next_commit_ = std::min(next_commit_, now_ + settings.commit.interval);
-  for (const auto& entry : entries_) {
+  for (const auto& [partition, entry] : entries_) {
     entry->lane->follow_settings(now_);
     entry->next_tick = now_;  // it may have waited for the time of an old setting
   }
@@ -173,8 +177,8 @@ void ConsumerLoop::run_commands() {
   }
   if (settings != nullptr) follow_settings(*settings);
   for (const auto& command : commands)
-    for (const auto& entry : entries_) command(*entry->lane, now_);
-  for (const auto& entry : entries_) {
+    for (const auto& [partition, entry] : entries_) command(*entry->lane, now_);
+  for (const auto& [partition, entry] : entries_) {
     entry->lane->follow_hand(now_);
     make_ready(*entry);
   }
@@ -205,6 +209,10 @@ void ConsumerLoop::work_lanes() {
   // One run of records a lane and turn: a busy lane does not keep the others waiting.
   std::size_t kept = 0;
   for (auto* entry : ready_) {
+    if (entry->ended) {
+      entry->ready = false;
+      continue;
+    }
     entry->ready = entry->lane->work(now_);
     completed_ += entry->lane->take_completed();
     wants_commit(*entry);
@@ -220,7 +228,7 @@ void ConsumerLoop::work_lanes() {
 void ConsumerLoop::tick_lanes() {
   next_tick_ = now_ + seconds(1);
   stamp(stats_.joining_since_ns, consumer_->joining(), now_);
-  for (const auto& entry : entries_) {
+  for (const auto& [partition, entry] : entries_) {
     if (now_ >= entry->next_tick) {
       entry->next_tick = entry->lane->tick(now_);
       completed_ += entry->lane->take_completed();
@@ -235,7 +243,8 @@ void ConsumerLoop::tick_lanes() {
 void ConsumerLoop::serve(kafka::Event& event) {
   if (auto* assigned = std::get_if<kafka::Assigned>(&event)) return on_assigned(*assigned);
   if (auto* revoked = std::get_if<kafka::Revoked>(&event)) return on_revoked(*revoked);
-  if (auto* committed = std::get_if<kafka::Committed>(&event)) return on_committed(*committed);
+  if (auto* committed = std::get_if<kafka::Committed>(&event))
+    return rebalances_->committed_offsets(*committed);
   if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->on_answer(*result);
   if (auto* statistics = std::get_if<kafka::Statistics>(&event)) return on_statistics(*statistics);
   if (auto* error = std::get_if<kafka::ClientError>(&event)) on_client_error(*error);
@@ -270,15 +279,11 @@ void ConsumerLoop::begin_stop() {
   if (any_commands_.load()) run_commands();  // what came before the stop counts for it
   stopping_ = true;
   leave_deadline_ = now_ + context_.lanes.drain + leave_patience;
-  arriving_.clear();
-  std::vector<Entry*> lanes;
-  for (const auto& entry : entries_)
-    if (!entry->leaving) lanes.push_back(entry.get());
-  begin_handover(std::move(lanes), {}, true, false);
+  rebalances_->stop(now_);
 }
 
 bool ConsumerLoop::may_leave() {
-  if (!handovers_.empty()) return false;
+  if (!rebalances_->at_rest()) return false;
   if (!drained_) settings_.still_draining->remove();
   drained_ = true;
   return settings_.still_draining->none() || stops_.load() > 1 || now_ >= leave_deadline_;

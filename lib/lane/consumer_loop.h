@@ -6,8 +6,8 @@
 // group, or the next due time.
 //
 // Rebalances: assigned partitions wait for their committed offsets (with the completion maps), then start;
-// revoked ones drain, commit, and are given back. Stopping is a revocation of everything, then leaving the
-// group together with the process's other members.
+// revoked ones drain, commit, and are given back; in which order, rebalance_machine.h decides. Stopping
+// drains everything, then leaves the group together with the process's other members.
 //
 // Commits go by a CommitPath (commit_path.h). Where it is exact and fails, all lanes start over from what was
 // committed last, offset and completion map; that is known here, so nobody is asked.
@@ -19,6 +19,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@
 #include "kafka/consumer.h"
 #include "lane/commit_path.h"
 #include "lane/lane.h"
+#include "lane/rebalance_machine.h"
 
 namespace laneway::lane {
 
@@ -72,11 +74,11 @@ struct LoopStats {
   Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is
 };
 
-class ConsumerLoop {
+class ConsumerLoop : private RebalanceSteps {
  public:
   /// `ended` is called on the loop's thread when the loop has ended by itself or after stop().
   ConsumerLoop(const LaneContext& context, LoopSettings settings, std::function<void()> ended);
-  ~ConsumerLoop();
+  ~ConsumerLoop() override;
 
   Status start();
   /// Begins the drain.
@@ -113,18 +115,8 @@ class ConsumerLoop {
     std::atomic<bool> signalled{false};
     bool ready = false;
     bool leaving = false;
+    bool ended = false;  // among the zombies
     TimePoint next_tick{};
-  };
-  /// Partitions on their way out.
-  struct Handover {
-    std::vector<Entry*> lanes;
-    std::vector<kafka::TopicPartition> partitions;
-    bool all = false;     // everything is given back
-    bool answer = false;  // the client waits for unassign
-    TimePoint begun;
-    TimePoint deadline;
-    enum class Step : std::uint8_t { draining, cancelled, committing } step = Step::draining;
-    bool given_up = false;  // what its lanes finished must not be committed
   };
   /// Of the commit under way: which lane, by its epoch, and what.
   struct Commitment {
@@ -136,18 +128,25 @@ class ConsumerLoop {
   void turn();
   void serve(kafka::Event& event);
   void on_assigned(const kafka::Assigned& assigned);
-  void on_committed(const kafka::Committed& committed);
-  std::pair<Entry*, std::unique_ptr<PartitionSource>> add_lane(const kafka::CommittedOffset& start);
   void on_revoked(const kafka::Revoked& revoked);
+  // RebalanceSteps
+  void ask_committed(std::uint64_t request, const Partitions& partitions) override;
+  void assign(const std::vector<kafka::CommittedOffset>& from) override;
+  void unassign(const Partitions& partitions, bool all) override;
+  void drain(const Partitions& lanes, TimePoint deadline) override;
+  void cancel(const Partitions& lanes) override;
+  bool drained(const kafka::TopicPartition& lane) override;
+  void end(const Partitions& lanes, bool given_up) override;
+  bool commit_blocked(TimePoint since) const override;
+  bool commit(const Partitions& lanes) override;
+  bool commit_under_way() const override { return preparing_ || commits_->under_way(); }
+  void forget_commit() override { (void)commits_->forget(); }
+  void drained_after(Duration took) override { stats_.drain.record(took); }
+
+  std::pair<Entry*, std::unique_ptr<PartitionSource>> add_lane(const kafka::CommittedOffset& start);
   void wants_commit(const Entry& entry) { commit_wanted_ = commit_wanted_ || entry.lane->wants_commit(); }
   void on_commit_result(const kafka::CommitResult& result);
   static bool all_committed(const std::vector<Entry*>& lanes);
-  void begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions, bool all,
-                      bool answer);
-  void advance_handovers();
-  bool advance(Handover& handover);
-  bool drained(Handover& handover);
-  void finish(Handover& handover);
   void end_lane(Entry& entry, Lane::Ending ending = Lane::Ending::given_up);
   void work_lanes();
   void tick_lanes();
@@ -162,8 +161,8 @@ class ConsumerLoop {
   bool begin_commit(const std::vector<Entry*>& lanes);
   bool send_commit(const std::vector<Entry*>& lanes);
   void advance_commit();
-  bool commit_under_way() const { return preparing_ || commits_->under_way(); }
   std::vector<Entry*> all_lanes() const;
+  std::vector<Entry*> entries_of(const Partitions& partitions) const;
   void on_commit_failed(const std::string& why);
   void start_over_if_failed();
   void bury();
@@ -173,7 +172,7 @@ class ConsumerLoop {
   void on_client_error(const kafka::ClientError& error);
   void fail(Error why);
   static Error client_broken(const std::string& why);
-  Entry* find(const kafka::TopicPartition& partition);
+  Entry* find(const kafka::TopicPartition& partition) const;
   void publish_lanes() EXCLUDES(shared_mutex_);
 
   const std::function<void()> on_ended_;
@@ -183,12 +182,11 @@ class ConsumerLoop {
   LoopSettings settings_;
   std::unique_ptr<kafka::Consumer> consumer_;
   std::unique_ptr<CommitPath> commits_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::optional<RebalanceMachine> rebalances_;
+  std::map<kafka::TopicPartition, std::unique_ptr<Entry>> entries_;
+  bool lanes_changed_ = false;                   // since they were published
   std::vector<std::unique_ptr<Entry>> zombies_;  // revoked, with handlers still at work
   std::vector<Entry*> ready_;
-  std::vector<Handover> handovers_;
-  std::vector<kafka::TopicPartition> arriving_;
-  std::uint64_t arrival_ = 0;
   std::vector<Commitment> committing_;
   bool preparing_ = false;  // a commit has been asked for, and lanes have not yet
   TimePoint commit_begun_;

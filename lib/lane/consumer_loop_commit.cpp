@@ -1,5 +1,6 @@
 // What is finished is committed; where a commit fails that must not, the lanes start over.
 #include <algorithm>
+#include <set>
 
 #include "lane/consumer_loop.h"
 #include "telemetry/log.h"
@@ -23,12 +24,12 @@ void ConsumerLoop::commit_if_due() {
 /// but it fails if the group has a new generation meanwhile.
 bool ConsumerLoop::may_commit() const {
   if (commits_->exact()) return !consumer_->joining() || now_ >= next_commit_ + longest_wait;
-  return handovers_.empty() && arriving_.empty() && !stopping_ && !consumer_->joining();
+  return rebalances_->at_rest() && !stopping_ && !consumer_->joining();
 }
 
 std::vector<ConsumerLoop::Entry*> ConsumerLoop::all_lanes() const {
   std::vector<Entry*> lanes;
-  for (const auto& entry : entries_) lanes.push_back(entry.get());
+  for (const auto& [partition, entry] : entries_) lanes.push_back(entry.get());
   return lanes;
 }
 
@@ -83,9 +84,9 @@ void ConsumerLoop::on_commit_failed(const std::string& why) {
 
 void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
   stats_.commit_latency.record(now_ - commit_begun_);
+  const std::set<kafka::TopicPartition> done(result.committed.begin(), result.committed.end());
   for (const auto& [epoch, offset] : committing_) {
-    const auto& done = result.committed;
-    if (std::find(done.begin(), done.end(), offset.partition) == done.end()) continue;
+    if (!done.contains(offset.partition)) continue;
     auto* entry = find(offset.partition);
     if (entry == nullptr || entry->lane->epoch() != epoch) continue;
     if (entry->lane->committed(offset)) make_ready(*entry);
@@ -109,10 +110,7 @@ void ConsumerLoop::start_over_if_failed() {
                            "transaction aborted, its records are done again", {{"error", *why}});
   preparing_ = false;
   committing_.clear();
-  for (auto& handover : handovers_) {
-    for (auto* entry : handover.lanes) entry->lane->cancel();
-    handover.given_up = true;
-  }
+  rebalances_->give_up_handovers();
   std::vector<Entry*> lanes;
   for (auto* entry : all_lanes())
     if (!entry->leaving && entry->lane->begun()) lanes.push_back(entry);
@@ -129,7 +127,6 @@ void ConsumerLoop::start_over_if_failed() {
     make_ready(*entry);
   }
   next_tick_ = now_;
-  publish_lanes();
 }
 
 }  // namespace laneway::lane

@@ -1,5 +1,4 @@
-// Partitions come and go: assigned ones start from their committed offsets, revoked ones drain, commit and
-// are given back.
+// What the loop does when partitions come and go (rebalance_machine.h).
 #include <algorithm>
 
 #include "lane/consumer_loop.h"
@@ -8,7 +7,6 @@
 namespace laneway::lane {
 namespace {
 
-constexpr Duration cancel_grace = seconds(1);
 constexpr Duration commit_patience = seconds(2);
 constexpr Duration committed_patience = seconds(10);
 
@@ -19,32 +17,21 @@ std::atomic<std::uint64_t> last_epoch{0};
 void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
   stats_.assigned.add(1);
   telemetry::info("partitions assigned", {{"count", assigned.partitions.size()}});
-  arriving_ = assigned.partitions;
-  if (arriving_.empty() || stopping_) {
-    arriving_.clear();
-    if (auto status = consumer_->assign({}); !status) fail(client_broken(status.error().text()));
-    return;
-  }
-  consumer_->request_committed(++arrival_, arriving_, committed_patience);
+  rebalances_->assigned(assigned.partitions, consumer_->cooperative(), now_);
 }
 
-void ConsumerLoop::on_committed(const kafka::Committed& committed) {
-  if (committed.request != arrival_ || arriving_.empty()) return;
-  std::vector<kafka::CommittedOffset> from = committed.offsets;
-  const bool known = committed.error.empty() && from.size() == arriving_.size();
-  // While the coordinator tells nothing, the client cannot find out by itself either where to begin: nothing
-  // is lost by asking on. For an error of one partition the others, and the group, wait no longer.
-  if (!known && (commits_->exact() || !committed.answered)) {
-    telemetry::warn("committed offsets not read, asking again", {{"error", committed.error}});
-    return consumer_->request_committed(++arrival_, arriving_, committed_patience);
-  }
-  if (!known) {
-    telemetry::warn("committed offsets not read, finished records may run again",
-                    {{"error", committed.error}});
-    from.clear();
-    for (const auto& partition : arriving_) from.push_back({partition, kafka::no_offset, {}});
-  }
-  arriving_.clear();
+void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
+  (revoked.lost ? stats_.lost : stats_.revoked).add(1);
+  telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
+                  {{"count", revoked.partitions.size()}});
+  rebalances_->revoked(revoked.partitions, revoked.lost, consumer_->cooperative(), now_);
+}
+
+void ConsumerLoop::ask_committed(std::uint64_t request, const Partitions& partitions) {
+  consumer_->request_committed(request, partitions, committed_patience);
+}
+
+void ConsumerLoop::assign(const std::vector<kafka::CommittedOffset>& from) {
   std::vector<std::pair<Entry*, std::unique_ptr<PartitionSource>>> sources;
   for (const auto& start : from) sources.push_back(add_lane(start));
   if (auto status = consumer_->assign(from); !status) fail(client_broken(status.error().text()));
@@ -53,13 +40,13 @@ void ConsumerLoop::on_committed(const kafka::Committed& committed) {
     make_ready(*entry);
   }
   next_tick_ = now_;
-  publish_lanes();
 }
 
 /// Its queue is opened before the assignment is made: later, records slip into the group's queue.
 std::pair<ConsumerLoop::Entry*, std::unique_ptr<PartitionSource>> ConsumerLoop::add_lane(
     const kafka::CommittedOffset& start) {
-  auto* entry = entries_.emplace_back(std::make_unique<Entry>()).get();
+  auto* entry = (entries_[start.partition] = std::make_unique<Entry>()).get();
+  lanes_changed_ = true;
   const auto ready = [this, entry] {
     if (entry->signalled.exchange(true, std::memory_order_acq_rel)) return;
     {
@@ -78,91 +65,52 @@ std::pair<ConsumerLoop::Entry*, std::unique_ptr<PartitionSource>> ConsumerLoop::
   return {entry, std::make_unique<KafkaSource>(*consumer_, start.partition, ready)};
 }
 
-void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
-  (revoked.lost ? stats_.lost : stats_.revoked).add(1);
-  telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
-                  {{"count", revoked.partitions.size()}});
-  arriving_.clear();
-  std::vector<Entry*> lanes;
-  for (const auto& partition : revoked.partitions)
-    if (auto* entry = find(partition); entry != nullptr && !entry->leaving) lanes.push_back(entry);
-  const bool all = !consumer_->cooperative();
-  if (revoked.lost) {
-    // They are somebody else's already: nothing is committed, nothing is waited for.
-    for (auto* entry : lanes) entry->lane->cancel();
-    Handover handover{lanes, revoked.partitions, all, true, now_, now_, Handover::Step::committing};
-    finish(handover);
-    return;
-  }
-  begin_handover(std::move(lanes), revoked.partitions, all, true);
+void ConsumerLoop::unassign(const Partitions& partitions, bool all) {
+  if (auto status = consumer_->unassign(partitions, all); !status)
+    telemetry::warn("giving partitions back failed", {{"error", status.error().text()}});
 }
 
-void ConsumerLoop::begin_handover(std::vector<Entry*> lanes, std::vector<kafka::TopicPartition> partitions,
-                                  bool all, bool answer) {
-  const auto deadline = now_ + context_.lanes.drain;
-  for (auto* entry : lanes) {
+std::vector<ConsumerLoop::Entry*> ConsumerLoop::entries_of(const Partitions& partitions) const {
+  std::vector<Entry*> entries;
+  for (const auto& partition : partitions)
+    if (auto* entry = find(partition)) entries.push_back(entry);
+  return entries;
+}
+
+void ConsumerLoop::drain(const Partitions& lanes, TimePoint deadline) {
+  for (auto* entry : entries_of(lanes)) {
     entry->leaving = true;
     entry->lane->begin_drain(now_, deadline);
   }
-  handovers_.push_back(
-      {std::move(lanes), std::move(partitions), all, answer, now_, deadline, Handover::Step::draining});
 }
 
-void ConsumerLoop::advance_handovers() {
-  for (std::size_t i = 0; i < handovers_.size();) {
-    if (!advance(handovers_[i])) {
-      ++i;
-      continue;
-    }
-    Handover handover = std::move(handovers_[i]);
-    handovers_.erase(handovers_.begin() + static_cast<std::ptrdiff_t>(i));
-    finish(handover);
-  }
+void ConsumerLoop::cancel(const Partitions& lanes) {
+  for (auto* entry : entries_of(lanes)) entry->lane->cancel();
 }
 
-/// Its lanes have nothing at work any more, or have had their time.
-bool ConsumerLoop::drained(Handover& handover) {
-  const bool hurry = stops_.load() > 1;
-  for (auto* entry : handover.lanes) {
-    entry->lane->work(now_);
-    completed_ += entry->lane->take_completed();
-  }
-  const bool drained =
-      std::all_of(handover.lanes.begin(), handover.lanes.end(), [](Entry* e) { return e->lane->drained(); });
-  if (!drained && handover.step == Handover::Step::draining && (hurry || now_ >= handover.deadline)) {
-    for (auto* entry : handover.lanes) entry->lane->cancel();
-    handover.step = Handover::Step::cancelled;
-    handover.deadline = now_ + cancel_grace;
-    return false;
-  }
-  return drained || (handover.step == Handover::Step::cancelled && now_ >= handover.deadline);
+bool ConsumerLoop::drained(const kafka::TopicPartition& partition) {
+  auto& lane = *find(partition)->lane;
+  lane.work(now_);
+  completed_ += lane.take_completed();
+  return lane.drained();
 }
 
-/// True when its lanes can end.
-bool ConsumerLoop::advance(Handover& handover) {
-  if (handover.given_up) return true;
-  if (handover.step == Handover::Step::committing) return !commit_under_way() || now_ >= handover.deadline;
-  if (!drained(handover)) return false;
-  // One commit at a time, and none while the group is being joined.
-  if (commit_under_way() && now_ < commit_begun_ + commit_patience) return false;
-  if (!handover.lanes.empty() && consumer_->joining() && now_ < handover.deadline + commit_patience)
-    return false;
-  if (!handover.lanes.empty()) stats_.drain.record(now_ - handover.begun);  // else a stop has drained them
-  handover.step = Handover::Step::committing;
-  handover.deadline = now_ + commit_patience;
-  if (consumer_->assignment_lost() || fatal()) return true;
-  if (preparing_ || !commits_->forget()) return true;
-  return !begin_commit(handover.lanes);
+bool ConsumerLoop::commit_blocked(TimePoint since) const {
+  if (commit_under_way() && now_ < commit_begun_ + commit_patience) return true;
+  return consumer_->joining() && now_ < since + commit_patience;
 }
 
-void ConsumerLoop::finish(Handover& handover) {
-  if (commits_->exact() && !handover.given_up && !all_committed(handover.lanes))
+bool ConsumerLoop::commit(const Partitions& lanes) {
+  if (consumer_->assignment_lost() || fatal()) return false;
+  if (preparing_ || !commits_->forget()) return false;
+  return begin_commit(entries_of(lanes));
+}
+
+void ConsumerLoop::end(const Partitions& lanes, bool given_up) {
+  const auto entries = entries_of(lanes);
+  if (commits_->exact() && !given_up && !all_committed(entries))
     commits_->fail("partitions were given up before what was done of them was committed");
-  (void)commits_->forget();
-  for (auto* entry : handover.lanes) end_lane(*entry);
-  if (!handover.answer) return;
-  if (auto status = consumer_->unassign(handover.partitions, handover.all); !status)
-    telemetry::warn("giving partitions back failed", {{"error", status.error().text()}});
+  for (auto* entry : entries) end_lane(*entry);
 }
 
 void ConsumerLoop::end_lane(Entry& entry, Lane::Ending ending) {
@@ -172,29 +120,18 @@ void ConsumerLoop::end_lane(Entry& entry, Lane::Ending ending) {
                                    {"partition", entry.lane->partition().partition},
                                    {"epoch", entry.lane->epoch()},
                                    {"offset", entry.lane->stats().committed_offset.get()}});
-  ready_.erase(std::remove(ready_.begin(), ready_.end(), &entry), ready_.end());
-  const auto place =
-      std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.get() == &entry; });
-  zombies_.push_back(std::move(*place));
-  entries_.erase(place);
-  publish_lanes();
+  entry.ended = true;
+  auto taken = entries_.extract(entry.lane->partition());
+  zombies_.push_back(std::move(taken.mapped()));
+  lanes_changed_ = true;
 }
 
-/// Lets go of ended lanes whose handlers have returned.
+/// Lets go of ended lanes whose handlers have returned, and that no list knows any more.
 void ConsumerLoop::bury() {
-  for (std::size_t i = 0; i < zombies_.size();) {
-    auto* entry = zombies_[i].get();
-    if (!entry->lane->pool().drained() || !entry->lane->close_pool(Deadline(now_ + milliseconds(100)))) {
-      ++i;
-      continue;
-    }
-    {
-      MutexLock lock(shared_mutex_);
-      signalled_.erase(std::remove(signalled_.begin(), signalled_.end(), entry), signalled_.end());
-    }
-    ready_.erase(std::remove(ready_.begin(), ready_.end(), entry), ready_.end());
-    zombies_.erase(zombies_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  std::erase_if(zombies_, [this](const auto& zombie) {
+    return zombie->lane->pool().drained() && zombie->lane->close_pool(Deadline(now_ + milliseconds(100))) &&
+           !zombie->ready && !zombie->signalled.load(std::memory_order_acquire);
+  });
 }
 
 }  // namespace laneway::lane

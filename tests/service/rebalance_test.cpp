@@ -236,3 +236,40 @@ TEST_CASE(
   stop_cleanly(*service);
   CHECK(world.each_done_once());
 }
+
+TEST_CASE(
+    "topics that change while revoked partitions drain: nothing runs twice, and all partitions are read") {
+  for (const std::string strategy : {"range", "cooperative-sticky"}) {
+    INFO(strategy);
+    World world(2);
+    world.rebalance_soon();
+    world.config.lanes.drain = patience;
+    world.config.topics = {"^orders.*"};
+    world.config.kafka["partition.assignment.strategy"] = {strategy, "", false};
+    world.config.kafka["topic.metadata.refresh.interval.ms"] = {"300", "", false};
+    Gate finish;
+    const auto service = world.started([&](const handler::Attempt& attempt) {
+      if (attempt.record.offset() == 0) finish.wait();
+      return Outcome::done();
+    });
+    REQUIRE(eventually([&] { return service->snapshot().size() == 2; }));
+    world.produce(5);
+    REQUIRE(eventually([&] {
+      return world.history.started({0, 0}) == 1 && world.history.started({1, 0}) == 1;
+    }));
+    const auto assigned = metric(*service, "rebalances_total", "assign");
+    world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::rebalancing);
+    if (strategy == "range")
+      REQUIRE(eventually([&] { return metric(*service, "rebalances_total", "revoke") > 0; }));
+    REQUIRE(world.cluster->create_topic("orders-of-others", 2));
+    // The client sees the topic by itself, and joins again without the answer to the revocation.
+    REQUIRE(eventually([&] { return metric(*service, "rebalances_total", "assign") > assigned; }));
+    finish.open();
+    CHECK(eventually([&] { return metric(*service, "lane_state", "running") == 4; }));
+    world.produce(5);
+    CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+    stop_cleanly(*service);
+    CHECK(world.each_done_once());
+    CHECK(world.committed_offsets() == world.ends());
+  }
+}
