@@ -22,10 +22,11 @@ class TokenBucket {
     refill(now);
     return tokens_;
   }
+  /// A negative number gives tokens back that were not used.
   void take(TimePoint now, double tokens) {
     if (rate_ <= 0) return;
     refill(now);
-    tokens_ -= tokens;
+    tokens_ = std::min(burst_, tokens_ - tokens);
   }
   /// Another rate from now on: what is owed stays owed, and what is there stays as far as it fits.
   void change(TimePoint now, double rate, double burst) {
@@ -35,11 +36,12 @@ class TokenBucket {
     rate_ = rate;
   }
   bool limited() const { return rate_ > 0; }
-  /// When one token will be there.
-  TimePoint ready_at(TimePoint now) {
+  double rate() const { return rate_; }
+  /// When so many tokens will have come in, be it beyond the burst.
+  TimePoint ready_at(TimePoint now, double tokens = 1) {
     refill(now);
-    if (rate_ <= 0 || tokens_ >= 1) return now;
-    return now + duration_cast<Duration>(std::chrono::duration<double>((1 - tokens_) / rate_));
+    if (rate_ <= 0 || tokens_ >= tokens) return now;
+    return now + duration_cast<Duration>(std::chrono::duration<double>((tokens - tokens_) / rate_));
   }
 
  private:

@@ -157,7 +157,9 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::retries_full,
              keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)), now);
   state_.set(Hold::breaker_open, breaker_holds(), now);
-  state_.set(Hold::rate_limited, rate_room(now).none(), now);
+  const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !retry_due(now);
+  if (wants_none) leave_rate(now);
+  state_.set(Hold::rate_limited, !wants_none && rate_waits(now), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
                        state_.has(Hold::memory_full) || keys_.waiting() > 0 || watch_.careful());
   if (state_.state() != was) show_state();

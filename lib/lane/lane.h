@@ -123,7 +123,9 @@ class Lane {
     return context_.rate != nullptr && context_.rate->limited() ? context_.rate : nullptr;
   }
   RateLimiter::Room rate_room(TimePoint now);
+  bool rate_waits(TimePoint now);
   void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
+  void leave_rate(TimePoint now);
   TimePoint rate_ready_at(TimePoint now);
   void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
   std::uint64_t room() const;
@@ -158,6 +160,7 @@ class Lane {
   void release_key(std::uint64_t key);
   void run_again(std::vector<handler::Item> items, bool sequential);
   void run_alone(handler::Item item);
+  bool retry_due(TimePoint now) const { return retries_.next_due().value_or(TimePoint::max()) <= now; }
   void submit_due_retries(TimePoint now);
   TimePoint next_retry(TimePoint due, TimePoint now);
   void report_failure(const char* event, const handler::Item& item, std::uint32_t attempt,

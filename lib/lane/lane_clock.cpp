@@ -38,7 +38,7 @@ TimePoint Lane::tick(TimePoint now) {
 /// When the record that is due then can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
   due = std::max(due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1))));
-  return rate_room(now).none() ? std::max(due, rate_ready_at(now)) : due;
+  return rate_waits(now) ? std::max(due, rate_ready_at(now)) : due;
 }
 
 /// Its record is the worker's: only its number may be read.

@@ -74,6 +74,7 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   collect(now);
   if (!state_.drain(now)) return;
   stats_->state.set(State::draining);
+  leave_rate(now);
   log_state("lane draining");
   let_go(retries_.clear(&handler::Item::sequence));  // not waited for: a drain is everybody's time
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !watch_.careful();
@@ -122,6 +123,7 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   state_.revoke(now);
   stats_->state.set(State::revoked);
   source_.reset();
+  leave_rate(now);
   if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
   pool_->close();
   if (ending == Ending::given_up)

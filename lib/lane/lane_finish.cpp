@@ -246,7 +246,7 @@ void Lane::submit_due_retries(TimePoint now) {
   // What the breaker would withhold would only come back.
   auto room = context_.downstream == nullptr ? delivery::Breaker::unlimited : context_.downstream->room(now);
   bool any = false;
-  while (room > 0 && !rate_room(now).none()) {
+  while (room > 0 && retry_due(now) && !rate_room(now).none()) {
     auto item = retries_.pop_due(now);
     if (!item) break;
     bytes_ -= std::min(bytes_, memory_of(*item));

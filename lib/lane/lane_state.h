@@ -43,6 +43,7 @@ class LaneState {
   bool may_take() const { return state_ == State::running; }
   bool has(Hold reason) const { return (reasons_ & bit(reason)) != 0; }
   bool held_by_anything() const { return reasons_ != 0; }
+  bool held_by_other_than(Hold reason) const { return (reasons_ & ~bit(reason)) != 0; }
   /// All at once, as bits of Hold.
   std::uint8_t reasons() const { return reasons_; }
 

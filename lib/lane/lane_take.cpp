@@ -11,7 +11,7 @@ Lane::Take Lane::take(TimePoint now) {
   const auto fetched_before = source_->fetched();
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
   // First: else new records would take all that a rate allows.
-  if (const auto due = retries_.next_due(); due && *due <= now) submit_due_retries(now);
+  if (retry_due(now)) submit_due_retries(now);
   const auto allowed = rate_room(now);
   if (allowed.none()) {
     update_holds(now);
@@ -23,6 +23,7 @@ Lane::Take Lane::take(TimePoint now) {
   const Take result = pop_run(*batch, most, allowed.bytes, now);
   flush_noted();
   charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
+  if (result == Take::empty) leave_rate(now);
   if (batch->items.empty()) {
     spare_.push_back(std::move(batch));
   } else {
@@ -47,21 +48,34 @@ std::uint64_t Lane::room() const {
   return delayed() ? std::min(window, left(context_.retry.max_waiting, retries_.size())) : window;
 }
 
+/// What may be taken now; none: the lane waits for its turn.
 RateLimiter::Room Lane::rate_room(TimePoint now) {
   RateLimiter::Room room;
-  if (rate_.limited()) room = rate_.room(now);
-  if (auto* shared = process_rate()) room = least(room, shared->room(now));
+  if (rate_.limited()) room = rate_.room(this, now);
+  if (auto* shared = process_rate(); shared != nullptr && !room.none())
+    room = least(room, shared->room(this, now));
   return room;
 }
 
+bool Lane::rate_waits(TimePoint now) {
+  auto* shared = process_rate();
+  return (rate_.limited() && rate_.waits(this, now)) || (shared != nullptr && shared->waits(this, now));
+}
+
 void Lane::charge(std::uint64_t records, std::uint64_t bytes, TimePoint now) {
-  if (rate_.limited()) rate_.charge(now, records, bytes);
-  if (auto* shared = process_rate()) shared->charge(now, records, bytes);
+  if (rate_.limited()) rate_.charge(this, now, records, bytes);
+  if (auto* shared = process_rate()) shared->charge(this, now, records, bytes);
+}
+
+/// Nothing is wanted for now: the other lanes may have it.
+void Lane::leave_rate(TimePoint now) {
+  if (rate_.limited()) rate_.leave(this, now);
+  if (auto* shared = process_rate()) shared->leave(this, now);
 }
 
 TimePoint Lane::rate_ready_at(TimePoint now) {
-  auto at = rate_.ready_at(now);
-  if (auto* shared = process_rate()) at = std::max(at, shared->ready_at(now));
+  auto at = rate_.ready_at(this, now);
+  if (auto* shared = process_rate()) at = std::max(at, shared->ready_at(this, now));
   return at;
 }
 

@@ -1,14 +1,22 @@
-// Limits records and bytes a second: of one lane, or of all lanes of the process together.
+// Limits records and bytes a second: of one lane, or of all lanes of the process together, in fair shares.
 //
-// Who takes records, or makes an attempt again, asks for room first and charges what it took. Threads: any; a
-// lock that is held for nanoseconds.
+// Who takes records, or makes an attempt again, asks for room first and charges what it took. What comes in
+// is granted to those who ask, in turn (fair_turn.h): whole records, one at least. A grant stays with its
+// owner until it is used up, given back (leave) or not asked for in 2 s; so nobody blocks the others, and
+// what one does not want is theirs. A record that is larger than the bytes granted leaves a debt that all
+// wait for.
+//
+// `who` is any address that is the asker's own. Threads: any; a lock that is held for nanoseconds, once or
+// twice for a run of records.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 
+#include "base/fair_turn.h"
 #include "base/mutex.h"
 #include "config/config.h"
 #include "delivery/token_bucket.h"
@@ -17,6 +25,7 @@ namespace laneway::lane {
 
 class RateLimiter {
  public:
+  using Who = const void*;
   struct Room {
     std::uint64_t records = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
@@ -34,40 +43,41 @@ class RateLimiter {
         bytes_(static_cast<double>(rate.bytes), static_cast<double>(rate.bytes) * to_seconds(rate.burst)) {}
 
   /// Another rate from now on.
-  void change(const config::Rate& rate, TimePoint now) EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    const double burst = to_seconds(rate.burst);
-    records_.change(now, static_cast<double>(rate.records), static_cast<double>(rate.records) * burst);
-    bytes_.change(now, static_cast<double>(rate.bytes), static_cast<double>(rate.bytes) * burst);
-    limited_.store(rate.records > 0 || rate.bytes > 0, std::memory_order_relaxed);
-  }
+  void change(const config::Rate& rate, TimePoint now) EXCLUDES(mutex_);
 
   bool limited() const { return limited_.load(std::memory_order_relaxed); }
-  Room room(TimePoint now) EXCLUDES(mutex_) {
-    Room room;
-    MutexLock lock(mutex_);
-    if (records_.limited()) room.records = whole(records_.available(now));
-    if (bytes_.limited()) room.bytes = whole(bytes_.available(now));
-    return room;
-  }
-  void charge(TimePoint now, std::uint64_t records, std::uint64_t bytes) EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    records_.take(now, static_cast<double>(records));
-    bytes_.take(now, static_cast<double>(bytes));
-  }
-  /// When there will be room again.
-  TimePoint ready_at(TimePoint now) EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    return std::max(records_.ready_at(now), bytes_.ready_at(now));
-  }
+  /// What `who`, which wants to take records, may take now. None: it waits for its turn until it leaves.
+  Room room(Who who, TimePoint now) EXCLUDES(mutex_);
+  /// It has asked, and has been granted nothing yet.
+  bool waits(Who who, TimePoint now) EXCLUDES(mutex_);
+  void charge(Who who, TimePoint now, std::uint64_t records, std::uint64_t bytes) EXCLUDES(mutex_);
+  /// It wants nothing more for now: what was granted to it is the others'.
+  void leave(Who who, TimePoint now) EXCLUDES(mutex_);
+  /// When it will have its turn, as far as is known.
+  TimePoint ready_at(Who who, TimePoint now) EXCLUDES(mutex_);
 
  private:
-  static std::uint64_t whole(double tokens) { return tokens < 1 ? 0 : static_cast<std::uint64_t>(tokens); }
+  struct Grant {
+    Room room{0, 0};
+    TimePoint asked;
+  };
+  using Grants = std::unordered_map<Who, Grant>;
+
+  void serve(TimePoint now) REQUIRES(mutex_);
+  bool any(TimePoint now) REQUIRES(mutex_);
+  void grant(Who who, TimePoint now) REQUIRES(mutex_);
+  void take_back_unused(TimePoint now) REQUIRES(mutex_);
+  Grants::iterator give_back(Grants::iterator grant, TimePoint now) REQUIRES(mutex_);
+  double cost(double records, double bytes) const REQUIRES(mutex_);
 
   std::atomic<bool> limited_;
   Mutex mutex_;
   delivery::TokenBucket records_ GUARDED_BY(mutex_);
   delivery::TokenBucket bytes_ GUARDED_BY(mutex_);
+  FairTurn<Who> turn_ GUARDED_BY(mutex_);        // by the part of a second's rate that each has had
+  Grants grants_ GUARDED_BY(mutex_);             // of all who take part
+  double typical_bytes_ GUARDED_BY(mutex_) = 1;  // of a record, as charged lately
+  TimePoint next_look_ GUARDED_BY(mutex_){};     // for grants that nobody uses
 };
 
 }  // namespace laneway::lane

@@ -72,21 +72,85 @@ TEST_CASE("an attempt that is made again waits for the rate, and goes before new
   CHECK(test.commit() == 2);
 }
 
-TEST_CASE("a rate of the process is shared by its lanes") {
-  RateLimiter rate({10, 0, seconds(1)});
-  TestLane one;
-  TestLane two;
-  for (auto* test : {&one, &two}) {
-    test->context.rate = &rate;
-    test->now = one.now;
-    test->handler.open();
-    test->partition.add_run(0, 100);
-    test->begin();
-    REQUIRE(test->until_outstanding(0));
+namespace {
+
+/// Lanes of one process, on one clock, each with more records than it may do.
+struct SharedRate {
+  SharedRate(const config::Rate& settings, std::size_t count) : rate(settings) {
+    for (std::size_t i = 0; i < count; ++i) {
+      auto& test = *lanes.emplace_back(std::make_unique<TestLane>());
+      test.context.rate = &rate;
+      test.context.lanes.queue = 4096;
+      test.now = lanes.front()->now;
+      test.handler.open();
+    }
   }
+  void begin(std::int64_t records) {
+    for (auto& test : lanes) {
+      test->partition.add_run(0, records);
+      test->begin();
+    }
+  }
+  /// What a lane has done so far.
+  static std::int64_t done(TestLane& test) {
+    (void)test.commit();
+    return test.lane->stats().committed_offset.get();
+  }
+  void pass(Duration time) {
+    for (auto& test : lanes) test->pass(time);
+    for (auto& test : lanes) REQUIRE(test->until_outstanding(0));
+  }
+
+  RateLimiter rate;
+  std::vector<std::unique_ptr<TestLane>> lanes;
+};
+
+}  // namespace
+
+TEST_CASE("a rate of the process is shared by its lanes") {
+  SharedRate test({10, 0, seconds(1)}, 2);
+  test.begin(100);
+  auto& one = *test.lanes[0];
+  auto& two = *test.lanes[1];
+  for (auto& lane : test.lanes) REQUIRE(lane->until_outstanding(0));
   CHECK(one.commit() == 10);
   CHECK(two.commit() == -1);
-  two.pass(milliseconds(350));
-  REQUIRE(two.until_outstanding(0));
-  CHECK(two.commit() == 3);
+  CHECK(two.lane->state() == State::held);
+  test.pass(milliseconds(450));
+  CHECK(test.done(one) == 12);
+  CHECK(test.done(two) == 2);
+}
+
+TEST_CASE("lanes that all have enough to do get the same share of the process's rate") {
+  SharedRate test({100, 0, milliseconds(100)}, 4);
+  test.begin(2000);
+  for (int i = 0; i < 400; ++i) test.pass(milliseconds(50));
+  std::int64_t sum = 0;
+  for (auto& lane : test.lanes) {
+    const auto done = test.done(*lane);
+    CHECK(done >= 490);
+    CHECK(done <= 515);
+    sum += done;
+  }
+  CHECK(sum >= 1990);
+  CHECK(sum <= 2010);
+}
+
+TEST_CASE("a lane that has nothing to do, or cannot work, leaves its share to the others") {
+  SharedRate test({100, 0, milliseconds(100)}, 3);
+  const int why = GENERATE(0, 1, 2);
+  if (why == 1) test.lanes[1]->context.lanes.max_incomplete = 1;
+  test.begin(2000);
+  if (why == 0) test.lanes[1]->lane->begin_drain(test.lanes[1]->now, test.lanes[1]->now + seconds(1));
+  if (why == 2) (void)test.lanes[1]->lane->revoke(test.lanes[1]->now);
+  for (int i = 0; i < 200; ++i) {
+    test.lanes[0]->pass(milliseconds(50));
+    test.lanes[2]->pass(milliseconds(50));
+    REQUIRE(test.lanes[0]->until_outstanding(0));
+    REQUIRE(test.lanes[2]->until_outstanding(0));
+  }
+  const auto one = test.done(*test.lanes[0]);
+  const auto two = test.done(*test.lanes[2]);
+  CHECK(one + two >= 990);
+  CHECK(std::abs(one - two) <= 20);
 }

@@ -1,0 +1,100 @@
+// Whose turn it is among those who share something: of those who ask, the one that has had least, and among
+// equals the one that has waited longest.
+//
+// Who comes new begins with what the one that has had least has had: there is no credit for having been idle.
+// Who takes part asks again from time to time; one that has not asked for `patience` is out when its turn
+// comes, so that one that has gone without a word keeps nobody waiting.
+//
+// Pure: the time is given in and must not go back. One owner; not thread-safe. Each call costs O(log n) at
+// most; bounded by those who ask.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "base/time.h"
+
+namespace laneway {
+
+template <class Who>
+class FairTurn {
+ public:
+  explicit FairTurn(Duration patience = seconds(2)) : patience_(patience) {}
+
+  /// `who` takes part from now on; one that does already keeps its place.
+  void ask(const Who& who, TimePoint now) {
+    const auto found = members_.find(who);
+    if (found != members_.end()) {
+      found->second.asked = now;
+      return;
+    }
+    const Place place{line_.empty() ? 0 : line_.begin()->had, next_ticket_++, who};
+    line_.insert(place);
+    members_.emplace(who, Member{place, now});
+  }
+  void leave(const Who& who) {
+    const auto found = members_.find(who);
+    if (found == members_.end()) return;
+    line_.erase(found->second.place);
+    members_.erase(found);
+  }
+  /// Whose turn it is.
+  std::optional<Who> first(TimePoint now) {
+    while (!line_.empty()) {
+      const Who who = line_.begin()->who;
+      if (now - members_.at(who).asked <= patience_) return who;
+      leave(who);
+    }
+    return std::nullopt;
+  }
+  /// `who` has had so much, in any unit, and takes part as before. Less than zero: it gave something back.
+  void had(const Who& who, double amount) {
+    const auto found = members_.find(who);
+    if (found == members_.end()) return;
+    auto& place = found->second.place;
+    line_.erase(place);
+    place.had += amount;
+    place.ticket = next_ticket_++;
+    line_.insert(place);
+  }
+
+  bool takes_part(const Who& who) const { return members_.contains(who); }
+  std::size_t size() const { return line_.size(); }
+  /// How many have their turn before `who`, which takes part: about so many.
+  std::size_t ahead_of(const Who& who) const {
+    const auto& place = members_.at(who).place;
+    const auto& first = *line_.begin();
+    if (place.had > first.had) return line_.size() - 1;
+    return std::min<std::size_t>(place.ticket - first.ticket, line_.size() - 1);
+  }
+  void clear() {
+    line_.clear();
+    members_.clear();
+  }
+
+ private:
+  struct Place {
+    double had;
+    std::uint64_t ticket;
+    Who who;
+
+    friend bool operator<(const Place& a, const Place& b) {
+      return std::tie(a.had, a.ticket) < std::tie(b.had, b.ticket);
+    }
+  };
+  struct Member {
+    Place place;
+    TimePoint asked;
+  };
+
+  const Duration patience_;
+  std::set<Place> line_;
+  std::map<Who, Member> members_;
+  std::uint64_t next_ticket_ = 0;
+};
+
+}  // namespace laneway
