@@ -5,7 +5,7 @@ Each rule is a function of a Case that yields a sentence for each breach. judge(
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from ownership import MS, SECOND, UNAWARE, Ownership
+from ownership import MS, SECOND, UNAWARE, UNCOMMITTED, Ownership
 
 PROGRESS_WITHIN = 15 * SECOND  # after the last fault, and without a rest of that length from then on
 CAUGHT_UP_WITHIN = 30 * SECOND  # a record that was acknowledged is done, once there are no faults any more
@@ -142,14 +142,19 @@ def duplicates_are_explained(case):
 
 
 def left_out(case, first, again):
-    """A commit has all that its owner had done: who does not commit for long has more done again than was promised."""
+    """A commit has all that its owner had done by then, and there is one each second: no more is done again than was promised."""
     if first.member != case.ownership.owner_of(first)[1]:
         return
+    where = f"{place(first.partition, first.offset)}: done by {first.member} at {case.clock(first.ended)}"
     commit = case.ownership.last_commit_of(first, again, case.commits[first.partition])
     if commit and not commit.covers(first.offset) and first.ended + COMMIT_HAS_ALL < commit.time * MS and (
             not case.ownership.brokers_were_out(first.ended, commit.time * MS)):
-        yield (f"{place(first.partition, first.offset)}: done by {first.member} at {case.clock(first.ended)}, not in its commit at "
-               f"{case.clock(commit.time * MS)}, and again done by {again.member} from {case.clock(again.begun)}")
+        yield (f"{where}, not in the commit at {case.clock(commit.time * MS)} (position {commit.position}), and done again by "
+               f"{again.member} from {case.clock(again.begun)}")
+    what, when = case.ownership.loss(first, again) or ("", 0)
+    if what in ("killed", "stopped") and first.ended + UNCOMMITTED < when and (
+            not case.ownership.brokers_were_out(first.ended, when)):
+        yield f"{where}, never committed, {what} at {case.clock(when)}, and done again by {again.member}"
 
 
 def one_owner(case):

@@ -20,7 +20,8 @@ class Members:
     def join(self):
         name = f"m{len(self.lives) + 1}-{self.run.group}"
         self.lives[name] = Life(started=time.time_ns())
-        self.services[name] = self.run.service(name, **self.settings(name))
+        service = self.services[name] = self.run.service(name, **self.settings(name))
+        wait_until(f"{name} takes signals", lambda: service.events("starting"), within=30)
         return name
 
     def settings(self, name):

@@ -83,17 +83,31 @@ class Ownership:
         own = [commit for commit in commits if commit.position > begun.position and (change or 0) > commit.position]
         return own[-1] if own else None
 
+    def loss(self, first, again):
+        """(what, when) kept the member that made the request `first` from committing it, before the ownership began in which the
+        record is done again; or None."""
+        before, after = self.owner_of(first)[0], self.at(again.partition, again.begun)[0]
+        changed = before and after and after.position > before.position
+        until = (after.time + 1) * MS if changed else again.begun
+        life = self.facts.lives.get(first.member)
+        if life and life.killed is not None and life.killed <= until:
+            return "killed", life.killed
+        for stop, resumed in life.stops if life else ():
+            if stop <= until and first.begun <= resumed:
+                return "stopped", stop
+        for time, _ in self.fenced[first.member]:
+            if first.begun < (time + 1) * MS and time * MS <= until:
+                return "fenced", time * MS
+        return None
+
     def why_again(self, first, again):
         """What explains that a record which was done by the request `first` is handled `again`; None: nothing does."""
         for request in (first, again):
             if request.member != self.owner_of(request)[1] and self.did_not_know(request):
                 return "handled by a member that did not know of its loss"
-        if self.was_killed(first.member, again.begun):
-            return "killed"
-        if self.was_stopped(first.member, first.begun, again.begun):
-            return "stopped"
-        if self.was_fenced(first.member, first.begun, again.begun):
-            return "fenced"
+        lost = self.loss(first, again)
+        if lost:
+            return lost[0]
         if self.changed_hands_in_an_outage(again.partition, first.ended, again.begun):
             return "handed over while brokers were out"
         return None

@@ -193,6 +193,20 @@ class PlantedBreaches(unittest.TestCase):
         self.facts.requests.append(self.facts.requests[first]._replace(member="b", begun=ns(17), ended=ns(17.005)))
         self.assertIn("duplicates_are_explained", breaches(self.facts))
 
+    def test_a_member_that_does_not_commit(self):
+        """What it did is done again after its death, although there was time to commit it."""
+        self.facts.commits = [commit for commit in self.facts.commits
+                              if commit.partition != ORDERS or not 4000 < commit.time < 17000]
+        (first,) = self.of(50)
+        self.facts.requests.append(self.facts.requests[first]._replace(member="b", begun=ns(17), ended=ns(17.005)))
+        self.assertIn("duplicates_are_explained", breaches(self.facts))
+
+    def test_a_kill_after_an_orderly_hand_over_explains_nothing(self):
+        self.facts.lives["b"].killed = ns(21)
+        first = self.facts.requests[self.of(190, PARTITIONS[1])[0]]
+        self.facts.requests.append(first._replace(member="c", begun=ns(22), ended=ns(22.01)))
+        self.assertIn("duplicates_are_explained", breaches(self.facts))
+
     def test_no_evidence(self):
         self.facts.commits.clear()
         self.assertIn("evidence_is_there", breaches(self.facts))
