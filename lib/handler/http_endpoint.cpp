@@ -20,6 +20,33 @@ std::string part_of(CURLU* url, CURLUPart part) {
   return out;
 }
 
+/// `result`: OpenSSL's of the verification (openssl/x509_vfy.h).
+std::string certificate_problem(long result) {
+  switch (result) {
+    case 0:
+    case 1:  // the chain is right: libcurl compares the name itself
+    case 62:
+    case 64:
+      return "its certificate is for another host name; use a name of the certificate in handler.http.url, "
+             "or "
+             "have the certificate issued for this name";
+    case 9:
+      return "its certificate is not valid yet; compare the clocks of both machines";
+    case 10:
+      return "its certificate, or one of its authorities, has expired; renew the certificate of the web "
+             "service";
+    case 2:
+    case 18:
+    case 19:
+    case 20:
+    case 21:
+      return "its certificate is of no authority that is trusted here; put the certificate of its authority "
+             "into handler.http.ca_file";
+    default:
+      return "its certificate is refused";
+  }
+}
+
 }  // namespace
 
 bool HttpEndpoint::is_tls() const { return curl_strnequal(url.c_str(), "https:", 6) != 0; }
@@ -28,6 +55,15 @@ void trust(void* easy, const std::string& ca) {
   if (ca.empty()) return;
   curl_blob blob{const_cast<char*>(ca.data()), ca.size(), CURL_BLOB_NOCOPY};
   curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
+  // The blob replaces the library's file of authorities, but not its folder of them.
+  curl_easy_setopt(easy, CURLOPT_CAPATH, static_cast<char*>(nullptr));
+}
+
+std::string connection_problem(void* easy, int code, const std::string& text) {
+  if (code != CURLE_PEER_FAILED_VERIFICATION) return text;
+  long result = 0;
+  curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &result);
+  return certificate_problem(result) + " (" + text + ")";
 }
 
 Result<std::string> server_of(const std::string& url) {

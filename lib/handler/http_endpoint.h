@@ -22,9 +22,13 @@ struct HttpEndpoint {
   std::size_t kept_of_answer = 1024;  ///< bytes of an answer's body that HttpAnswer has
 };
 
-/// The certificates that server names are checked by on a CURL* from now on; `ca` as above, stays where it
-/// is.
+/// The authorities that servers are checked by on a CURL* from now on; `ca` as above, stays where it is, and
+/// replaces the system's.
 void trust(void* easy, const std::string& ca);
+
+/// Why a CURL* has no connection, after its CURLcode `code`: `text`, the library's words, and where a
+/// certificate is refused, what is wrong with it and what to do.
+std::string connection_problem(void* easy, int code, const std::string& text);
 
 /// "host:port" of an http or https URL. Error: configuration.
 Result<std::string> server_of(const std::string& url);

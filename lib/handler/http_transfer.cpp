@@ -183,8 +183,9 @@ HttpAnswer HttpTransfer::conclude(int code) {
   answer_.status = static_cast<int>(status);
   answer_.sent = sendings_ > 0;
   if (code == CURLE_OK || cut_) return std::move(answer_);
-  answer_.problem =
+  const char* text =
       error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(static_cast<CURLcode>(code));
+  answer_.problem = connection_problem(easy_, code, text);
   if (code == CURLE_OPERATION_TIMEDOUT) {
     answer_.transport = Transport::timed_out;
   } else if (sendings_ == 0) {

@@ -31,8 +31,11 @@ Result<std::string> reach_server(const config::HttpHandler& settings, Duration t
   const CURLcode code = curl_easy_perform(easy.get());
   if (code == CURLE_OK) return *server + " accepts connections";
   const std::string why = reason[0] != '\0' ? reason.data() : curl_easy_strerror(code);
-  return Error{ErrorKind::unavailable, "handler.http.url: cannot connect to " + *server + ": " + why,
-               "start the web service, or correct the URL"};
+  const bool refused = code == CURLE_PEER_FAILED_VERIFICATION;  // then the message says what to do
+  return Error{
+      ErrorKind::unavailable,
+      "handler.http.url: cannot connect to " + *server + ": " + connection_problem(easy.get(), code, why),
+      refused ? "" : "start the web service, or correct the URL"};
 }
 
 Result<std::string> reach_plugin(const config::PluginHandler& settings) {

@@ -1,15 +1,19 @@
 // The http handler's requests over TLS.
+#include <curl/curl.h>
 #include <httplib.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "handler/http_endpoint.h"
+#include "handler/reach.h"
 #include "http.h"
 
 using namespace laneway;
@@ -17,22 +21,23 @@ using namespace laneway::handler;
 
 namespace {
 
-/// A key and a certificate for 127.0.0.1 that it signed itself.
+/// A key and a certificate that it signed itself, for `host` and an hour from now.
 class Certificate {
  public:
-  Certificate() : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), certificate_(X509_new(), X509_free) {
+  explicit Certificate(const char* host = "IP:127.0.0.1", long hours = 1)
+      : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), certificate_(X509_new(), X509_free) {
     X509_set_version(certificate_.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate_.get()), 1);
-    X509_gmtime_adj(X509_getm_notBefore(certificate_.get()), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(certificate_.get()), 3600);
+    X509_gmtime_adj(X509_getm_notBefore(certificate_.get()), -3 * 3600);
+    X509_gmtime_adj(X509_getm_notAfter(certificate_.get()), hours * 3600);
     X509_set_pubkey(certificate_.get(), key_.get());
     X509_NAME* name = X509_get_subject_name(certificate_.get());
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("test"), -1,
                                -1, 0);
     X509_set_issuer_name(certificate_.get(), name);
-    const std::unique_ptr<X509_EXTENSION, decltype(&X509_EXTENSION_free)> host(
-        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "IP:127.0.0.1"), X509_EXTENSION_free);
-    X509_add_ext(certificate_.get(), host.get(), -1);
+    const std::unique_ptr<X509_EXTENSION, decltype(&X509_EXTENSION_free)> names(
+        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, host), X509_EXTENSION_free);
+    X509_add_ext(certificate_.get(), names.get(), -1);
     REQUIRE(X509_sign(certificate_.get(), key_.get(), EVP_sha256()) > 0);
   }
 
@@ -102,6 +107,88 @@ TEST_CASE("a web service is trusted by its own authority's certificate, and by n
   CHECK(refused.reason.find("certificate") != std::string::npos);
   settings.ca.clear();
   CHECK(outcome_of(*made(settings), record_data(1, "v")).verdict == Verdict::unavailable);
+}
+
+namespace {
+
+/// The subject of some authority that the system trusts; null where it trusts none.
+std::unique_ptr<X509_NAME, decltype(&X509_NAME_free)> authority_of_system() {
+  std::unique_ptr<X509_NAME, decltype(&X509_NAME_free)> name(nullptr, X509_NAME_free);
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator("/etc/ssl/certs", none)) {
+    if (file.path().extension() != ".0") continue;  // named by its subject's hash, as OpenSSL looks for it
+    const std::unique_ptr<BIO, decltype(&BIO_free)> in(BIO_new_file(file.path().c_str(), "r"), BIO_free);
+    const std::unique_ptr<X509, decltype(&X509_free)> found(
+        in ? PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr) : nullptr, X509_free);
+    if (!found) continue;
+    name.reset(X509_NAME_dup(X509_get_subject_name(found.get())));
+    break;
+  }
+  return name;
+}
+
+struct Question {
+  X509_NAME* name;
+  bool found = false;
+};
+
+/// In the place of the verification: what libcurl trusts has been read by then.
+int look_for(X509_STORE_CTX* verified, void* question_pointer) {
+  auto& question = *static_cast<Question*>(question_pointer);
+  const std::unique_ptr<X509_OBJECT, decltype(&X509_OBJECT_free)> object(X509_OBJECT_new(), X509_OBJECT_free);
+  question.found = X509_STORE_CTX_get_by_subject(verified, X509_LU_X509, question.name, object.get()) == 1;
+  return 1;
+}
+
+CURLcode ask(CURL*, void* context, void* question) {
+  SSL_CTX_set_cert_verify_callback(static_cast<SSL_CTX*>(context), &look_for, question);
+  return CURLE_OK;
+}
+
+/// Whether a connection with `ca` would trust an authority of that name.
+bool trusts(const std::string& ca, const std::string& url, X509_NAME* name) {
+  Question question{name};
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy(curl_easy_init(), curl_easy_cleanup);
+  curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_CONNECT_ONLY, 1L);
+  trust(easy.get(), ca);
+  curl_easy_setopt(easy.get(), CURLOPT_SSL_CTX_DATA, &question);
+  curl_easy_setopt(easy.get(), CURLOPT_SSL_CTX_FUNCTION, &ask);
+  CHECK(curl_easy_perform(easy.get()) == CURLE_OK);
+  return question.found;
+}
+
+}  // namespace
+
+TEST_CASE("the file of authorities replaces those of the system") {
+  const auto name = authority_of_system();
+  if (!name) return;  // this machine trusts nobody
+  const Certificate its_own;
+  TlsServer server(its_own);
+  CHECK(trusts("", server.url(), name.get()));
+  CHECK_FALSE(trusts(its_own.pem(), server.url(), name.get()));
+}
+
+TEST_CASE("what is wrong with a certificate is named, with what to do") {
+  const auto refused = [](const Certificate& own, const Certificate& trusted) {
+    TlsServer server(own);
+    auto settings = settings_for(server.url());
+    settings.ca = trusted.pem();
+    const auto outcome = outcome_of(*made(settings), record_data(1, "v"));
+    CHECK(outcome.verdict == Verdict::unavailable);
+    const auto connect = reach(settings, seconds(60));
+    REQUIRE_FALSE(connect.ok());
+    const auto said = outcome.reason.substr(outcome.reason.find(": ") + 2);
+    CHECK_THAT(connect.error().message, Catch::EndsWith(said));
+    return said;
+  };
+  const Certificate right, other_host("DNS:shop.example"), expired("IP:127.0.0.1", -1);
+  CHECK_THAT(refused(right, other_host), Catch::StartsWith("its certificate is of no authority") &&
+                                             Catch::Contains("handler.http.ca_file"));
+  CHECK_THAT(refused(other_host, other_host), Catch::StartsWith("its certificate is for another host name") &&
+                                                  Catch::Contains("handler.http.url"));
+  CHECK_THAT(refused(expired, expired),
+             Catch::StartsWith("its certificate, or one of its authorities, has expired; renew"));
 }
 
 TEST_CASE("requests carry the authorization that is configured, once each, batches too") {
