@@ -113,7 +113,8 @@ void HttpSender::begin(Request& request, const std::vector<std::string>& records
     client_.begin(request, attempt.record.value().value_or(""), headers_);
   } catch (...) {
     const auto outcome = outcome_of_exception();
-    for (auto& work : take_out(request)->works) answer(std::move(work), outcome);
+    const auto ended = take_out(request);  // lives as long as the loop over what it holds
+    for (auto& work : ended->works) answer(std::move(work), outcome);
   }
 }
 

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string plugin_path(const std::string& name) { return plugin_folder() + "/" + name + ".so"; }
+std::string library_path(const std::string& name) { return plugin_folder() + "/" + name + ".so"; }
 
 /// A copy of a plugin in a folder of its own.
 class Copy {
@@ -23,7 +23,7 @@ class Copy {
     REQUIRE(::mkdtemp(name) != nullptr);
     folder = name;
     file = folder / "plugin.so";
-    fs::copy_file(plugin_path("in_c"), file);
+    fs::copy_file(library_path("in_c"), file);
     fs::permissions(file, fs::perms::owner_all);
   }
   ~Copy() { fs::remove_all(folder); }
@@ -56,11 +56,11 @@ TEST_CASE("what is not there or no plugin is refused with its path") {
 }
 
 TEST_CASE("a plugin of another version, without the function or without work is refused") {
-  CHECK(refusal(plugin_path("wrong_version"))
+  CHECK(refusal(library_path("wrong_version"))
             .ends_with(
                 "the plugin was built for version 7 of the plugin interface; this laneway has version 1"));
-  CHECK(refusal(plugin_path("no_symbol")).ends_with("so it is no plugin of laneway"));
-  CHECK(refusal(plugin_path("no_work")).ends_with("must have exactly one of handle and submit"));
+  CHECK(refusal(library_path("no_symbol")).ends_with("so it is no plugin of laneway"));
+  CHECK(refusal(library_path("no_work")).ends_with("must have exactly one of handle and submit"));
 }
 
 TEST_CASE("a file that others can replace is refused") {
