@@ -212,6 +212,10 @@ Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
     answer_text(response, refusal->status, refusal->text);
   } else if (is_multipart(request)) {
     answer_text(response, 415, "a form with parts is not read here; send JSON");
+  } else if (request.has_header("Content-Encoding")) {
+    // httplib would unpack it whole: three kilobytes can become gigabytes, and its limit is for what comes
+    // in.
+    answer_text(response, 415, "a compressed body is not read here; send JSON");
   } else if (has_body(request)) {
     return HandlerResponse::Unhandled;
   } else {

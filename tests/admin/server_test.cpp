@@ -473,6 +473,32 @@ TEST_CASE("what is too large, late or of a kind that is not read is told why") {
        "a form with parts is not read here");
 }
 
+TEST_CASE("a body that is compressed is refused and not unpacked, however small it is") {
+  Operator person;
+  person.start();
+  const std::string large = "{}" + std::string(4 << 20, ' ');
+  const auto packed = [&](httplib::detail::compressor&& compressor) {
+    std::string out;
+    REQUIRE(compressor.compress(large.data(), large.size(), true, [&](const char* part, std::size_t size) {
+      out.append(part, size);
+      return true;
+    }));
+    REQUIRE(out.size() < 8 * 1024);
+    return out;
+  };
+  const auto gzip = packed(httplib::detail::gzip_compressor());
+  const auto brotli = packed(httplib::detail::brotli_compressor());
+  for (const auto* path : {"/reload", "/lanes/orders/3/pause"}) {
+    for (const auto& [coding, body] : {std::pair("gzip", gzip), std::pair("deflate", gzip),
+                                       std::pair("br", brotli), std::pair("BR", brotli)}) {
+      INFO(path << " " << coding);
+      CHECK(person.post(path, {{"X-Laneway", "1"}, {"Content-Encoding", coding}}, body) == 415);
+      CHECK(person.text == "a compressed body is not read here; send JSON\n");
+      CHECK(person.asked.empty());
+    }
+  }
+}
+
 namespace {
 
 /// Threads started in its life have this much; 8 MiB are usual, 2 MiB where the limit is lifted.
