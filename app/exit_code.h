@@ -24,6 +24,7 @@ constexpr int exit_code_of(ErrorKind kind) {
     case ErrorKind::configuration:
       return exit_code::configuration;
     case ErrorKind::unavailable:
+    case ErrorKind::exhausted:
     case ErrorKind::timeout:
       return exit_code::unavailable;
     case ErrorKind::fatal:

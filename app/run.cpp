@@ -4,6 +4,7 @@
 #include "app/serve.h"
 #include "app/signals.h"
 #include "app/verbs.h"
+#include "base/shortage.h"
 
 namespace laneway::app {
 
@@ -13,6 +14,7 @@ int run(const config::Source& source) {
     std::cerr << config::report(loaded.errors);
     return exit_code_of(loaded.kind());
   }
+  raise_open_files_limit();
   block_signals();
   return serve(loaded, source.file, {.handler = nullptr, .load = [&source] { return config::load(source); }});
 }

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -278,11 +279,12 @@ class Readme(CommandLine):
 
 
 class Running:
-    """`laneway run`, and its log as it comes."""
+    """`laneway run`, and its log as it comes. `prepare` is called in the process before the program begins."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, prepare=None):
         self.process = subprocess.Popen([LANEWAY, "run", *map(str, arguments)], text=True, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(),
+                                        preexec_fn=prepare)
         self.log = ""
         self.timer = threading.Timer(LONGEST, self.process.kill)
         self.timer.start()
@@ -305,8 +307,8 @@ class Running:
 
 
 class Run(CommandLine):
-    def running(self, *arguments, **changes):
-        service = Running("-c", self.file(**changes), *arguments)
+    def running(self, *arguments, prepare=None, **changes):
+        service = Running("-c", self.file(**changes), *arguments, prepare=prepare)
         self.addCleanup(service.end)
         self.addCleanup(service.process.kill)
         return service
@@ -374,6 +376,15 @@ class Run(CommandLine):
         process.terminate()
         self.assertEqual(0, process.wait(LONGEST))
         self.assertEqual("", journal.read_text())
+
+    def test_it_may_open_as_many_files_as_the_hard_limit_allows(self):
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        service = self.running(start_deadline="1h", prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard)))
+        service.until("admin listening")
+        limits = Path(f"/proc/{service.process.pid}/limits").read_text()
+        self.assertRegex(limits, rf"Max open files +{hard} +{hard} ")
+        service.process.terminate()
+        self.assertEqual(0, service.end(), service.log)
 
     def test_a_signal_while_it_waits_for_a_broker_ends_it_well(self):
         for number in (signal.SIGTERM, signal.SIGINT):

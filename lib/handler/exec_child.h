@@ -41,7 +41,7 @@ struct ExecReply {
 
 class ExecChild {
  public:
-  /// Error: unavailable.
+  /// Errors: those of ExecProcess::start.
   static Result<std::shared_ptr<ExecChild>> start(const config::ExecHandler& settings,
                                                   std::shared_ptr<ExecErrorLog> log);
 

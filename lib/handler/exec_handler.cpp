@@ -42,6 +42,7 @@ Outcome ExecHandler::handle_record(const Attempt& attempt) {
   const auto frame = exec_frame(settings_.framing, id, attempt);
   for (;;) {
     const auto child = borrow(attempt.stop);
+    if (!child && child.error().kind == ErrorKind::exhausted) return Outcome::local(child.error().message);
     if (!child) return unavailable(child.error().message);
     const bool proven = (*child)->proven();
     auto reply = (*child)->exchange(frame, id, Deadline::in(settings_.timeout), attempt.stop);
@@ -83,8 +84,9 @@ Result<ExecHandler::Child> ExecHandler::start() {
     telemetry::debug("exec program started", {{"pid", (*child)->process().pid()}});
     return child;
   }
-  telemetry::log_repeating(telemetry::Level::warn, "exec start", "exec program cannot be started",
-                           {{"error", child.error().message}});
+  telemetry::log_repeating(telemetry::Level::warn, "exec start: " + child.error().message,
+                           "exec program cannot be started", {{"error", child.error().message}});
+  if (child.error().kind == ErrorKind::exhausted) return child;  // no fault of the program's
   MutexLock lock(mutex_);
   back_off_.failed(SteadyClock::now());
   last_problem_ = child.error().message;

@@ -5,8 +5,9 @@
 // first: so there are as many programs as records at work at once, started when needed. A program that ends,
 // does not answer in time, answers nonsense or more than once is ended with its process group, and its record
 // is retried. One that ends without having read the record, and before it ever answered, cannot do its work
-// at all: that is `unavailable`, as is one that cannot be started. While programs fail and none answers,
-// starting them waits longer and longer, 100 ms up to 30 s.
+// at all: that is `unavailable`, as is one that cannot be started. Where it is this process that lacks
+// descriptors, threads or memory, it is `unavailable` with the cause `local`, and starts go on. While
+// programs fail and none answers, starting them waits longer and longer, 100 ms up to 30 s.
 //
 // Threads: any number of workers; one of its own (exec_supervisor.h). Blocks: as long as the program works on
 // the record, up to `timeout`, after a wait for a start of up to 30 s; a stop ends that within 20 ms. The

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/shortage.h"
+
 extern "C" {  // which glibc 2.36 leaves out
 #include <sys/pidfd.h>
 }
@@ -26,6 +29,8 @@ namespace {
 std::string reason_of(int error) { return std::generic_category().message(error); }
 
 Error cannot_start(const std::string& program, int error) {
+  if (const auto lacks = shortage_of(error))
+    return {ErrorKind::exhausted, "cannot start " + program + ": " + *lacks, ""};
   return {ErrorKind::unavailable, "cannot start " + program + ": " + reason_of(error), ""};
 }
 
@@ -99,6 +104,17 @@ std::vector<char*> child_environment() {
   return out;
 }
 
+/// The limit on open files that laneway was started with: programs that use select(2), or that close every
+/// number up to the limit, are made for that one. The spawn knows no limits, so the program has begun
+/// already; it has no record yet.
+void give_limits(pid_t pid) {
+  const auto soft = inherited_open_files_limit();
+  rlimit limit{};
+  if (!soft || ::prlimit(pid, RLIMIT_NOFILE, nullptr, &limit) != 0) return;
+  limit.rlim_cur = *soft;
+  ::prlimit(pid, RLIMIT_NOFILE, &limit, nullptr);
+}
+
 std::string text_of(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return "ended with exit status " + std::to_string(info.si_status);
   const char* name = sigabbrev_np(info.si_status);
@@ -128,6 +144,7 @@ Result<std::unique_ptr<ExecProcess>> ExecProcess::start(const std::vector<std::s
   process->exit_event_ = Descriptor(::pidfd_open(process->pid_, 0));
   if (process->exit_event_.number() < 0) return cannot_start(command.front(), errno);
   for (const Descriptor* end : {&input->writing, &output->reading, &errors->reading}) do_not_block(*end);
+  give_limits(process->pid_);
   process->input_ = std::move(input->writing);
   process->output_ = std::move(output->reading);
   process->errors_ = std::move(errors->reading);

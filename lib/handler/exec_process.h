@@ -1,9 +1,9 @@
 // One process started for `handler.exec`: its pipes, its exit, and the ways to end it.
 //
 // It leads a process group of its own, starts with no signal blocked or ignored, has our environment without
-// what is laneway's (LANEWAY_*, the service manager's notification socket), and of our descriptors only its
-// three pipes. Our ends do not block. When it has ended, what it left behind in its group is killed before
-// its number can be another's.
+// what is laneway's (LANEWAY_*, the service manager's notification socket), of our descriptors only its three
+// pipes, and the limit on open files that we inherited. Our ends do not block. When it has ended, what it
+// left behind in its group is killed before its number can be another's.
 //
 // Threads: input and output are for one thread at a time; the rest may be called from any. Blocks: start(),
 // until the program is loaded.
@@ -25,7 +25,8 @@ namespace laneway::handler {
 
 class ExecProcess {
  public:
-  /// `command`: an absolute path and arguments. Error: unavailable, with the system's reason.
+  /// `command`: an absolute path and arguments. Error: unavailable, with the system's reason; exhausted,
+  /// where this process has no descriptors, or may have no more processes.
   static Result<std::unique_ptr<ExecProcess>> start(const std::vector<std::string>& command);
   /// Kills what has not ended.
   ~ExecProcess();

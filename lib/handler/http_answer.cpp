@@ -63,6 +63,8 @@ Outcome verdict_of(const HttpAnswer& answer, const std::string& server, Duration
       return verdict_of_status(answer, server, max_retry_after);
     case Transport::not_connected:
       return Outcome::unavailable("cannot reach " + server + ": " + answer.problem);
+    case Transport::no_resources:
+      return Outcome::local("no connection to " + server + ": " + answer.problem);
     case Transport::stale:
       return Outcome::retry("the idle connection to " + server + " was closed before an answer",
                             Duration::zero());

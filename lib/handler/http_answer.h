@@ -22,6 +22,7 @@ namespace laneway::handler {
 enum class Transport : std::uint8_t {
   answered,       ///< There is a status, and the answer came whole or was long enough.
   not_connected,  ///< Nothing of the request was sent.
+  no_resources,   ///< Likewise, because this process has run out of something; `problem` says of what.
   broken,         ///< The connection ended between the request and the end of the answer.
   stale,  ///< Like broken, before any answer and on a connection that had been idle: a new one may do.
   timed_out,

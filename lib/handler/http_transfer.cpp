@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <ctime>
 #include <new>
 #include <optional>
 #include <utility>
+
+#include "base/shortage.h"
 
 namespace laneway::handler {
 namespace {
@@ -82,9 +85,13 @@ struct HttpTransfer::Callbacks {
     return ++self.sendings_ == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
   }
 
-  static curl_socket_t open(void* sockets, curlsocktype, curl_sockaddr* address) {
+  static curl_socket_t open(void* self_pointer, curlsocktype, curl_sockaddr* address) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
     const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (socket >= 0) static_cast<SocketEvents*>(sockets)->opened(socket);
+    if (socket >= 0)
+      self.sockets_.opened(socket);
+    else
+      self.socket_error_ = errno;
     return socket;
   }
 
@@ -98,10 +105,11 @@ HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecti
     : first_headers_(headers_of(endpoint)),
       kept_of_body_(endpoint.kept_of_answer),
       connecting_(connecting),
+      sockets_(sockets),
       easy_(curl_easy_init()),
       error_text_(CURL_ERROR_SIZE, '\0') {
   if (easy_ == nullptr) throw std::bad_alloc();
-  set_options(endpoint, sockets);
+  set_options(endpoint);
 }
 
 HttpTransfer::~HttpTransfer() {
@@ -109,7 +117,7 @@ HttpTransfer::~HttpTransfer() {
   curl_easy_cleanup(easy_);
 }
 
-void HttpTransfer::set_options(const HttpEndpoint& endpoint, SocketEvents& sockets) {
+void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   const auto timeout_ms =
       std::max<long>(1, static_cast<long>(duration_cast<milliseconds>(endpoint.timeout).count()));
   curl_easy_setopt(easy_, CURLOPT_URL, endpoint.url.c_str());
@@ -136,9 +144,9 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint, SocketEvents& socke
   curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Callbacks::before_sending);
   curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
   curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open);
-  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, &sockets);
+  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, this);
   curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETFUNCTION, &Callbacks::close);
-  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETDATA, &sockets);
+  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETDATA, &sockets_);
 }
 
 std::size_t HttpTransfer::count(std::size_t bytes) {
@@ -152,6 +160,7 @@ void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers)
   answer_ = {};
   received_ = 0;
   sendings_ = 0;
+  socket_error_ = 0;
   cut_ = false;
   error_text_[0] = '\0';
   set_headers(headers);
@@ -176,6 +185,18 @@ void HttpTransfer::leave_connecting() {
 
 void HttpTransfer::abandon() { leave_connecting(); }
 
+/// What this process lacked, where that is why nothing was sent. Of names that are looked up and of files of
+/// certificates libcurl does not say why they failed.
+std::optional<std::string> HttpTransfer::shortage(int code) const {
+  if (sendings_ > 0) return std::nullopt;
+  if (auto lacks = shortage_of(socket_error_)) return lacks;
+  if (auto lacks = shortage_of_files()) return lacks;
+  if (code == CURLE_OUT_OF_MEMORY) return shortage_of(ENOMEM);
+  if (std::string_view(error_text_.data()).find("thread failed to start") != std::string_view::npos)
+    return shortage_of(EAGAIN);
+  return std::nullopt;
+}
+
 HttpAnswer HttpTransfer::conclude(int code) {
   leave_connecting();
   long status = 0;
@@ -188,6 +209,9 @@ HttpAnswer HttpTransfer::conclude(int code) {
   answer_.problem = connection_problem(easy_, code, text);
   if (code == CURLE_OPERATION_TIMEDOUT) {
     answer_.transport = Transport::timed_out;
+  } else if (const auto lacks = shortage(code)) {
+    answer_.transport = Transport::no_resources;
+    answer_.problem = *lacks;
   } else if (sendings_ == 0) {
     answer_.transport = Transport::not_connected;
   } else {

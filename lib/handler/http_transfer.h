@@ -10,6 +10,7 @@
 // the record's next attempt then has a number of its own.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,14 +45,16 @@ class HttpTransfer {
 
  private:
   struct Callbacks;
-  void set_options(const HttpEndpoint& endpoint, SocketEvents& sockets);
+  void set_options(const HttpEndpoint& endpoint);
   void set_headers(const RequestHeaders& headers);
   std::size_t count(std::size_t bytes);
+  std::optional<std::string> shortage(int code) const;
   void leave_connecting();
 
   const std::string first_headers_;  // of every request, each line ended by a zero byte
   const std::size_t kept_of_body_;
   std::uint32_t& connecting_;
+  SocketEvents& sockets_;
   void* easy_;  // CURL*
   std::vector<char> error_text_;
   // Of the current request:
@@ -60,6 +63,7 @@ class HttpTransfer {
   HttpAnswer answer_;
   std::size_t received_ = 0;
   int sendings_ = 0;
+  int socket_error_ = 0;  // errno of a socket that could not be made
   bool counted_ = false;  // in connecting_
   bool cut_ = false;      // we stopped reading, having enough
 };

@@ -22,6 +22,7 @@ enum class Cause : std::uint8_t {
   timeout,   ///< The attempt's deadline passed.
   panic,     ///< The handler threw.
   withheld,  ///< Not an attempt: the downstream's breaker let nothing through.
+  local,     ///< This process could not try: it has run out of descriptors, threads or memory.
   flood,     ///< A dead letter that was not written, because too many were to be.
 };
 
@@ -42,6 +43,11 @@ struct Outcome {
   }
   static Outcome unavailable(std::string reason, std::optional<Duration> after = {}) {
     return {Verdict::unavailable, Cause::verdict, std::move(reason), after};
+  }
+  /// A shortage of this process or machine (base/shortage.h): the record has not been tried, and nothing is
+  /// known of the downstream.
+  static Outcome local(std::string reason) {
+    return {Verdict::unavailable, Cause::local, std::move(reason), seconds(1)};
   }
 };
 

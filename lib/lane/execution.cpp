@@ -80,6 +80,7 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   std::uint32_t silent = finished.claim.range.count() - finished.done;
   for (const auto& [index, outcome] : finished.failures) {
     if (outcome.cause == handler::Cause::withheld) return;
+    if (outcome.cause == handler::Cause::local) continue;  // the downstream was not asked
     if (outcome.verdict == handler::Verdict::unavailable) {
       --silent;
       downstream.failed(outcome.reason, outcome.after, now);

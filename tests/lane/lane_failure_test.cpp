@@ -178,6 +178,21 @@ TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no a
   CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get() == 0);
 }
 
+TEST_CASE("what this process lacks says nothing of the downstream and uses up no attempt") {
+  Downstream downstream("test", {1, seconds(30), std::chrono::hours(1)}, {});
+  FailingLane test;
+  test.context.downstream = &downstream;
+  test.context.ledger.policy = config::LedgerPolicy::dead_letter;
+  test.partition.add(0);
+  test.begin();
+  for (int i = 0; i < 20; ++i) test.handler.answer(0, Outcome::local("too many open files"));
+  test.handler.answer(0);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1 || !downstream.closed(); }));
+  CHECK(downstream.closed());
+  CHECK(test.topic.letters().empty());
+  CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>(21, 1));
+}
+
 TEST_CASE("the breaker lets one record ask; when it is answered the others follow, once each") {
   Downstream downstream("test", {1, seconds(30), Duration::zero()}, {});
   FailingLane test;

@@ -1,0 +1,75 @@
+// Handlers in a process that has run out of descriptors: a fault of neither the record nor the downstream.
+#include <chrono>
+
+#include "base/shortage.h"
+#include "descriptor_limit.h"
+#include "exec.h"
+#include "http.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+
+namespace {
+
+bool is_local(const Outcome& outcome) {
+  return outcome.verdict == Verdict::unavailable && outcome.cause == Cause::local;
+}
+
+bool names_the_limit(const Outcome& outcome) {
+  return outcome.reason.find("ulimit -n") != std::string::npos &&
+         outcome.reason.find("LimitNOFILE=") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("an http request without a descriptor is a local fault, and works when there is one") {
+  const HttpServer server([](const auto&, auto& response) { response.status = 204; });
+  // By number, by name, and with TLS whose certificates cannot be read.
+  for (const std::string& url : {server.url(), std::string("http://a-name-to-be-looked-up.invalid/"),
+                                 std::string("https://127.0.0.1:1/")}) {
+    INFO(url);
+    const auto handler = made(url);
+    const DescriptorLimit none(0);
+    const auto outcome = outcome_of(*handler, record_data(0, "v"));
+    CHECK(is_local(outcome));
+    CHECK(names_the_limit(outcome));
+    CHECK(outcome.after == Duration(seconds(1)));
+  }
+  CHECK(outcome_of(*made(server.url()), record_data(0, "v")).verdict == Verdict::done);
+}
+
+TEST_CASE(
+    "a program that cannot be started without descriptors is a local fault, and starts when there are") {
+  const Scripts scripts;
+  const auto handler = made(scripts.python_loop("answer(outcome='done')"));
+  for (int i = 0; i < 10; ++i) {
+    const DescriptorLimit none(0);
+    const auto outcome = outcome_of(*handler, record_data(0, "v"));
+    CHECK(is_local(outcome));
+    CHECK(names_the_limit(outcome));
+  }
+  CHECK(outcome_of(*handler, record_data(0, "v")).verdict == Verdict::done);
+}
+
+TEST_CASE("a program is given the limit on open files that the service was started with") {
+  const DescriptorLimit inherited(200);
+  raise_open_files_limit();
+  CHECK(open_files_limit() > 200);
+  const Scripts scripts;
+  config::ExecHandler settings;
+  settings.command = {"/bin/sh", scripts.write("program.sh",
+                                               "while read -r record; do\n"
+                                               "  echo \"{\\\"outcome\\\":\\\"reject\\\", \\\"reason\\\": "
+                                               "\\\"$(ulimit -Sn)\\\"}\"\n"
+                                               "done\n")};
+  CHECK(outcome_of(*made(settings), record_data(0, "v")).reason == "200");
+  shortage::inherited().store(RLIM_INFINITY);
+}
+
+TEST_CASE("what has run out is named with its limit") {
+  CHECK(shortage_of(EAGAIN).value().find("TasksMax=") != std::string::npos);
+  CHECK(shortage_of(ENOMEM).value().find("ulimit -v") != std::string::npos);
+  CHECK_FALSE(shortage_of(ECONNREFUSED));
+  CHECK_FALSE(shortage_of(0));
+  CHECK_FALSE(shortage_of_files());
+}
