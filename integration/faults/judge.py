@@ -5,7 +5,7 @@ Each rule is a function of a Case that yields a sentence for each breach. judge(
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from ownership import MS, SECOND, UNAWARE, UNCOMMITTED, Ownership
+from ownership import MS, SECOND, UNAWARE, Ownership
 
 PROGRESS_WITHIN = 15 * SECOND  # after the last fault, and without a rest of that length from then on
 CAUGHT_UP_WITHIN = 30 * SECOND  # a record that was acknowledged is done, once there are no faults any more
@@ -142,19 +142,15 @@ def duplicates_are_explained(case):
 
 
 def left_out(case, first, again):
-    """A commit has all that its owner had done by then, and there is one each second: no more is done again than was promised."""
+    """While a member commits, it commits all that it has done: no more is done again than what came after its last commit."""
     if first.member != case.ownership.owner_of(first)[1]:
         return
-    where = f"{place(first.partition, first.offset)}: done by {first.member} at {case.clock(first.ended)}"
-    commit = case.ownership.last_commit_of(first, again, case.commits[first.partition])
-    if commit and not commit.covers(first.offset) and first.ended + COMMIT_HAS_ALL < commit.time * MS and (
-            not case.ownership.brokers_were_out(first.ended, commit.time * MS)):
-        yield (f"{where}, not in the commit at {case.clock(commit.time * MS)} (position {commit.position}), and done again by "
-               f"{again.member} from {case.clock(again.begun)}")
-    what, when = case.ownership.loss(first, again) or ("", 0)
-    if what in ("killed", "stopped") and first.ended + UNCOMMITTED < when and (
-            not case.ownership.brokers_were_out(first.ended, when)):
-        yield f"{where}, never committed, {what} at {case.clock(when)}, and done again by {again.member}"
+    commit, last = case.ownership.last_commits_of(first, again)
+    if last is None or first.ended + COMMIT_HAS_ALL > last * MS or (commit and commit.covers(first.offset)):
+        return
+    if not case.ownership.brokers_were_out(first.ended, last * MS):
+        yield (f"{place(first.partition, first.offset)}: done by {first.member} at {case.clock(first.ended)}, left out of its "
+               f"commits until {case.clock(last * MS)}, and done again by {again.member} from {case.clock(again.begun)}")
 
 
 def one_owner(case):
@@ -209,8 +205,8 @@ def progress(case):
                  for offset, begun in waits.items() if (case.first_done(partition, offset) or case.facts.finished) > since}
         ends = sorted({since, *(ended for _, ended in waits.values())})
         for before, after in pairwise(ends):
-            if any(begun + PROGRESS_WITHIN < after <= ended for begun, ended in waits.values()
-                   ) and after - before > PROGRESS_WITHIN:
+            if after - before > PROGRESS_WITHIN and any(
+                    begun + PROGRESS_WITHIN < after <= ended for begun, ended in waits.values()):
                 yield (f"{place(partition, '?')}: nothing of the partition was done from {case.clock(before)} to "
                        f"{case.clock(after)}; the last fault ended at {case.clock(since)}")
         for offset, (begun, ended) in sorted(waits.items()):

@@ -19,6 +19,9 @@ class Ownership:
         for generation in facts.generations:
             for partition, identity in generation.owners.items():
                 self.held[partition].append((generation.time, generation, generation.members[identity]))
+        self.committed = defaultdict(list)  # member -> [Commit] of partitions that were its own
+        for commit in facts.commits:
+            self.committed[self.at_position(commit.partition, commit.position)].append(commit)
         for before, after in pairwise(facts.generations):
             for identity in before.members.keys() - after.members.keys():
                 self.note_departure(before.members[identity], after)
@@ -74,14 +77,15 @@ class Ownership:
     def brokers_were_out(self, begun, ended):
         return any(fault.of_brokers and fault.begun <= ended and begun <= fault.ended for fault in self.facts.faults)
 
-    def last_commit_of(self, first, again, commits):
-        """Of the owner that did a record first, before the partition became that of the member which does the record again."""
-        begun = self.owner_of(first)[0]
-        owners = [(generation, member) for _, generation, member in self.held[again.partition]
-                  if generation.position > begun.position and generation.time * MS <= again.begun]
-        change = next((generation.position for generation, member in owners if member != first.member), None)
-        own = [commit for commit in commits if commit.position > begun.position and (change or 0) > commit.position]
-        return own[-1] if own else None
+    def last_commits_of(self, first, again):
+        """Of the member that did a record first, before the partition became another one's that does the record again: its last
+        commit of the partition, or None, and the time in ms of its last commit of any partition, or None."""
+        begun = self.owner_of(first)[0].position
+        changes = [generation.position for _, generation, member in self.held[again.partition]
+                   if generation.position > begun and generation.time * MS <= again.begun and member != first.member]
+        own = [commit for commit in self.committed[first.member] if begun < commit.position < min(changes, default=0)]
+        of_partition = [commit for commit in own if commit.partition == first.partition]
+        return of_partition[-1] if of_partition else None, own[-1].time if own else None
 
     def loss(self, first, again):
         """(what, when) kept the member that made the request `first` from committing it, before the ownership began in which the

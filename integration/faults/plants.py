@@ -3,10 +3,10 @@
 A plant takes facts that it may change and returns the rule that has to report it.
 """
 import copy
-from collections import Counter
 from dataclasses import replace
 
-from judge import RULES, Case
+import judge
+from judge import Case
 from ownership import MS, SECOND
 
 
@@ -129,17 +129,17 @@ def copied(facts):
                    lives=copy.deepcopy(facts.lives))
 
 
-def reports(facts):
-    case = Case(facts)
-    return Counter({rule.__name__: len(list(rule(case))) for rule in RULES})
+def reported(rule, facts):
+    """How many breaches of this rule."""
+    return sum(1 for _ in getattr(judge, rule)(judge.Case(facts)))
 
 
 def unseen(facts):
     """The names of the plants that the judge does not report beside what it reports of the facts as they are."""
-    before, missed = reports(facts), []
+    missed = []
     for plant in PLANTS:
         changed = copied(facts)
         rule = plant(changed)
-        if reports(changed)[rule] <= before[rule]:
+        if reported(rule, changed) <= reported(rule, facts):
             missed.append(plant.__name__)
     return missed

@@ -194,7 +194,11 @@ class PlantedBreaches(unittest.TestCase):
         self.assertIn("duplicates_are_explained", breaches(self.facts))
 
     def test_a_member_that_does_not_commit(self):
-        """What it did is done again after its death, although there was time to commit it."""
+        """What it did of one partition is done again after its death, although it did commit another one."""
+        other = PARTITIONS[1]
+        self.facts.generations[0] = self.facts.generations[0]._replace(owners={ORDERS: "a1", other: "a1"})
+        self.facts.requests = [request._replace(member="a") if request.partition == other and request.ended < ns(15.9)
+                               else request for request in self.facts.requests]
         self.facts.commits = [commit for commit in self.facts.commits
                               if commit.partition != ORDERS or not 4000 < commit.time < 17000]
         (first,) = self.of(50)
