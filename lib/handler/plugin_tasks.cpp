@@ -57,6 +57,7 @@ class PluginTasks::Place {
   std::uint64_t number_ GUARDED_BY(mutex_);  // of the batch that is open, else of the next one
   bool open_ GUARDED_BY(mutex_) = false;
   bool submitting_ GUARDED_BY(mutex_) = false;
+  bool cut_ GUARDED_BY(mutex_) = false;   // the records behind the batch's last one must not run
   bool last_ GUARDED_BY(mutex_) = false;  // no batch follows
   std::optional<Task> task_ GUARDED_BY(mutex_);
   std::uint32_t size_ GUARDED_BY(mutex_) = 0;
@@ -82,6 +83,7 @@ const laneway_batch& PluginTasks::Place::open(std::uint32_t most) {
     pointers_[i] = &records_[i];
   }
   open_ = submitting_ = true;
+  cut_ = false;
   last_ = first_ + end_ == size_;
   batch_ = {number_, end_, task_->sequential() ? 1U : 0U, pointers_.data()};
   return batch_;
@@ -91,7 +93,7 @@ void PluginTasks::Place::answer_open(std::uint32_t index, Outcome outcome) {
   answered_[index] = true;
   --unanswered_;
   if (answer_attempt(*task_, first_ + index, records_[index].stop(), std::move(outcome))) return;
-  // The records behind it must not run.
+  cut_ = true;
   end_ = index + 1;
   unanswered_ = static_cast<std::uint32_t>(std::count(answered_.begin(), answered_.begin() + end_, false));
 }
@@ -118,10 +120,9 @@ void PluginTasks::Place::close_if_answered(std::optional<Task>& finished) {
   if (!open_ || unanswered_ > 0 || submitting_) return;
   open_ = false;
   number_ += 1ULL << place_bits;
-  const bool ended = end_ < pointers_.size();  // cut short by a record that is not done
   first_ += end_;
   if (!last_) {
-    size_ = ended ? first_ : size_;
+    if (cut_) size_ = first_;
     closed_.notify_one();
     return;
   }

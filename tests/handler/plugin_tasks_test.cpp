@@ -36,6 +36,7 @@ TEST_CASE("whatever is answered, and how often, each record has its first answer
     bool as_expected = true;  // what is thrown in submit would count as the plugin's
     tasks.run(run.task(), most, [&](const laneway_batch& batch) {
       as_expected = as_expected && batch.count <= most && (batch.in_order != 0) == in_order;
+      as_expected = as_expected && !(in_order && failed > 0);  // what is behind a failed record waits
       std::vector<bool> answered(batch.count, false);
       std::uint32_t end = batch.count;
       for (const auto& [index, good] : answers) {
@@ -94,4 +95,23 @@ TEST_CASE("a batch is not over before submit has returned") {
     CHECK(batch.records[1]->offset == 1);
   });
   CHECK(run.ended());
+}
+
+TEST_CASE("after a batch whose last record fails, no record behind it is submitted") {
+  const auto most = GENERATE(1U, 2U);
+  PluginTasks tasks;
+  Run run(records(6), true);
+  std::vector<std::int64_t> submitted;
+  tasks.run(run.task(), most, [&](const laneway_batch& batch) {
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      const auto offset = batch.records[i]->offset;
+      submitted.push_back(offset);
+      tasks.answer(batch.task, i, offset == 3 ? Outcome::retry("not now") : Outcome::done());
+    }
+  });
+  CHECK(submitted == std::vector<std::int64_t>{0, 1, 2, 3});
+  CHECK(run.result().done == 3);
+  REQUIRE(run.result().failures.size() == 1);
+  CHECK(run.result().failures[0].index == 3);
+  CHECK(run.state(4) == ItemState::waiting);
 }
