@@ -40,7 +40,7 @@ void RecordHandler::handle(Task task) noexcept {
     } catch (...) {
       outcome = outcome_of_exception();
     }
-    if (!answer_attempt(task, i, attempt.stop, std::move(outcome))) return;
+    if (!answer_attempt(task, i, attempt.stop, std::move(outcome)) || task.wanted_back()) return;
   }
 }
 

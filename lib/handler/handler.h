@@ -5,7 +5,9 @@
 // RecordHandler and see one record at a time. Others override Handler::handle: they may keep the Task (it
 // moves), return, and answer later. When the Task is destroyed, the lane learns what was answered; an
 // unanswered record counts as not started and runs again. In a sequential task the records are of one key:
-// after one that is not done, the rest must not be run.
+// after one that is not done, the rest must not be run. A handler that works on the records of a task one
+// after the other asks wanted_back() before the next one: work that turns out to be slow, or a lane that is
+// given away, ends the task after the record that is at work.
 //
 // Threads: handle() is called on several pool threads at once; a handler guards what it shares. A Task is
 // used by one thread at a time.
@@ -129,6 +131,9 @@ class Task {
 
   /// The downstream is asked only now: what has passed since the attempt began is not its time.
   void asked() { started_ = SteadyClock::now(); }
+
+  /// No more of its records are to be begun; the task ends with what is answered. Costs next to nothing.
+  bool wanted_back() const { return finished_.claim.wanted_back(); }
 
   /// Answers record `index`, once. A record that is done is released here.
   void answer(std::uint32_t index, Outcome outcome) {

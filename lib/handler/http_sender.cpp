@@ -143,7 +143,7 @@ std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {
 void HttpSender::answer(WorkPtr work, Outcome outcome) {
   load_.fetch_sub(1, std::memory_order_relaxed);  // before: what is told may hand over the next task
   if (!answer_attempt(work->task, work->index, work->attempt->stop, std::move(outcome))) return;
-  if (++work->index == work->task.size()) return;
+  if (++work->index == work->task.size() || work->task.wanted_back()) return;
   announce();
   work->attempt.emplace(work->task.attempt(work->index));
   wait_for_turn(std::move(work));

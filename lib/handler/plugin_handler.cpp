@@ -18,7 +18,7 @@ class BlockingPlugin final : public PluginHandler {
     for (std::uint32_t i = 0; i < task.size(); ++i) {
       const Attempt attempt = task.attempt(i);
       record.show(attempt);
-      if (!answer_attempt(task, i, attempt.stop, handled(record))) return;
+      if (!answer_attempt(task, i, attempt.stop, handled(record)) || task.wanted_back()) return;
     }
   }
 

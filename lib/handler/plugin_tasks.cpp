@@ -122,7 +122,7 @@ void PluginTasks::Place::close_if_answered(std::optional<Task>& finished) {
   number_ += 1ULL << place_bits;
   first_ += end_;
   if (!last_) {
-    if (cut_) size_ = first_;
+    if (cut_ || task_->wanted_back()) size_ = first_;
     closed_.notify_one();
     return;
   }

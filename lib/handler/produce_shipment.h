@@ -72,7 +72,10 @@ class Shipment {
   void arrived(Place& place, const kafka::Delivery& delivery);
   void answered(Place& place, std::optional<Outcome> outcome);
   std::optional<Outcome> outcome_of(const kafka::Delivery& delivery);
-  bool nothing_to_send() const { return !task_ || failed_ || next_ == places_.size(); }
+  bool nothing_to_send() const {
+    return !task_ || failed_ || next_ == places_.size() ||
+           (one_at_a_time_ && next_ > 0 && task_->wanted_back());
+  }
   void end_task();
   void settle();
 

@@ -4,6 +4,21 @@
 
 namespace laneway::lane {
 
+namespace {
+
+/// What the breaker withheld was no attempt; one that finds the downstream out is over before its work.
+pool::Ran ran_of(const handler::Finished& finished) {
+  pool::Ran ran{finished.done, finished.done};
+  for (const auto& [index, outcome] : finished.failures) {
+    if (outcome.cause == handler::Cause::withheld) continue;
+    ++ran.attempts;
+    if (outcome.verdict != handler::Verdict::unavailable) ++ran.typical;
+  }
+  return ran;
+}
+
+}  // namespace
+
 OutcomeLabel label_of(const handler::Outcome& outcome) {
   if (outcome.cause == handler::Cause::panic) return OutcomeLabel::panic;
   if (outcome.cause == handler::Cause::timeout) return OutcomeLabel::timeout;
@@ -41,6 +56,7 @@ void Execution::withhold(handler::Task task) const {
 void Execution::finished(handler::Finished finished) noexcept {
   inside_.fetch_add(1, std::memory_order_relaxed);
   const pool::Claim claim = finished.claim;
+  const pool::Ran ran = ran_of(finished);
   const bool signal = !finished.failures.empty() || finished.done != claim.range.count() ||
                       eager_.load(std::memory_order_relaxed);
   count(finished, static_cast<const handler::RecordBatch&>(*claim.range.batch));
@@ -51,7 +67,7 @@ void Execution::finished(handler::Finished finished) noexcept {
     any_.store(true, std::memory_order_relaxed);
   }
   // After the mailbox: when the pool says that it is drained, everything is in.
-  pool_->finish(claim);
+  pool_->finish(claim, ran);
   if (signal) on_finished_();
   inside_.fetch_sub(1, std::memory_order_release);  // the lane may be gone after this
 }

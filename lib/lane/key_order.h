@@ -11,6 +11,7 @@
 // window). Ownership, threads: owns what waits; one owner, one thread. Pure: nothing blocks.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -69,13 +70,29 @@ class KeyOrder {
   /// Keys at work.
   std::size_t keys() const { return keys_; }
 
-  /// Yields everything that waits, each key's items in their order, the keys in none. What is at work stays
-  /// so.
-  std::vector<Item> clear() {
-    std::vector<Item> items;
+  /// The most that wait behind one key. Looks at everything that waits.
+  std::size_t longest() const {
+    std::size_t longest = 0;
+    for (const Slot& slot : slots_) {
+      std::size_t length = 0;
+      for (auto node = slot.head; node < vacant; node = nodes_[node].next) ++length;
+      longest = std::max(longest, length);
+    }
+    return longest;
+  }
+
+  /// Yields what waits, but for the first `keep` of each key: each key's items in their order, the keys in
+  /// none. What is at work stays so.
+  std::vector<Item> clear(std::size_t keep = 0) {
+    std::vector<Item> items, kept;
     items.reserve(waiting_);
-    for (Slot& slot : slots_)
-      if (slot.head != vacant) take(slot, items, all);
+    for (Slot& slot : slots_) {
+      if (slot.head == vacant) continue;
+      take(slot, kept, keep);
+      take(slot, items, all);
+      for (Item& item : kept) append(slot, item);
+      kept.clear();
+    }
     return items;
   }
 

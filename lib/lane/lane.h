@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,8 @@ class Lane {
   void wait(handler::Item item, TimePoint due);
   double random();
   bool breaker_holds() const;
+  void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
+  std::size_t slice() const;
   void release_key(std::uint64_t key);
   void run_again(std::vector<handler::Item> items, bool sequential);
   void run_alone(handler::Item item);
@@ -181,8 +184,11 @@ class Lane {
   bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
 
   // lane_drain.cpp
-  bool fits(TimePoint now, TimePoint deadline) const;
+  bool fits(Duration left) const;
   void give_back_pending();
+  void give_back_beyond(Duration left);
+  void give_back_unbegun();
+  void withdraw(std::uint32_t keep);
   void let_go(const std::vector<handler::Item>& items);
   void abandon(const pool::Range& range);
   /// `record`: null while it is the worker's.
@@ -232,6 +238,7 @@ class Lane {
   Ledger ledger_;
   CrashWatch watch_;
   KeyOrder<handler::Item> keys_;
+  std::size_t slice_ = 1;  // records of a key for a worker at a time
   delivery::RetryQueue<handler::Item> retries_;
   std::minstd_rand random_;
   RateLimiter rate_;
@@ -277,7 +284,8 @@ class Lane {
   TimePoint oldest_since_{};
   bool oldest_reported_ = false;
   std::map<Sequence, std::string> skips_;  // wishes, with their reasons, for records that were not waiting
-  bool cancelled_ = false;
+  bool gives_back_ = false;                // nothing is begun any more
+  bool cancelled_ = false;                 // nor awaited
   bool drained_ = false;
   std::uint64_t abandoned_ = 0;
 

@@ -51,11 +51,12 @@ void Lane::hold_for_map(bool too_long, TimePoint now) {
   if (state_.set(Hold::map_full, too_long, now)) show_state();
 }
 
-/// Whether everything that has been taken can be finished in time, by the measured service time.
-bool Lane::fits(TimePoint now, TimePoint deadline) const {
+/// Whether everything that has been taken can be finished in time, by the measured service time. Records of
+/// one key take their time one after the other, however many workers there are.
+bool Lane::fits(Duration left) const {
   const auto service = pool_->snapshot().service_time;
-  const auto per_worker = work_left() / context_.lanes.workers + 1;
-  return service * static_cast<std::int64_t>(per_worker) * 5 / 4 < deadline - now;
+  const auto in_a_row = std::max<std::uint64_t>(work_left() / context_.lanes.workers, keys_.longest()) + 1;
+  return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 
 void Lane::give_back_pending() {
@@ -79,33 +80,45 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   let_go(retries_.clear(&handler::Item::sequence));  // not waited for: a drain is everybody's time
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !watch_.careful();
   gated_ = watch_.careful();
-  if (!finish || !fits(now, deadline)) {
-    give_back_pending();
-    let_go(keys_.clear());
-    const auto snapshot = pool_->snapshot();
-    std::uint32_t keep = 0;
-    if (finish && snapshot.service_time > Duration::zero())
-      keep = static_cast<std::uint32_t>(std::min<std::int64_t>(
-          (deadline - now) * 4 / 5 / snapshot.service_time * context_.lanes.workers, snapshot.queued));
-    for (const auto& range : pool_->withdraw(keep)) {
-      auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
-      batch.unfinished -= range.count();
-      if (batch.unfinished == 0) recycle(&batch);
-    }
-  }
+  if (!finish)
+    give_back_unbegun();
+  else if (!fits(deadline - now))
+    give_back_beyond(deadline - now);
   execution_.set_eager(true);
   work(now);
 }
 
-void Lane::cancel() {
-  cancelled_ = true;
+/// What cannot be finished in the time that is left, by the measured service time.
+void Lane::give_back_beyond(Duration left) {
+  give_back_pending();
+  const auto snapshot = pool_->snapshot();
+  std::uint64_t fitting = 0;
+  if (snapshot.service_time > Duration::zero())
+    fitting = static_cast<std::uint64_t>(left * 4 / 5 / snapshot.service_time) * context_.lanes.workers;
+  const auto keep = static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting, snapshot.queued));
+  withdraw(keep);
+  let_go(keys_.clear((fitting - keep) / std::max<std::uint64_t>(keys_.keys(), context_.lanes.workers)));
+}
+
+void Lane::give_back_unbegun() {
+  gives_back_ = true;
   give_back_pending();
   let_go(keys_.clear());
-  for (const auto& range : pool_->withdraw(0)) {
+  withdraw(0);
+  pool_->want_back();
+}
+
+void Lane::withdraw(std::uint32_t keep) {
+  for (const auto& range : pool_->withdraw(keep)) {
     auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
     batch.unfinished -= range.count();
     if (batch.unfinished == 0) recycle(&batch);
   }
+}
+
+void Lane::cancel() {
+  cancelled_ = true;
+  give_back_unbegun();
   pool_->cancel();
 }
 
@@ -115,10 +128,7 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   const bool lost = state_.state() != State::draining;
   if (lost) {
     state_.drain(now);
-    cancelled_ = true;
-    give_back_pending();
-    (void)pool_->withdraw(0);
-    pool_->cancel();
+    cancel();
   }
   state_.revoke(now);
   stats_->state.set(State::revoked);

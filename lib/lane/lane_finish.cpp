@@ -37,6 +37,8 @@ bool may_work_again(delivery::DeadLetterReason given_up) {
 
 void Lane::collect(TimePoint now) {
   execution_.collect(finished_);
+  if (finished_.empty()) return;
+  if (ordered_) slice_ = slice();
   for (auto& finished : finished_) apply(finished, now);
 }
 
@@ -72,36 +74,34 @@ void Lane::apply_each(handler::Finished& finished, handler::RecordBatch& batch, 
   const auto took = finished.busy / static_cast<std::int64_t>(std::max<std::size_t>(attempts, 1));
   auto failure = finished.failures.begin();
   std::vector<handler::Item> waiting;
-  std::optional<std::uint64_t> last_done_key;
-  bool key_busy = false;
   for (auto i = range.begin; i < range.end; ++i) {
     auto& item = batch.items[i];
     if (item.state == handler::ItemState::done) {
       ++completed_since_;
       ledger_.complete(item.sequence);
-      if (batch.sequential)
-        last_done_key = item.key;
-      else if (item.key != 0)
-        release_key(item.key);
+      if (!batch.sequential && item.key != 0) release_key(item.key);
     } else if (item.state == handler::ItemState::failed) {
-      key_busy = true;
       while (failure != finished.failures.end() && failure->index != i) ++failure;
       fail(std::move(item), failure->outcome, took, now);
     } else {
-      key_busy = true;
       waiting.push_back(std::move(item));
     }
   }
-  if (batch.sequential && !key_busy && last_done_key) release_key(*last_done_key);
-  if (waiting.empty() || cancelled_) return;  // cancelled: given back
-  const auto key = waiting.front().key;
-  if (batch.sequential && !finished.failures.empty()) {
-    // The failed record of the key comes first, after its delay; these wait behind it.
-    for (const auto& item : waiting) bytes_ += memory_of(item);
-    keys_.give_back(key, waiting);
-  } else {
-    run_again(std::move(waiting), batch.sequential);
+  if (gives_back_) waiting.clear();
+  if (batch.sequential) {
+    const auto key = batch.items[range.begin].key;
+    wait_behind_key(key, waiting);
+    // Else the failed record of the key comes first, after its delay.
+    if (finished.failures.empty()) release_key(key);
+  } else if (!waiting.empty()) {
+    run_again(std::move(waiting), false);
   }
+}
+
+/// First of those that wait for their key.
+void Lane::wait_behind_key(std::uint64_t key, std::span<handler::Item> items) {
+  for (const auto& item : items) bytes_ += memory_of(item);
+  keys_.give_back(key, items);
 }
 
 void Lane::fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now) {
@@ -215,9 +215,20 @@ void Lane::report_failure(const char* event, const handler::Item& item, std::uin
   failures_unreported_ = 0;
 }
 
+/// How many records of a key a worker gets at a time: what takes a moment by the measured time, so that they
+/// are reported, given back and shared out soon, and handing them over costs little beside. A handler that
+/// works on many at once gets them.
+std::size_t Lane::slice() const {
+  constexpr Duration moment = milliseconds(4);
+  const auto service = pool_->snapshot().service_time;
+  const std::int64_t least = context_.handler->fills_tasks() ? context_.handler->most_per_task() : 1;
+  const std::int64_t timely = service > Duration::zero() ? moment / service : 1;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(std::max(least, timely), 1, run_limit()));
+}
+
 void Lane::release_key(std::uint64_t key) {
   std::vector<handler::Item> next;
-  const auto taken = keys_.release(key, next, run_limit());
+  const auto taken = keys_.release(key, next, slice_);
   if (taken == 0) return;
   let_go(next);
   run_again(std::move(next), true);

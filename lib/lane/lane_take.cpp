@@ -202,6 +202,11 @@ void Lane::apply_order(handler::RecordBatch& batch) {
     if (!keys_.admit(1, std::span<handler::Item>(batch.items))) {
       bytes_ += batch.bytes;  // they wait outside any batch; given back with theirs
       batch.items.clear();
+    } else if (batch.items.size() > slice_) {
+      const auto rest = std::span<handler::Item>(batch.items).subspan(slice_);
+      for (const auto& item : rest) batch.bytes -= memory_of(item);
+      wait_behind_key(1, rest);
+      batch.items.erase(batch.items.begin() + static_cast<std::ptrdiff_t>(slice_), batch.items.end());
     }
     return;
   }

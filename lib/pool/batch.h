@@ -16,7 +16,7 @@ class Batch {
   /// Jobs [0, size) exist.
   std::uint32_t size = 0;
   /// A sequential batch is claimed whole, so that one worker runs its jobs one after the other (records of
-  /// one key).
+  /// one key). The submitter makes it short: what takes a moment.
   bool sequential = false;
 
  protected:
@@ -37,12 +37,16 @@ class Slot;
 
 /// A range that one worker has taken. `first_ticket + i` is the stop ticket of job `begin + i`. Whoever runs
 /// the claim says so job by job: slot->progress(ticket) before each, so that the deadline is each job's own.
+/// Whoever runs jobs one after the other asks wanted_back() between two of them, and leaves the rest when
+/// that is so.
 struct Claim {
   Range range;
   Slot* slot = nullptr;
   std::uint64_t first_ticket = 0;
 
   StopToken stop_token(std::uint32_t job) const;
+  /// What has not begun of it is wanted back.
+  bool wanted_back() const;
 };
 
 /// One worker's place: its stop state and how far it is. Used by the claim's runner and by the pool's
@@ -55,6 +59,13 @@ class alignas(64) Slot {
   void progress(std::uint64_t ticket) { current_.store(ticket, std::memory_order_relaxed); }
   std::uint64_t current() const { return current_.load(std::memory_order_relaxed); }
 
+  /// For the claim whose first ticket this is. Tickets rise, so a request that comes late meets no later
+  /// claim. Called by the pool under its lock.
+  void want_back(std::uint64_t first_ticket) { wanted_back_.store(first_ticket, std::memory_order_relaxed); }
+  bool wanted_back(std::uint64_t first_ticket) const {
+    return first_ticket <= wanted_back_.load(std::memory_order_relaxed);
+  }
+
   /// Every job of the claim is answered. To be called before anybody learns that who may then end the batch:
   /// Pool::finish(claim) comes later, and until then the pool must not show the claim to the submitter.
   void set_answered() { progress(all_answered); }
@@ -64,11 +75,21 @@ class alignas(64) Slot {
   static constexpr std::uint64_t all_answered = ~std::uint64_t{0};
 
   std::atomic<std::uint64_t> current_{0};  // the ticket begun last; 0: none yet
+  std::atomic<std::uint64_t> wanted_back_{0};
 };
 
 inline StopToken Claim::stop_token(std::uint32_t job) const {
   return StopToken(slot->stop, first_ticket + (job - range.begin));
 }
+
+inline bool Claim::wanted_back() const { return slot->wanted_back(first_ticket); }
+
+/// How many jobs of a claim were run, as far as the submitter knows.
+struct Ran {
+  std::uint32_t attempts = 0;
+  /// Of those, the ones that show how long a job takes; others failed before there was any work.
+  std::uint32_t typical = 0;
+};
 
 /// What the pool's workers do with a claim. Called on pool threads, several at a time; throws nothing.
 class Work {

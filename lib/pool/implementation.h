@@ -27,10 +27,11 @@ class Pool::Implementation {
   Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
   void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
   void resize(std::uint32_t workers, std::uint32_t queue) EXCLUDES(mutex_);
-  void finish(const Claim& claim) EXCLUDES(mutex_);
+  void finish(const Claim& claim, Ran ran) EXCLUDES(mutex_);
   std::vector<Range> expire(TimePoint now) EXCLUDES(mutex_);
   void kick() EXCLUDES(mutex_);
   std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
+  void want_back() EXCLUDES(mutex_);
   void cancel() EXCLUDES(mutex_);
   std::vector<Range> in_flight() const EXCLUDES(mutex_);
   bool join(Deadline deadline) EXCLUDES(mutex_);
@@ -90,7 +91,9 @@ class Pool::Implementation {
   std::uint32_t most() const REQUIRES(mutex_) { return limits_.workers + replaced_; }
   bool too_many_threads() const REQUIRES(mutex_) { return threads_ > most(); }
 
-  std::uint32_t room_for(std::uint32_t jobs, bool sequential) const REQUIRES(mutex_);
+  /// What counts against the limits: one worker at most is ever at work on a sequential range.
+  static std::uint32_t weight(const Range& range) { return range.batch->sequential ? 1 : range.count(); }
+  void want_all_back() REQUIRES(mutex_);
   bool take_notification() REQUIRES(mutex_);
   void replace(Place& place) REQUIRES(mutex_);
   void give_back(Place& place) REQUIRES(mutex_);
@@ -120,6 +123,7 @@ class Pool::Implementation {
   std::deque<Entry> queue_ GUARDED_BY(mutex_);
   std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
   std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t admitted_ GUARDED_BY(mutex_) = 0;  // the weight of what is outstanding
   ServiceTime service_time_ GUARDED_BY(mutex_);
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;

@@ -14,6 +14,7 @@ namespace laneway::pool {
 struct Place : Slot {
   bool in_use = false;
   Range range;
+  std::uint32_t weight = 0;  // of the claim, for admission: its batch may be gone when it is finished
   std::uint64_t next_ticket = 1;
   std::uint64_t first_ticket = 0;
   TimePoint started;

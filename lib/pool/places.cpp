@@ -24,6 +24,7 @@ std::vector<Range> Pool::Implementation::expire(TimePoint now) {
     MutexLock lock(mutex_);
     for (Place& place : places_) {
       if (!place.at_work()) continue;
+      if (now - place.started > ServiceTime::longest_claim) place.want_back(place.first_ticket);
       if (place.expires(now, job_deadline_)) {
         place.stop.stop_up_to(place.seen_ticket);
         ++expired_;

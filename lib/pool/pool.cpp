@@ -12,14 +12,6 @@ namespace laneway::pool {
 
 // Admission
 
-std::uint32_t Pool::Implementation::room_for(std::uint32_t jobs, bool sequential) const {
-  const std::uint64_t limit = std::uint64_t{most()} + limits_.queue;
-  const std::uint64_t room = limit > outstanding_ ? limit - outstanding_ : 0;
-  if (jobs <= room) return jobs;
-  if (sequential) return outstanding_ == 0 ? jobs : 0;
-  return static_cast<std::uint32_t>(room);
-}
-
 Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
   const std::uint32_t jobs = batch.size > begin ? batch.size - begin : 0;
   const TimePoint now = SteadyClock::now();
@@ -29,8 +21,10 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
     MutexLock lock(mutex_);
     if (closed_) return {0, Admission::closed};
     if (jobs == 0) return {0, Admission::accepted};
-    taken = room_for(jobs, batch.sequential);
-    if (taken == 0) return {0, Admission::full};
+    const std::uint64_t limit = std::uint64_t{most()} + limits_.queue;
+    if (admitted_ >= limit) return {0, Admission::full};
+    taken = batch.sequential ? jobs
+                             : static_cast<std::uint32_t>(std::min<std::uint64_t>(jobs, limit - admitted_));
     if (threads_ == 0 && !asynchronous_) {
       start_failed_ = false;
       if (!start_worker()) return {0, Admission::full};
@@ -38,6 +32,7 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
     queue_.push_back({{&batch, begin, begin + taken}, now});
     queued_ += taken;
     outstanding_ += taken;
+    admitted_ += weight(queue_.back().range);
     next = next_to_work(now);
   }
   set_to_work(next);
@@ -66,7 +61,7 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
 }
 
 bool Pool::Implementation::take_notification() {
-  if (!notify_at_ || outstanding_ > *notify_at_) return false;
+  if (!notify_at_ || admitted_ > *notify_at_) return false;
   notify_at_.reset();
   return true;
 }
@@ -80,8 +75,12 @@ std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
       Range& last = queue_.back().range;
       const std::uint32_t jobs = std::min(last.count(), queued_ - keep);
       withdrawn.push_back({last.batch, last.end - jobs, last.end});
+      admitted_ -= weight(last);
       last.end -= jobs;
-      if (last.count() == 0) queue_.pop_back();
+      if (last.count() > 0)
+        admitted_ += weight(last);
+      else
+        queue_.pop_back();
       queued_ -= jobs;
       outstanding_ -= jobs;
     }
@@ -136,6 +135,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   place.in_use = true;
   ++in_use_;
   place.range = range;
+  place.weight = weight(range);
   place.progress(0);
   place.first_ticket = place.next_ticket;
   place.next_ticket += jobs;
@@ -143,20 +143,21 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   return {range, &place, place.first_ticket};
 }
 
-void Pool::Implementation::finish(const Claim& claim) {
+void Pool::Implementation::finish(const Claim& claim, Ran ran) {
   auto& place = static_cast<Place&>(*claim.slot);
   const std::uint32_t jobs = claim.range.count();
   const TimePoint now = SteadyClock::now();
   const Duration took = now - place.started;
-  duration.record(took / jobs, jobs);
+  if (ran.attempts > 0) duration.record(took / ran.attempts, ran.attempts);
   Worker* wake = nullptr;
   std::optional<Claim> next;
   bool room = false;
   {
     MutexLock lock(mutex_);
     assert(place.in_use && place.first_ticket == claim.first_ticket);
-    service_time_.record(took, jobs);
+    if (ran.typical > 0) service_time_.record(took, ran.typical);
     outstanding_ -= jobs;
+    admitted_ -= place.weight;
     give_back(place);
     // Work may have waited for a slot, not for a thread.
     if (asynchronous_)
@@ -297,8 +298,19 @@ void Pool::Implementation::kick() {
   if (wake != nullptr) wake->wake.notify_one();
 }
 
+void Pool::Implementation::want_all_back() {
+  for (Place& place : places_)
+    if (place.at_work()) place.want_back(place.first_ticket);
+}
+
+void Pool::Implementation::want_back() {
+  MutexLock lock(mutex_);
+  want_all_back();
+}
+
 void Pool::Implementation::cancel() {
   MutexLock lock(mutex_);
+  want_all_back();
   for (Place& place : places_) place.stop.stop_up_to(StopState::all);
 }
 
@@ -354,12 +366,14 @@ Submitted Pool::try_submit(Batch& batch, std::uint32_t begin) {
 }
 void Pool::notify_at(std::uint32_t outstanding) { implementation_->notify_at(outstanding); }
 void Pool::resize(std::uint32_t workers, std::uint32_t queue) { implementation_->resize(workers, queue); }
-void Pool::finish(const Claim& claim) { implementation_->finish(claim); }
+void Pool::finish(const Claim& claim, Ran ran) { implementation_->finish(claim, ran); }
+void Pool::finish(const Claim& claim) { finish(claim, {claim.range.count(), claim.range.count()}); }
 std::vector<Range> Pool::expire(TimePoint now) { return implementation_->expire(now); }
 void Pool::kick() { implementation_->kick(); }
 void Pool::close() { implementation_->close(); }
 std::vector<Range> Pool::withdraw(std::uint32_t keep) { return implementation_->withdraw(keep); }
 std::vector<Range> Pool::in_flight() const { return implementation_->in_flight(); }
+void Pool::want_back() { implementation_->want_back(); }
 void Pool::cancel() { implementation_->cancel(); }
 bool Pool::drained() const { return implementation_->drained(); }
 Snapshot Pool::snapshot() const { return implementation_->snapshot(); }

@@ -8,15 +8,17 @@
 //
 // Admission counts jobs that are not finished: submit takes while outstanding < workers + queue. So with
 // every worker held at work exactly workers + queue jobs are in, and the next is Full, however claims were
-// cut.
+// cut. A sequential batch counts as one job, because it never keeps more than one worker busy: so the jobs of
+// one key take no room away from other keys.
 //
 // Claims: a worker takes as many jobs at once as it would finish in about `claim_time`, by the measured
 // service time (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and
-// jobs that are slow delay none. One that hangs among fast ones delays those of its claim, before and behind
-// it, until it ends. Limits::whole_claims takes what waits instead. Wake-ups: a worker is woken only when
-// the queued work would wait longer than a wake-up costs; kick() from the producer's tick makes up for an
-// estimate that was wrong. The worker that parked last is woken first, so that the same few stay warm and the
-// others go idle.
+// jobs that are slow delay none. A claim that lasts longer all the same, because jobs have become slow, is
+// wanted back: it ends with the job that is at work, and the submitter submits the rest again. One job that
+// hangs delays those of its claim until then. Limits::whole_claims takes what waits instead. Wake-ups: a
+// worker is woken only when the queued work would wait longer than a wake-up costs; kick() from the
+// producer's tick makes up for an estimate that was wrong. The worker that parked last is woken first, so
+// that the same few stay warm and the others go idle.
 //
 // Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), whether or not
 // the thread that ran it has gone on; so `workers` bounds the claims in flight, and fewer threads may serve
@@ -88,12 +90,13 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Offers jobs [begin, batch.size). A sequential batch is taken whole or not at all, except that an empty
-  /// pool takes one larger than its limits: it could never be taken otherwise.
+  /// Offers jobs [begin, batch.size). A sequential batch is taken whole, in the place of one job, or not at
+  /// all.
   Submitted try_submit(Batch& batch, std::uint32_t begin = 0);
 
-  /// Arms one call of on_room for when at most `outstanding` jobs are unfinished; at once if that is so
-  /// already, but not from an empty pool that has no thread: there the submitter's clock must ask again.
+  /// Arms one call of on_room for when at most `outstanding` jobs are unfinished, counted as admission does;
+  /// at once if that is so already, but not from an empty pool that has no thread: there the submitter's
+  /// clock must ask again.
   void notify_at(std::uint32_t outstanding);
 
   /// Other limits from now on. What has been taken stays: with fewer workers the claims that are too many
@@ -101,11 +104,14 @@ class Pool {
   /// unfinished fits. `workers` is not 0. A call of on_room that is armed stays armed.
   void resize(std::uint32_t workers, std::uint32_t queue);
 
-  /// The jobs of this claim are done: their places are free. Exactly once per claim, from any thread, and the
-  /// last thing that is done with the claim: its slot may belong to another at once.
+  /// The jobs of this claim are done, or will be submitted again: their places are free. Exactly once per
+  /// claim, from any thread, and the last thing that is done with the claim: its slot may belong to another
+  /// at once. Without `ran` every job has run.
+  void finish(const Claim& claim, Ran ran);
   void finish(const Claim& claim);
 
-  /// From the producer's tick: requests the stop of jobs past their deadline. A job's time runs from the call
+  /// From the producer's tick: requests the stop of jobs past their deadline, and wants back what has not
+  /// begun of claims that last longer than ServiceTime::longest_claim. A job's time runs from the call
   /// that first saw it at work; for the first job of a claim from the claim's start. Returns jobs that are
   /// found to be stuck, each once.
   std::vector<Range> expire(TimePoint now);
@@ -119,7 +125,9 @@ class Pool {
   /// Takes back what has not been claimed beyond the first `keep` queued jobs, newest first; in order of
   /// submission.
   std::vector<Range> withdraw(std::uint32_t keep);
-  /// Requests the stop of everything at work, now and later.
+  /// Of every claim at work, what has not begun is wanted back.
+  void want_back();
+  /// The same, and requests the stop of everything at work, now and later.
   void cancel();
   /// The claims that are not answered: to say what is given up.
   std::vector<Range> in_flight() const;
@@ -130,7 +138,7 @@ class Pool {
   Limits limits() const;
   /// From submission to the claim, per job.
   const Histogram& queue_wait() const;
-  /// From the start of a claim to its finish, divided by its jobs.
+  /// From the start of a claim to its finish, divided by the jobs that ran.
   const Histogram& duration() const;
 
   /// Closes, lets the threads work off what is queued, and waits until none is left and every claim is

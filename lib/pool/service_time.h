@@ -19,6 +19,9 @@ class ServiceTime {
   /// what anybody waits for.
   static constexpr Duration claim_time = microseconds(50);
   static constexpr std::uint32_t largest_claim = 256;
+  /// A claim that takes longer is wanted back: the estimate was wrong, and what is done in it is not known to
+  /// anybody before it ends.
+  static constexpr Duration longest_claim = milliseconds(20);
   /// From waking a thread to its running on another core, with some room.
   static constexpr Duration wake_up_cost = microseconds(10);
 

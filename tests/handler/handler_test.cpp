@@ -65,6 +65,19 @@ TEST_CASE("a sequential task stops at the first failure and the rest stays waiti
   CHECK(run.result().failures[0].index == 1);
 }
 
+TEST_CASE("a task that is wanted back ends with the record at work, and the rest stays waiting") {
+  const bool sequential = GENERATE(false, true);
+  Run run(numbered_records(3), sequential);
+  Scripted handler([&](const Attempt& attempt) {
+    if (attempt.record.offset() == 1) run.want_back();
+    return Outcome::done();
+  });
+  handler.handle(run.task());
+  CHECK(run.result().done == 2);
+  CHECK(run.result().failures.empty());
+  CHECK(run.state(2) == ItemState::waiting);
+}
+
 TEST_CASE("a task that is not sequential goes on after a failure") {
   Run run(numbered_records(3));
   Scripted handler([](const Attempt& attempt) {

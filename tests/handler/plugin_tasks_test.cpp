@@ -115,3 +115,14 @@ TEST_CASE("after a batch whose last record fails, no record behind it is submitt
   CHECK(run.result().failures[0].index == 3);
   CHECK(run.state(4) == ItemState::waiting);
 }
+
+TEST_CASE("a task in order that is wanted back ends with the batch that the plugin has") {
+  PluginTasks tasks;
+  Run run(records(6), true);
+  tasks.run(run.task(), 2, [&](const laneway_batch& batch) {
+    if (batch.records[0]->offset == 2) run.want_back();
+    for (std::uint32_t i = 0; i < batch.count; ++i) tasks.answer(batch.task, i, Outcome::done());
+  });
+  CHECK(run.result().done == 4);
+  CHECK(run.state(4) == ItemState::waiting);
+}

@@ -45,6 +45,7 @@ class Run final : public TaskSink {
 
   Task task() { return Task({{&batch_, 0, batch_.size}, &slot_, 1}, *this); }
   void stop() { slot_.stop.stop_up_to(StopState::all); }
+  void want_back() { slot_.want_back(1); }
 
   void finished(Finished finished) noexcept override {
     MutexLock lock(mutex_);

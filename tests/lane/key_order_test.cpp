@@ -93,6 +93,23 @@ TEST_CASE("Clearing yields what waits in each key's order; what is at work stays
   CHECK(order.keys() == 0);
 }
 
+TEST_CASE("Clearing can keep the first of each key, which go on") {
+  KeyOrder<int> order;
+  for (const int value : {10, 20, 11, 21, 12, 13, 30}) {
+    int copy = value;
+    order.admit(static_cast<std::uint64_t>(value / 10), copy);
+  }
+  CHECK(order.longest() == 3);
+  CHECK(order.clear(2) == std::vector<int>{13});
+  CHECK(order.waiting() == 3);
+  CHECK(order.longest() == 2);
+  std::vector<int> next;
+  int last = 14;
+  CHECK_FALSE(order.admit(1, last));
+  CHECK(order.release(1, next) == 3);
+  CHECK(next == std::vector<int>{11, 12, 14});
+}
+
 TEST_CASE("Keys that fall on each other in the table stay apart") {
   // Multiples of 2^48 leave the table's hash few bits to tell them by.
   KeyOrder<std::uint64_t> order;

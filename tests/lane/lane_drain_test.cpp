@@ -18,6 +18,16 @@ void begin_busy(TestLane& test) {
   REQUIRE(test.partition.next == 8);
 }
 
+/// The first 100 records of a key were fast, so several are given to a worker at a time; the next is at work.
+void begin_in_order(TestLane& test, config::Order order) {
+  test.context.lanes.order = order;
+  test.context.lanes.queue = 256;
+  for (std::int64_t offset = 0; offset < 400; ++offset) test.partition.add(offset, "a");
+  test.handler.answer_done(offsets(0, 100));
+  test.begin();
+  REQUIRE(test.until([&] { return test.handler.started().size() == 101; }));
+}
+
 /// Leaves what it was given unanswered once its stop is requested.
 class SilentHandler final : public handler::Handler {
  public:
@@ -81,6 +91,52 @@ TEST_CASE("queued work that cannot be finished by the deadline is given back uns
   REQUIRE(test.until_drained());
   CHECK(TestLane::sorted(test.handler.started()) == Offsets{0, 1, 2});
   CHECK(test.commit_offset() == 3);
+}
+
+TEST_CASE("drain_queued: return begins no more records of a key either") {
+  const auto order = GENERATE(config::Order::key, config::Order::partition);
+  TestLane test;
+  test.context.lanes.drain_queued = config::DrainQueued::give_back;
+  begin_in_order(test, order);
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(test.handler.started() == offsets(0, 101));
+  CHECK(test.commit_offset() == 101);
+}
+
+TEST_CASE("a cancelled or lost lane begins no more records of a key, whatever the handler answers") {
+  const bool lost = GENERATE(false, true);
+  TestLane test;
+  test.handler.ignore_stops();
+  begin_in_order(test, config::Order::partition);
+  if (lost) {
+    CHECK(test.lane->revoke(test.now) > 0);
+  } else {
+    test.lane->begin_drain(test.now, test.now + seconds(20));
+    test.lane->cancel();
+  }
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.lane->pool().drained(); }));
+  CHECK(test.handler.started() == offsets(0, 101));
+  CHECK(test.lane->close_pool(Deadline::in(patience)));
+}
+
+TEST_CASE("a drain knows that the records of a key take their time one after the other") {
+  const auto order = GENERATE(config::Order::key, config::Order::partition);
+  TestLane test;
+  test.context.lanes.order = order;
+  for (std::int64_t offset = 0; offset < 14; ++offset) test.partition.add(offset, "a");
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  std::this_thread::sleep_for(milliseconds(300));  // the least that a record takes
+  test.handler.answer(0);
+  REQUIRE(test.until_started({0, 1}));
+  test.lane->begin_drain(test.now, test.now + seconds(2));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(test.handler.started().size() <= 7);  // the one at work, and those that fit
+  CHECK(test.commit_offset() == static_cast<std::int64_t>(test.handler.started().size()));
 }
 
 TEST_CASE("a drain waits for no retry: what failed is given back") {

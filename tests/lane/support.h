@@ -216,6 +216,11 @@ class TestLane {
     lane->tick(now);
     work();
   }
+  /// The same, after the time that has really passed: the pool's claims begin by that.
+  void pass_since_now(Duration time) {
+    now = std::max(now, SteadyClock::now());
+    pass(time);
+  }
   /// Works until it holds; false when it does not within the patience.
   template <class Condition>
   bool until(Condition&& condition) {

@@ -1,3 +1,5 @@
+#include <deque>
+
 #include "support.h"
 
 using namespace laneway;
@@ -80,27 +82,47 @@ TEST_CASE("a batch without jobs is accepted and runs nothing") {
   CHECK(pool->snapshot().threads == 0);
 }
 
-TEST_CASE(
-    "a sequential batch is taken whole or not at all, but a larger one than the limits by an empty pool") {
+TEST_CASE("a sequential batch is taken whole, and takes the room of one job") {
   Gate gate;
   TestPool pool(limits(2, 3), [&](const Claim& claim) {
     gate.pass();
     run_jobs(claim);
   });
-  Jobs large(50, true);
-  Jobs small(1, true);
-  CHECK(pool->try_submit(large).taken == 50);
-  CHECK(pool->try_submit(small).admission == Admission::full);
-  gate.open();
-  REQUIRE(eventually([&] { return pool->drained(); }));
+  Jobs large[4] = {Jobs(50, true), Jobs(50, true), Jobs(50, true), Jobs(50, true)};
+  for (Jobs& jobs : large) CHECK(pool->try_submit(jobs).taken == 50);
+  CHECK(gate.holds(2));
+  CHECK(pool->snapshot().in_flight == 100);
+  CHECK(pool->snapshot().queued == 100);
   Jobs some(2);
-  CHECK(pool->try_submit(some).taken == 2);
-  Jobs fits(3, true);
-  CHECK(pool->try_submit(fits).taken == 3);
+  CHECK(pool->try_submit(some).taken == 1);
+  Jobs small(1, true);
+  CHECK(pool->try_submit(small).admission == Admission::full);
+  CHECK(pool->withdraw(75).size() == 2);  // the single one, and half of the last
+  CHECK(pool->try_submit(small).taken == 1);
+  CHECK(pool->try_submit(some, 1).taken == 0);
+  gate.open();
   REQUIRE(pool->join(Deadline::in(patience)));
-  CHECK(large.all_ran());
-  CHECK(fits.all_ran());
-  CHECK(small.all_ran(0));
+  for (int i = 0; i < 3; ++i) CHECK(large[i].all_ran());
+  CHECK(large[3].ran[24] == 1);
+  CHECK(large[3].ran[25] == 0);
+  CHECK(small.all_ran());
+}
+
+TEST_CASE("a pool that refused a batch does not call for room before there is some") {
+  const bool sequential = GENERATE(false, true);
+  Gate gate;
+  std::atomic<int> calls{0};
+  TestPool pool(
+      limits(1, 4), [&](const Claim&) { gate.pass(); }, TestPool::Finish::on_return, [&] { ++calls; });
+  std::deque<Jobs> taken;
+  do {
+    taken.emplace_back(3, sequential);
+  } while (pool->try_submit(taken.back()).admission == Admission::accepted);
+  pool->notify_at(3);
+  CHECK(calls == 0);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(calls == 1);
 }
 
 TEST_CASE("a closed pool refuses as closed and still runs what it has") {

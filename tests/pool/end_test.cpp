@@ -74,6 +74,30 @@ TEST_CASE("cancelling stops what is at work and what comes later") {
   CHECK(stopped == at_work);
 }
 
+TEST_CASE("what has not begun of a claim is wanted back when it lasts, when asked for, and when cancelled") {
+  const auto how = GENERATE(0, 1, 2);
+  Gate gates[2];
+  std::atomic<int> begun{0};
+  std::vector<bool> wanted;
+  TestPool pool(limits(1, 10), [&](const Claim& claim) {
+    wanted.push_back(claim.wanted_back());
+    gates[begun++].pass();
+    wanted.push_back(claim.wanted_back());
+  });
+  Jobs jobs[2] = {Jobs(2, true), Jobs(2, true)};
+  for (Jobs& two : jobs) pool->try_submit(two);
+  REQUIRE(gates[0].holds(1));
+  pool->expire(SteadyClock::now() - seconds(1));
+  if (how == 0) pool->expire(SteadyClock::now() + seconds(1));
+  if (how == 1) pool->want_back();
+  if (how == 2) pool->cancel();
+  gates[0].open();
+  REQUIRE(gates[1].holds(1));
+  gates[1].open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  CHECK(wanted == std::vector<bool>{false, true, false, false});
+}
+
 TEST_CASE("a job is stopped and counted once when it has been at work for longer than its deadline") {
   Gate gate;
   std::atomic<bool> stopped{false};
