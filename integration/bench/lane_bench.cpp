@@ -1,8 +1,9 @@
 // A laneway service in this process, measured from outside: one case a run, one JSON line.
 //
-//   noop, key: a handler that does nothing, without order or by key, until `--records` are done (`--metrics`:
-//   where they can be asked for meanwhile). claims: the same as noop, with records counted.
-//   sleep: a handler that takes 10 ms; what is done in `--seconds`.
+//   noop, key, partition: a handler that does nothing, without order, by key or by partition, until
+//   `--records` are done (`--metrics`: where they can be asked for meanwhile). claims: the same as noop, with
+//   records counted.
+//   sleep: a handler that takes 10 ms; what is done in `--seconds`. ordered: the same by key.
 //   stuck: the same with partition 3 hanging (`--healthy`: without); what the other partitions do in
 //   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
 //   produced; what is done in `--seconds`, then on until `--records` are done; memory is sampled. idle: every
@@ -367,10 +368,14 @@ void add_verbs(CLI::App& app, const Options& options) {
     run(config, measure, false, std::move(handler));
   });
   verb("key", "the same, in the order of keys", [=] { counted(config::Order::key); });
-  verb("sleep", "a handler that takes 10 ms", [&options] {
-    run(configuration(options, milliseconds(10)),
-        [&](auto& service) { return for_seconds(service, options, -1); });
-  });
+  verb("partition", "the same, in the order of partitions", [=] { counted(config::Order::partition); });
+  const auto sleeping = [&options](config::Order order) {
+    auto config = configuration(options, milliseconds(10));
+    config.lanes.order = order;
+    run(config, [&](auto& service) { return for_seconds(service, options, -1); });
+  };
+  verb("sleep", "a handler that takes 10 ms", [=] { sleeping(config::Order::none); });
+  verb("ordered", "the same, in the order of keys", [=] { sleeping(config::Order::key); });
   verb("stuck", "the same with a partition that hangs", [&options] {
     auto config = configuration(options, milliseconds(10));
     if (!options.healthy)
@@ -422,7 +427,7 @@ int main(int argc, char** argv) {
   app.add_option("--topic", options.topic)->required();
   app.add_option("--group", options.group, "a new one")->required();
   app.add_option("--records", options.records,
-                 "noop, key, plugin, produce, overload, waiting: until so many are done");
+                 "noop, key, partition, plugin, produce, overload, waiting: until so many are done");
   app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
   app.add_option("--partitions", options.partitions, "idle, waiting: of the topic");
   app.add_option("--library", options.plugin, "plugin: its file");
@@ -433,7 +438,7 @@ int main(int argc, char** argv) {
   app.add_option("--workers", options.workers, "http, exec: of each partition");
   app.add_option("--child", options.child, "exec: program and arguments")->delimiter(' ');
   app.add_option("--waiting", options.waiting, "waiting: so many, divisible by the partitions");
-  app.add_option("--metrics", options.metrics, "noop, key: host:port where the metrics are");
+  app.add_option("--metrics", options.metrics, "noop, key, partition: host:port where the metrics are");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
   add_verbs(app, options);
   try {
