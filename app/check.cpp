@@ -5,9 +5,11 @@
 #include "app/exit_code.h"
 #include "app/forecast.h"
 #include "app/verbs.h"
+#include "base/shortage.h"
 #include "config/print.h"
 #include "handler/factory.h"
 #include "kafka/directory.h"
+#include "service/process_limits.h"
 #include "telemetry/log.h"
 
 namespace laneway::app {
@@ -21,6 +23,13 @@ std::vector<Error> errors_of_parts(const config::Config& config) {
   return errors;
 }
 
+void warn_of_limits(const config::Config& config, const Cluster& cluster) {
+  raise_open_files_limit();  // as the service does
+  for (const auto& warning :
+       service::limit_warnings(config, cluster.partitions, cluster.brokers, service::allowed()))
+    std::cerr << "warning: " << warning << '\n';
+}
+
 /// Both are asked, so that a person learns of both at once; the brokers' trouble decides the exit code.
 int connect_and_forecast(const config::Config& config) {
   const auto cluster = ask_brokers(config, std::cout);
@@ -29,6 +38,7 @@ int connect_and_forecast(const config::Config& config) {
   if (!handler) std::cerr << handler.error().text() << '\n';
   if (!cluster) return exit_code_of(cluster.error().kind);
   std::cout << '\n' << forecast(config, *cluster);
+  warn_of_limits(config, *cluster);
   return handler ? exit_code::done : exit_code_of(handler.error().kind);
 }
 
@@ -59,7 +69,9 @@ int check(const config::Source& source, bool connect) {
   if (const int code = check_parts(config); code != exit_code::done) return code;
   std::cout << config::print(config) << '\n';
   if (connect) return connect_and_forecast(config);
-  std::cout << forecast(config, {.brokers = named_brokers(config)});
+  const Cluster assumed{.brokers = named_brokers(config)};
+  std::cout << forecast(config, assumed);
+  warn_of_limits(config, assumed);
   return exit_code::done;
 }
 

@@ -5,6 +5,7 @@
 #include "config/retry_topics.h"
 #include "config/units.h"
 #include "lane/memory_plan.h"
+#include "service/process_limits.h"
 #include "service/process_threads.h"
 
 namespace laneway::app {
@@ -45,6 +46,11 @@ std::string threads(const config::Config& config, const Cluster& cluster) {
   return all + ", of which " + std::to_string(expected.workers) + " workers (" +
          std::to_string(config.lanes.workers) +
          " a partition; idle ones end), when this process has all partitions\n";
+}
+
+std::string open_files(const config::Config& config, const Cluster& cluster) {
+  const auto expected = service::expected_descriptors(config, cluster.partitions, cluster.brokers);
+  return "  open files: at most about " + std::to_string(expected.all) + ", connections included\n";
 }
 
 std::string records(const config::Config& config) {
@@ -111,8 +117,9 @@ std::string drains(const config::Config& config) {
 }  // namespace
 
 std::string forecast(const config::Config& config, const Cluster& cluster) {
-  std::string text = basis(cluster) + memory(config, cluster) + threads(config, cluster) + records(config) +
-                     requests(config) + commits(config) + failures(config) + drains(config);
+  std::string text = basis(cluster) + memory(config, cluster) + threads(config, cluster) +
+                     open_files(config, cluster) + records(config) + requests(config) + commits(config) +
+                     failures(config) + drains(config);
   if (config.consumers > cluster.partitions)
     text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
             std::to_string(config.consumers) + " would have no partition\n";

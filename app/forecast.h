@@ -15,7 +15,7 @@ struct Cluster {
   bool known = false;  ///< asked, not assumed
 };
 
-/// Several lines: memory, threads, commits, drains.
+/// Several lines: memory, threads, open files, commits, drains.
 std::string forecast(const config::Config& config, const Cluster& cluster);
 
 /// Brokers named in bootstrap.servers: the best guess before one has answered.

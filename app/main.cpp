@@ -3,10 +3,13 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <system_error>
 
 #include "app/command_line.h"
 #include "app/exit_code.h"
 #include "app/standard_streams.h"
+#include "base/shortage.h"
 
 int main(int argc, char** argv) {
   if (!laneway::app::open_standard_streams()) {
@@ -17,6 +20,16 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not become larger
   try {
     return laneway::app::command_line(argc, argv);
+  } catch (const std::system_error& error) {
+    if (const auto lacks = laneway::shortage_of(error.code().value())) {
+      std::fprintf(stderr, "laneway: %s: %s\n", error.what(), lacks->c_str());
+      return laneway::app::exit_code::unavailable;
+    }
+    std::fprintf(stderr, "laneway: internal error: %s (this is a defect of laneway; please report it)\n",
+                 error.what());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "laneway: %s\n", laneway::shortage_of(ENOMEM)->c_str());
+    return laneway::app::exit_code::unavailable;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "laneway: internal error: %s (this is a defect of laneway; please report it)\n",
                  error.what());

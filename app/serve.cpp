@@ -8,11 +8,13 @@
 #include "admin/server.h"
 #include "admin/status_json.h"
 #include "app/exit_code.h"
+#include "app/forecast.h"
 #include "app/notify.h"
 #include "app/reload.h"
 #include "app/signals.h"
 #include "app/watchdog.h"
 #include "kafka/directory.h"
+#include "service/process_limits.h"
 #include "service/service.h"
 #include "telemetry/journal_entry.h"
 #include "telemetry/log.h"
@@ -92,9 +94,14 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings
   return server;
 }
 
-int cannot_start(const Error& error, Watchdog& watchdog, Notifier& notifier) {
+int refuse_start(const Error& error) {
   const int code = exit_code_of(error.kind);
   telemetry::error("cannot start", {{"exit_code", code}, {"error", error.text()}});
+  return code;
+}
+
+int cannot_start(const Error& error, Watchdog& watchdog, Notifier& notifier) {
+  const int code = refuse_start(error);
   watchdog.arm(SteadyClock::now() + exit_grace, code);
   notifier.enter(Phase::stopping, exit_grace, "cannot start: " + error.text());
   return code;
@@ -187,7 +194,9 @@ int serve(const config::Loaded& loaded, const std::string& file, Serving serving
   set_up_log(loaded.config->log);
   for (const auto& warning : loaded.warnings) telemetry::warn("configuration", {{"warning", warning}});
   telemetry::info("starting", {{"version", LANEWAY_VERSION}, {"config", file}});
-  const int code = serve_until_stopped(*loaded.config, std::move(serving));
+  const auto enough = service::check_limits(*loaded.config, named_brokers(*loaded.config));
+  const int code =
+      enough ? serve_until_stopped(*loaded.config, std::move(serving)) : refuse_start(enough.error());
   telemetry::flush_log();
   return code;
 }

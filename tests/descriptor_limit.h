@@ -2,7 +2,11 @@
 #pragma once
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <vector>
+
+#include "base/descriptor.h"
 #include "catch.h"
 
 namespace laneway {
@@ -20,6 +24,20 @@ class DescriptorLimit {
 
  private:
   rlimit before_{};
+};
+
+/// For the life of this every number below the limit is in use.
+class AllDescriptors {
+ public:
+  AllDescriptors() {
+    for (Descriptor one(::dup(0)); one.number() >= 0; one = Descriptor(::dup(0)))
+      all_.push_back(std::move(one));
+    REQUIRE_FALSE(all_.empty());
+  }
+
+ private:
+  const DescriptorLimit limit_{256};
+  std::vector<Descriptor> all_;
 };
 
 }  // namespace laneway

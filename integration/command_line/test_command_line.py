@@ -29,9 +29,9 @@ def environment(**more):
     return {**kept, **more}
 
 
-def laneway(*arguments, **variables):
+def laneway(*arguments, prepare=None, **variables):
     return subprocess.run([LANEWAY, *map(str, arguments)], text=True, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=LONGEST, env=environment(**variables), check=False)
+                          timeout=LONGEST, env=environment(**variables), check=False, preexec_fn=prepare)
 
 
 @contextlib.contextmanager
@@ -194,6 +194,13 @@ class Check(CommandLine):
             self.assertIn(line, done.stdout.splitlines())
         for words in ("16 partitions", "48 workers", "drain: at most 7s", "12s after a SIGTERM"):
             self.assertIn(words, done.stdout)
+
+    def test_it_warns_of_limits_that_are_too_low_for_the_configuration(self):
+        many = self.file(handler={"exec": {"command": ["/bin/cat"]}}, lanes={"workers": 64})
+        done = laneway("check", "-c", many, prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 1000)))
+        self.ends(done, 0, "warning:", "open files", "may have 1000", "LimitNOFILE=")
+        self.assertIn("open files: at most about", done.stdout)
+        self.assertNotIn("open files", laneway("check", "-c", self.file()).stderr)
 
     def test_what_it_prints_of_the_configuration_is_one(self):
         first = laneway("check", "-c", self.file()).stdout
@@ -376,6 +383,26 @@ class Run(CommandLine):
         process.terminate()
         self.assertEqual(0, process.wait(LONGEST))
         self.assertEqual("", journal.read_text())
+
+    def test_too_few_threads_or_too_little_memory_end_the_start_with_the_reason(self):
+        """Limits on memory at which the client library hung, or ended the process, while it started its threads."""
+        if "libasan" in subprocess.run(["ldd", LANEWAY], text=True, capture_output=True, check=True).stdout:
+            self.skipTest("a sanitizer reserves terabytes of addresses")
+        limited = 0
+        for megabytes in range(110, 220, 10):
+            def prepare(size=megabytes * 2 ** 20):
+                resource.setrlimit(resource.RLIMIT_STACK, (8 * 2 ** 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+                resource.setrlimit(resource.RLIMIT_AS, (size, size))
+            with self.subTest(megabytes):
+                done = laneway("run", "-c", self.file(), prepare=prepare)
+                self.ends(done, 69, 'msg="cannot start"')
+                self.assertNotIn("defect", done.stderr)
+                limited += "ulimit -v" in done.stderr
+        self.assertGreater(limited, 0)
+
+    def test_too_few_descriptors_end_the_start_with_the_reason(self):
+        done = laneway("run", "-c", self.file(), prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20)))
+        self.ends(done, 69, 'msg="cannot start"', "open files", "ulimit -n", "LimitNOFILE=")
 
     def test_it_may_open_as_many_files_as_the_hard_limit_allows(self):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -120,15 +120,20 @@ ssize_t Connection::write(const char* from, std::size_t size) {
   return -1;
 }
 
-void Connection::finish() {
+Descriptor Connection::finish() {
   ::shutdown(socket_.number(), SHUT_WR);
+  read_away();
+  return std::move(socket_);
+}
+
+void Connection::read_away() {
   deadline_ = Deadline::in(linger);
   std::array<char, piece> part;
-  std::size_t read_away = 0;
-  while (read_away < most_read_away && wait_for(POLLIN)) {
+  std::size_t bytes = 0;
+  while (bytes < most_read_away && wait_for(POLLIN)) {
     const auto count = ::recv(socket_.number(), part.data(), part.size(), 0);
     if (count == 0 || (count < 0 && !try_again(errno))) return;
-    if (count > 0) read_away += static_cast<std::size_t>(count);
+    if (count > 0) bytes += static_cast<std::size_t>(count);
   }
 }
 

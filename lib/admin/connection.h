@@ -45,15 +45,16 @@ class Connection final : public httplib::Stream {
   int socket() const override { return socket_.number(); }
 
   /// Ends the connection so that the client can read the answer: what it still sends is read first, for a
-  /// short time.
-  void finish();
+  /// short time. The last call; the socket is the caller's.
+  Descriptor finish();
 
  private:
   bool wait_for(short event) const;
   bool in_the_way() const;
   ssize_t receive();
+  void read_away();
 
-  const Descriptor socket_;
+  Descriptor socket_;
   const int stop_event_;
   const ConnectionLimits limits_;
   const std::atomic<bool>& crowded_;

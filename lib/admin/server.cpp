@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "admin/connection.h"
+#include "admin/descriptor_reserve.h"
 #include "admin/host_check.h"
 #include "admin/listener.h"
 #include "admin/routes.h"
 #include "base/mutex.h"
+#include "base/shortage.h"
 #include "telemetry/log.h"
 
 namespace laneway::admin {
@@ -54,11 +56,18 @@ class Server::Implementation {
       : limits_(limits),
         listener_(std::move(listener)),
         stop_event_(::eventfd(0, EFD_CLOEXEC)),
+        reserve_(limits.workers),
         routes_(std::move(sources), names_of(listen), listener_.loopback) {
     if (stop_event_.number() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
     const SignalsBlocked blocked;
-    threads_.emplace_back([this] { accept_connections(); });
-    for (std::size_t i = 0; i < limits_.workers; ++i) threads_.emplace_back([this] { serve_connections(); });
+    try {
+      threads_.emplace_back([this] { accept_connections(); });
+      for (std::size_t i = 0; i < limits_.workers; ++i)
+        threads_.emplace_back([this] { serve_connections(); });
+    } catch (...) {
+      stop();  // a thread that is not joined would end the process
+      throw;
+    }
   }
   ~Implementation() { stop(); }
 
@@ -83,18 +92,27 @@ class Server::Implementation {
     for (;;) {
       const int ready = ::poll(wanted.data(), wanted.size(), -1);
       if (ready > 0 && wanted[1].revents != 0) return;
-      Descriptor socket(::accept4(listener_.socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      Descriptor socket = accept_one();
       if (socket.number() >= 0) {
         enqueue(std::move(socket));
       } else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-        accept_failed(std::generic_category().message(errno));
+        accept_failed(shortage_of(errno).value_or(std::generic_category().message(errno)));
       }
     }
   }
 
-  /// Out of descriptors or memory: that passes.
+  /// Invalid, with errno set, when there is none.
+  Descriptor accept_one() {
+    for (;;) {
+      Descriptor socket(::accept4(listener_.socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      const bool none_left = socket.number() < 0 && (errno == EMFILE || errno == ENFILE);
+      if (!none_left || !reserve_.release()) return socket;
+    }
+  }
+
+  /// Out of descriptors, the reserve too, or of memory: that passes.
   void accept_failed(const std::string& why) {
-    telemetry::log_repeating(telemetry::Level::warn, "admin accept", "admin connection not accepted",
+    telemetry::log_repeating(telemetry::Level::warn, "admin accept: " + why, "admin connection not accepted",
                              {{"error", why}});
     pollfd stopped{stop_event_.number(), POLLIN, 0};
     ::poll(&stopped, 1, 100);
@@ -103,7 +121,7 @@ class Server::Implementation {
   void enqueue(Descriptor socket) EXCLUDES(mutex_) {
     {
       MutexLock lock(mutex_);
-      if (stopping_ || waiting_.size() >= limits_.waiting) return;  // closes it
+      if (stopping_ || waiting_.size() >= limits_.waiting) return reserve_.end(std::move(socket));
       waiting_.push_back(std::move(socket));
       crowded_ = true;
     }
@@ -116,7 +134,7 @@ class Server::Implementation {
     for (Descriptor socket = next(); socket.number() >= 0; socket = next()) {
       Connection connection(std::move(socket), stop_event_.number(), limits, crowded_);
       routes_.answer(connection);
-      connection.finish();
+      reserve_.end(connection.finish());
     }
   }
 
@@ -134,6 +152,7 @@ class Server::Implementation {
   const Limits limits_;
   Listener listener_;
   const Descriptor stop_event_;  // readable from stop() on
+  DescriptorReserve reserve_;
   Routes routes_;
   Mutex mutex_;
   Condition changed_;
@@ -147,8 +166,15 @@ Result<std::unique_ptr<Server>> Server::start(const std::string& listen, AdminSo
                                               Limits limits) {
   auto listener = listen_on(listen);
   if (!listener) return listener.error();
-  return std::unique_ptr<Server>(new Server(
-      std::make_unique<Implementation>(std::move(listener).value(), listen, std::move(sources), limits)));
+  try {
+    return std::unique_ptr<Server>(new Server(
+        std::make_unique<Implementation>(std::move(listener).value(), listen, std::move(sources), limits)));
+  } catch (const std::system_error& error) {
+    return Error{ErrorKind::exhausted,
+                 std::string("the admin server cannot start: ") +
+                     shortage_of(error.code().value()).value_or(error.what()),
+                 ""};
+  }
 }
 
 Server::Server(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}

@@ -20,7 +20,8 @@
 // called on the server's own threads, several at a time, until stop() has returned. Blocking: start() looks
 // the address up; stop() waits for a source that is running, and for nothing else. Bounds: connections at
 // work and waiting, bytes and time of a request, time of an answer; see Limits. A connection beyond them is
-// closed at once.
+// closed at once. A few descriptors are kept in reserve, so that the port answers also when the process has
+// run out of them.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,7 @@ struct Limits {
 class Server {
  public:
   /// `listen` is host:port; port 0 takes a free one. Errors: configuration for what is no address;
-  /// unavailable for one that cannot be had now.
+  /// unavailable for one that cannot be had now; exhausted without threads or descriptors for the server.
   static Result<std::unique_ptr<Server>> start(const std::string& listen, AdminSources sources,
                                                Limits limits = {});
   ~Server();

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/shortage.h"
+
 namespace laneway::handler {
 namespace {
 
@@ -45,8 +47,9 @@ Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& se
   try {
     return std::unique_ptr<Handler>(new HttpHandler(settings, server.value()));
   } catch (const std::system_error& e) {
-    return Error{ErrorKind::internal, std::string("handler.http cannot start: ") + e.what(),
-                 "look at the limits on open files and tasks of this process"};
+    if (const auto lacks = shortage_of(e.code().value()))
+      return Error{ErrorKind::exhausted, "handler.http cannot start: " + *lacks, ""};
+    return Error{ErrorKind::internal, std::string("handler.http cannot start: ") + e.what(), ""};
   }
 }
 

@@ -44,6 +44,7 @@ struct Service::Implementation {
   Status renew_members() EXCLUDES(mutex);
   bool late() const;
   void observe() EXCLUDES(mutex);
+  void report_refused_threads(const std::vector<LaneView>& lanes);
   void waits(std::string what) EXCLUDES(mutex);
   const lane::Downstream* breaker() const EXCLUDES(mutex);
   const handler::Tracer* spans() const EXCLUDES(mutex);
@@ -69,7 +70,8 @@ struct Service::Implementation {
   lane::HandPauses hand_pauses;
   const TimePoint created = SteadyClock::now();
   lane::LaneContext context;
-  Signal changed;  // a stop, or a member that ended
+  std::uint64_t refused_threads = 0;  // by the system, of the lanes that are there
+  Signal changed;                     // a stop, or a member that ended
   std::atomic<int> stops{0};
   std::atomic<std::int64_t> stop_deadline{0};
   mutable Mutex mutex;

@@ -43,6 +43,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.free_workers = pool.free;
   view.work = lane.pool().duration().snapshot().sum;
   view.stuck = pool.stuck;
+  view.refused_threads = pool.start_failures;
   view.hold_reasons = stats.hold_reasons.get();
   view.retry_delay = lane.retry_delay();
   const auto since = stats.oldest_since_ns.get();

@@ -31,6 +31,7 @@ struct LaneView {
   std::uint32_t free_workers = 0;     ///< workers that have nothing to do
   std::uint64_t processed_bytes = 0;  ///< keys and values of what is finished
   Duration work{};                    ///< that its workers spent, since the assignment
+  std::uint64_t refused_threads = 0;  ///< workers that the system did not let it start
   std::uint32_t stuck = 0;            ///< claims with a job that ignores its stop
   std::uint8_t hold_reasons = 0;      ///< bits of lane::Hold
   Duration oldest_age{};              ///< of the oldest record that is not done; zero: there is none

@@ -34,7 +34,8 @@ ExpectedThreads expected_threads(const config::Config& config, std::uint64_t par
   if (std::holds_alternative<config::ProduceHandler>(config.handler)) ++producers;
   ExpectedThreads expected;
   expected.workers = has_workers(config) ? partitions * config.lanes.workers : 0;
-  expected.all = config.consumers * (client + 3) + producers * client + expected.workers + own;
+  expected.clients = config.consumers * (client + 1) + producers * client;
+  expected.all = expected.clients + config.consumers * 2 + expected.workers + own;
   if (const auto* http = std::get_if<config::HttpHandler>(&config.handler)) {
     expected.senders = handler::HttpHandler::threads(*http);
     expected.all += expected.senders;

@@ -13,7 +13,8 @@ namespace laneway::service {
 struct ExpectedThreads {
   std::uint64_t workers = 0;
   std::uint64_t senders = 1;  ///< where there are no workers
-  std::uint64_t all = 0;      ///< at most about; workers are among them
+  std::uint64_t clients = 0;  ///< of the Kafka clients: their main threads, and one for each broker
+  std::uint64_t all = 0;      ///< at most about; workers and clients are among them
 };
 /// With every worker of `partitions` lanes at work. Pure.
 ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,

@@ -9,6 +9,7 @@
 #include "service/forward_topics.h"
 #include "service/implementation.h"
 #include "service/lane_metrics.h"
+#include "service/process_limits.h"
 #include "service/process_threads.h"
 #include "telemetry/log.h"
 
@@ -101,6 +102,8 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
       brokers.store((*directory)->brokers());
       cluster = (*directory)->cluster(patience);
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
+      for (const auto& warning : limit_warnings(config, partitions, brokers.load(), allowed()))
+        telemetry::warn("a limit of the process is low", {{"error", warning}});
       return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
                                (*directory)->brokers(), config.consumers);
     }
@@ -272,6 +275,7 @@ Status Service::start() {
   auto plan = self.wait_for_topics();
   if (self.stops.load() > 0) return {};
   if (!plan) return plan.error();
+  if (auto status = check_limits(self.config, self.brokers.load()); !status) return status;
   if (auto status = self.make_context(*plan); !status) return status;
   if (auto status = self.start_members(); !status) return status;
   telemetry::info("consuming", {{"members", self.config.consumers}, {"handler", self.handler->name()}});

@@ -3,7 +3,9 @@
 #include <ctime>
 #include <thread>
 
+#include "base/shortage.h"
 #include "service/implementation.h"
+#include "telemetry/log.h"
 
 namespace laneway::service {
 namespace {
@@ -41,9 +43,20 @@ void Service::Implementation::observe() {
   const auto current = loops();
   const auto lanes = views_of(current);
   const auto idle = idle_members(current);
+  report_refused_threads(lanes);
   MutexLock lock(mutex);
   history.observe(lanes, now);
   usage.observe(lanes, current.size(), idle, processor_time(), now);
+}
+
+/// The lanes go on with the workers that they have.
+void Service::Implementation::report_refused_threads(const std::vector<LaneView>& lanes) {
+  std::uint64_t refused = 0;
+  for (const auto& lane : lanes) refused += lane.refused_threads;
+  if (refused > refused_threads)
+    telemetry::log_repeating(telemetry::Level::warn, "worker refused", "a worker could not be started",
+                             {{"refusals", refused - refused_threads}, {"error", *shortage_of(EAGAIN)}});
+  refused_threads = refused;
 }
 
 void Service::Implementation::waits(std::string what) {

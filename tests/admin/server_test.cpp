@@ -9,8 +9,10 @@
 #include <atomic>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "catch.h"
+#include "descriptor_limit.h"
 #include "eventually.h"
 
 using namespace laneway;
@@ -43,7 +45,9 @@ std::unique_ptr<Server> started(AdminSources from = sources(), Limits limits = {
 /// A client that sends what a test says, byte for byte.
 class RawClient {
  public:
-  explicit RawClient(const Server& server) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  RawClient() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {}
+  explicit RawClient(const Server& server) : RawClient() { connect(server); }
+  void connect(const Server& server) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -689,4 +693,14 @@ TEST_CASE("a name is listened on by its address") {
   const auto answer = client.Get("/livez");
   REQUIRE(answer);
   CHECK(answer->status == 200);
+}
+
+TEST_CASE("without a free descriptor in the process the port answers, one client after the other") {
+  const auto server = started();
+  std::vector<RawClient> clients(20);  // each has its socket already
+  const AllDescriptors none_left;
+  for (auto& client : clients) {
+    client.connect(*server);
+    CHECK(status_of(client.exchange("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")) == 200);
+  }
 }

@@ -1,0 +1,137 @@
+#include "service/process_limits.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <thread>
+#include <variant>
+
+#include "base/mutex.h"
+#include "base/shortage.h"
+#include "service/process_threads.h"
+
+namespace laneway::service {
+namespace {
+
+constexpr std::uint64_t process_itself = 8;     // standard ones, log, journal of attempts
+constexpr std::uint64_t admin_port = 2 + 8;     // listener and event, and the reserve
+constexpr std::uint64_t admin_clients = 40;     // connections at work and waiting
+constexpr std::uint64_t per_broker_thread = 3;  // a connection, and a pipe that wakes the thread
+constexpr std::uint64_t per_member = 4;         // events of the loop, and requests on their own client
+constexpr std::uint64_t per_sender = 2;         // epoll and event
+constexpr std::uint64_t per_program = 4;        // three pipes, and its end
+constexpr std::uint64_t starting_program = 6;   // both ends of its pipes
+constexpr std::uint64_t spare_threads = 2;
+
+constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t limit_of(rlim_t limit) { return limit == RLIM_INFINITY ? no_limit : std::uint64_t{limit}; }
+
+/// What the handler opens when `at_work` records are at work.
+std::uint64_t handler_descriptors(const config::Config& config, std::uint64_t at_work) {
+  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
+    return std::min<std::uint64_t>(http->connections, at_work) +
+           per_sender * expected_threads(config, 1, 1).senders;
+  if (std::holds_alternative<config::ExecHandler>(config.handler))
+    return per_program * at_work + starting_program;
+  return 0;
+}
+
+/// Threads wait here until all are there.
+class Gate {
+ public:
+  void wait() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    while (!open_) opened_.wait(mutex_);
+  }
+  void open() EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      open_ = true;
+    }
+    opened_.notify_all();
+  }
+
+ private:
+  Mutex mutex_;
+  Condition opened_;
+  bool open_ GUARDED_BY(mutex_) = false;
+};
+
+/// How many of `wanted` threads can be there at once; the reason for fewer in `refusal`.
+std::uint64_t try_threads(std::uint64_t wanted, std::string& refusal) {
+  Gate gate;
+  std::vector<std::thread> threads;
+  threads.reserve(wanted);
+  try {
+    while (threads.size() < wanted) threads.emplace_back([&gate] { gate.wait(); });
+  } catch (const std::system_error& error) {
+    refusal = shortage_of(error.code().value()).value_or(error.what());
+  }
+  gate.open();
+  for (auto& thread : threads) thread.join();
+  return threads.size();
+}
+
+}  // namespace
+
+ExpectedDescriptors expected_descriptors(const config::Config& config, std::uint64_t partitions,
+                                         std::uint64_t brokers) {
+  const auto threads = expected_threads(config, 0, brokers);
+  const bool admin = config.admin.enabled;
+  const auto common = process_itself + per_broker_thread * threads.clients + per_member * config.consumers +
+                      (admin ? admin_port : 0);
+  return {
+      common + handler_descriptors(config, 1),
+      common + handler_descriptors(config, partitions * config.lanes.workers) + (admin ? admin_clients : 0)};
+}
+
+Allowed allowed() {
+  rlimit files{};
+  rlimit threads{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  ::getrlimit(RLIMIT_NPROC, &threads);
+  return {limit_of(files.rlim_cur), ::geteuid() == 0 ? no_limit : limit_of(threads.rlim_cur)};
+}
+
+std::vector<std::string> limit_warnings(const config::Config& config, std::uint64_t partitions,
+                                        std::uint64_t brokers, const Allowed& allowed) {
+  std::vector<std::string> warnings;
+  const auto descriptors = expected_descriptors(config, partitions, brokers).all;
+  if (descriptors > allowed.descriptors)
+    warnings.push_back("the process may need about " + std::to_string(descriptors) +
+                       " open files at a time and may have " + std::to_string(allowed.descriptors) +
+                       ": raise the limit (ulimit -n; LimitNOFILE= in a systemd unit), or let fewer records "
+                       "be at work (lanes.workers, handler.http.connections)");
+  const auto threads = expected_threads(config, partitions, brokers).all;
+  if (threads > allowed.threads)
+    warnings.push_back("the process may need about " + std::to_string(threads) +
+                       " threads, and all processes of its user may have " + std::to_string(allowed.threads) +
+                       ": raise the limit (ulimit -u; LimitNPROC= in a systemd unit), or lanes.workers must "
+                       "be smaller");
+  return warnings;
+}
+
+Status check_limits(const config::Config& config, std::uint64_t brokers) {
+  const auto files = expected_descriptors(config, 0, brokers).least;
+  if (const auto limit = open_files_limit(); limit != RLIM_INFINITY && limit < files)
+    return Error{ErrorKind::exhausted,
+                 "the service needs about " + std::to_string(files) + " open files to begin, and may have " +
+                     std::to_string(limit),
+                 "raise the limit: ulimit -n; LimitNOFILE= in a systemd unit"};
+  const auto expected = expected_threads(config, 0, brokers);
+  const auto wanted = expected.all - expected.workers + spare_threads;
+  const auto running = std::min(wanted, process_threads().value_or(1));
+  std::string refusal;
+  const auto started = running + try_threads(wanted - running, refusal);
+  if (started == wanted) return {};
+  return Error{ErrorKind::exhausted,
+               "the service needs about " + std::to_string(wanted) + " threads to begin, and could start " +
+                   std::to_string(started),
+               refusal};
+}
+
+}  // namespace laneway::service
