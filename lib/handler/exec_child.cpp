@@ -51,7 +51,7 @@ ExecChild::ExecChild(std::unique_ptr<ExecProcess> process, config::Framing frami
       errors_(process_->errors().number(), process_->pid(), std::move(log)),
       reader_(framing) {}
 
-ExecReply ExecChild::exchange(std::string_view frame, std::uint64_t id, Deadline deadline, StopToken stop) {
+ExecReply ExecChild::exchange(std::string& frame, std::uint64_t id, Deadline deadline, StopToken stop) {
   switch (read_some()) {
     case Progress::closed:
       return broken(0, stop);
@@ -60,22 +60,25 @@ ExecReply ExecChild::exchange(std::string_view frame, std::uint64_t id, Deadline
     case Progress::nothing:
       break;
   }
+  const std::size_t size = frame.size();
   std::size_t written = 0;
   bool gave_way = false;
   for (;;) {
-    if (written < frame.size() && write_some(frame, written) == Progress::closed)
-      return broken(written, stop);
+    if (written < size) {
+      if (write_some(frame, written) == Progress::closed) return broken(written, stop);
+      if (written == size) std::string().swap(frame);  // clear() and an assignment keep the memory
+    }
     // A program that the record has woken mostly waits for this very core. One that answers at once has done
     // so when the core comes back: then nobody has slept and nobody has to be woken.
-    if (written == frame.size() && !std::exchange(gave_way, true)) {
+    if (written == size && !std::exchange(gave_way, true)) {
       ::sched_yield();
-    } else if (const Wait waited = wait(written < frame.size(), deadline, stop); waited == Wait::stopped) {
+    } else if (const Wait waited = wait(written < size, deadline, stop); waited == Wait::stopped) {
       return reply(ExecReply::Kind::stopped, "stopped while waiting for the program's answer");
     } else if (waited == Wait::timed_out) {
       return reply(ExecReply::Kind::timed_out, "the program did not answer in time and was killed");
     }
     if (read_some() == Progress::closed) return broken(written, stop);
-    if (reader_.state() != ExecFrameReader::State::incomplete) return judge(written == frame.size(), id);
+    if (reader_.state() != ExecFrameReader::State::incomplete) return judge(written == size, id);
   }
 }
 

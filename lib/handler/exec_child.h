@@ -45,8 +45,9 @@ class ExecChild {
   static Result<std::shared_ptr<ExecChild>> start(const config::ExecHandler& settings,
                                                   std::shared_ptr<ExecErrorLog> log);
 
-  /// `frame`: what exec_frame made with this id.
-  ExecReply exchange(std::string_view frame, std::uint64_t id, Deadline deadline, StopToken stop);
+  /// `frame`: what exec_frame made with this id. It is released once the program's pipe has all of it: a
+  /// record may be large, and the work on it long. An exchange that ends before leaves it.
+  ExecReply exchange(std::string& frame, std::uint64_t id, Deadline deadline, StopToken stop);
   /// Has answered at least once.
   bool proven() const { return proven_; }
 

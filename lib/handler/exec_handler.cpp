@@ -39,11 +39,12 @@ ExecHandler::~ExecHandler() {
 
 Outcome ExecHandler::handle_record(const Attempt& attempt) {
   const auto id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  const auto frame = exec_frame(settings_.framing, id, attempt);
+  std::string frame;
   for (;;) {
     const auto child = borrow(attempt.stop);
     if (!child && child.error().kind == ErrorKind::exhausted) return Outcome::local(child.error().message);
     if (!child) return unavailable(child.error().message);
+    if (frame.empty()) frame = exec_frame(settings_.framing, id, attempt);
     const bool proven = (*child)->proven();
     auto reply = (*child)->exchange(frame, id, Deadline::in(settings_.timeout), attempt.stop);
     if (reply.kind == ExecReply::Kind::answered) {
