@@ -1,4 +1,5 @@
 """Faults of the three brokers. One thread at a time; every wait has a deadline."""
+import contextlib
 import os
 import re
 import signal
@@ -59,3 +60,16 @@ class Brokers:
             first = others[choice % len(others)]
             self.ask(wire.prefer, partition, [first, *(replica for replica in place.replicas if replica != first)])
         self.ask(wire.elect_preferred, list(places))
+
+    def add_partitions(self, topic, total):
+        """Until every broker that answers knows leaders of all."""
+        def known():
+            if not self.ask(wire.add_partitions, topic, total):
+                return False
+            for address in self.addresses:
+                with contextlib.suppress(OSError):
+                    places = wire.partitions_of(address, [topic])
+                    if len(places) < total or any(place.leader <= 0 for place in places.values()):
+                        return False
+            return True
+        wait_until(f"{topic} has {total} partitions", known, PATIENCE, every=0.3)

@@ -110,8 +110,8 @@ def offsets_go_forward(case):
                 owner = case.ownership.at_position(partition, before.position)
                 if not case.ownership.was_fenced_between(owner, before.position, after.position):
                     yield (f"{place(partition, before.offset)}: the committed offset went back to {after.offset} at "
-                           f"{case.clock(after.time * MS)} (position {after.position}); owner before {owner}, after "
-                           f"{case.ownership.at_position(partition, after.position)}")
+                           f"{case.clock(after.time * MS)} (positions {before.position} and {after.position}); it was {owner}'s "
+                           f"at the first, and {case.ownership.at_position(partition, after.position)}'s at the second")
 
 
 def committed_is_left_alone(case):

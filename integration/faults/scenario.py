@@ -114,7 +114,7 @@ class Trial:
 
     def add_partitions(self, more):
         before, self.partitions = self.partitions, self.partitions + more
-        self.run.tool("add-partitions", self.run.topic, self.partitions)
+        self.brokers.add_partitions(self.run.topic, self.partitions)
         self.write(range(before, self.partitions))
 
     def follow(self, track, begun):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from offsets_topic import Reader
 
-DEADLINE = 5.0  # s, of each step of a request
-METADATA, COORDINATOR, ELECT_LEADERS, REASSIGN = 3, 10, 43, 45
+DEADLINE = 3.0  # s, of each step of a request
+METADATA, COORDINATOR, CREATE_PARTITIONS, ELECT_LEADERS, REASSIGN = 3, 10, 37, 43, 45
 
 
 class Place(NamedTuple):
@@ -89,3 +89,11 @@ def prefer(address, partition, replicas):
 
 def elect_preferred(address, partitions):
     ask(address, ELECT_LEADERS, array([text(topic) + array([number(index)]) for topic, index in partitions]) + number(5000))
+
+
+def add_partitions(address, topic, total):
+    """True when the topic has so many partitions, also where it had them already."""
+    wanted = array([text(topic) + number(total) + number(-1)])
+    reader = ask(address, CREATE_PARTITIONS, wanted + number(5000) + b"\0")
+    reader.take("i"), reader.take("i"), reader.text()
+    return reader.take("h") in (0, 37)  # 37: INVALID_PARTITIONS, when an answer to an earlier request was lost
