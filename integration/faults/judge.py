@@ -5,7 +5,7 @@ Each rule is a function of a Case that yields a sentence for each breach. judge(
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from ownership import MS, SECOND, UNAWARE, Ownership
+from ownership import MS, SECOND, UNAWARE, Ownership, by_partition
 
 PROGRESS_WITHIN = 15 * SECOND  # after the last fault, and without a rest of that length from then on
 CAUGHT_UP_WITHIN = 30 * SECOND  # a record that was acknowledged is done, once there are no faults any more
@@ -19,11 +19,9 @@ class Case:
 
     def __init__(self, facts):
         self.facts, self.ownership = facts, Ownership(facts)
-        self.requests = defaultdict(list)  # partition -> [Request] in the order of their begin
+        self.requests = by_partition(facts.requests)
         self.done = defaultdict(dict)  # partition -> {offset: [Request] in the order of their end}
         self.commits = defaultdict(list)  # partition -> [Commit] in the order of the log
-        for request in sorted(facts.requests, key=lambda request: (request.begun, request.ended)):
-            self.requests[request.partition].append(request)
         for request in sorted(facts.requests, key=lambda request: request.ended):
             if request.done:
                 self.done[request.partition].setdefault(request.offset, []).append(request)
@@ -181,7 +179,7 @@ def keys_in_order(case):
 def disorder(case, before, after):
     if before.status is not None and after.begun < before.ended:
         return f"began before {before.offset} had ended"
-    if case.ownership.at(before.partition, before.begun)[0] is not case.ownership.at(after.partition, after.begun)[0]:
+    if case.ownership.ownership(before) != case.ownership.ownership(after):
         return None  # a new ownership begins where the commit says
     if after.offset < before.offset:
         return f"ran after {before.offset}"

@@ -10,6 +10,16 @@ UNCOMMITTED = 3 * SECOND
 # Who was stopped or thrown out goes on with what it had under way until it learns that the partitions are another's.
 UNAWARE = 10 * SECOND
 
+REJOINING = 1 * SECOND  # at least, from the last request before to the first one after
+
+
+def by_partition(requests):
+    """{partition: its requests in the order of their begin}"""
+    found = defaultdict(list)
+    for request in sorted(requests, key=lambda request: request.begun):
+        found[request.partition].append(request)
+    return found
+
 
 class Ownership:
     def __init__(self, facts):
@@ -22,6 +32,9 @@ class Ownership:
         self.committed = defaultdict(list)  # member -> [Commit] of partitions that were its own
         for commit in facts.commits:
             self.committed[self.at_position(commit.partition, commit.position)].append(commit)
+        self.taken_again = defaultdict(list)  # partition -> [ns] when its owner had given it back and got it again
+        for partition, requests in by_partition(facts.requests).items():
+            self.note_returns(partition, requests)
         for before, after in pairwise(facts.generations):
             for identity in before.members.keys() - after.members.keys():
                 self.note_departure(before.members[identity], after)
@@ -30,6 +43,21 @@ class Ownership:
         life = self.facts.lives.get(member)
         if life is None or life.terminated is None or life.terminated > generation.time * MS:
             self.fenced[member].append((generation.time, generation.position))
+
+    def note_returns(self, partition, requests):
+        """A member that joins again with the same wishes gets the same partitions in the same generation. What shows it is that
+        the partition rested meanwhile; only an outage of the brokers is a reason for that."""
+        ended = requests[0].ended
+        for before, after in pairwise(requests):
+            ended = max(ended, before.ended)
+            if after.begun - ended > REJOINING and before.member == after.member and (
+                    self.brokers_were_out(ended - UNCOMMITTED, after.begun)):
+                self.taken_again[partition].append(after.begun)
+
+    def ownership(self, request):
+        """Equal for two requests that were begun in the same ownership."""
+        generation, member = self.at(request.partition, request.begun)
+        return generation and generation.position, member, bisect_right(self.taken_again[request.partition], request.begun)
 
     def at(self, partition, time):
         """(generation, member) of the owner at this time in ns; a partition that is between two owners still is the first
@@ -72,6 +100,7 @@ class Ownership:
     def changed_hands_in_an_outage(self, partition, done, again):
         """Whether the last commit of a hand-over between these two times may have gone unanswered."""
         hand_overs = [time * MS for time, _, _ in self.held[partition] if done < (time + 1) * MS and time * MS <= again]
+        hand_overs += [time for time in self.taken_again[partition] if done < time <= again]
         return any(self.brokers_were_out(done - UNCOMMITTED, hand_over) for hand_over in hand_overs)
 
     def brokers_were_out(self, begun, ended):

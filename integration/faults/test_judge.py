@@ -4,7 +4,7 @@ import unittest
 from dataclasses import replace
 
 import plants
-from facts import Commit
+from facts import Commit, Fault
 from judge import judge
 from planted import PARTITIONS, RECORDS, SLOW, World, ns
 
@@ -124,6 +124,27 @@ class PlantedBreaches(unittest.TestCase):
         first = self.facts.requests[self.of(offset)[0]]
         self.facts.requests.append(first._replace(begun=ns(commit.time / 1000 + 0.002), ended=ns(commit.time / 1000 + 0.003)))
         self.assertIn("committed_is_left_alone", breaches(self.facts))
+
+    def taken_again(self):
+        """Nothing of the orders is done from 50 s to 53 s, and then what was done just before, once more."""
+        for place, request in enumerate(self.facts.requests):
+            if request.partition == ORDERS and request.begun > ns(50):
+                self.change(place, begun=request.begun + ns(3), ended=request.ended + ns(3))
+        self.facts.commits = [commit for commit in self.facts.commits
+                              if commit.partition != ORDERS or not 49500 < commit.time < 54000]
+        self.facts.commits = [commit._replace(time=commit.time + 3000) if commit.partition == ORDERS and commit.time > 49500
+                              else commit for commit in self.facts.commits]
+        last = self.facts.requests[self.of(499)[0]]
+        self.facts.requests.append(last._replace(begun=ns(53), ended=ns(53.001)))
+
+    def test_what_is_taken_again_in_an_outage(self):
+        self.taken_again()
+        self.facts.faults.append(Fault("kill coordinator", "2", ns(49.8), ns(51)))
+        self.assertEqual({}, breaches(self.facts))
+
+    def test_what_is_taken_again_without_an_outage(self):
+        self.taken_again()
+        self.reported_by("duplicates_are_explained")
 
     def test_two_owners(self):
         """The member that gave the partition away without having been stopped goes on with it."""
