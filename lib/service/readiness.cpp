@@ -17,11 +17,13 @@ Reason about(const LaneFacts& lane, std::string code, const std::string& text) {
   return {std::move(code), std::move(all), lane.view.topic, lane.view.partition};
 }
 
-/// Held by what does not pass by working on.
-bool held_by_trouble(const LaneView& lane) {
+/// Held by what does not pass by working on. A window that is full of records that wait for their keys moves
+/// on with each that is done: then its oldest record is never old.
+bool held_by_trouble(const LaneView& lane, Duration limit) {
   using lane::Hold;
+  const bool window = lane.held_by(Hold::window_full) && lane.oldest_age >= limit;
   const bool retries = lane.held_by(Hold::retries_full) && lane.retry_delay == Duration::zero();
-  return lane.held_by(Hold::window_full) || lane.held_by(Hold::map_full) || retries;
+  return window || lane.held_by(Hold::map_full) || retries;
 }
 
 void judge_lane(const LaneFacts& lane, const Facts& facts, Duration stall, std::vector<Reason>& reasons) {
@@ -38,7 +40,7 @@ void judge_lane(const LaneFacts& lane, const Facts& facts, Duration stall, std::
     reasons.push_back(about(lane, "stalled",
                             "no progress for " + seconds_text(lane.without_progress) + " with a lag of " +
                                 std::to_string(view.lag)));
-  else if (lane.held >= limit && held_by_trouble(view))
+  else if (lane.held >= limit && held_by_trouble(view, limit))
     reasons.push_back(about(lane, "held", "held for " + seconds_text(lane.held)));
 }
 

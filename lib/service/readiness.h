@@ -4,7 +4,8 @@
 // is joined for longer than a rebalance may take; the breaker is not closed; a lane has lag and makes no
 // progress; a lane is held by its failures or by its oldest record; a handler is stuck. Ready all the same:
 // nothing to do, a rebalance, a drain, a pause by hand, a hold because the workers cannot keep up (that is
-// lag, and back-pressure that works), a retry topic whose records wait until they are due.
+// lag, and back-pressure that works; so is a window full of records that wait for their keys while the oldest
+// ones are done), a retry topic whose records wait until they are due.
 //
 // Pure: everything, times too, is given in.
 #pragma once

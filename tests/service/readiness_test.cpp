@@ -129,13 +129,24 @@ TEST_CASE("a lane that is paused by hand is no reason, however long") {
 TEST_CASE("a lane held by its failures or its oldest record is a reason though some records go on") {
   auto lane = working_lane();
   lane.view.state = State::paused;
-  lane.held = seconds(60);
+  lane.held = lane.view.oldest_age = seconds(60);
   for (const auto reason : {Hold::window_full, Hold::retries_full, Hold::map_full}) {
     lane.view.hold_reasons = bits(reason);
     CHECK(code_of(lane) == "held");
   }
   lane.held -= milliseconds(1);
   CHECK(code_of(lane).empty());
+}
+
+TEST_CASE("a window full of records that wait for their keys is no reason while its oldest ones are done") {
+  auto lane = working_lane();
+  lane.view.state = State::held;
+  lane.view.hold_reasons = bits(Hold::window_full);
+  lane.held = seconds(600);
+  lane.view.oldest_age = seconds(2);
+  CHECK(code_of(lane).empty());
+  lane.view.oldest_age = seconds(60);
+  CHECK(code_of(lane) == "held");
 }
 
 TEST_CASE("a lane held because its workers cannot keep up is lag and no reason while they go on") {
