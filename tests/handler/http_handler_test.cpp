@@ -368,6 +368,21 @@ TEST_CASE("records of one key are sent one after the other, and none after one t
   CHECK(offsets == std::vector<std::string>{"0", "1", "2", "3"});
 }
 
+TEST_CASE("when the records of a key are wanted back, the one at the server is the last") {
+  Run* at_server = nullptr;
+  HttpServer server([&](const auto& request, auto&) {
+    if (request.get_header_value("Kafka-Offset") == "1") at_server->want_back();
+  });
+  const auto handler = made(server.url());
+  Run run({record_data(0, "v"), record_data(1, "v"), record_data(2, "v")}, true);
+  at_server = &run;
+  handler->handle(run.task());
+  CHECK(run.result().done == 2);
+  CHECK(run.result().failures.empty());
+  CHECK(run.state(2) == ItemState::waiting);
+  CHECK(server.requests().size() == 2);
+}
+
 TEST_CASE("a record that is stopped before it was sent has not been attempted") {
   RawServer server([](Connection& connection) {
     connection.read_request();

@@ -102,6 +102,15 @@ TEST_CASE("records in order end at the first that is not done") {
   CHECK(run.state(2) == ItemState::waiting);
 }
 
+TEST_CASE("a task that is wanted back ends after the record that a plugin has") {
+  const auto handler = loaded("in_c");
+  Run run(records({"done", "done"}), true);
+  run.want_back();
+  handler->handle(run.task());
+  CHECK(run.result().done == 1);
+  CHECK(run.state(1) == ItemState::waiting);
+}
+
 TEST_CASE("what a C++ plugin throws becomes a retry with its words") {
   const auto handler = loaded("throwing");
   CHECK(outcome_of(*handler, record_data(1, "fine")).verdict == Verdict::done);

@@ -276,6 +276,18 @@ TEST_CASE("a sequential task writes its records in order") {
     CHECK(written[i].value() == std::optional<std::string_view>(std::to_string(i)));
 }
 
+TEST_CASE("a sequential task that is wanted back ends with the record on its way") {
+  World world;
+  world.set("linger.ms", "0");
+  const auto handler = world.handler();
+  Run run(records_to_produce(5), true);
+  run.want_back();
+  handler->handle(run.task());
+  CHECK(run.result().done == 1);
+  CHECK(run.result().failures.empty());
+  CHECK(run.state(1) == ItemState::waiting);
+}
+
 TEST_CASE("what brokers say of a record decides its verdict") {
   World world;
   const auto handler = world.handler();

@@ -2,6 +2,7 @@
 // answers to be out of it, and batches are filled with what waits.
 #include <atomic>
 #include <deque>
+#include <set>
 #include <thread>
 
 #include "base/mutex.h"
@@ -23,6 +24,27 @@ class KeepingHandler final : public handler::Handler {
   bool asynchronous() const override { return true; }
   std::uint32_t most_per_task() const override { return 1; }
   std::string name() const override { return "keeping"; }
+
+  std::vector<std::int64_t> kept() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    std::vector<std::int64_t> offsets;
+    for (auto& task : kept_) offsets.push_back(task.attempt(0).record.offset());
+    return offsets;
+  }
+
+  /// The oldest one is done, and all others of its task.
+  void finish_one() EXCLUDES(mutex_) {
+    std::deque<handler::Task> oldest;
+    {
+      MutexLock lock(mutex_);
+      oldest.push_back(std::move(kept_.front()));
+      kept_.pop_front();
+    }
+    for (std::uint32_t i = 0; i < oldest.front().size(); ++i) {
+      static_cast<void>(oldest.front().attempt(i));
+      oldest.front().answer(i, handler::Outcome::done());
+    }
+  }
 
   /// The oldest one fails.
   void fail_one() EXCLUDES(mutex_) {
@@ -129,4 +151,35 @@ TEST_CASE("a lane is not over while the thread that answered last has yet to sig
   gate.closed.store(false);
   answering.join();
   CHECK(lane.close_pool(Deadline::in(patience)));
+}
+
+TEST_CASE("a handler that answers later has a record of as many keys as there are workers all the time") {
+  const bool outage = GENERATE(false, true);
+  TestLane world;
+  KeepingHandler handler;
+  world.context.handler = &handler;
+  world.context.lanes.order = config::Order::key;
+  constexpr std::int64_t keys = 5;
+  for (std::int64_t offset = 0; offset < 200; ++offset)
+    world.partition.add(offset, "key-" + std::to_string(offset % keys));
+  world.begin();
+  if (outage) {
+    for (int failed = 0; failed < keys; ++failed) {
+      REQUIRE(world.until([&] { return !handler.kept().empty(); }));
+      handler.fail_one();
+    }
+    REQUIRE(world.until_outstanding(0));
+    world.pass(seconds(100));
+  }
+  for (int finished = 0; finished < 100; ++finished) {
+    REQUIRE(world.until([&] { return handler.kept().size() == 4; }));
+    std::set<std::int64_t> seen;
+    for (const auto offset : handler.kept()) seen.insert(offset % keys);
+    REQUIRE(seen.size() == 4);
+    std::this_thread::sleep_for(milliseconds(5));  // long enough for one record at a time
+    handler.finish_one();
+  }
+  (void)world.lane->revoke(world.now);
+  for (auto left = handler.kept().size(); left > 0; --left) handler.finish_one();
+  world.lane.reset();  // before its handler
 }

@@ -1,5 +1,7 @@
 // Ledger, order by key and retries together, as a lane puts them together, against a simulated partition,
-// with crashes. One seed is one history; LANEWAY_SEEDS=1000000 runs more of them, LANEWAY_FIRST_SEED=n begins
+// with crashes. Batches of a key end early, at a failure or because they are wanted back. After every step
+// each key that has something to do does so: it is at work once, or its first record waits for a retry. One
+// seed is one history; LANEWAY_SEEDS=1000000 runs more of them, LANEWAY_FIRST_SEED=n begins
 // elsewhere.
 #include <algorithm>
 #include <cstdlib>
@@ -70,6 +72,7 @@ class Assignment {
     ledger_ = Ledger(std::move(*decoded.map));
     running_keys_.resize(partition.keys);
     last_done_.resize(partition.keys);
+    incomplete_.resize(partition.keys);
   }
 
   void step() {
@@ -77,16 +80,21 @@ class Assignment {
       case 0:
       case 1:
       case 2:
-        return deliver();
+        deliver();
+        break;
       case 3:
       case 4:
       case 5:
-        return finish_one();
+        finish_one();
+        break;
       case 6:
-        return retry_due();
+        retry_due();
+        break;
       default:
-        return random_() % 4 == 0 ? commit() : pass_time();
+        random_() % 4 == 0 ? commit() : pass_time();
     }
+    demand(at_work_.size() + retries_.size() == incomplete_keys_,
+           "every key with incomplete records is at work once, or waits for its retry");
   }
 
   /// Nothing fails any more until all is done.
@@ -127,9 +135,10 @@ class Assignment {
     demand(ledger_.offset_of(item.sequence) == record.offset, "a sequence number finds its offset");
     if (suppressed) {
       demand(ledger_.complete(item.sequence) == 1, "a suppressed record is completed once");
-    } else if (order_.admit(record.key, item)) {
-      start({item});
+      return;
     }
+    if (incomplete_[record.key]++ == 0) ++incomplete_keys_;
+    if (order_.admit(record.key, item)) start({item});
   }
 
   void start(Batch batch) {
@@ -139,7 +148,8 @@ class Assignment {
     at_work_.push_back(std::move(batch));
   }
 
-  /// Some batch comes back: done, or one of its records failed and the rest was not run.
+  /// Some batch comes back: done, or one of its records failed and the rest was not run, or the rest was
+  /// wanted back.
   void finish_one() {
     if (at_work_.empty()) return;
     const auto chosen = random_() % at_work_.size();
@@ -151,6 +161,9 @@ class Assignment {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (failing_ && random_() % 4 == 0) return failed(batch, i);
       done(batch[i]);
+      if (random_() % 8 > 0) continue;
+      order_.give_back(key, std::span<Item>(batch).subspan(i + 1));
+      break;
     }
     std::vector<Item> next;
     const auto limit = random_() % 2 == 0 ? KeyOrder<Item>::all : 1 + random_() % 3;
@@ -163,6 +176,7 @@ class Assignment {
            "records of a key are done in the order of their offsets");
     last_done_[record.key] = item.record + 1;
     record.done = true;
+    if (--incomplete_[record.key] == 0) --incomplete_keys_;
     demand(ledger_.complete(item.sequence) == 1, "a record is completed once");
     demand(ledger_.complete(item.sequence) == 0, "a second completion is seen as such");
   }
@@ -194,8 +208,10 @@ class Assignment {
   delivery::RetryQueue<Item> retries_;
   TimePoint now_{};
   std::vector<Batch> at_work_;
-  std::vector<bool> running_keys_;      // by key
-  std::vector<std::size_t> last_done_;  // by key, index + 1, of this assignment
+  std::vector<bool> running_keys_;       // by key
+  std::vector<std::size_t> last_done_;   // by key, index + 1, of this assignment
+  std::vector<std::size_t> incomplete_;  // by key: records that were delivered and are not done
+  std::size_t incomplete_keys_ = 0;      // with any
   bool failing_ = true;
 };
 
