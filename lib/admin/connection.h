@@ -1,15 +1,13 @@
-// One client's socket as httplib's Stream, with limits: a deadline for the request, one for the answer, and a
-// number of bytes that the request may have. A slow or endless client therefore costs a worker a bounded
-// time.
+// One client's socket, which never blocks: it receives a request, has it answered, sends the answer and ends,
+// each of them as far as the socket allows at the time and until a deadline. A slow or endless client
+// therefore costs a descriptor and a bounded buffer for a bounded time, and no thread.
 //
-// One thread at a time. Reading and writing block until the deadline or until `stop_event` becomes readable.
+// Used by one thread at a time.
 #pragma once
 
-#include <httplib.h>
-
-#include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "admin/listener.h"
 #include "base/time.h"
@@ -19,51 +17,60 @@ namespace laneway::admin {
 struct ConnectionLimits {
   std::size_t request_bytes = 16 * 1024;
   Duration request_time = seconds(5);
-  Duration crowded_time = milliseconds(500);  ///< of request_time, while other clients wait for a worker
-  Duration answer_time = seconds(10);         ///< from the end of the request
+  Duration answer_time = seconds(10);  ///< from when there is an answer
 };
 
-class Connection final : public httplib::Stream {
+class Connection {
  public:
-  /// What became of a request's head, its lines up to the empty one.
-  enum class Head : std::uint8_t { whole, ended, late, too_large };
+  enum class State : std::uint8_t {
+    receiving,  ///< a request, of which a part is missing
+    at_work,    ///< it is whole; waits for answer()
+    answering,
+    closing,  ///< what the client still sends is read away for a short time, so that it can read the answer
+    ended,
+  };
 
-  /// `crowded`: other clients wait; outlives the connection.
-  Connection(Descriptor socket, int stop_event, const ConnectionLimits& limits,
-             const std::atomic<bool>& crowded);
+  Connection(Descriptor socket, const ConnectionLimits& limits, TimePoint now);
 
-  /// The first call. httplib is given a head that is whole only, and without its Range fields: it would read
-  /// them with a regular expression, whose recursion takes as much of the stack as a client likes.
-  Head read_head();
+  State state() const { return state_; }
+  int socket() const { return socket_.number(); }
+  /// The last call; the socket is the caller's.
+  Descriptor release() { return std::move(socket_); }
+  /// What to poll for; 0 for nothing.
+  short wanted() const;
+  /// When tick() has to be called; only while wanted() is not 0.
+  TimePoint deadline() const { return deadline_; }
+  std::size_t unsent() const { return answer_.size() - sent_; }
 
-  bool is_readable() const override;
-  bool is_writable() const override;
-  ssize_t read(char* into, std::size_t size) override;
-  ssize_t write(const char* from, std::size_t size) override;
-  void get_remote_ip_and_port(std::string& ip, int& port) const override;
-  void get_local_ip_and_port(std::string& ip, int& port) const override;
-  int socket() const override { return socket_.number(); }
+  /// Receives or sends what can be.
+  void go_on(TimePoint now);
+  /// Ends what has taken too long.
+  void tick(TimePoint now);
 
-  /// Ends the connection so that the client can read the answer: what it still sends is read first, for a
-  /// short time. The last call; the socket is the caller's.
-  Descriptor finish();
+  /// While at_work, once: the request, whose head has at least one line. What is wrong with a request is
+  /// answered by the connection itself.
+  std::string take_request() { return std::move(received_); }
+  /// Sends what can be sent at once; unless ended.
+  void answer(std::string text, TimePoint now);
+  /// The same for what the request has no part in: a text and its status, such as "503 Service Unavailable".
+  void refuse(const std::string& status, const std::string& text, TimePoint now);
 
  private:
-  bool wait_for(short event) const;
-  bool in_the_way() const;
-  ssize_t receive();
+  void receive(TimePoint now);
+  void look_at_request(TimePoint now);
+  void send(TimePoint now);
   void read_away();
 
   Descriptor socket_;
-  const int stop_event_;
   const ConnectionLimits limits_;
-  const std::atomic<bool>& crowded_;
-  const TimePoint begun_;
-  Deadline deadline_;
-  bool answering_ = false;
-  std::size_t requested_ = 0;
+  State state_ = State::receiving;
+  TimePoint deadline_;
   std::string received_;
-  std::size_t consumed_ = 0;  // of received_
+  std::size_t searched_ = 0;  // of received_, for the end of the head
+  std::size_t whole_ = 0;     // bytes of the request; 0: not known yet
+  std::string answer_;
+  std::size_t sent_ = 0;
+  std::size_t read_away_ = 0;
 };
 
 }  // namespace laneway::admin

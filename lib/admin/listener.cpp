@@ -18,7 +18,7 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-constexpr int backlog = 64;
+constexpr int backlog = 256;
 
 Error not_an_address(const std::string& address) {
   return {ErrorKind::configuration, "admin.listen: '" + address + "' is not host:port",

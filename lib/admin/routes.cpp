@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <exception>
+#include <utility>
 
 #include "admin/control_request.h"
 #include "admin/host_check.h"
@@ -42,12 +43,38 @@ bool host_acceptable(const httplib::Request& request, const std::vector<std::str
 /// Compression costs more than it saves on a local scrape.
 void simplify(httplib::Request& request) { request.headers.erase("Accept-Encoding"); }
 
-/// To a client whose request was not understood far enough for httplib.
-void answer_early(Connection& connection, const std::string& status, const std::string& text) {
-  const auto answer = "HTTP/1.1 " + status + "\r\nConnection: close\r\nContent-Type: " + plain +
-                      "\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
-  connection.write(answer.data(), answer.size());
-}
+/// A request and its answer in memory, as httplib's Stream.
+class Exchange final : public httplib::Stream {
+ public:
+  explicit Exchange(std::string request) : request_(std::move(request)) {}
+  std::string take_answer() { return std::move(answer_); }
+
+  bool is_readable() const override { return read_ < request_.size(); }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* into, std::size_t size) override {
+    const auto count = request_.copy(into, size, read_);
+    read_ += count;
+    return static_cast<ssize_t>(count);
+  }
+  ssize_t write(const char* from, std::size_t size) override {
+    answer_.append(from, size);
+    return static_cast<ssize_t>(size);
+  }
+  // httplib wants these for its own logs only.
+  void get_remote_ip_and_port(std::string& ip, int& port) const override { nowhere(ip, port); }
+  void get_local_ip_and_port(std::string& ip, int& port) const override { nowhere(ip, port); }
+  int socket() const override { return -1; }
+
+ private:
+  static void nowhere(std::string& ip, int& port) {
+    ip.clear();
+    port = 0;
+  }
+
+  const std::string request_;
+  std::size_t read_ = 0;
+  std::string answer_;
+};
 
 bool wants_json(const httplib::Request& request) {
   return request.get_param_value("format") == "json" ||
@@ -114,28 +141,18 @@ Routes::Routes(AdminSources sources, std::vector<std::string> names, bool loopba
       });
 }
 
-void Routes::answer(Connection& connection) {
+std::string Routes::answer(std::string request) {
+  Exchange exchange(std::move(request));
   bool closed = false;
   // httplib 0.18 (Debian 13) wants to be told the addresses; nobody asks for them here.
   const auto process = [&](auto& self) {
-    if constexpr (requires { self.process_request(connection, true, closed, simplify); })
-      self.process_request(connection, true, closed, simplify);
+    if constexpr (requires { self.process_request(exchange, true, closed, simplify); })
+      self.process_request(exchange, true, closed, simplify);
     else
-      self.process_request(connection, "", 0, "", 0, true, closed, simplify);
+      self.process_request(exchange, "", 0, "", 0, true, closed, simplify);
   };
-  switch (connection.read_head()) {
-    case Connection::Head::whole:
-      process(*this);
-      break;
-    case Connection::Head::late:
-      answer_early(connection, "408 Request Timeout", "the request did not come in time\n");
-      break;
-    case Connection::Head::too_large:
-      answer_early(connection, "431 Request Header Fields Too Large", "the request is too large\n");
-      break;
-    case Connection::Head::ended:
-      break;
-  }
+  process(*this);
+  return exchange.take_answer();
 }
 
 Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::Response& response) const {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "admin/authorization.h"
-#include "admin/connection.h"
 #include "admin/server.h"
 
 namespace laneway::admin {
@@ -19,8 +18,8 @@ class Routes final : private httplib::Server {
   /// `names`: see host_check.h. `loopback`: see authorization.h.
   Routes(AdminSources sources, std::vector<std::string> names, bool loopback);
 
-  /// Reads one request and answers it; closes nothing.
-  void answer(Connection& connection);
+  /// To a request that is whole (request_head.h); empty for what is none.
+  std::string answer(std::string request);
 
  private:
   HandlerResponse route(const httplib::Request& request, httplib::Response& response) const;

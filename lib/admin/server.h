@@ -18,10 +18,8 @@
 //
 // Ownership: start() returns the server; destroying or stopping it ends its threads. Threads: the sources are
 // called on the server's own threads, several at a time, until stop() has returned. Blocking: start() looks
-// the address up; stop() waits for a source that is running, and for nothing else. Bounds: connections at
-// work and waiting, bytes and time of a request, time of an answer; see Limits. A connection beyond them is
-// closed at once. A few descriptors are kept in reserve, so that the port answers also when the process has
-// run out of them.
+// the address up; stop() waits for a source that is running, and for nothing else. Bounds: see reception.h;
+// what exceeds them is answered 503, or closed where it has not asked or does not read.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +28,7 @@
 #include <string>
 
 #include "admin/control_request.h"
+#include "admin/reception.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "service/service.h"
@@ -49,14 +48,8 @@ struct AdminSources {
 };
 
 struct Limits {
-  std::size_t workers = 8;   ///< connections at work
-  std::size_t waiting = 32;  ///< connections accepted beyond those
-  std::size_t request_bytes = 16 * 1024;
-  Duration request_time = seconds(5);
-  /// Of request_time, while others wait for a worker: clients that say nothing cannot keep the port for
-  /// themselves.
-  Duration crowded_time = milliseconds(500);
-  Duration answer_time = seconds(10);
+  std::size_t workers = 7;  ///< beside the one that answers probes alone
+  ReceptionLimits reception;
 };
 
 class Server {

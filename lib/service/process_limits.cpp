@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t process_itself = 8;     // standard ones, log, journal of attempts
 constexpr std::uint64_t admin_port = 2 + 8;     // listener and event, and the reserve
-constexpr std::uint64_t admin_clients = 40;     // connections at work and waiting
+constexpr std::uint64_t admin_clients = 128;    // connections at once
 constexpr std::uint64_t per_broker_thread = 3;  // a connection, and a pipe that wakes the thread
 constexpr std::uint64_t per_member = 4;         // events of the loop, and requests on their own client
 constexpr std::uint64_t per_sender = 2;         // epoll and event

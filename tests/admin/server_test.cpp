@@ -419,7 +419,7 @@ TEST_CASE("ranges and compression are not served") {
 
 TEST_CASE("requests that are too large or no requests are refused, and the server goes on") {
   Limits limits;
-  limits.request_time = milliseconds(500);  // of those that are not whole
+  limits.reception.each.request_time = milliseconds(500);  // of those that are not whole
   const auto server = started(sources(), limits);
   const std::string large(100000, 'a');
   std::string ranges;
@@ -459,7 +459,7 @@ TEST_CASE("what is too large, late or of a kind that is not read is told why") {
   const auto told_within = [](Duration request_time, const std::string& request, int status,
                               const std::string& words) {
     Limits limits;
-    limits.request_time = request_time;
+    limits.reception.each.request_time = request_time;
     const auto server = started(sources(), limits);
     const auto answer = RawClient(*server).exchange(request);
     CHECK(status_of(answer) == status);
@@ -473,6 +473,8 @@ TEST_CASE("what is too large, late or of a kind that is not read is told why") {
   told_within(milliseconds(20), "GET /livez HTTP/1.1\r\nHost: local", 408,
               "the request did not come in time");
   told("GET /" + std::string(500, 'a') + " HTTP/1.1\r\n\r\n", 414, "the path is too long");
+  told(post + "Transfer-Encoding: chunked\r\n\r\n", 411, "a body needs its Content-Length");
+  told(post + "Content-Length: x\r\n\r\n", 400, "the Content-Length is no number");
   told(post + "Content-Type: Multipart/Form-Data; boundary=x\r\nContent-Length: 9\r\n\r\n123456789", 415,
        "a form with parts is not read here");
 }
@@ -552,86 +554,128 @@ TEST_CASE("no request takes much of the stack, whatever httplib would match it w
   CHECK(serves(*server));
 }
 
-TEST_CASE("slow clients do not block others while a worker is free") {
+namespace {
+
+Limits patient() {
   Limits limits;
-  limits.workers = 3;
-  limits.request_time = std::chrono::hours(1);
-  const auto server = started(sources(), limits);
+  limits.workers = 1;
+  limits.reception.each.request_time = limits.reception.each.answer_time = std::chrono::hours(1);
+  return limits;
+}
+
+constexpr std::string_view get_metrics = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+}  // namespace
+
+TEST_CASE("slow clients do not block others") {
+  const auto server = started(sources(), patient());
   RawClient silent(*server), slow(*server);
   slow.send("GET /metrics HTT");
   for (int i = 0; i < 20; ++i) CHECK(serves(*server));
 }
 
-TEST_CASE("a slow client loses its worker when its time is over, however it drips") {
-  Limits limits;
-  limits.workers = 1;
-  limits.request_time = milliseconds(100);
+TEST_CASE("a slow client is told when its time is over, however it drips") {
+  auto limits = patient();
+  limits.reception.each.request_time = milliseconds(100);
   const auto server = started(sources(), limits);
   RawClient slow(*server);
-  std::atomic<bool> done{false};
   std::thread dripping([&] {
-    while (!done && slow.send("a")) std::this_thread::sleep_for(milliseconds(10));
+    while (slow.send("a")) std::this_thread::sleep_for(milliseconds(10));
   });
-  CHECK(eventually([&] { return serves(*server); }));  // who asks may be late, too
-  done = true;
+  CHECK(status_of(slow.receive_all()) == 408);
   dripping.join();
 }
 
-TEST_CASE("clients that have every worker and say nothing, or little, make way for others") {
-  Limits limits;
-  limits.workers = 2;
-  limits.request_time = std::chrono::hours(1);
-  limits.crowded_time = milliseconds(100);
-  const auto server = started(sources(), limits);
-  std::vector<std::unique_ptr<RawClient>> clients;
-  for (int i = 0; i < 8; ++i) {
-    clients.push_back(std::make_unique<RawClient>(*server));
-    if (i % 2 == 0) clients.back()->send("GET /livez HTTP/1.1\r\nX-Slow: ");
+TEST_CASE("connections that ask nothing keep nobody out, however many there are") {
+  const auto server = started();
+  std::vector<std::unique_ptr<RawClient>> half_open;
+  for (int i = 0; i < 600; ++i) {
+    if (half_open.size() == 300) half_open.erase(half_open.begin());  // renewed
+    half_open.push_back(std::make_unique<RawClient>(*server));
+    if (i % 2 == 0) half_open.back()->send("GET /livez HTTP/1.1\r\nX-Slow: ");
+    if (i % 50 == 49) CHECK(serves(*server));
   }
-  std::atomic<bool> done{false};
-  std::thread dripping([&] {
-    while (!done) {
-      for (auto& client : clients) client->send("a");
-      std::this_thread::sleep_for(milliseconds(5));
-    }
-  });
-  CHECK(eventually([&] { return serves(*server); }));  // who asks may be late, too
-  done = true;
-  dripping.join();
 }
 
-TEST_CASE("a client that does not read its answer loses its worker when its time is over") {
-  Limits limits;
-  limits.workers = 1;
-  limits.answer_time = milliseconds(100);
+TEST_CASE("many requests at once are answered, each with 200 or 503") {
+  const auto server = started();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 200; ++i) {
+    clients.push_back(std::make_unique<RawClient>(*server));
+    clients.back()->send(get_metrics);
+  }
+  for (const auto& client : clients) {
+    const int status = status_of(client->receive_all());
+    CHECK((status == 200 || status == 503));
+  }
+}
+
+TEST_CASE("while the workers are busy, requests beyond the bound are answered 503, and probes as ever") {
+  auto limits = patient();
+  limits.reception.waiting = 1;
+  std::atomic<bool> go_on{false};
+  std::atomic<int> at_work{0};
+  auto from = sources();
+  from.metrics = [&] {
+    ++at_work;
+    while (!go_on) std::this_thread::sleep_for(milliseconds(1));
+    return std::string("x 1\n");
+  };
+  const auto server = started(from, limits);
+  RawClient working(*server), waiting(*server);
+  working.send(get_metrics);
+  CHECK(eventually([&] { return at_work == 1; }));
+  waiting.send(get_metrics);
+  std::string refused;  // of the first that finds the place taken
+  CHECK(eventually([&] {
+    httplib::Client client("127.0.0.1", server->port());
+    const auto answer = client.Get("/status");
+    if (answer && answer->status == 503) refused = answer->body;
+    return !refused.empty();
+  }));
+  CHECK(refused == "too many requests at once; try again\n");
+  CHECK(serves(*server));
+  CHECK(status_of(RawClient(*server).exchange("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")) == 200);
+  go_on = true;
+  CHECK(status_of(working.receive_all()) == 200);
+  CHECK(status_of(waiting.receive_all()) == 200);
+}
+
+TEST_CASE("clients that do not read their answers keep no worker") {
   auto from = sources();
   from.metrics = [] { return std::string(32 << 20, 'x'); };
-  const auto server = started(from, limits);
-  RawClient deaf(*server);
-  deaf.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  CHECK(serves(*server));
+  const auto server = started(from, patient());
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 20; ++i) {
+    deaf.push_back(std::make_unique<RawClient>(*server));
+    deaf.back()->send(get_metrics);
+    httplib::Client client("127.0.0.1", server->port());
+    const auto answer = client.Get("/status");
+    REQUIRE(answer);
+    CHECK(answer->status == 200);
+  }
+  // The bytes that nobody reads are bounded: the oldest answers were cut off, the latest was not.
+  CHECK(deaf.front()->receive_all().size() < 32 << 20);
+  CHECK(deaf.back()->receive_all().size() > 32 << 20);
 }
 
-TEST_CASE("connections beyond the bound are closed at once") {
-  Limits limits;
-  limits.workers = 1;
-  limits.waiting = 1;
-  limits.request_time = std::chrono::hours(1);
-  const auto server = started(sources(), limits);
-  // One is at work, one waits, the others end without a word although they asked for nothing.
-  std::vector<std::unique_ptr<RawClient>> clients;
-  for (int i = 0; i < 5; ++i) clients.push_back(std::make_unique<RawClient>(*server));
-  std::atomic<int> ended{0};
-  std::vector<std::thread> readers;
-  for (auto& client : clients)
-    readers.emplace_back([&ended, &client] {
-      client->receive_all();
-      ++ended;
-    });
-  while (ended < 3) std::this_thread::yield();
-  server->stop();
-  for (auto& reader : readers) reader.join();
-  CHECK(ended == 5);
+TEST_CASE("clients that do not read make way for others when there are too many connections") {
+  auto limits = patient();
+  limits.reception.connections = 3;
+  auto from = sources();
+  std::atomic<int> asked{0};
+  from.metrics = [&] {
+    ++asked;
+    return std::string(16 << 20, 'x');
+  };
+  const auto server = started(from, limits);
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 12; ++i) {
+    deaf.push_back(std::make_unique<RawClient>(*server));
+    deaf.back()->send(get_metrics);
+    CHECK(eventually([&] { return asked == i + 1; }));  // it waits for no worker, and may make way
+    CHECK(serves(*server));
+  }
 }
 
 TEST_CASE("stop ends connections that are open, and the port is free again") {

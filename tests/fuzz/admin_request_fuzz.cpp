@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -20,7 +19,7 @@ using namespace laneway::admin;
 namespace {
 
 constexpr std::string_view token = "5ecret";
-constexpr ConnectionLimits limits{16 * 1024, seconds(5), seconds(5), seconds(10)};
+constexpr ConnectionLimits limits;
 
 int asked = 0;
 
@@ -57,9 +56,11 @@ std::string exchange(std::string_view request) {
   const Descriptor client(ends[0]);
   must(::send(client.number(), request.data(), request.size(), 0) == static_cast<ssize_t>(request.size()));
   ::shutdown(client.number(), SHUT_WR);
-  const std::atomic<bool> crowded{false};
-  Connection connection(Descriptor(ends[1]), -1, limits, crowded);
-  routes().answer(connection);
+  const auto now = SteadyClock::now();
+  Connection connection(Descriptor(ends[1]), limits, now);
+  connection.go_on(now);
+  if (connection.state() == Connection::State::at_work)
+    connection.answer(routes().answer(connection.take_request()), now);
   std::string answer;
   std::array<char, 65536> part{};
   for (auto n = ::recv(client.number(), part.data(), part.size(), 0); n > 0;
