@@ -342,10 +342,41 @@ class Rules {
   Problems& problems_;
 };
 
-bool is_loopback(const std::string& server) {
+/// host:port, or what follows the scheme of a URL.
+std::string authority_of(const std::string& server) {
   const auto scheme = server.find("://");
-  const auto host = scheme == server.npos ? server : server.substr(scheme + 3);
-  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
+  const auto begin = scheme == server.npos ? 0 : scheme + 3;
+  return server.substr(begin, server.find_first_of("/?#", begin) - begin);
+}
+
+bool is_loopback(const std::string& server) {
+  const auto authority = authority_of(server);
+  const auto host = authority.substr(authority.rfind('@') + 1);
+  if (host.starts_with("[::1]")) return true;
+  const auto name = host.substr(0, host.find(':'));
+  return lower(name) == "localhost" ||
+         (name.starts_with("127.") && name.find_first_not_of("0123456789.") == name.npos);
+}
+
+std::optional<std::string> unencrypted_brokers(const Config& config) {
+  const auto protocol = lower(config.client("security.protocol"));
+  if (protocol == "ssl" || protocol == "sasl_ssl") return std::nullopt;
+  const auto servers = split(config.client("bootstrap.servers"), ",");
+  if (std::all_of(servers.begin(), servers.end(), is_loopback)) return std::nullopt;
+  return std::string("records ") + (protocol == "sasl_plaintext" ? "and credentials " : "") +
+         "travel unencrypted to brokers on other machines (kafka.security.protocol: ssl or sasl_ssl, or "
+         "allow_insecure: true if this is meant)";
+}
+
+std::optional<std::string> unencrypted_credentials(const Config& config) {
+  const auto* http = std::get_if<HttpHandler>(&config.handler);
+  if (http == nullptr || !lower(http->url).starts_with("http://") || is_loopback(http->url)) return {};
+  const bool in_url = has_login(http->url);
+  if (http->authorization_file.empty() && !in_url) return {};
+  return std::string(in_url ? "the user and password in handler.http.url travel"
+                            : "the credentials of handler.http.authorization_file travel") +
+         " unencrypted to a web service on another machine, with the records (an https:// address, or "
+         "allow_insecure: true if this is meant)";
 }
 
 }  // namespace
@@ -356,13 +387,11 @@ void check_rules(const Config& config, const Settings& settings, const Expected&
 }
 
 std::vector<std::string> warnings_about(const Config& config) {
-  const auto protocol = lower(config.client("security.protocol"));
-  if (config.allow_insecure || protocol == "ssl" || protocol == "sasl_ssl") return {};
-  const auto servers = split(config.client("bootstrap.servers"), ",");
-  if (std::all_of(servers.begin(), servers.end(), is_loopback)) return {};
-  return {std::string("records ") + (protocol == "sasl_plaintext" ? "and credentials " : "") +
-          "travel unencrypted to brokers on other machines (kafka.security.protocol: ssl or sasl_ssl, or "
-          "allow_insecure: true if this is meant)"};
+  std::vector<std::string> warnings;
+  if (config.allow_insecure) return warnings;
+  for (auto& warning : {unencrypted_brokers(config), unencrypted_credentials(config)})
+    if (warning) warnings.push_back(*warning);
+  return warnings;
 }
 
 }  // namespace laneway::config

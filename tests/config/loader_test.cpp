@@ -351,4 +351,30 @@ TEST_CASE("records that leave the machine unencrypted are a warning") {
             "or sasl_ssl, or allow_insecure: true if this is meant)"});
   CHECK(loaded(text + "allow_insecure: true\n").warnings.empty());
   CHECK(loaded(text, {}, {"kafka.security.protocol=SSL"}).warnings.empty());
+  for (const auto* name : {"127.shop.example:1", "localhost.shop.example:1"})
+    CHECK(loaded(base, {}, {std::string("kafka.bootstrap.servers=") + name}).warnings.size() == 1);
+}
+
+TEST_CASE("credentials that leave the machine unencrypted are a warning") {
+  const TemporaryFile token("Bearer abc", 0600);
+  const auto warnings = [&](const std::string& url, const std::string& more = {}) {
+    return loaded("topics: [a]\nkafka: { group.id: g, bootstrap.servers: \"127.0.0.1:1\" }\n" + more +
+                  "handler: { http: { url: \"" + url + "\", authorization_file: " + token.path() + " } }\n")
+        .warnings;
+  };
+  for (const auto* url : {"http://shop.example/orders", "HTTP://10.0.0.1:8080", "http://127.shop.example/",
+                          "http://localhost.shop.example/"})
+    CHECK(warnings(url) ==
+          std::vector<std::string>{
+              "the credentials of handler.http.authorization_file travel unencrypted to a web service on "
+              "another machine, with the records (an https:// address, or allow_insecure: true if this is "
+              "meant)"});
+  for (const auto* url : {"https://shop.example/orders", "http://127.0.0.1:8080/x@shop", "http://LOCALHOST:1",
+                          "http://[::1]:8080/orders"})
+    CHECK(warnings(url).empty());
+  CHECK(warnings("http://shop.example/orders", "allow_insecure: true\n").empty());
+  CHECK_THAT(loaded("topics: [a]\nkafka: { group.id: g, bootstrap.servers: \"127.0.0.1:1\" }\n"
+                    "handler: { http: { url: \"http://user:c4n4ry@shop.example/orders\" } }\n")
+                 .warnings.at(0),
+             Catch::StartsWith("the user and password in handler.http.url travel unencrypted"));
 }
