@@ -25,6 +25,7 @@ void check(CURLMcode code) {
 }
 
 constexpr std::uint32_t most_per_multi = 32;  // connections
+constexpr Duration make_do_time = seconds(1);
 
 }  // namespace
 
@@ -83,7 +84,7 @@ class HttpClient::Multi {
 };
 
 HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits)
-    : endpoint_(endpoint), limits_(limits) {}
+    : endpoint_(endpoint), limits_(limits), most_in_air_(limits.connections) {}
 
 HttpClient::~HttpClient() = default;
 
@@ -158,8 +159,16 @@ Duration HttpClient::until_timer(Duration at_most) const {
   return at_most;
 }
 
+/// With the connections that there are.
+void HttpClient::make_do() {
+  most_in_air_ = std::max(in_air_, 1U);
+  made_do_at_ = SteadyClock::now();
+}
+
 void HttpClient::look_at_timers() {
   const auto now = SteadyClock::now();
+  if (most_in_air_ < limits_.connections && now >= made_do_at_ + make_do_time)
+    most_in_air_ = limits_.connections;
   for (const auto& multi : multis_) {
     if (!multi->due || now < *multi->due) continue;
     multi->due.reset();
@@ -183,6 +192,7 @@ void HttpClient::conclude_ended(Multi& multi) {
     const int code = message->data.result;
     auto transfer = take_down(exchange);
     const HttpAnswer answer = transfer->conclude(code);
+    if (answer.transport == Transport::no_resources) make_do();
     idle_.push_back(std::move(transfer));
     exchange.answered(answer);
   }

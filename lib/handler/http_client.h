@@ -11,7 +11,8 @@
 // Connections are kept alive and shared. At most `connections` requests are in the air, so there are no more
 // connections; at most `connecting` of them are without a connection yet, so that a server that comes back is
 // not met by a thousand handshakes at once, nor a name server by a thousand questions (libcurl asks it on a
-// thread for each).
+// thread for each). Where the process lacks descriptors for a further connection, no more requests are in the
+// air for a second than have one: the others wait for these, and do not come to nothing one after the other.
 //
 // Used by one thread at a time, except wake(). Only serve() blocks.
 #pragma once
@@ -62,7 +63,7 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
 
   /// Whether a request may begin.
-  bool has_room() const { return in_air_ < limits_.connections && connecting_ < limits_.connecting; }
+  bool has_room() const { return in_air_ < most_in_air_ && connecting_ < limits_.connecting; }
   /// `body` and the exchange stay where they are until it is answered or cancelled. Throws std::bad_alloc,
   /// std::runtime_error.
   void begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers);
@@ -84,6 +85,7 @@ class HttpClient {
   void look_at_timers();
   void conclude_ended();
   void conclude_ended(Multi& multi);
+  void make_do();
 
   const HttpEndpoint& endpoint_;
   const HttpLimits limits_;
@@ -93,6 +95,8 @@ class HttpClient {
   std::vector<Multi*> touched_;                 // may have requests that ended; likewise
   std::uint32_t connecting_ = 0;
   std::uint32_t in_air_ = 0;
+  std::uint32_t most_in_air_;  // the connections, or fewer while this process lacks descriptors
+  TimePoint made_do_at_{};
   std::vector<std::unique_ptr<HttpTransfer>> idle_;
 };
 

@@ -38,6 +38,20 @@ TEST_CASE("an http request without a descriptor is a local fault, and works when
   CHECK(outcome_of(*made(server.url()), record_data(0, "v")).verdict == Verdict::done);
 }
 
+TEST_CASE("requests wait for the connections that there are descriptors for") {
+  const HttpServer server([](const auto&, auto& response) { response.status = 204; });
+  auto settings = settings_for(server.url());
+  settings.connections = 4;
+  settings.batch.records = 1;  // one thread sends
+  const auto handler = made(settings);
+  CHECK(outcome_of(*handler, record_data(0, "v")).verdict == Verdict::done);  // its connection stays
+  const AllDescriptors none_left;
+  Runs runs(*handler, 200);
+  std::size_t local = 0;
+  for (std::size_t i = 0; i < 200; ++i) local += runs[i].result().failures.size();
+  CHECK(local < 150);  // three at a time, once a second
+}
+
 TEST_CASE(
     "a program that cannot be started without descriptors is a local fault, and starts when there are") {
   const Scripts scripts;
