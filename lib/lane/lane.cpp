@@ -57,12 +57,11 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
-      watch_(life_before(start), context.retry.max_crashes),
+      watch_(life_before(start), context.retry.max_crashes, context.process),
       random_(static_cast<std::uint32_t>(epoch * 7919 + 17)),
       rate_(context.lanes.rate),
       next_offset_(start.offset),
       acknowledged_(start),
-      wanted_marker_(watch_.version()),
       gated_(watch_.watches()),
       execution_(context, partition_, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(pool::Limits{.workers = context.lanes.workers,
@@ -172,7 +171,7 @@ std::string Lane::hold_reasons() const {
     if (!text.empty()) text += ", ";
     text += name;
   };
-  add(Hold::pool_full, watch_.careful() ? "one record at a time"
+  add(Hold::pool_full, watch_.careful() ? "a few records at a time"
                        : gated_         ? "waits for its first commit"
                                         : "pool full");
   add(Hold::window_full, "max_incomplete reached");

@@ -171,13 +171,13 @@ class Lane {
 
   // lane_crash.cpp
   bool may_begin(const Pending& next, TimePoint now);
-  bool may_begin_carefully(handler::RecordBatch& batch, std::uint32_t index, TimePoint now);
+  bool may_begin_carefully(const Pending& next, TimePoint now);
   void condemn(handler::RecordBatch& batch, handler::Item& item, TimePoint now);
-  void survived();
+  void survived(std::uint32_t records);
   void begin_carefully() const;
   void tick_careful(TimePoint now);
   void relax(const char* why);
-  std::uint32_t run_limit() const { return watch_.careful() ? 1 : run_; }
+  std::uint32_t run_limit() const;
 
   // lane_control.cpp
   void skip(handler::Item item, const std::string& reason);
@@ -264,10 +264,10 @@ class Lane {
   std::uint64_t sent_life_ = 0;
   std::uint64_t committed_marker_ = 0;  // versions of the watch's marker
   std::uint64_t sent_marker_ = 0;
-  std::uint64_t wanted_marker_;           // nothing begins before it is committed, if gated
+  std::uint64_t wanted_marker_ = 0;       // nothing begins before it is committed, if gated
   bool gated_;                            // submit() asks may_begin()
   std::optional<TimePoint> gated_since_;  // what is next has waited for its commit
-  std::optional<TimePoint> alone_since_;  // the suspect's attempt
+  std::optional<TimePoint> alone_since_;  // the careful group's attempts
 
   TimePoint next_end_question_{};
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume

@@ -34,6 +34,7 @@ struct LaneContext {
   const HandPauses* hand_pauses = nullptr;  ///< null: nobody can pause a lane by hand
   handler::Tracer* tracer = nullptr;        ///< null: there are no spans
   std::string cluster{};                    ///< the id of the cluster whose records come; may be empty
+  ProcessId process = 0;                    ///< crash_watch.h
 };
 
 }  // namespace laneway::lane

@@ -12,6 +12,8 @@ constexpr Duration gate_patience = seconds(2);
 constexpr Duration first_gate_patience = milliseconds(500);
 /// A handler that hangs does not kill; it must not keep the other careful lanes waiting.
 constexpr Duration hang_grace = seconds(5);
+/// Of a careful lane's turn.
+constexpr Duration longest_group = seconds(1);
 
 }  // namespace
 
@@ -21,36 +23,54 @@ bool Lane::wants_commit() const {
 }
 
 void Lane::begin_carefully() const {
-  telemetry::warn("records run one at a time", {{"topic", partition_.topic},
-                                                {"partition", partition_.partition},
-                                                {"epoch", epoch_},
-                                                {"offset", start_offset_},
-                                                {"why", "processes that were given this offset died"},
-                                                {"deaths", watch_.marker().lives - 1}});
+  telemetry::warn("records run a few at a time",
+                  {{"topic", partition_.topic},
+                   {"partition", partition_.partition},
+                   {"epoch", epoch_},
+                   {"offset", start_offset_},
+                   {"why", "processes that were given this offset died, or lost the partition"},
+                   {"times", watch_.lives_before()}});
+}
+
+/// How many records may be taken at a time: while it is careful, what is at work together; so many that the
+/// other careful lanes have their turn within about a second.
+std::uint32_t Lane::run_limit() const {
+  if (!watch_.careful()) return run_;
+  const auto service = pool_->snapshot().service_time;
+  if (service == Duration::zero()) return std::min(run_, watch_.group());
+  const std::int64_t side_by_side = ordered_ ? 1 : context_.lanes.workers;
+  const auto in_time = std::clamp<std::int64_t>(longest_group / service * side_by_side, 1, run_);
+  return std::min(static_cast<std::uint32_t>(in_time), watch_.group());
 }
 
 /// Whether the first of these records may go to the pool now.
 bool Lane::may_begin(const Pending& next, TimePoint now) {
-  if (watch_.careful()) return may_begin_carefully(*next.batch, next.begin, now);
-  if (!gated_since_) gated_since_ = now;
+  if (watch_.careful()) return may_begin_carefully(next, now);
+  if (!gated_since_) {
+    gated_since_ = now;
+    watch_.begin();
+    wanted_marker_ = watch_.version();
+  }
   const auto patience = watch_.begins_unclean() ? gate_patience : first_gate_patience;
   if (committed_marker_ < wanted_marker_ && now < *gated_since_ + patience) return false;
   gated_ = false;
   return true;
 }
 
-bool Lane::may_begin_carefully(handler::RecordBatch& batch, std::uint32_t index, TimePoint now) {
-  if (batches_.size() > pending_.size()) return false;  // one is at work
+bool Lane::may_begin_carefully(const Pending& next, TimePoint now) {
+  auto& batch = *next.batch;
+  if (next.begin > 0) return true;                      // of the group that is at work
+  if (batches_.size() > pending_.size()) return false;  // another one is at work
   if (batch.route != handler::Route::work) return true;
-  auto& item = batch.items[index];
+  auto& item = batch.items.front();
   const auto offset = item.offset();
-  if (watch_.condemned(offset) && context_.forward != nullptr) {
+  if (batch.size == 1 && watch_.condemned(offset) && context_.forward != nullptr) {
     condemn(batch, item, now);
     return true;
   }
   if (!gated_since_) {
-    if (context_.careful_turn != nullptr && !context_.careful_turn->take(this)) return false;
-    watch_.suspect(offset);
+    if (context_.careful_turn != nullptr && !context_.careful_turn->take(this, now)) return false;
+    watch_.suspect(offset, batch.size);
     wanted_marker_ = watch_.version();
     gated_since_ = now;
   }
@@ -71,10 +91,10 @@ void Lane::condemn(handler::RecordBatch& batch, handler::Item& item, TimePoint n
   report_failure("record given up, goes to the dead-letter topic", item, item.attempt, outcome, now);
 }
 
-void Lane::survived() {
+void Lane::survived(std::uint32_t records) {
   alone_since_.reset();
   if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
-  watch_.survived();
+  watch_.survived(records);
   if (!watch_.careful()) relax("the records that were at work are through");
 }
 
@@ -88,11 +108,11 @@ void Lane::tick_careful(TimePoint now) {
 
 void Lane::relax(const char* why) {
   watch_.relax();
-  gated_ = false;
+  gated_ = !watch_.begun();
   gated_since_.reset();
   alone_since_.reset();
   if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
-  log_state("records no longer run one at a time", why);
+  log_state("records no longer run a few at a time", why);
 }
 
 }  // namespace laneway::lane

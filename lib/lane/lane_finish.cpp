@@ -45,7 +45,6 @@ void Lane::collect(TimePoint now) {
 void Lane::apply(handler::Finished& finished, TimePoint now) {
   const auto& range = finished.claim.range;
   auto& batch = static_cast<handler::RecordBatch&>(*range.batch);
-  if (alone_since_ && batch.route == handler::Route::work) survived();
   if (current(batch)) {
     const bool all_done = finished.done == range.count();
     if (all_done && (!ordered_ || batch.sequential))
@@ -55,7 +54,9 @@ void Lane::apply(handler::Finished& finished, TimePoint now) {
     if (finished.done > 0) unavailable_streak_ = 0;
   }
   batch.unfinished -= range.count();
-  if (batch.unfinished == 0) recycle(&batch);
+  if (batch.unfinished > 0) return;
+  if (alone_since_ && batch.route == handler::Route::work) survived(batch.size);
+  recycle(&batch);
 }
 
 void Lane::apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end) {

@@ -2,9 +2,11 @@
 // set before the members start, and read by others only after that (breaker(), change()).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -67,6 +69,7 @@ struct Service::Implementation {
   std::string cluster;  // its id
   telemetry::SeriesCap series_cap;
   lane::CarefulTurn careful_turn;
+  const lane::ProcessId process = std::max(std::random_device()(), 1U);
   lane::HandPauses hand_pauses;
   const TimePoint created = SteadyClock::now();
   lane::LaneContext context;

@@ -141,7 +141,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
   stages = retry_stages(config);
   context = {config.lanes,  config.retry, config.ledger,    plan,       handler.get(),
              forward.get(), &stages,      downstream.get(), rate.get(), journal.get(),
-             &careful_turn, &hand_pauses, tracer.get(),     cluster};
+             &careful_turn, &hand_pauses, tracer.get(),     cluster,    process};
   return {};
 }
 

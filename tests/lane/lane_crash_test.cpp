@@ -56,15 +56,57 @@ TEST_CASE("a lane says at once that a life has begun, and at its end that it end
   CHECK(last->metadata.empty());
 }
 
-TEST_CASE("an idle lane that ends leaves no trace of its life") {
+TEST_CASE("an idle lane leaves no trace of its life, and what it found stays") {
   WatchedLane test;
-  test.begin(5);
-  CHECK(test.commit_marker().lives == 1);
+  test.context.process = 2;
+  test.begin(5, GENERATE("", "lives=1 by=1 "));
+  test.work();
+  CHECK_FALSE(test.lane->wants_commit());
+  CHECK_FALSE(test.lane->commit_candidate());
   test.lane->begin_drain(test.now, test.now + seconds(1));
-  const auto last = test.lane->commit_candidate();
-  REQUIRE(last);
-  CHECK(last->offset == 5);
-  CHECK(last->metadata.empty());
+  CHECK_FALSE(test.lane->commit_candidate());
+}
+
+TEST_CASE("a process that lost the partition twice at one offset and lives is not careful") {
+  std::string metadata;
+  for (int i = 0; i < 5; ++i) {
+    const CapturedLog log;
+    WatchedLane test;
+    test.context.process = 7;
+    test.partition.add_run(5, 7);
+    test.begin(5, metadata);
+    test.work();
+    CHECK(log.lines({"msg=\"records run a few at a time\""}) == 0);
+    const auto candidate = test.lane->commit_candidate();
+    REQUIRE(candidate);
+    metadata = candidate->metadata;
+    test.lane->committed(*candidate);
+    REQUIRE(test.until_started({5, 6}));
+    test.lane->cancel();  // it is lost
+    (void)test.lane->revoke(test.now);
+  }
+}
+
+TEST_CASE("a false alarm is over after a few commits, and at most a group is at work meanwhile") {
+  WatchedLane test;
+  test.context.lanes.queue = 300;
+  test.context.lanes.max_incomplete = 10000;
+  test.handler.open();
+  test.partition.add_run(0, 2000);
+  test.partition.high_watermark = 2000;
+  test.begin(0, "lives=2 by=1 by=2 ");
+  const CapturedLog log;
+  std::uint32_t commits = 0;
+  const auto relaxed = [&] { return log.lines({"records no longer run a few at a time"}) > 0; };
+  REQUIRE(test.until([&] {
+    if (test.lane->wants_commit()) ++commits, (void)test.commit_marker();
+    return relaxed();
+  }));
+  CHECK(commits <= CrashWatch::careful_groups + 1);
+  REQUIRE(test.until([&] {
+    (void)test.commit_marker();
+    return test.lane->stats().committed_offset.get() == 2000;
+  }));
 }
 
 TEST_CASE("nothing begins before the life is written down, however the last one ended") {

@@ -1,5 +1,6 @@
 // Members that come and go, and brokers that fail, on an embedded cluster.
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "captured_log.h"
@@ -214,6 +215,31 @@ TEST_CASE("a member that the group has expelled loses its lanes, joins again, an
   CHECK(eventually([&] { return service->snapshot().size() == 2; }));
   world.produce(20);
   CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a member that lost its partition again and again at one offset is not taken for one that died") {
+  const CapturedLog log;
+  World world(1);
+  world.rebalance_soon();
+  world.produce(3);
+  std::atomic<bool> open{false};
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (open) return Outcome::done();
+    (void)attempt.stop.wait_until(SteadyClock::now() + 2 * patience);
+    return Outcome::retry("stopped");
+  });
+  const auto begun = [&] { return world.history.started({0, 0}); };
+  for (int losses = 1; losses <= 3; ++losses) {
+    REQUIRE(eventually([&] { return begun() == losses; }));
+    world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::unknown_member);
+    REQUIRE(eventually([&] { return metric(*service, "rebalances_total", "lost") == losses; }));
+  }
+  REQUIRE(eventually([&] { return begun() == 4; }));
+  CHECK(log.lines({"msg=\"records run"}) == 0);
+  open = true;
+  world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::unknown_member);
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   stop_cleanly(*service);
 }
