@@ -58,7 +58,8 @@ void Inquiries::ask_committed(std::uint64_t request, std::vector<TopicPartition>
 void Inquiries::wake(const TopicPartition& partition) {
   {
     MutexLock lock(mutex_);
-    if (!wakes_.insert(partition).second) return;
+    if (wakes_.takes_part(partition)) return;
+    wakes_.ask(partition, SteadyClock::now());
   }
   changed_.notify_all();
 }
@@ -69,14 +70,14 @@ void Inquiries::run() {
     std::optional<TopicPartition> wake;
     {
       MutexLock lock(mutex_);
-      while (!stop_ && questions_.empty() && wakes_.empty()) changed_.wait(mutex_);
+      while (!stop_ && questions_.empty() && wakes_.size() == 0) changed_.wait(mutex_);
       if (stop_) return;
       if (!questions_.empty()) {
         question = std::move(questions_.front());
         questions_.pop_front();
       } else {
-        wake = *wakes_.begin();
-        wakes_.erase(wakes_.begin());
+        wake = wakes_.first(SteadyClock::now());
+        wakes_.leave(*wake);
       }
     }
     if (question) on_answer_(answer(*question));

@@ -10,10 +10,10 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <set>
 #include <thread>
 #include <vector>
 
+#include "base/fair_turn.h"
 #include "base/mutex.h"
 #include "kafka/consumer.h"
 
@@ -49,7 +49,8 @@ class Inquiries {
   Mutex mutex_;
   Condition changed_;
   std::deque<Question> questions_ GUARDED_BY(mutex_);
-  std::set<TopicPartition> wakes_ GUARDED_BY(mutex_);
+  // In turn: a leader that is down costs a slice, and the others are not kept waiting by its next one.
+  FairTurn<TopicPartition> wakes_ GUARDED_BY(mutex_){Duration::max()};
   std::map<TopicPartition, std::int64_t> log_ends_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -15,6 +15,10 @@ constexpr Duration most_of_drain = seconds(4);  // for closing: brokers that are
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
 constexpr Duration leave_patience = milliseconds(1500);
 
+/// The loop sleeps for that long at most; a turn that comes much later means that the process did not run.
+constexpr Duration longest_sleep = seconds(1);
+constexpr Duration standstill = 3 * longest_sleep;
+
 /// Since when something is so.
 void stamp(Relaxed<std::int64_t>& since, bool is_so, TimePoint now) {
   if (!is_so)
@@ -97,7 +101,7 @@ void ConsumerLoop::run() {
   next_commit_ = now_ + settings_.commit.interval;
   while (!done_) {
     if (ready_.empty() && !any_signalled_.load(std::memory_order_acquire) && !any_commands_.load()) {
-      auto until = std::min(next_tick_, now_ + seconds(1));
+      auto until = std::min(next_tick_, now_ + longest_sleep);
       if (rebalances_->handing_over() || closing_since_ || stopping_)
         until = std::min(until, now_ + milliseconds(10));
       signal_.wait_until(until);
@@ -111,7 +115,8 @@ void ConsumerLoop::run() {
 }
 
 void ConsumerLoop::turn() {
-  now_ = SteadyClock::now();
+  const auto before = std::exchange(now_, SteadyClock::now());
+  if (now_ - before >= standstill) stood_still(now_ - before);
   stats_.last_turn_ns.set(now_.time_since_epoch().count());
   while (auto event = consumer_->poll()) serve(*event);
   if (any_commands_.load()) run_commands();
@@ -125,6 +130,13 @@ void ConsumerLoop::turn() {
   bury();
   if (stops_.load() > 0) advance_stop();
   publish_lanes();
+}
+
+/// The process was stopped, or its machine: nobody has used up the time that has passed.
+void ConsumerLoop::stood_still(Duration gap) {
+  telemetry::warn("the process stood still",
+                  {{"ms", gap}, {"hint", "SIGSTOP, a suspended machine or no processor"}});
+  for (const auto& [partition, entry] : entries_) entry->lane->stood_still(now_, gap);
 }
 
 bool ConsumerLoop::post(LaneCommand command) {

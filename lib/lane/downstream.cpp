@@ -29,16 +29,24 @@ std::string Downstream::last_failure() const {
   return last_failure_;
 }
 
-std::uint32_t Downstream::room(TimePoint now) const {
+std::uint32_t Downstream::room(const void* who, TimePoint now) {
   if (closed()) return delivery::Breaker::unlimited;
   MutexLock lock(mutex_);
-  return breaker_.room(now);
+  turn_.ask(who, now);
+  const auto room = breaker_.room(now);
+  return turn_.first(now) == who ? room : 0;
 }
 
-bool Downstream::admit(std::uint32_t calls, TimePoint now) {
+void Downstream::leave(const void* who) {
+  MutexLock lock(mutex_);
+  turn_.leave(who);
+}
+
+bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
   if (closed()) return true;
   MutexLock lock(mutex_);
   if (calls > breaker_.room(now)) return false;
+  turn_.leave(who);
   const auto before = breaker_.state();
   breaker_.begin(now, calls);
   log_change(before, "asking again");

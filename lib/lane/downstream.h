@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/fair_turn.h"
 #include "base/mutex.h"
 #include "delivery/breaker.h"
 
@@ -32,10 +33,14 @@ class Downstream {
   /// Why it is not closed, in the words of the last failure.
   std::string last_failure() const EXCLUDES(mutex_);
 
-  /// How many calls may begin: a hint for who submits; admit() decides.
-  std::uint32_t room(TimePoint now) const EXCLUDES(mutex_);
-  /// Calls are about to begin. False: none of them may.
-  bool admit(std::uint32_t calls, TimePoint now) EXCLUDES(mutex_);
+  /// How many calls `who` may begin, which has some: a hint for who submits; admit() decides. While it is not
+  /// closed, those who ask have their turn one after the other, so that no record that always fails keeps the
+  /// others from finding out that the downstream is back. A turn ends when a call is admitted.
+  std::uint32_t room(const void* who, TimePoint now) EXCLUDES(mutex_);
+  /// `who` has nothing to call for.
+  void leave(const void* who) EXCLUDES(mutex_);
+  /// Calls of `who` are about to begin. False: none of them may.
+  bool admit(const void* who, std::uint32_t calls, TimePoint now) EXCLUDES(mutex_);
 
   /// Calls that were answered, by the downstream itself, each after about `took`.
   void answered(std::uint32_t calls, Duration took, TimePoint now) EXCLUDES(mutex_);
@@ -59,6 +64,7 @@ class Downstream {
   mutable Mutex mutex_;
   delivery::Breaker breaker_ GUARDED_BY(mutex_);
   std::string last_failure_ GUARDED_BY(mutex_);
+  FairTurn<const void*> turn_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::lane

@@ -38,7 +38,7 @@ OutcomeLabel label_of(const handler::Outcome& outcome) {
 void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
   if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
-  if (!watched() || context_.downstream->admit(task.size(), SteadyClock::now()))
+  if (!watched() || context_.downstream->admit(this, task.size(), SteadyClock::now()))
     return context_.handler->handle(std::move(task));
   withhold(std::move(task));
 }

@@ -76,6 +76,7 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   if (!state_.drain(now)) return;
   stats_->state.set(State::draining);
   leave_rate(now);
+  if (context_.downstream != nullptr) context_.downstream->leave(&execution_);
   log_state("lane draining");
   let_go(retries_.clear(&handler::Item::sequence));  // not waited for: a drain is everybody's time
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !watch_.careful();
@@ -134,6 +135,7 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   stats_->state.set(State::revoked);
   source_.reset();
   leave_rate(now);
+  if (context_.downstream != nullptr) context_.downstream->leave(&execution_);
   if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
   pool_->close();
   if (ending == Ending::given_up)

@@ -255,8 +255,10 @@ void Lane::run_alone(handler::Item item) {
 }
 
 void Lane::submit_due_retries(TimePoint now) {
+  if (!retry_due(now)) return;
   // What the breaker would withhold would only come back.
-  auto room = context_.downstream == nullptr ? delivery::Breaker::unlimited : context_.downstream->room(now);
+  auto room = context_.downstream == nullptr ? delivery::Breaker::unlimited
+                                             : context_.downstream->room(&execution_, now);
   bool any = false;
   while (room > 0 && retry_due(now) && !rate_room(now).none()) {
     auto item = retries_.pop_due(now);

@@ -202,3 +202,19 @@ TEST_CASE("without max_crashes nothing is written and nobody is careful") {
   CHECK_FALSE(watch.careful());
   CHECK_FALSE(watch.condemned(3));
 }
+
+TEST_CASE("careful lanes have their turn one after the other") {
+  const TimePoint now{seconds(1)};
+  CarefulTurn turn;
+  std::vector<int> lanes{1, 2, 3};
+  CHECK(turn.take(&lanes[0], now));
+  CHECK(turn.take(&lanes[0], now));
+  CHECK_FALSE(turn.take(&lanes[1], now));
+  CHECK_FALSE(turn.take(&lanes[2], now));
+  turn.give_back(&lanes[0]);
+  CHECK_FALSE(turn.take(&lanes[0], now));  // as soon as the others have had theirs
+  CHECK(turn.take(&lanes[1], now));
+  turn.give_back(&lanes[2]);  // it does not wait any more
+  turn.give_back(&lanes[1]);
+  CHECK(turn.take(&lanes[0], now));
+}
