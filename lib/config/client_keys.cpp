@@ -26,7 +26,12 @@ constexpr ClientKey secret(std::string_view name, std::string_view description) 
           .choices = {},
           .secret = true,
           .default_value = {},
-          .since = {}};
+          .since = {},
+          .credential = true};
+}
+constexpr ClientKey credential(ClientKey key) {
+  key.credential = true;
+  return key;
 }
 constexpr ClientKey number(std::string_view name, std::int64_t min, std::int64_t max,
                            std::string_view description, std::string_view since = "") {
@@ -63,7 +68,7 @@ constexpr ClientKey consumer_only(ClientKey key) {
 }
 
 constexpr ClientKey file_of_secret(std::string_view name, std::string_view description) {
-  auto key = text(name, description);
+  auto key = credential(text(name, description));
   key.names_secret = true;
   return key;
 }
@@ -109,8 +114,8 @@ constexpr ClientKey keys[] = {
     text("ssl.ca.location", "file or directory of the CA certificates that brokers are checked by"),
     text("ssl.ca.pem", "the CA certificates themselves, in PEM"),
     text("ssl.crl.location", "file of revoked certificates"),
-    text("ssl.certificate.location", "file of the client's certificate"),
-    text("ssl.certificate.pem", "the client's certificate itself, in PEM"),
+    credential(text("ssl.certificate.location", "file of the client's certificate")),
+    credential(text("ssl.certificate.pem", "the client's certificate itself, in PEM")),
     file_of_secret("ssl.key.location", "file of the client's private key, for its owner only"),
     secret("ssl.key.pem", "the client's private key itself, in PEM"),
     secret("ssl.key.password", "password of the private key"),
@@ -129,19 +134,19 @@ constexpr ClientKey keys[] = {
            "how laneway proves who it is"),
     choice("sasl.mechanisms", "PLAIN SCRAM-SHA-256 SCRAM-SHA-512 GSSAPI OAUTHBEARER",
            "another name of sasl.mechanism"),
-    text("sasl.username", "user for PLAIN and SCRAM"),
+    credential(text("sasl.username", "user for PLAIN and SCRAM")),
     secret("sasl.password", "password for PLAIN and SCRAM"),
     text("sasl.kerberos.service.name", "the brokers' principal without the host"),
-    text("sasl.kerberos.principal", "laneway's principal"),
+    credential(text("sasl.kerberos.principal", "laneway's principal")),
     file_of_secret("sasl.kerberos.keytab", "key table that `kinit` was run with, for its owner only"),
     number("sasl.kerberos.min.time.before.relogin", 0, 86400000, "ms between ticket refreshes; 0: none"),
     choice("sasl.oauthbearer.method", "default oidc",
            "where tokens come from; oidc needs a librdkafka built with libcurl (Debian 12's is not)"),
-    text("sasl.oauthbearer.client.id", "client of the token end point"),
+    credential(text("sasl.oauthbearer.client.id", "client of the token end point")),
     secret("sasl.oauthbearer.client.secret", "secret of the token end point's client"),
     text("sasl.oauthbearer.token.endpoint.url", "token end point"),
     text("sasl.oauthbearer.scope", "scope asked for"),
-    text("sasl.oauthbearer.extensions", "extensions, key=value separated by commas"),
+    credential(text("sasl.oauthbearer.extensions", "extensions, key=value separated by commas")),
     secret("sasl.oauthbearer.config", "fields of an unsecured token"),
     flag("enable.sasl.oauthbearer.unsecure.jwt", "unsecured tokens, for tests"),
     // Group, session and assignment
@@ -191,6 +196,16 @@ constexpr ClientKey keys_of_producers[] = {
 };
 
 }  // namespace
+
+ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSettings& own) {
+  const bool other_cluster = own.contains("bootstrap.servers");
+  ClientSettings client = own;
+  for (const auto& setting : consumer) {
+    const auto* key = find_client_key(setting.first);
+    if (key == nullptr || !(key->consumer_only || (other_cluster && key->credential))) client.insert(setting);
+  }
+  return client;
+}
 
 std::span<const ClientKey> producer_keys() { return keys_of_producers; }
 

@@ -7,10 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "config/config.h"
 
 namespace laneway::config {
 
@@ -28,6 +31,7 @@ struct ClientKey {
   std::string_view since;
   bool consumer_only = false;  ///< a producer has no such key
   bool names_secret = false;   ///< a file with a key in it, which not everyone may read
+  bool credential = false;     ///< proves who laneway is, to one cluster
 
   /// What a right value is: "a whole number from 1 to 3600000".
   std::string expects() const;
@@ -44,6 +48,14 @@ const ClientKey* find_client_key(std::string_view name);
 std::span<const ClientKey> producer_keys();
 /// A key that a producer may be given, one of its own or of those that both have; nullptr for any other.
 const ClientKey* find_producer_key(std::string_view name);
+
+/// The library's keys with their values.
+using ClientSettings = std::map<std::string, ClientSetting>;
+
+/// What a producer's client is made of: its own settings, and those of the consumer that a producer has as
+/// well. With bootstrap.servers of its own it is one of another cluster, which is shown no credential of the
+/// first.
+ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSettings& own);
 
 /// A key of the library that is refused, with the reason and what to do instead.
 struct RefusedClientKey {

@@ -177,6 +177,12 @@ std::string syntax_hint(std::string_view text, Position at) {
 
 }  // namespace
 
+Node key_node(const Entry& entry) {
+  Node node = scalar_node(entry.key, entry.position);
+  node.hidden = entry.value.hidden;
+  return node;
+}
+
 Node scalar_node(std::string text, Position position) {
   Node node;
   node.kind = Node::Kind::scalar;

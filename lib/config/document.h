@@ -31,6 +31,8 @@ struct Node {
   std::vector<Entry> entries;  ///< of a map, in the order of the text
   /// The text as it was written, where variables were put in: the only form that messages show.
   std::optional<std::string> written;
+  /// Messages show neither the text nor, of a map, a key.
+  bool hidden = false;
 
   bool is_scalar() const { return kind == Kind::scalar; }
   bool is_list() const { return kind == Kind::list; }
@@ -45,6 +47,9 @@ struct Entry {
   Position position;
   Node value;
 };
+
+/// The key as a value, for messages.
+Node key_node(const Entry& entry);
 
 /// Why a text is refused, in the words of Error.
 struct Fault {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <initializer_list>
 
 #include "config/checks.h"
+#include "config/client_keys.h"
+#include "config/connection_rules.h"
 #include "config/retry_topics.h"
 #include "config/schema.h"
 #include "config/schema_produce.h"
@@ -29,9 +30,7 @@ class Rules {
     check_times();
     check_membership();
     check_assignment();
-    check_protocol();
-    check_credentials();
-    check_insecure();
+    check_connections();
   }
 
  private:
@@ -39,7 +38,7 @@ class Rules {
   std::string client(const std::string& key) const { return lower(config_.client(key)); }
 
   /// At the first of the keys that was given, unless one of them is wrong by itself.
-  void refuse(std::initializer_list<std::string> keys, const std::string& what, const std::string& hint) {
+  void refuse(const std::vector<std::string>& keys, const std::string& what, const std::string& hint) {
     if (std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return problems_.concern(key); }))
       return;
     for (const std::string& key : keys) {
@@ -276,9 +275,6 @@ class Rules {
       refuse({"kafka.group.remote.assignor", "kafka.group.protocol"},
              "this has no effect without group.protocol: consumer", "group.protocol: consumer, or remove it");
     }
-    if (given("kafka.sasl.mechanism") && given("kafka.sasl.mechanisms"))
-      refuse({"kafka.sasl.mechanisms", "kafka.sasl.mechanism"},
-             "sasl.mechanism and sasl.mechanisms are the same key", "keep one");
   }
 
   void check_assignment() {
@@ -297,43 +293,27 @@ class Rules {
              "cooperative-sticky alone, or without it");
   }
 
-  void check_protocol() {
-    const auto protocol = client("security.protocol").empty() ? "plaintext" : client("security.protocol");
-    const bool tls = protocol == "ssl" || protocol == "sasl_ssl";
-    const bool sasl = protocol.starts_with("sasl_");
-    for (const auto& [key, setting] : config_.kafka) {
-      const bool about_tls = key.starts_with("ssl.") || key == "enable.ssl.certificate.verification";
-      if (about_tls && !tls)
-        refuse({"kafka." + key, "kafka.security.protocol"},
-               "this has no effect while security.protocol is " + protocol,
-               sasl ? "security.protocol: sasl_ssl" : "security.protocol: ssl or sasl_ssl");
-      if (key.starts_with("sasl.") && !sasl)
-        refuse({"kafka." + key, "kafka.security.protocol"},
-               "this has no effect while security.protocol is " + protocol,
-               tls ? "security.protocol: sasl_ssl" : "security.protocol: sasl_ssl or sasl_plaintext");
+  /// The key is there, and wrong.
+  bool known(const ConnectionProblem& problem) const {
+    return !problem.missing.empty() && problems_.concern("kafka." + problem.missing);
+  }
+
+  /// How brokers are reached: by `kafka`, and by what `handler.produce.kafka` makes of it.
+  void check_connections() {
+    const bool insecure = config_.allow_insecure || problems_.concern("allow_insecure");
+    for (const auto& problem : connection_problems({config_.kafka, config_.kafka, insecure})) {
+      if (known(problem)) continue;
+      std::vector<std::string> keys;
+      for (const auto& key : problem.keys) keys.push_back("kafka." + key);
+      refuse(keys, (problem.missing.empty() ? "" : "kafka.") + problem.what, problem.hint);
     }
-  }
-
-  void check_credentials() {
-    const auto mechanism = client("sasl.mechanism") + client("sasl.mechanisms");
-    if (mechanism != "plain" && !mechanism.starts_with("scram-")) return;
-    for (const char* key : {"kafka.sasl.username", "kafka.sasl.password"})
-      if (!given(key) && !problems_.concern(key))
-        refuse({"kafka.sasl.mechanism", "kafka.sasl.mechanisms"}, std::string(key) + " is missing",
-               "PLAIN and SCRAM need sasl.username and sasl.password, or sasl.password_file");
-  }
-
-  void check_insecure() {
-    if (config_.allow_insecure || problems_.concern("allow_insecure")) return;
-    const std::string hint = "remove it, or set allow_insecure: true if this is meant";
-    if (client("enable.ssl.certificate.verification") == "false")
-      refuse({"kafka.enable.ssl.certificate.verification"}, "the brokers' certificates would not be checked",
-             hint);
-    if (client("ssl.endpoint.identification.algorithm") == "none")
-      refuse({"kafka.ssl.endpoint.identification.algorithm"}, "the brokers' names would not be checked",
-             hint);
-    if (client("enable.sasl.oauthbearer.unsecure.jwt") == "true")
-      refuse({"kafka.enable.sasl.oauthbearer.unsecure.jwt"}, "tokens would not be signed", hint);
+    const auto* produce = std::get_if<ProduceHandler>(&config_.handler);
+    if (produce == nullptr || produce->client.empty()) return;
+    const auto all = client_of_producer(config_.kafka, produce->client);
+    for (const auto& problem : connection_problems({all, produce->client, insecure})) {
+      if (known(problem)) continue;
+      refuse({"handler.produce.kafka"}, problem.keys.front() + ": " + problem.what, problem.hint);
+    }
   }
 
   const Config& config_;
@@ -341,32 +321,6 @@ class Rules {
   const Expected& expected_;
   Problems& problems_;
 };
-
-/// host:port, or what follows the scheme of a URL.
-std::string authority_of(const std::string& server) {
-  const auto scheme = server.find("://");
-  const auto begin = scheme == server.npos ? 0 : scheme + 3;
-  return server.substr(begin, server.find_first_of("/?#", begin) - begin);
-}
-
-bool is_loopback(const std::string& server) {
-  const auto authority = authority_of(server);
-  const auto host = authority.substr(authority.rfind('@') + 1);
-  if (host.starts_with("[::1]")) return true;
-  const auto name = host.substr(0, host.find(':'));
-  return lower(name) == "localhost" ||
-         (name.starts_with("127.") && name.find_first_not_of("0123456789.") == name.npos);
-}
-
-std::optional<std::string> unencrypted_brokers(const Config& config) {
-  const auto protocol = lower(config.client("security.protocol"));
-  if (protocol == "ssl" || protocol == "sasl_ssl") return std::nullopt;
-  const auto servers = split(config.client("bootstrap.servers"), ",");
-  if (std::all_of(servers.begin(), servers.end(), is_loopback)) return std::nullopt;
-  return std::string("records ") + (protocol == "sasl_plaintext" ? "and credentials " : "") +
-         "travel unencrypted to brokers on other machines (kafka.security.protocol: ssl or sasl_ssl, or "
-         "allow_insecure: true if this is meant)";
-}
 
 std::optional<std::string> unencrypted_credentials(const Config& config) {
   const auto* http = std::get_if<HttpHandler>(&config.handler);
@@ -389,8 +343,15 @@ void check_rules(const Config& config, const Settings& settings, const Expected&
 std::vector<std::string> warnings_about(const Config& config) {
   std::vector<std::string> warnings;
   if (config.allow_insecure) return warnings;
-  for (auto& warning : {unencrypted_brokers(config), unencrypted_credentials(config)})
-    if (warning) warnings.push_back(*warning);
+  const auto add = [&](std::optional<std::string> warning) {
+    if (warning) warnings.push_back(std::move(*warning));
+  };
+  add(unencrypted(config.kafka, "kafka.security.protocol"));
+  const auto* produce = std::get_if<ProduceHandler>(&config.handler);
+  if (produce != nullptr && (produce->other_cluster() || produce->client.contains("security.protocol")))
+    add(unencrypted(client_of_producer(config.kafka, produce->client),
+                    "handler.produce.kafka: security.protocol"));
+  add(unencrypted_credentials(config));
   return warnings;
 }
 

@@ -42,8 +42,7 @@ std::optional<BadValue> set_sleep(SimulateHandler::Sleep& sleep, const Node& nod
     return BadValue{node, ""};
   }
   for (const Entry& entry : node.entries) {
-    if (entry.key != "p50" && entry.key != "p99")
-      return BadValue{scalar_node(entry.key, entry.position), "this key does not exist"};
+    if (entry.key != "p50" && entry.key != "p99") return BadValue{key_node(entry), "this key does not exist"};
     const auto parsed = parse_sleep(entry.value.text);
     if (!parsed) return BadValue{entry.value, parsed.error().message};
     (entry.key == "p50" ? p50 : p99) = *parsed;

@@ -37,8 +37,8 @@ std::optional<BadValue> read_secret_file(std::string& name, const Entry& entry, 
 std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& client, const Entry& entry) {
   std::string name = entry.key;
   std::string value = entry.value.text;
-  const auto key_node = scalar_node(name, entry.position);
-  if (!entry.value.is_scalar()) return BadValue{entry.value, name + " is written in one piece"};
+  const auto key_node = config::key_node(entry);
+  if (!entry.value.is_scalar()) return BadValue{entry.value, "a client key has one value"};
   if (auto bad = read_secret_file(name, entry, value)) return bad;
   const auto* key = find_producer_key(name);
   if (key == nullptr) return BadValue{key_node, "a producer of laneway does not take this key"};
@@ -56,8 +56,9 @@ Property client_property() {
       "handler.produce.kafka",
       "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, compression.type: "
       "lz4 }",
-      "client keys of the producer, beside and before those of kafka", AT_PRODUCE(client), set_client_key,
-      [](const std::string& key, const ClientSetting& setting) {
+      "client keys of the producer, beside and before those of kafka; with bootstrap.servers of its own it "
+      "takes over no user, password, key or certificate from there",
+      AT_PRODUCE(client), set_client_key, [](const std::string& key, const ClientSetting& setting) {
         return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
       });
   property.equal = [](const Config& a, const Config& b) {
@@ -71,7 +72,7 @@ Property client_property() {
 }
 
 std::optional<BadValue> set_header_name(std::map<std::string, std::string>& names, const Entry& entry) {
-  if (entry.key.empty()) return BadValue{scalar_node(entry.key, entry.position), "a header has a name"};
+  if (entry.key.empty()) return BadValue{key_node(entry), "a header has a name"};
   if (!entry.value.is_scalar()) return BadValue{entry.value, "a name, or \"\" to leave the header out"};
   names[entry.key] = entry.value.text;
   return std::nullopt;

@@ -14,21 +14,51 @@ constexpr std::string_view prefix = "LANEWAY_";
 constexpr std::string_view client_prefix = "LANEWAY_KAFKA__";
 constexpr std::string_view file_suffix = "_file";
 
+/// Whoever writes a variable wrongly may have put a secret into it. What can only be a number, a word or a
+/// name is shown all the same.
+bool may_hold_secret(const std::string& path) {
+  if (below(path, "kafka") || path.ends_with(file_suffix)) return path.ends_with(file_suffix);
+  const auto* property = find_property(path);
+  return property == nullptr || property->structured;
+}
+
+void hide(Node& node) {
+  node.hidden = true;
+  for (Node& item : node.items) hide(item);
+  for (Entry& entry : node.entries) hide(entry.value);
+}
+
+bool holds_secret(const std::string& path, const Node& value) {
+  return path == "handler.produce.kafka" &&
+         std::any_of(value.entries.begin(), value.entries.end(), [](const Entry& entry) {
+           const auto* key = find_producer_key(entry.key);
+           return key != nullptr && key->secret;
+         });
+}
+
 /// A text from outside the file: a list or a map in YAML's flow style where the setting takes one, else the
 /// text.
 void add_text(std::string path, const std::string& text, const Place& place, std::vector<Setting>& out,
               Problems& problems) {
+  const bool hidden = place.layer == Layer::environment && may_hold_secret(path);
   Node value = scalar_node(text, {});
   if (text.empty() || text == "{}") value.kind = is_section(path) ? Node::Kind::null : Node::Kind::scalar;
   const auto* property = find_property(path);
   if (property != nullptr && property->structured && (text.starts_with('[') || text.starts_with('{'))) {
     Document document = parse_document(text);
     if (!document.faults.empty()) {
-      problems.add(place, path, "found " + in_quotes(text) + ": " + document.faults.front().what,
-                   "expected " + property->expects);
+      value.hidden = hidden;
+      const auto what = hidden ? "it cannot be read as YAML" : document.faults.front().what;
+      problems.add(place, path, "found " + shown(value) + ": " + what, "expected " + property->expects);
       return;
     }
     value = std::move(document.root);
+  }
+  if (hidden) hide(value);
+  if (place.layer == Layer::command_line && holds_secret(path, value)) {
+    problems.add(place, path, "every user of the machine can see a secret on the command line",
+                 "use its key with _file, or the variable LANEWAY_HANDLER__PRODUCE__KAFKA");
+    return;
   }
   out.push_back({std::move(path), std::move(value), place});
 }

@@ -119,6 +119,7 @@ Result<std::string> put_variables_in(const std::string& text, const Environment&
 }
 
 std::string shown(const Node& value) {
+  if (value.hidden) return "a value that is not shown";
   switch (value.kind) {
     case Node::Kind::null:
       return "no value";

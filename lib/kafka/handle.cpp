@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "config/text.h"
 #include "telemetry/log.h"
 
 namespace laneway::kafka {
@@ -53,6 +54,14 @@ Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf) {
                  ""};
   (void)conf.release();  // the handle owns it now
   return HandlePtr(handle);
+}
+
+bool makes_no_contact(const ClientSettings& settings) {
+  const auto value = [&](const char* key) { return config::lower(setting_of(settings, key)); };
+  if (!value("security.protocol").starts_with("sasl_")) return true;
+  const auto mechanism = value("sasl.mechanism") + value("sasl.mechanisms");
+  if (mechanism.empty() || mechanism == "gssapi") return false;
+  return mechanism != "oauthbearer" || value("sasl.oauthbearer.method") != "oidc";
 }
 
 ListPtr to_list(const std::vector<TopicPartition>& partitions) {

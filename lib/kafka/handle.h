@@ -52,6 +52,10 @@ Result<ConfPtr> make_conf(const ClientSettings& settings);
 void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value);
 Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf);
 
+/// Whether a client of these settings that knows no brokers asks nobody: Kerberos and OIDC fetch a ticket or
+/// a token as soon as there is a client.
+bool makes_no_contact(const ClientSettings& settings);
+
 ListPtr to_list(const std::vector<TopicPartition>& partitions);
 /// With their metadata.
 ListPtr to_list(const std::vector<CommittedOffset>& offsets);

@@ -92,12 +92,18 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings) {
 }  // namespace
 
 ClientSettings producer_client(const ClientSettings& consumer, const ClientSettings& overrides) {
-  ClientSettings client = overrides;
-  for (const auto& setting : consumer) {
-    const auto* key = config::find_client_key(setting.first);
-    if (key == nullptr || !key->consumer_only) client.insert(setting);
+  return config::client_of_producer(consumer, overrides);
+}
+
+Status check_producer(ProducerSettings settings) {
+  settings.transactional_id.clear();
+  settings.client.erase("bootstrap.servers");
+  if (!makes_no_contact(settings.client)) {
+    const auto conf = make_conf(settings.client);
+    return conf ? Status() : conf.error();
   }
-  return client;
+  const auto handle = make_producer(settings);
+  return handle ? Status() : handle.error();
 }
 
 class Producer::Implementation {

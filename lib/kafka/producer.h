@@ -103,8 +103,12 @@ struct ProducerSettings {
 };
 
 /// The keys of a consumer's configuration that a producer has as well (connection, TLS, SASL), with
-/// `overrides` in place of those of the same name.
+/// `overrides` in place of those of the same name; without its credentials where these name other brokers.
 ClientSettings producer_client(const ClientSettings& consumer, const ClientSettings& overrides = {});
+
+/// Whether the client accepts these settings, found without brokers and outside any transaction: nobody is
+/// contacted, and no producer of the same transactional_id is replaced.
+Status check_producer(ProducerSettings settings);
 
 class Producer {
  public:

@@ -174,13 +174,62 @@ TEST_CASE("transactional: one member, one cluster, only committed records") {
 }
 
 TEST_CASE("a producer's own client keys are those of the list") {
-  CHECK(produce("{ topic: out, kafka: { linger.ms: 20, compression.type: lz4, sasl.password: x } }").empty());
+  CHECK(produce("{ topic: out, kafka: { linger.ms: 20, compression.type: lz4 } }").empty());
   CHECK(produce("{ topic: out, kafka: { acks: 1 } }").find("does not take this key") != std::string::npos);
   CHECK(produce("{ topic: out, kafka: { fetch.min.bytes: 1 } }").find("does not take this key") !=
         std::string::npos);
   CHECK(produce("{ topic: out, kafka: { linger.ms: soon } }").find("linger.ms is a whole number from") !=
         std::string::npos);
   CHECK(produce("{ topic: ^out }").find("a pattern") != std::string::npos);
+}
+
+TEST_CASE("the rules on TLS and credentials hold for a producer's own client keys") {
+  const auto in = [](const std::string& kafka, const std::string& own, const std::string& more = "") {
+    return errors_of("kafka: { bootstrap.servers: a, group.id: g" + kafka +
+                     " }\ntopics: [orders]\nhandler: { produce: { topic: out, kafka: { " + own + " } } }\n" +
+                     more);
+  };
+  const std::string at = "f.yaml:3:42: handler.produce.kafka: ";
+  const std::string unchecked = "security.protocol: ssl, enable.ssl.certificate.verification: false";
+  CHECK(in("", unchecked) ==
+        at +
+            "enable.ssl.certificate.verification: the brokers' certificates would not be checked (remove it, "
+            "or set allow_insecure: true if this is meant)\n");
+  CHECK(in("", unchecked, "allow_insecure: true\n").empty());
+  CHECK(in("", "security.protocol: ssl, ssl.endpoint.identification.algorithm: none")
+            .find("the brokers' names would not be checked") != std::string::npos);
+  CHECK(in("", "ssl.ca.location: /ca.pem") ==
+        at + "ssl.ca.location: this has no effect while security.protocol is plaintext (security.protocol: "
+             "ssl or sasl_ssl)\n");
+  CHECK(in(", security.protocol: ssl", "ssl.ca.location: /ca.pem").empty());
+  CHECK(in("", "sasl.username: u").find("no effect while security.protocol is plaintext") !=
+        std::string::npos);
+
+  const std::string login =
+      ", security.protocol: sasl_ssl, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p";
+  CHECK(in(login, "linger.ms: 5").empty());
+  CHECK(in(login, "sasl.mechanisms: PLAIN").find("are the same key") != std::string::npos);
+  CHECK(
+      in(login, "bootstrap.servers: b")
+          .find("sasl.username is missing (the credentials of kafka are not shown to other brokers") !=
+      std::string::npos);
+  CHECK(in(login, "bootstrap.servers: b, sasl.username: u, sasl.password: p").empty());
+  CHECK(in(login, "bootstrap.servers: b, security.protocol: ssl").empty());
+}
+
+TEST_CASE("records that travel unencrypted to a producer's brokers are warned of") {
+  const auto warnings = [](const std::string& own) {
+    return loaded(
+               "kafka: { bootstrap.servers: a, group.id: g, security.protocol: ssl }\ntopics: [orders]\n"
+               "handler: { produce: { topic: out, kafka: { " +
+               own + " } } }\n")
+        .warnings;
+  };
+  CHECK(warnings("linger.ms: 5").empty());
+  CHECK(warnings("bootstrap.servers: b").empty());
+  const auto plain = warnings("bootstrap.servers: b, security.protocol: plaintext");
+  REQUIRE(plain.size() == 1);
+  CHECK(plain[0].find("handler.produce.kafka: security.protocol") != std::string::npos);
 }
 
 TEST_CASE("a drain is shorter than what the group allows") {

@@ -300,10 +300,31 @@ TEST_CASE("a producer takes connection settings of a consumer and leaves what on
                                    {"group.id", {"g", "", false}},
                                    {"sasl.username", {"u", "", false}},
                                    {"fetch.min.bytes", {"1", "", false}}};
-  const auto client = producer_client(consumer, setting("bootstrap.servers", "b:1"));
-  CHECK(client.size() == 2);
-  CHECK(client.at("bootstrap.servers").value == "b:1");
+  const auto client = producer_client(consumer, setting("client.id", "writer"));
+  CHECK(client.size() == 3);
+  CHECK(client.at("bootstrap.servers").value == "a:1");
+  CHECK(client.at("client.id").value == "writer");
   CHECK(client.at("sasl.username").value == "u");
+}
+
+TEST_CASE("a producer shows other brokers none of the consumer's credentials") {
+  ClientSettings consumer = {{"bootstrap.servers", {"a:1", "", false}},
+                             {"security.protocol", {"sasl_ssl", "", false}},
+                             {"ssl.ca.location", {"/ca.pem", "", false}}};
+  for (const char* key :
+       {"sasl.username", "sasl.password", "ssl.key.location", "ssl.key.pem", "ssl.key.password",
+        "ssl.keystore.location", "ssl.keystore.password", "ssl.certificate.location", "ssl.certificate.pem",
+        "sasl.kerberos.keytab", "sasl.kerberos.principal", "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.config"})
+    consumer[key] = {"x", "", false};
+  auto other = setting("bootstrap.servers", "b:1");
+  other["sasl.username"] = {"v", "", false};
+  const auto client = producer_client(consumer, other);
+  CHECK(client.size() == 4);
+  CHECK(client.at("bootstrap.servers").value == "b:1");
+  CHECK(client.at("security.protocol").value == "sasl_ssl");
+  CHECK(client.at("ssl.ca.location").value == "/ca.pem");
+  CHECK(client.at("sasl.username").value == "v");
 }
 
 TEST_CASE("a setting that the client refuses is an error that names it") {
