@@ -22,10 +22,14 @@ void ExecBackOff::failed(TimePoint now) {
   ++failures_;
 }
 
-Result<std::unique_ptr<Handler>> ExecHandler::make(const config::ExecHandler& settings) {
+Status ExecHandler::check(const config::ExecHandler& settings) {
   if (settings.command.empty())
     return Error{ErrorKind::configuration, "handler.exec.command: there is none", "name a program"};
-  if (const auto status = check_program(settings.command.front()); !status) return status.error();
+  return check_program(settings.command.front());
+}
+
+Result<std::unique_ptr<Handler>> ExecHandler::make(const config::ExecHandler& settings) {
+  if (const auto status = check(settings); !status) return status.error();
   return std::unique_ptr<Handler>(new ExecHandler(settings));
 }
 

@@ -50,6 +50,8 @@ class ExecHandler final : public RecordHandler {
  public:
   /// Error: configuration, for a program that cannot be executed.
   static Result<std::unique_ptr<Handler>> make(const config::ExecHandler& settings);
+  /// What make() would say of the settings. No effects.
+  static Status check(const config::ExecHandler& settings);
   ~ExecHandler() override;
 
   /// The handler's own time-out, from when a program has the record, comes first; this is the net behind it.

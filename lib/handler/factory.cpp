@@ -26,15 +26,29 @@ struct Maker {
   Made operator()(const config::ProduceHandler&) const { return ProduceHandler::make(config); }
 };
 
+struct Checker {
+  const config::Config& config;
+
+  Status operator()(const config::LogHandler&) const { return {}; }
+  Status operator()(const config::SimulateHandler& settings) const {
+    return SimulateHandler::check(settings);
+  }
+  Status operator()(const config::HttpHandler& settings) const {
+    const auto server = HttpHandler::check(settings);
+    return server ? Status() : server.error();
+  }
+  Status operator()(const config::ExecHandler& settings) const { return ExecHandler::check(settings); }
+  Status operator()(const config::PluginHandler& settings) const {
+    const auto file = check_plugin_file(settings.path);
+    return file ? Status() : file.error();
+  }
+  Status operator()(const config::ProduceHandler&) const { return ProduceHandler::check(config); }
+};
+
 }  // namespace
 
 Made make_handler(const config::Config& config) { return std::visit(Maker{config}, config.handler); }
 
-Status check_handler(const config::Config& config) {
-  if (const auto* plugin = std::get_if<config::PluginHandler>(&config.handler))
-    return check_plugin_file(plugin->path);
-  const auto made = make_handler(config);
-  return made ? Status() : made.error();
-}
+Status check_handler(const config::Config& config) { return std::visit(Checker{config}, config.handler); }
 
 }  // namespace laneway::handler

@@ -14,7 +14,8 @@ namespace laneway::handler {
 
 Result<std::unique_ptr<Handler>> make_handler(const config::Config& config);
 
-/// What can be said of the settings without running the user's code.
+/// What can be said of the settings without effects: no handler is made, no code of the user runs, nobody is
+/// contacted, and a transactional service under the same id goes on. Of a plugin its file is looked at.
 Status check_handler(const config::Config& config);
 
 }  // namespace laneway::handler

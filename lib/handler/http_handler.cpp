@@ -28,10 +28,7 @@ Error refused(std::string key, std::string message, std::string hint) {
 
 }  // namespace
 
-Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& settings) {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (ready != CURLE_OK)
-    return Error{ErrorKind::internal, std::string("libcurl: ") + curl_easy_strerror(ready), ""};
+Result<std::string> HttpHandler::check(const config::HttpHandler& settings) {
   auto server = server_of(settings.url);
   if (!server) return server.error();
   if (settings.timeout < milliseconds(1))
@@ -44,6 +41,15 @@ Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& se
       return refused(
           "headers", without_control_characters(name) + " cannot be passed on",
           "name record headers that are HTTP tokens and that neither HTTP nor laneway sets itself");
+  return server;
+}
+
+Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpHandler& settings) {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (ready != CURLE_OK)
+    return Error{ErrorKind::internal, std::string("libcurl: ") + curl_easy_strerror(ready), ""};
+  const auto server = check(settings);
+  if (!server) return server.error();
   try {
     return std::unique_ptr<Handler>(new HttpHandler(settings, server.value()));
   } catch (const std::system_error& e) {

@@ -28,6 +28,8 @@ class HttpHandler final : public Handler {
   /// Errors: configuration, for an address that is none and header names that cannot be passed on; internal
   /// when the system refuses a thread or a descriptor.
   static Result<std::unique_ptr<Handler>> make(const config::HttpHandler& settings);
+  /// The server, host:port, that the settings are right for; else what make() would say of them. No effects.
+  static Result<std::string> check(const config::HttpHandler& settings);
   ~HttpHandler() override;
   /// How many threads it has.
   static std::uint32_t threads(const config::HttpHandler& settings);

@@ -19,21 +19,34 @@ std::string transactional_id(const config::Config& config, const config::Produce
   return id;
 }
 
+kafka::ProducerSettings producer_settings(const config::Config& config,
+                                          const config::ProduceHandler& settings) {
+  return {.client = kafka::producer_client(config.kafka, settings.client),
+          .delivery_timeout = settings.timeout,
+          .transactional_id = transactional_id(config, settings)};
+}
+
+Error of_handler(Error error) {
+  error.message = "handler.produce: " + error.message;
+  return error;
+}
+
 }  // namespace
+
+Status ProduceHandler::check(const config::Config& config) {
+  const auto& settings = std::get<config::ProduceHandler>(config.handler);
+  const auto checked = kafka::check_producer(producer_settings(config, settings));
+  return checked ? Status() : of_handler(checked.error());
+}
 
 Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& config) {
   const auto& settings = std::get<config::ProduceHandler>(config.handler);
-  auto client = kafka::producer_client(config.kafka, settings.client);
-  std::unique_ptr<ProduceHandler> made(new ProduceHandler(settings, client["bootstrap.servers"].value));
-  auto producer = kafka::Producer::create({.client = std::move(client),
-                                           .delivery_timeout = settings.timeout,
-                                           .transactional_id = transactional_id(config, settings),
-                                           .on_turn = [handler = made.get()] { handler->on_turn(); }});
-  if (!producer) {
-    auto error = producer.error();
-    error.message = "handler.produce: " + error.message;
-    return error;
-  }
+  auto of_producer = producer_settings(config, settings);
+  std::unique_ptr<ProduceHandler> made(
+      new ProduceHandler(settings, of_producer.client["bootstrap.servers"].value));
+  of_producer.on_turn = [handler = made.get()] { handler->on_turn(); };
+  auto producer = kafka::Producer::create(std::move(of_producer));
+  if (!producer) return of_handler(producer.error());
   made->producer_ = std::move(producer).value();
   made->transaction_ = made->producer_->transaction();
   return std::unique_ptr<Handler>(std::move(made));

@@ -45,6 +45,8 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
  public:
   /// Of `config.handler`, which is `produce`. Brokers are not contacted yet. Error: configuration.
   static Result<std::unique_ptr<Handler>> make(const config::Config& config);
+  /// What make() would say of the settings. No effects: no transaction is opened.
+  static Status check(const config::Config& config);
   ~ProduceHandler() override;
 
   void handle(Task task) noexcept override EXCLUDES(mutex_);

@@ -55,7 +55,7 @@ Duration simulated_sleep(const config::SimulateHandler::Sleep& sleep, double fir
   return duration_cast<Duration>(sleep.p50 * std::exp(spread * normal));
 }
 
-Result<std::unique_ptr<Handler>> SimulateHandler::make(const config::SimulateHandler& settings) {
+Status SimulateHandler::check(const config::SimulateHandler& settings) {
   const auto& sleep = settings.sleep;
   if (!is_fraction(settings.fail) || !is_fraction(settings.hang))
     return refused("fail and hang are fractions of the attempts", "give a number from 0 to 1");
@@ -64,6 +64,11 @@ Result<std::unique_ptr<Handler>> SimulateHandler::make(const config::SimulateHan
   if (sleep.p99 && (sleep.p50 == Duration::zero() || *sleep.p99 < sleep.p50))
     return refused("sleep.p99 is less than sleep.p50, or sleep.p50 is 0",
                    "give 0 < p50 <= p99, or a single duration");
+  return {};
+}
+
+Result<std::unique_ptr<Handler>> SimulateHandler::make(const config::SimulateHandler& settings) {
+  if (const auto status = check(settings); !status) return status.error();
   return std::unique_ptr<Handler>(new SimulateHandler(settings));
 }
 

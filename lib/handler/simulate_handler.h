@@ -25,6 +25,7 @@ class SimulateHandler final : public RecordHandler {
  public:
   /// Error: configuration, for a fraction outside [0, 1] or percentiles that make no distribution.
   static Result<std::unique_ptr<Handler>> make(const config::SimulateHandler& settings);
+  static Status check(const config::SimulateHandler& settings);
 
   Duration timeout() const override { return settings_.timeout; }
   std::string name() const override { return "simulate"; }

@@ -292,9 +292,13 @@ Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<Topi
 }
 
 Status check_settings(const ClientSettings& settings) {
-  auto opened = Directory::open(settings);
-  if (!opened) return opened.error();
-  return {};
+  auto unconnected = settings;
+  unconnected.erase("bootstrap.servers");
+  auto conf = make_conf(unconnected);
+  if (!conf) return conf.error();
+  if (!makes_no_contact(settings)) return {};
+  const auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  return handle ? Status() : handle.error();
 }
 
 Result<std::vector<std::string>> version_warnings(const ClientSettings& settings) {

@@ -262,6 +262,9 @@ TEST_CASE("client settings that do not go together are an error of the configura
   REQUIRE_FALSE(made);
   CHECK(made.error().kind == ErrorKind::configuration);
   CHECK(made.error().message.starts_with("handler.produce: "));
+  const auto checked = check_handler(world.config);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().message == made.error().message);
 }
 
 TEST_CASE("a sequential task writes its records in order") {
