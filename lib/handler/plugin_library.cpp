@@ -23,11 +23,16 @@ Error refused_library(const std::string& path, const std::string& what, std::str
 
 bool trusted_owner(const struct stat& status) { return status.st_uid == 0 || status.st_uid == ::geteuid(); }
 
+/// Who owns a folder, or may write to it, can put another file in the place of the plugin.
 Status check_folder(const std::string& path, const std::filesystem::path& folder) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0)
     return refused_library(
         path, "cannot look at " + folder.string() + ": " + std::generic_category().message(errno), "");
+  if (!trusted_owner(status))
+    return refused_library(
+        path, "the folder " + folder.string() + " belongs to neither root nor the user that runs laneway",
+        "chown root " + folder.string());
   const bool sticky = (status.st_mode & S_ISVTX) != 0;
   if ((status.st_mode & S_IWOTH) != 0 && !sticky)
     return refused_library(path, "every user of the machine may write to the folder " + folder.string(),
@@ -35,9 +40,16 @@ Status check_folder(const std::string& path, const std::filesystem::path& folder
   return {};
 }
 
+Status check_folders_above(const std::string& path, const std::filesystem::path& file) {
+  for (auto folder = file.parent_path();; folder = folder.parent_path()) {
+    if (auto checked = check_folder(path, folder); !checked) return checked;
+    if (folder == folder.root_path()) return {};
+  }
+}
+
 }  // namespace
 
-Status check_plugin_file(const std::string& path) {
+Result<std::string> check_plugin_file(const std::string& path) {
   if (!path.starts_with('/'))
     return refused_library(path, "this is not an absolute path",
                            "begin it with a /, such as /usr/lib/laneway/orders.so");
@@ -45,7 +57,7 @@ Status check_plugin_file(const std::string& path) {
   const auto real = std::filesystem::canonical(path, failure);
   if (failure) return refused_library(path, failure.message(), "name the shared library of the plugin");
   struct stat status {};
-  if (::stat(real.c_str(), &status) != 0)
+  if (::lstat(real.c_str(), &status) != 0)
     return refused_library(path, std::generic_category().message(errno),
                            "name the shared library of the plugin");
   if (!S_ISREG(status.st_mode))
@@ -56,15 +68,16 @@ Status check_plugin_file(const std::string& path) {
   if ((status.st_mode & S_IWOTH) != 0)
     return refused_library(path, "every user of the machine may write to the file",
                            "chmod o-w " + real.string());
-  for (auto folder = real.parent_path();; folder = folder.parent_path()) {
-    if (auto checked = check_folder(path, folder); !checked) return checked;
-    if (folder == folder.root_path()) return {};
-  }
+  if (auto checked = check_folders_above(path, real); !checked) return checked.error();
+  // Of links on the way the folders that hold them: who may replace a link chooses the file.
+  if (auto checked = check_folders_above(path, path); !checked) return checked.error();
+  return real.string();
 }
 
 Result<laneway_plugin> load_plugin(const std::string& path) {
-  if (auto checked = check_plugin_file(path); !checked) return checked.error();
-  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto real = check_plugin_file(path);
+  if (!real) return real.error();
+  void* library = ::dlopen(real->c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return refused_library(
         path, std::string("it cannot be loaded: ") + ::dlerror(),

@@ -1,5 +1,6 @@
 #include "handler/plugin_library.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -81,6 +82,33 @@ TEST_CASE("a link is judged by what it leads to") {
   fs::remove(copy.file);
   fs::create_symlink(hidden.file, copy.file);
   CHECK(refusal(copy.file).ends_with("the folder " + hidden.folder.string()));
+}
+
+TEST_CASE("what is loaded is the file that was checked, not what a link leads to by then") {
+  const Copy hidden;
+  const Copy copy;
+  fs::remove(copy.file);
+  fs::create_symlink(hidden.file, copy.file);
+  const auto table = load_plugin(copy.file);
+  REQUIRE(table.ok());
+  Dl_info info{};
+  REQUIRE(::dladdr(reinterpret_cast<const void*>(table->name), &info) != 0);
+  CHECK(info.dli_fname == hidden.file.string());
+}
+
+TEST_CASE("a folder that belongs to neither root nor us is refused, also that of a link") {
+  if (::geteuid() != 0) return;  // only root can give folders away
+  const Copy hidden;
+  const Copy copy;
+  fs::remove(copy.file);
+  fs::create_symlink(hidden.file, copy.file);
+  CHECK(check_plugin_file(copy.file).ok());
+  REQUIRE(::chown(copy.folder.c_str(), 12345, 12345) == 0);
+  CHECK(refusal(copy.file).ends_with("the folder " + copy.folder.string() +
+                                     " belongs to neither root nor the user that runs laneway"));
+  CHECK(check_plugin_file(hidden.file).ok());
+  REQUIRE(::chown(hidden.folder.c_str(), 12345, 12345) == 0);
+  CHECK(refusal(hidden.file).ends_with("belongs to neither root nor the user that runs laneway"));
 }
 
 TEST_CASE("a file that belongs to neither root nor us is refused") {
