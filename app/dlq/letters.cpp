@@ -11,10 +11,14 @@
 namespace laneway::dlq {
 namespace {
 
-/// Of the configuration: its consumer's keys, but another group, and no membership.
+/// Of the configuration: its consumer's keys, but another group, and nothing about membership, which a claim
+/// decides itself, by the classic protocol (kafka/group_claim.h).
 kafka::ClientSettings client_of(const config::Config& config, const std::string& group) {
   auto settings = config.kafka;
-  settings.erase("group.instance.id");
+  for (const char* key :
+       {"group.instance.id", "group.protocol", "group.remote.assignor", "partition.assignment.strategy",
+        "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms"})
+    settings.erase(key);
   settings["group.id"].value = group;
   return settings;
 }

@@ -3,6 +3,9 @@
 namespace laneway::kafka {
 namespace {
 
+/// RD_KAFKA_RESP_ERR__INVALID_DIFFERENT_RECORD, which the library has from 2.4.0 on.
+constexpr auto another_is_invalid = static_cast<rd_kafka_resp_err_t>(-138);
+
 /// For a record that was the only one of its batch.
 DeliveryStatus status_of(rd_kafka_resp_err_t code) {
   switch (code) {
@@ -50,6 +53,7 @@ const char* remedy(rd_kafka_resp_err_t code) {
 
 Delivery failed_delivery(rd_kafka_resp_err_t code, const char* words, bool alone, std::int32_t partition) {
   auto status = status_of(code);
+  if (code == another_is_invalid) status = DeliveryStatus::batch_refused;
   if (!alone && (status == DeliveryStatus::too_large || status == DeliveryStatus::invalid))
     status = DeliveryStatus::batch_refused;
   std::string error = words;

@@ -104,6 +104,19 @@ using Counts = std::map<std::string, std::uint64_t>;
 
 }  // namespace
 
+TEST_CASE_METHOD(World,
+                 "a redrive joins its group by the classic protocol, whatever that of the service is") {
+  config.kafka["group.protocol"] = {"consumer", "", false};
+  config.kafka["group.remote.assignor"] = {"uniform", "", false};
+  config.kafka.erase("session.timeout.ms");  // which that protocol refuses
+  write(0, "a", from(1));
+  Options options;
+  options.yes = true;
+  const auto summary = redrive(options);
+  CHECK_FALSE(summary.error);
+  CHECK(keys("orders", 1) == Keys{"a"});
+}
+
 TEST_CASE_METHOD(World, "a redrive sends each letter once, back where it came from") {
   for (int i = 0; i < 5; ++i) write(0, "a" + std::to_string(i), from(1));
   write(1, "b", from(0), {{"own", "1"}, {"laneway-redrives", "1"}});

@@ -8,6 +8,7 @@
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/consumer.h"
+#include "kafka/delivery_error.h"
 #include "kafka/embedded_cluster.h"
 
 using namespace laneway;
@@ -281,6 +282,11 @@ TEST_CASE("what a broker says of a batch of one is said of the record, of severa
       REQUIRE(producer->flush(Deadline::in(patience)));
       CHECK(answers.count(records == 1 ? alone : together) == records);
     }
+}
+
+TEST_CASE("a record that was refused for another one of its batch is to be tried again") {
+  const auto different_record = static_cast<rd_kafka_resp_err_t>(-138);  // from librdkafka 2.4.0 on
+  CHECK(failed_delivery(different_record, "w", false, 0).status == DeliveryStatus::batch_refused);
 }
 
 TEST_CASE("a topic that is not there is said") {
