@@ -167,8 +167,11 @@ constexpr ClientKey keys[] = {
     consumer_only(
         text("group.remote.assignor", "the broker's assignor, with group.protocol consumer", "2.4.0")),
     // Fetching
-    consumer_only(choice("auto.offset.reset", "earliest latest error smallest beginning largest end",
-                         "where a partition without a committed offset begins", "", "earliest")),
+    consumer_only(
+        choice("auto.offset.reset", "earliest latest smallest beginning largest end",
+               "where a partition without a committed offset begins; after retention a lane goes on "
+               "at the log's start, whatever this says",
+               "", "earliest")),
     consumer_only(choice("isolation.level", "read_committed read_uncommitted",
                          "are records of open transactions seen")),
     consumer_only(number("fetch.wait.max.ms", 0, 300000, "how long a broker collects fetch.min.bytes")),

@@ -38,7 +38,7 @@ void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_
   set_own(conf, "fetch.max.bytes", std::to_string(limits.fetch_total_bytes));
   set_own(conf, "statistics.interval.ms", std::to_string(limits.statistics_ms));
   set_default(settings, conf, "fetch.wait.max.ms", std::to_string(limits.fetch_wait_ms));
-  set_default(settings, conf, "auto.offset.reset", "earliest");
+  set_own(conf, "auto.offset.reset", "earliest");  // see consumer.h
   set_default(settings, conf, "client.id", "laneway");
   if (rd_kafka_version() >= version_with_queue_backoff)
     set_default(settings, conf, "fetch.queue.backoff.ms", "2");
@@ -58,6 +58,19 @@ Status only_result(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list
   return {};
 }
 
+/// Where a group without a committed offset begins.
+std::int64_t first_offset(const ClientSettings& settings) {
+  const auto reset = setting_of(settings, "auto.offset.reset");
+  const bool end = reset == "latest" || reset == "largest" || reset == "end";
+  return end ? RD_KAFKA_OFFSET_END : RD_KAFKA_OFFSET_BEGINNING;
+}
+
+/// Errors of a partition; all others are events.
+void on_error(rd_kafka_t*, int, const char* text, void*) {
+  if (!PartitionQueue::take_error(text))
+    telemetry::log(telemetry::Level::error, text, {{"source", "librdkafka"}});
+}
+
 Status to_status(ErrorPtr error, const std::string& what) {
   if (!error) return {};
   return client_error(rd_kafka_error_code(error.get()), what);
@@ -67,8 +80,10 @@ Status to_status(ErrorPtr error, const std::string& what) {
 
 class Consumer::Implementation {
  public:
-  Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, std::string g, std::function<void()> signal)
-      : group(std::move(g)),
+  Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, const ClientSettings& settings,
+                 std::function<void()> signal)
+      : group(setting_of(settings, "group.id")),
+        begins_at(first_offset(settings)),
         join_watch(std::move(w)),
         handle(std::move(h)),
         on_event(std::move(signal)),
@@ -90,6 +105,7 @@ class Consumer::Implementation {
     on_event();
   }
 
+  std::int64_t start_at(std::int64_t offset) const;
   std::optional<Event> translate(rd_kafka_event_t* event);
   std::optional<Event> translate_rebalance(rd_kafka_event_t* event);
   std::optional<Event> translate_error(rd_kafka_event_t* event);
@@ -102,6 +118,7 @@ class Consumer::Implementation {
   }
 
   const std::string group;
+  const std::int64_t begins_at;                 // a partition without a committed offset
   const std::unique_ptr<JoinWatch> join_watch;  // the handle's threads use it
   HandlePtr handle;
   const std::function<void()> on_event;
@@ -171,11 +188,11 @@ Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& setting
                                             RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_OFFSET_COMMIT);
   auto join_watch = std::make_unique<JoinWatch>();
   join_watch->attach(conf->get());
+  rd_kafka_conf_set_error_cb(conf->get(), on_error);
   auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
   if (!handle) return handle.error();
-  return std::unique_ptr<Consumer>(
-      new Consumer(std::make_unique<Implementation>(std::move(join_watch), std::move(handle).value(),
-                                                    setting_of(settings, "group.id"), std::move(on_event))));
+  return std::unique_ptr<Consumer>(new Consumer(std::make_unique<Implementation>(
+      std::move(join_watch), std::move(handle).value(), settings, std::move(on_event))));
 }
 
 Status Consumer::subscribe(const std::vector<std::string>& topics) {
@@ -230,11 +247,17 @@ std::unique_ptr<PartitionQueue> Consumer::open_queue(const TopicPartition& parti
   return std::make_unique<PartitionQueue>(queue, std::move(on_ready));
 }
 
+std::int64_t Consumer::Implementation::start_at(std::int64_t offset) const {
+  if (offset == unread_offset)
+    return RD_KAFKA_OFFSET_INVALID;  // which the client turns into the committed one
+  return offset == no_offset ? begins_at : offset;
+}
+
 Status Consumer::assign(const std::vector<CommittedOffset>& from) {
   ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(from.size())));
   for (const auto& start : from)
     rd_kafka_topic_partition_list_add(list.get(), start.partition.topic.c_str(), start.partition.partition)
-        ->offset = start.offset == no_offset ? RD_KAFKA_OFFSET_INVALID : start.offset;
+        ->offset = implementation_->start_at(start.offset);
   auto* handle = implementation_->handle.get();
   if (cooperative()) {
     implementation_->join_watch->assigned();
@@ -297,21 +320,23 @@ Status Consumer::seek(const TopicPartition& partition, std::int64_t offset) {
 }
 
 void Consumer::wake_leader(const TopicPartition& partition) {
-  if (rd_kafka_version() < version_with_queue_backoff) implementation_->inquiries->wake(partition);
+  if (rd_kafka_version() < version_with_queue_backoff) implementation_->inquiries->ask_log(partition, false);
 }
 
-std::int64_t Consumer::high_watermark(const TopicPartition& partition) const {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
+LogBounds Consumer::fetched_bounds(const TopicPartition& partition) const {
+  LogBounds bounds;
   const auto code = rd_kafka_get_watermark_offsets(implementation_->handle.get(), partition.topic.c_str(),
-                                                   partition.partition, &low, &high);
-  return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : no_offset;
+                                                   partition.partition, &bounds.start, &bounds.end);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return {std::max(bounds.start, no_offset), std::max(bounds.end, no_offset)};
 }
 
-void Consumer::ask_log_end(const TopicPartition& partition) { implementation_->inquiries->wake(partition); }
+void Consumer::ask_log(const TopicPartition& partition, bool find_leader) {
+  implementation_->inquiries->ask_log(partition, find_leader);
+}
 
-std::int64_t Consumer::log_end(const TopicPartition& partition) const {
-  return implementation_->inquiries->log_end(partition);
+LogAnswer Consumer::log_answer(const TopicPartition& partition) const {
+  return implementation_->inquiries->log_answer(partition);
 }
 
 Status Consumer::begin_close() {

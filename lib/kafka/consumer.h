@@ -15,6 +15,11 @@
 // (1–2 ms).
 // - After a full prefetch buffer it sleeps likewise; any request to that leader wakes it. From 2.2 on
 //   fetch.queue.backoff.ms does.
+// - auto.offset.reset is always `earliest` here, and only the lane decides where reading goes on
+//   (lane/position_judge.h). With `error`, an offset out of range stops the partition's fetcher, and a seek
+//   is then refused: only a new assignment would start the fetcher again, under the eager protocol one of all
+//   partitions (read in the source of 2.0.2 and 2.8.0: FETCH_NONE, ERR__STATE). With `latest`, the client
+//   skips what is still in the log.
 #pragma once
 
 #include <functional>
@@ -70,7 +75,13 @@ struct Statistics {
 };
 using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics>;
 
-enum class Pop { record, empty, end_of_partition, error };
+enum class Pop {
+  record,
+  empty,
+  end_of_partition,
+  corrupt,  ///< A batch fails its checksum; the offset is that of its first record.
+  error,
+};
 
 /// A partition's own fetch queue, un-forwarded. Destroy it before the partition is unassigned.
 class PartitionQueue {
@@ -82,15 +93,21 @@ class PartitionQueue {
 
   /// The next message, without waiting.
   Pop pop(Record& record, std::int64_t& offset);
-  /// What the last pop that answered `error` was about.
+  /// What the last pop that answered `error` or `corrupt` was about.
   const std::string& last_error() const { return last_error_; }
   /// Messages fetched and not popped.
   std::size_t length() const;
+
+  /// For the client's error callback: errors of a partition that the client does not hand out as messages (a
+  /// topic that does not exist any more) are given to the callback in the middle of a pop. False where no pop
+  /// is under way in this thread.
+  static bool take_error(const char* text);
 
  private:
   std::unique_ptr<rd_kafka_queue_s, void (*)(rd_kafka_queue_s*)> queue_;
   std::function<void()> on_ready_;  // called when the queue becomes non-empty
   std::string last_error_;
+  std::string error_;  // given to the error callback by the pop under way
 };
 
 class Consumer {
@@ -113,7 +130,7 @@ class Consumer {
 
   /// Before assign(): the partition's own queue. `on_ready` runs on a client thread.
   std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition, std::function<void()> on_ready);
-  /// Answers Assigned; no_offset means committed or auto.offset.reset.
+  /// Answers Assigned. What has no_offset begins where auto.offset.reset says.
   Status assign(const std::vector<CommittedOffset>& from);
   /// Answers Revoked, after the queues of the partitions are gone.
   Status unassign(const std::vector<TopicPartition>& partitions, bool all);
@@ -135,12 +152,12 @@ class Consumer {
   /// request is under way.
   void wake_leader(const TopicPartition& partition);
 
-  /// The log's end as last heard; no_offset when not known.
-  std::int64_t high_watermark(const TopicPartition& partition) const;
-  /// Where nothing is fetched, the client hears nothing of the log's end: this asks, and log_end() has the
-  /// last answer, or no_offset.
-  void ask_log_end(const TopicPartition& partition);
-  std::int64_t log_end(const TopicPartition& partition) const;
+  /// The log's bounds as the last fetch named them.
+  LogBounds fetched_bounds(const TopicPartition& partition) const;
+  /// Where nothing is fetched, or where a fetch is not to be believed, this asks for the log's bounds;
+  /// log_answer() has what came of it. `find_leader`: see inquiries.h.
+  void ask_log(const TopicPartition& partition, bool find_leader);
+  LogAnswer log_answer(const TopicPartition& partition) const;
 
   /// Leaves the group; Revoked may still come and wants its answer. Then closed() turns true.
   Status begin_close();

@@ -23,6 +23,22 @@ rd_kafka_resp_err_t error_of(rd_kafka_resp_err_t code, const rd_kafka_topic_part
   return code;
 }
 
+struct TopicDeleter {
+  void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
+};
+
+/// The client takes over what the answer says about leaders. The client chooses which broker it asks.
+rd_kafka_resp_err_t refresh_leaders(rd_kafka_t* handle, const std::string& name) {
+  const std::unique_ptr<rd_kafka_topic_t, TopicDeleter> topic(
+      rd_kafka_topic_new(handle, name.c_str(), nullptr));
+  if (!topic) return rd_kafka_last_error();
+  const rd_kafka_metadata_t* answer = nullptr;
+  const auto code = rd_kafka_metadata(handle, 0, topic.get(), &answer, to_ms(one_request));
+  const MetadataPtr metadata(answer);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR || metadata->topic_cnt != 1) return code;
+  return metadata->topics[0].err;
+}
+
 }  // namespace
 
 Inquiries::Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer)
@@ -55,11 +71,12 @@ void Inquiries::ask_committed(std::uint64_t request, std::vector<TopicPartition>
   changed_.notify_all();
 }
 
-void Inquiries::wake(const TopicPartition& partition) {
+void Inquiries::ask_log(const TopicPartition& partition, bool find_leader) {
   {
     MutexLock lock(mutex_);
-    if (wakes_.takes_part(partition)) return;
-    wakes_.ask(partition, SteadyClock::now());
+    if (find_leader) find_leaders_.insert(partition);
+    if (log_questions_.takes_part(partition)) return;
+    log_questions_.ask(partition, SteadyClock::now());
   }
   changed_.notify_all();
 }
@@ -67,37 +84,43 @@ void Inquiries::wake(const TopicPartition& partition) {
 void Inquiries::run() {
   for (;;) {
     std::optional<Question> question;
-    std::optional<TopicPartition> wake;
+    std::optional<TopicPartition> log_question;
+    bool find_leader = false;
     {
       MutexLock lock(mutex_);
-      while (!stop_ && questions_.empty() && wakes_.size() == 0) changed_.wait(mutex_);
+      while (!stop_ && questions_.empty() && log_questions_.size() == 0) changed_.wait(mutex_);
       if (stop_) return;
       if (!questions_.empty()) {
         question = std::move(questions_.front());
         questions_.pop_front();
       } else {
-        wake = wakes_.first(SteadyClock::now());
-        wakes_.leave(*wake);
+        log_question = log_questions_.first(SteadyClock::now());
+        log_questions_.leave(*log_question);
+        find_leader = find_leaders_.erase(*log_question) > 0;
       }
     }
     if (question) on_answer_(answer(*question));
-    if (wake) ask_leader(*wake);
+    if (log_question) ask_leader(*log_question, find_leader);
   }
 }
 
-void Inquiries::ask_leader(const TopicPartition& partition) {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  const auto code = rd_kafka_query_watermark_offsets(handle_, partition.topic.c_str(), partition.partition,
-                                                     &low, &high, to_ms(one_request));
+void Inquiries::ask_leader(const TopicPartition& partition, bool find_leader) {
+  auto code = find_leader ? refresh_leaders(handle_, partition.topic) : RD_KAFKA_RESP_ERR_NO_ERROR;
+  LogBounds bounds;
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+    code = rd_kafka_query_watermark_offsets(handle_, partition.topic.c_str(), partition.partition,
+                                            &bounds.start, &bounds.end, to_ms(one_request));
   MutexLock lock(mutex_);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) log_ends_[partition] = high;
+  auto& answer = log_answers_[partition];
+  ++answer.number;
+  answer.error = code == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : error_text(code);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) answer.bounds = bounds;
 }
 
-std::int64_t Inquiries::log_end(const TopicPartition& partition) {
+LogAnswer Inquiries::log_answer(const TopicPartition& partition) {
   MutexLock lock(mutex_);
-  const auto found = log_ends_.find(partition);
-  return found == log_ends_.end() ? no_offset : found->second;
+  const auto found = log_answers_.find(partition);
+  return found == log_answers_.end() ? LogAnswer{} : found->second;
 }
 
 Committed Inquiries::answer(const Question& question) {

@@ -1,15 +1,16 @@
 // The thread on which a Consumer makes the requests that the client library offers only in blocking form.
 // Private to this folder.
 //
-// Threads: ask_committed and wake come from the consumer loop; answers are handed to `on_answer` on the
+// Threads: ask_committed and ask_log come from the consumer loop; answers are handed to `on_answer` on the
 // thread of this class. Each request is made in slices, so that the destructor (which joins) waits for one
-// slice at most (1.5 s). Bounded: at most one wake-up and one known end per partition, and the committed
+// slice at most (1.5 s). Bounded: at most one question and one answer per partition, and the committed
 // requests of rebalances under way are waiting.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -26,10 +27,11 @@ class Inquiries {
 
   void ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout)
       EXCLUDES(mutex_);
-  /// A request to the partition's leader: that wakes the client's thread for it, and asks for the log's end.
-  void wake(const TopicPartition& partition) EXCLUDES(mutex_);
-  /// The log's end when it was last asked for; no_offset when it was not, or there was no answer.
-  std::int64_t log_end(const TopicPartition& partition) EXCLUDES(mutex_);
+  /// A request to the partition's leader: that wakes the client's thread for it, and asks for the log's
+  /// bounds. `find_leader`: some broker is asked first who leads the partition now, because the leader that
+  /// the client knows may have been replaced without knowing.
+  void ask_log(const TopicPartition& partition, bool find_leader) EXCLUDES(mutex_);
+  LogAnswer log_answer(const TopicPartition& partition) EXCLUDES(mutex_);
   /// Cancels what is waiting; the thread ends after the slice under way.
   void stop() EXCLUDES(mutex_);
 
@@ -41,7 +43,7 @@ class Inquiries {
   };
   void run() EXCLUDES(mutex_);
   Committed answer(const Question& question) EXCLUDES(mutex_);
-  void ask_leader(const TopicPartition& partition) EXCLUDES(mutex_);
+  void ask_leader(const TopicPartition& partition, bool find_leader) EXCLUDES(mutex_);
   bool stopping() EXCLUDES(mutex_);
 
   rd_kafka_s* const handle_;
@@ -50,8 +52,9 @@ class Inquiries {
   Condition changed_;
   std::deque<Question> questions_ GUARDED_BY(mutex_);
   // In turn: a leader that is down costs a slice, and the others are not kept waiting by its next one.
-  FairTurn<TopicPartition> wakes_ GUARDED_BY(mutex_){Duration::max()};
-  std::map<TopicPartition, std::int64_t> log_ends_ GUARDED_BY(mutex_);
+  FairTurn<TopicPartition> log_questions_ GUARDED_BY(mutex_){Duration::max()};
+  std::set<TopicPartition> find_leaders_ GUARDED_BY(mutex_);  // of those questions
+  std::map<TopicPartition, LogAnswer> log_answers_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

@@ -23,8 +23,23 @@ struct TopicPartition {
   std::string text() const { return topic + "[" + std::to_string(partition) + "]"; }
 };
 
-/// No offset: nothing committed, or where auto.offset.reset says.
+/// No offset: nothing committed, or not known.
 inline constexpr std::int64_t no_offset = -1;
+/// An offset may have been committed, but could not be read: the client looks for it itself.
+inline constexpr std::int64_t unread_offset = -2;
+
+/// The log of a partition as a broker described it: from `start` up to, and without, `end`.
+struct LogBounds {
+  std::int64_t start = no_offset;
+  std::int64_t end = no_offset;
+};
+
+/// What was found out when the brokers were asked for the bounds of a log.
+struct LogAnswer {
+  std::uint64_t number = 0;  ///< of the questions that are over; another number is another answer
+  LogBounds bounds;          ///< the last ones that a broker named
+  std::string error;         ///< why the last question found none; empty: it did
+};
 
 /// A partition's committed position: the next offset to process, and what travels with it.
 struct CommittedOffset {

@@ -60,6 +60,7 @@ bool ConsumerLoop::send_commit(const std::vector<Entry*>& lanes) {
     if (commits_->exact()) lane.work(now_);  // all that was answered is in the ledgers
     auto candidate = lane.commit_candidate(commits_->exact() ? max_map_bytes : default_map_bytes);
     const bool fits = !candidate || candidate->metadata.size() <= default_map_bytes;
+    if (commits_->exact() && lane.position_in_doubt()) whole = false;
     lane.hold_for_map(!fits, now_);
     whole = whole && fits;
     if (!candidate) continue;

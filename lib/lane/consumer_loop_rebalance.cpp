@@ -33,7 +33,8 @@ void ConsumerLoop::ask_committed(std::uint64_t request, const Partitions& partit
 
 void ConsumerLoop::assign(const std::vector<kafka::CommittedOffset>& from) {
   std::vector<std::pair<Entry*, std::unique_ptr<PartitionSource>>> sources;
-  for (const auto& start : from) sources.push_back(add_lane(start));
+  for (const auto& start : from)
+    sources.push_back(add_lane({start.partition, std::max(start.offset, kafka::no_offset), start.metadata}));
   if (auto status = consumer_->assign(from); !status) fail(client_broken(status.error().text()));
   for (auto& [entry, source] : sources) {
     entry->lane->start(std::move(source), now_);

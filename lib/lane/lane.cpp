@@ -156,6 +156,7 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::retries_full,
              keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)), now);
   state_.set(Hold::breaker_open, breaker_holds(), now);
+  state_.set(Hold::position, judge_.in_doubt() || corrupt_at_.has_value(), now);
   const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !retry_due(now);
   if (wants_none) leave_rate(now);
   state_.set(Hold::rate_limited, !wants_none && rate_waits(now), now);
@@ -181,6 +182,7 @@ std::string Lane::hold_reasons() const {
   add(Hold::rate_limited, "rate limit");
   add(Hold::map_full, "completion map too long for a transaction");
   add(Hold::by_hand, "by hand");
+  add(Hold::position, corrupt_at_ ? "corrupt records" : "position in doubt");
   return text;
 }
 

@@ -10,7 +10,9 @@
 // from any thread and must only signal. Nothing blocks except close_pool, up to its deadline.
 //
 // An error of the source (a topic that may not be read) does not end the lane: it waits, says so every half
-// minute, and goes on when the source gives something again.
+// minute, and goes on when the source gives something again. An offset below the one that the lane expects
+// puts its position in doubt (position_judge.h): nothing is taken and nothing committed until that is
+// decided.
 //
 // The destructor needs the pool to be closed (close_pool returned true), else it waits for the handlers.
 #pragma once
@@ -38,6 +40,8 @@
 #include "lane/lane_stats.h"
 #include "lane/ledger.h"
 #include "lane/partition_source.h"
+#include "lane/position_judge.h"
+#include "lane/retention_watch.h"
 #include "pool/pool.h"
 
 namespace laneway::lane {
@@ -78,6 +82,8 @@ class Lane {
   bool begun() const { return delivered_ >= 0; }
   /// Where a lane must begin that does again what is not committed, with the map of what is.
   kafka::CommittedOffset starting_point() const;
+  /// Nothing of this lane may be committed now, not even as a part of a transaction.
+  bool position_in_doubt() const { return judge_.in_doubt(); }
   /// Takes no new records while the completion map is too long to be committed whole.
   void hold_for_map(bool too_long, TimePoint now);
   /// Pauses or goes on as the operators want it (LaneContext::hand_pauses). What it has taken goes on.
@@ -137,9 +143,24 @@ class Lane {
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
   void note(std::int64_t offset);
   void flush_noted();
-  void on_first_record(std::int64_t offset, TimePoint now);
-  void start_over(handler::RecordBatch& batch, std::int64_t offset);
+  void on_first_record(TimePoint now);
   void apply_order(handler::RecordBatch& batch);
+
+  // lane_position.cpp
+  bool follows(std::int64_t offset, bool end, TimePoint now);
+  void note_gap(std::int64_t next);
+  void doubt(std::int64_t seen, bool end, TimePoint now);
+  void tick_position(TimePoint now);
+  void conclude(PositionJudge::Verdict verdict, TimePoint now);
+  void compare_last(TimePoint now);
+  void go_on(const char* why, TimePoint now);
+  void start_over(std::int64_t offset);
+  void on_corrupt(std::int64_t offset, TimePoint now);
+  void read_corrupt_again(TimePoint now);
+  Skip pass_over_corrupt(std::int64_t offset, const std::string& reason, TimePoint now);
+  void tick_log(TimePoint now);
+  void watch_retention(const kafka::LogBounds& log);
+  std::int64_t lag(const kafka::LogBounds& log) const;
 
   // lane.cpp: submitting
   void enqueue(BatchPtr batch);
@@ -208,6 +229,7 @@ class Lane {
   void tick_starving(TimePoint now);
   void tick_source_error(TimePoint now);
   void on_source_error(TimePoint now);
+  void fail_source(std::string why, TimePoint now);
   void on_source_answers();
   void publish(TimePoint now);
 
@@ -241,6 +263,8 @@ class Lane {
   LaneState state_;
   Ledger ledger_;
   CrashWatch watch_;
+  PositionJudge judge_;
+  RetentionWatch retention_;
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key for a worker at a time
   delivery::RetryQueue<handler::Item> retries_;
@@ -256,10 +280,25 @@ class Lane {
   std::uint32_t noted_ = 0;
   Sequence next_sequence_ = 0;
 
-  std::int64_t first_ = -1;      // the first offset popped
-  std::int64_t delivered_ = -1;  // the last offset popped
-  std::int64_t next_offset_;     // where fetching goes on; -1 unknown
-  std::uint64_t bytes_ = 0;      // of records taken and not finished
+  /// What a record is recognised by when it is read again.
+  struct Mark {
+    std::int64_t offset = kafka::no_offset;
+    std::int64_t timestamp = 0;
+    std::uint64_t key = 0;
+    std::size_t bytes = 0;
+    bool operator==(const Mark&) const = default;
+  };
+  static Mark mark_of(const kafka::Record& record);
+
+  Mark mark_;                        // of one of the last records taken
+  std::uint64_t answers_heard_ = 0;  // about the log's bounds
+  TimePoint next_log_question_{};
+  std::optional<TimePoint> comparing_until_;  // the record of mark_ is read again
+  std::optional<std::int64_t> corrupt_at_;    // the batch that begins there cannot be read
+  std::int64_t first_ = -1;                   // the first offset popped
+  std::int64_t delivered_ = -1;               // the last offset popped
+  std::int64_t next_offset_;                  // where fetching goes on; -1 unknown
+  std::uint64_t bytes_ = 0;                   // of records taken and not finished
   std::uint64_t completed_since_ = 0;
   std::uint32_t unavailable_streak_ = 0;
   kafka::CommittedOffset acknowledged_;
@@ -273,7 +312,6 @@ class Lane {
   std::optional<TimePoint> gated_since_;  // what is next has waited for its commit
   std::optional<TimePoint> alone_since_;  // the careful group's attempts
 
-  TimePoint next_end_question_{};
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);
   bool was_full_ = false;               // the prefetch buffer was full since the last wake
@@ -281,6 +319,7 @@ class Lane {
   std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
   Duration stall_limit_ = seconds(30);
   std::string source_error_;  // nothing has come since
+  TimePoint failing_since_{};
   TimePoint next_source_report_{};
   TimePoint next_failure_report_{};
   std::uint64_t failures_unreported_ = 0;

@@ -11,7 +11,6 @@ namespace {
 constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
 constexpr Duration source_report = seconds(30);
-constexpr Duration end_question = seconds(2);
 constexpr Duration dry_limit = milliseconds(20);
 
 }  // namespace
@@ -24,12 +23,14 @@ TimePoint Lane::tick(TimePoint now) {
   submit_due_retries(now);
   tick_careful(now);
   submit(now);
+  tick_position(now);
   tick_pause(now);
   tick_starving(now);
   tick_source_error(now);
   tick_oldest(now);
   publish(now);
-  TimePoint next = now + (batches_.empty() && !dry_since_ ? idle_tick : busy_tick);
+  const bool idle = batches_.empty() && !dry_since_ && !judge_.in_doubt();
+  TimePoint next = now + (idle ? idle_tick : busy_tick);
   if (const auto due = retries_.next_due()) next = std::min(next, next_retry(*due, now));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
   return std::min(next, tick_take(now));
@@ -89,8 +90,9 @@ std::uint64_t Lane::work_left() const {
 }
 
 void Lane::tick_pause(TimePoint now) {
-  if (state_.pause_due(now)) {
+  if (state_.pause_due(now) && !state_.has(Hold::position)) {
     if (!state_.has(Hold::by_hand)) take_what_is_fetched(now);  // nothing more is wanted then
+    if (state_.has(Hold::position)) return;
     source_->pause();
     state_.pause(now);
     show_state();
@@ -98,10 +100,6 @@ void Lane::tick_pause(TimePoint now) {
     return;
   }
   if (state_.state() != State::paused) return;
-  if (now >= next_end_question_) {
-    next_end_question_ = now + end_question;
-    source_->ask_log_end();
-  }
   // Fetching starts again while enough is left to work on until the first record comes.
   const auto service = pool_->snapshot().service_time;
   const auto left = service * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
@@ -119,6 +117,7 @@ void Lane::take_what_is_fetched(TimePoint now) {
   for (;;) {
     if (bytes_ >= context_.memory.lane_bytes || ledger_.window() >= context_.lanes.max_incomplete) return;
     if (delayed() && retries_.size() >= context_.retry.max_waiting) return;
+    if (state_.has(Hold::position)) return;
     if (take(now) == Take::empty) return;
   }
 }
@@ -134,7 +133,7 @@ void Lane::resume(TimePoint now) {
 /// A client can sleep on a buffer that was full, or leave a partition silent after a broker restart.
 void Lane::tick_starving(TimePoint now) {
   if (!dry_since_ || !state_.may_take()) return;
-  const auto high = source_->high_watermark();
+  const auto high = source_->log_bounds().end;
   if (high < 0 || next_offset_ < 0 || next_offset_ >= high) {
     dry_since_.reset();
     stall_limit_ = seconds(30);
@@ -154,8 +153,11 @@ void Lane::tick_starving(TimePoint now) {
   stall_limit_ *= 2;
 }
 
-void Lane::on_source_error(TimePoint now) {
-  source_error_ = source_->last_error();
+void Lane::on_source_error(TimePoint now) { fail_source(source_->last_error(), now); }
+
+void Lane::fail_source(std::string why, TimePoint now) {
+  if (source_error_.empty()) failing_since_ = now;
+  source_error_ = std::move(why);
   next_source_report_ = now + source_report;
   telemetry::log_repeating(telemetry::Level::warn,
                            "partition error " + partition_.topic + ": " + source_error_, "partition error",
@@ -166,7 +168,7 @@ void Lane::on_source_error(TimePoint now) {
 }
 
 void Lane::on_source_answers() {
-  if (source_error_.empty()) return;
+  if (source_error_.empty() || judge_.in_doubt() || corrupt_at_) return;
   source_error_.clear();
   log_state("partition answers again");
 }
@@ -175,8 +177,10 @@ void Lane::on_source_answers() {
 /// partition without new records is known to be readable, too.
 void Lane::tick_source_error(TimePoint now) {
   if (source_error_.empty() || now < next_source_report_) return;
+  next_source_report_ = now + source_report;
+  if (corrupt_at_) return read_corrupt_again(now);
   if (state_.may_take() && next_offset_ >= 0) source_->seek(next_offset_);
-  on_source_error(now);
+  fail_source(source_error_, now);
 }
 
 void Lane::publish(TimePoint now) {
@@ -189,10 +193,7 @@ void Lane::publish(TimePoint now) {
   stats_->window.set(ledger_.window());
   stats_->waiting_retries.set(retries_.size());
   stats_->record_bytes.set(bytes_);
-  if (!source_) return;
-  const auto high = source_->high_watermark();
-  const auto base = ledger_.committable();
-  stats_->lag.set(high < 0 ? -1 : std::max<std::int64_t>(0, high - std::max<std::int64_t>(base, 0)));
+  tick_log(now);
 }
 
 }  // namespace laneway::lane

@@ -19,7 +19,8 @@ void Lane::follow_hand(TimePoint now) {
 }
 
 LaneDetail Lane::detail(TimePoint now) const {
-  LaneDetail detail{hold_reasons(), {}, source_error_};
+  LaneDetail detail{hold_reasons(), {}, source_error_, {}};
+  if (!source_error_.empty()) detail.source_failing = now - failing_since_;
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) return detail;
   detail.oldest = OldestRecord{oldest->offset, {}, 0, OldestRecord::Place::queued, {}};
@@ -43,8 +44,9 @@ LaneDetail Lane::detail(TimePoint now) const {
 }
 
 Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
-  if (context_.forward == nullptr) return Skip::no_dead_letters;
   if (state_.state() == State::draining || state_.state() == State::revoked) return Skip::leaving;
+  if (corrupt_at_ && offset >= next_offset_) return pass_over_corrupt(offset, reason, now);
+  if (context_.forward == nullptr) return Skip::no_dead_letters;
   collect(now);
   if (delivered_ < offset) return Skip::not_taken;
   const auto sequence = ledger_.incomplete_at(offset);

@@ -26,12 +26,14 @@ struct OldestRecord {
 struct LaneDetail {
   std::string held_by;  ///< reasons in words; empty: it is not held
   std::optional<OldestRecord> oldest;
-  std::string source_error;  ///< why nothing can be read; empty: something was, since
+  std::string source_error;   ///< why nothing can be read; empty: something was, since
+  Duration source_failing{};  ///< since when; zero: something can be read
 };
 
 /// What became of the wish to skip a record.
 enum class Skip : std::uint8_t {
   on_its_way,        ///< to the dead-letter topic
+  passed_over,       ///< Corrupt records up to this offset are given up; there is nothing to write anywhere.
   when_it_fails,     ///< It is at work or waits for a worker: if that attempt fails, it is its last.
   no_dead_letters,   ///< There is no dead-letter topic, and nothing is dropped.
   already_given_up,  ///< It is on its way there for another reason.

@@ -102,7 +102,7 @@ void Lane::tick_careful(TimePoint now) {
   if (!watch_.careful()) return;
   if (alone_since_ && now >= *alone_since_ + context_.handler->timeout() + hang_grace)
     return relax("a handler hangs, which ends no process");
-  const auto high = source_ == nullptr ? kafka::no_offset : source_->high_watermark();
+  const auto high = source_ == nullptr ? kafka::no_offset : source_->log_bounds().end;
   if (ledger_.window() == 0 && high >= 0 && next_offset_ >= high) relax("nothing is left to do");
 }
 

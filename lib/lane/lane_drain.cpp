@@ -8,6 +8,7 @@
 namespace laneway::lane {
 
 std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map) {
+  if (judge_.in_doubt()) return std::nullopt;
   const auto offset = ledger_.committable();
   if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
   if (state_.state() == State::draining)

@@ -36,7 +36,7 @@ struct LaneStats {
       dead_letters;                     ///< acknowledged, by DeadLetterReason
   Relaxed<std::uint64_t> retry_topics;  ///< acknowledged by the next retry topic
   Relaxed<State> state;
-  Relaxed<std::uint8_t> hold_reasons;  ///< bits of Hold
+  Relaxed<std::uint16_t> hold_reasons;  ///< bits of Hold
   Relaxed<std::uint64_t> rejections;
   Relaxed<std::uint64_t> holds;
   Relaxed<std::uint64_t> pauses;
@@ -45,6 +45,8 @@ struct LaneStats {
   Relaxed<std::uint64_t> suppressed;  ///< completed before, by the map, and not run again
   Relaxed<std::uint64_t> abandoned;
   Relaxed<std::int64_t> lag;               ///< -1: not known
+  Relaxed<std::uint64_t> expired;          ///< taken by retention before the lane came to them
+  Relaxed<bool> expiry_near;               ///< retention is about to take what the lane has not done
   Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1: none
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1: none
   Relaxed<std::int64_t>

@@ -28,6 +28,7 @@ Lane::Take Lane::take(TimePoint now) {
     spare_.push_back(std::move(batch));
   } else {
     on_source_answers();
+    if (!delayed()) mark_ = mark_of(batch->items.back().record);
     if (ordered_) apply_order(*batch);
     enqueue(std::move(batch));
     submit(now);
@@ -88,8 +89,8 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
     switch (source_->pop(record, offset)) {
       case kafka::Pop::record:
         ++popped;
-        if (delivered_ < 0 || resumed_at_) on_first_record(offset, now);
-        if (offset <= delivered_ || ledger_.would_go_back(offset)) start_over(batch, offset);
+        if (offset != next_offset_ && !follows(offset, false, now)) return Take::empty;
+        if (resumed_at_) on_first_record(now);
         accept(batch, std::move(record), offset, now);
         if (bytes_ + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes)
           return Take::more;
@@ -99,11 +100,15 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
         not_empty_ = false;
         return Take::empty;
       case kafka::Pop::end_of_partition:
+        if (offset != next_offset_ && !follows(offset, true, now)) return Take::empty;
         flush_noted();
         ledger_.reached(offset);
-        next_offset_ = std::max(next_offset_, offset);
+        next_offset_ = offset;
         on_source_answers();
         break;
+      case kafka::Pop::corrupt:
+        on_corrupt(offset, now);
+        return Take::empty;
       case kafka::Pop::error:
         on_source_error(now);
         break;
@@ -151,48 +156,11 @@ void Lane::flush_noted() {
   noted_ = 0;
 }
 
-void Lane::on_first_record(std::int64_t offset, TimePoint now) {
-  if (resumed_at_) {
-    const auto latency = now - *resumed_at_;
-    stats_->resume_latency.record(latency);
-    resume_latency_ = (resume_latency_ * 3 + latency) / 4;
-    resumed_at_.reset();
-  }
-  if (delivered_ < 0 && start_offset_ != kafka::no_offset && offset > start_offset_)
-    telemetry::warn("offset gap",
-                    {{"topic", partition_.topic},
-                     {"partition", partition_.partition},
-                     {"offset", offset},
-                     {"committed", start_offset_},
-                     {"missing", offset - start_offset_},
-                     {"hint", "not in the log any more: retention, compaction or control records"}});
-}
-
-/// Backward delivery: the topic was truncated or made anew. What is at work belongs to the past and is
-/// dropped when it finishes; clamping to the old offsets would freeze the commits. What was popped before in
-/// the same run goes as well.
-void Lane::start_over(handler::RecordBatch& batch, std::int64_t offset) {
-  telemetry::warn("offsets went back", {{"topic", partition_.topic},
-                                        {"partition", partition_.partition},
-                                        {"offset", offset},
-                                        {"expected", next_offset_},
-                                        {"hint", "topic truncated or recreated: starting over from here"}});
-  flush_noted();
-  ledger_ = Ledger(offset);
-  next_sequence_ = 0;
-  ++ledger_life_;
-  batch.items.clear();
-  batch.bytes = 0;
-  batch.consecutive = true;
-  let_go(keys_.clear());
-  keys_ = {};
-  let_go(retries_.clear(&handler::Item::sequence));
-  skips_.clear();
-  oldest_since_ = {};
-  give_back_pending();
-  acknowledged_ = {partition_, kafka::no_offset, {}};
-  first_ = -1;
-  if (watch_.careful()) relax("the offsets went back");
+void Lane::on_first_record(TimePoint now) {
+  const auto latency = now - *resumed_at_;
+  stats_->resume_latency.record(latency);
+  resume_latency_ = (resume_latency_ * 3 + latency) / 4;
+  resumed_at_.reset();
 }
 
 void Lane::apply_order(handler::RecordBatch& batch) {

@@ -33,9 +33,11 @@ void KafkaSource::resume(std::int64_t next_offset) {
   paused_ = false;
 }
 
-std::int64_t KafkaSource::high_watermark() const {
-  const auto heard = consumer_.high_watermark(partition_);
-  return paused_ ? std::max(heard, consumer_.log_end(partition_)) : heard;
+kafka::LogBounds KafkaSource::log_bounds() const {
+  const auto fetched = consumer_.fetched_bounds(partition_);
+  if (!asked_) return fetched;
+  const auto answered = consumer_.log_answer(partition_).bounds;
+  return {std::max(fetched.start, answered.start), std::max(fetched.end, answered.end)};
 }
 
 void KafkaSource::seek(std::int64_t next_offset) { report(consumer_.seek(partition_, next_offset)); }

@@ -22,10 +22,12 @@ class PartitionSource {
   virtual void seek(std::int64_t next_offset) = 0;
   /// Fetching may be asleep though there is room: end that.
   virtual void wake() = 0;
-  /// The log's end as last heard, or kafka::no_offset.
-  virtual std::int64_t high_watermark() const = 0;
-  /// While it is paused: ask for the log's end.
-  virtual void ask_log_end() = 0;
+  /// The log's bounds as last heard, or kafka::no_offset. They are heard with what is fetched: where nothing
+  /// is, ask for them.
+  virtual kafka::LogBounds log_bounds() const = 0;
+  /// `find_leader`: the leader that the client knows may be the wrong one.
+  virtual void ask_log(bool find_leader) = 0;
+  virtual kafka::LogAnswer log_answer() const = 0;
 };
 
 /// The real one.
@@ -37,15 +39,23 @@ class KafkaSource final : public PartitionSource {
   /// back to this member.
   ~KafkaSource() override;
 
-  kafka::Pop pop(kafka::Record& record, std::int64_t& offset) override { return queue_->pop(record, offset); }
+  kafka::Pop pop(kafka::Record& record, std::int64_t& offset) override {
+    const auto popped = queue_->pop(record, offset);
+    if (popped == kafka::Pop::record || popped == kafka::Pop::end_of_partition) asked_ = false;
+    return popped;
+  }
   std::string last_error() const override { return queue_->last_error(); }
   std::size_t fetched() const override { return queue_->length(); }
   void pause() override;
   void resume(std::int64_t next_offset) override;
   void seek(std::int64_t next_offset) override;
   void wake() override { consumer_.wake_leader(partition_); }
-  std::int64_t high_watermark() const override;
-  void ask_log_end() override { consumer_.ask_log_end(partition_); }
+  kafka::LogBounds log_bounds() const override;
+  void ask_log(bool find_leader) override {
+    asked_ = true;
+    consumer_.ask_log(partition_, find_leader);
+  }
+  kafka::LogAnswer log_answer() const override { return consumer_.log_answer(partition_); }
 
  private:
   void report(const Status& status) const;
@@ -54,6 +64,7 @@ class KafkaSource final : public PartitionSource {
   const kafka::TopicPartition partition_;
   const std::unique_ptr<kafka::PartitionQueue> queue_;
   bool paused_ = false;
+  bool asked_ = false;  // since something was fetched last: answers are newer
 };
 
 }  // namespace laneway::lane

@@ -157,7 +157,7 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
     telemetry::warn("committed offsets not read, finished records may run again",
                     {{"error", committed.error}});
     from.clear();
-    for (const auto& partition : arriving_) from.push_back({partition, kafka::no_offset, {}});
+    for (const auto& partition : arriving_) from.push_back({partition, kafka::unread_offset, {}});
   }
   arriving_.clear();
   for (const auto& start : from) {

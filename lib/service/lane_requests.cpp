@@ -89,6 +89,8 @@ ControlAnswer answer_to(lane::Skip skip, const std::string& record) {
   switch (skip) {
     case lane::Skip::on_its_way:
       return {Kind::done, record + " goes to the dead-letter topic"};
+    case lane::Skip::passed_over:
+      return {Kind::done, record + " and the corrupt records before it are passed over"};
     case lane::Skip::when_it_fails:
       return {Kind::accepted,
               record + " is at work or waits for a worker: if that attempt fails, it goes to the " +

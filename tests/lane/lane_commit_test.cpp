@@ -180,7 +180,7 @@ TEST_CASE("gaps between offsets are passed over, and one after the committed off
   test.begin(3);
   test.handler.open();
   REQUIRE(test.until([&] { return test.commit_offset() == 25; }));
-  CHECK(log.lines({"offset gap", "offset=5", "committed=3", "missing=2"}) == 1);
+  CHECK(log.lines({"offset gap", "offset=5", "expected=3", "missing=2"}) == 1);
 }
 
 TEST_CASE("the end of a partition commits nothing while a record before it is at work") {

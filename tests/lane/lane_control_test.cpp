@@ -74,7 +74,7 @@ TEST_CASE(
   CHECK(test.lane->state() == State::paused);
   CHECK(test.partition.next == 2);  // what was fetched as well is left where it is
   CHECK(test.partition.calls == std::vector<std::string>{"pause"});
-  CHECK(test.partition.end_questions == 2);  // in 4 s of a pause: its lag is still known
+  CHECK(test.partition.log_questions >= 2);  // in 4 s of a pause: its lag is still known
   test.pause(false);
   test.pass(milliseconds(50));
   CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 2"});

@@ -1,4 +1,4 @@
-// What a lane asks of its client: wake-ups, seeks, and what it does when the log goes back.
+// What a lane asks of its client: wake-ups and seeks.
 #include "catch.h"
 #include "lane/support.h"
 
@@ -128,89 +128,6 @@ TEST_CASE("the first record after a resume tells the resume's latency") {
   test.work();
   const auto latency = test.lane->stats().resume_latency.snapshot();
   CHECK(latency.sum == milliseconds(5));
-}
-
-TEST_CASE("when offsets go back the lane begins anew, and commits from there") {
-  CapturedLog log;
-  TestLane test;
-  test.partition.add_run(100, 103);
-  test.begin(100);
-  test.handler.open();
-  REQUIRE(test.until([&] { return test.commit() == 103; }));
-  test.partition.add_run(5, 8);
-  REQUIRE(test.until([&] { return test.commit() == 8; }));
-  CHECK(TestLane::sorted(test.handler.started()) == Offsets{5, 6, 7, 100, 101, 102});
-  CHECK(log.lines({"offsets went back", "offset=5", "expected=103"}) == 1);
-}
-
-TEST_CASE("offsets may go back in the middle of a run") {
-  TestLane test;
-  test.partition.add_run(100, 103);
-  test.partition.add_run(5, 8);
-  test.begin(100);
-  test.handler.open();
-  REQUIRE(test.until([&] { return test.commit_offset() == 8; }));
-  CHECK(TestLane::sorted(test.handler.started()) == Offsets{5, 6, 7});
-}
-
-TEST_CASE("what was at work when offsets went back completes nothing of the new log") {
-  TestLane test;
-  test.partition.add_run(100, 102);
-  test.begin(100);
-  REQUIRE(test.until_started({100, 101}));
-  test.partition.add_run(5, 7);
-  REQUIRE(test.until_started({5, 6, 100, 101}));
-  test.handler.answer(100, Outcome::retry("of the old log"));
-  test.handler.answer(101);
-  REQUIRE(test.until_outstanding(2));
-  CHECK(test.commit_offset() == 5);
-  for (int i = 0; i < 10; ++i) test.pass(seconds(10));
-  CHECK(test.handler.started().size() == 4);  // no retry of it either
-  test.handler.answer_done({5, 6});
-  REQUIRE(test.until([&] { return test.commit_offset() == 7; }));
-}
-
-TEST_CASE("the answer to a commit of the old log does not hold back those of the new one") {
-  TestLane test;
-  test.partition.add_run(100, 103);
-  test.begin(100);
-  test.handler.open();
-  REQUIRE(test.until([&] { return test.commit_offset() == 103; }));
-  const auto under_way = test.lane->commit_candidate();
-  REQUIRE(under_way);
-  test.partition.add_run(5, 8);
-  test.work();
-  test.lane->committed(*under_way);
-  REQUIRE(test.until([&] { return test.commit_offset() == 8; }));
-}
-
-TEST_CASE("a log that begins before the committed offset is a new one: all of it is run and committed") {
-  TestLane test;
-  const CompletionMap map{100, {{103, 105}}};
-  test.partition.add_run(0, 3);
-  test.begin(100, encode(map, default_map_bytes));
-  test.handler.open();
-  REQUIRE(test.until([&] { return test.commit_offset() == 3; }));
-  test.partition.add_run(3, 110);
-  REQUIRE(test.until([&] { return test.commit_offset() == 110; }));
-  CHECK(TestLane::sorted(test.handler.started()) == offsets(0, 110));
-}
-
-TEST_CASE("offsets that go back leave nothing of the old log in the lane's share of the memory") {
-  TestLane test;
-  test.context.lanes.order = config::Order::key;
-  test.context.lanes.workers = 1;
-  for (std::int64_t offset = 100; offset < 110; ++offset) test.partition.add(offset, "a", 1000);
-  test.partition.add(200, "b", 1000);
-  test.handler.answer(200, Outcome::retry("of the old log"));
-  test.begin(100);
-  REQUIRE(test.until_started({100}));
-  test.partition.add(5, "a", 1000);
-  test.handler.open();
-  REQUIRE(test.until([&] { return test.commit_offset() == 6; }));
-  REQUIRE(test.until_outstanding(0));
-  test.pass(milliseconds(1));
-  CHECK(test.lane->stats().record_bytes.get() == 0);
 }
 
 TEST_CASE("an error of the partition is said, and the records after it are taken") {

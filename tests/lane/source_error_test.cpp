@@ -31,8 +31,9 @@ struct ScriptedSource final : PartitionSource {
   void resume(std::int64_t) override {}
   void seek(std::int64_t offset) override { seeks.push_back(offset); }
   void wake() override {}
-  std::int64_t high_watermark() const override { return kafka::no_offset; }
-  void ask_log_end() override {}
+  kafka::LogBounds log_bounds() const override { return {}; }
+  void ask_log(bool) override {}
+  kafka::LogAnswer log_answer() const override { return {}; }
 };
 
 class Fixture {

@@ -49,6 +49,14 @@ struct Partition {
   }
   void add_end(std::int64_t offset) { log.push_back({kafka::Pop::end_of_partition, offset, {}, 0}); }
 
+  /// What a broker says when it is asked for the log's bounds.
+  void answers(std::int64_t start, std::int64_t end) { answer = {answer.number + 1, {start, end}, {}}; }
+  /// The client went to the start of another log, or of what it takes for the log.
+  void goes_back() {
+    log.clear();
+    next = 0;
+  }
+
   void go_to(std::int64_t offset) {
     next = 0;
     while (next < log.size() && log[next].offset < offset) ++next;
@@ -63,7 +71,10 @@ struct Partition {
   std::string traceparent;  // a header of every record, where it is not empty
   std::size_t reported_fetched = 0;
   std::int64_t high_watermark = kafka::no_offset;
-  int end_questions = 0;
+  std::int64_t log_start = kafka::no_offset;
+  int log_questions = 0;
+  int doubts = 0;  // questions to the leader that is to be found first
+  kafka::LogAnswer answer;
   std::vector<std::string> calls;
 };
 
@@ -105,8 +116,9 @@ class SimulatedSource final : public PartitionSource {
     partition_.calls.push_back("seek to " + std::to_string(next_offset));
   }
   void wake() override { partition_.calls.emplace_back("wake"); }
-  std::int64_t high_watermark() const override { return partition_.high_watermark; }
-  void ask_log_end() override { ++partition_.end_questions; }
+  kafka::LogBounds log_bounds() const override { return {partition_.log_start, partition_.high_watermark}; }
+  void ask_log(bool find_leader) override { ++(find_leader ? partition_.doubts : partition_.log_questions); }
+  kafka::LogAnswer log_answer() const override { return partition_.answer; }
 
  private:
   Partition& partition_;
@@ -251,6 +263,13 @@ class TestLane {
       pass(seconds(1));
     }
     return condition();
+  }
+  /// As long and as often as the lane wants to hear it before it believes in another log.
+  void hear_of_another_log(std::int64_t start, std::int64_t end) {
+    for (std::uint32_t i = 0; i < PositionJudge::least_answers; ++i) {
+      partition.answers(start, end);
+      pass(PositionJudge::least_time / (PositionJudge::least_answers - 1) + milliseconds(1));
+    }
   }
   bool until_drained() {
     return until([&] { return lane->drained(); });
