@@ -124,6 +124,8 @@ std::vector<Family> lane_families(const Lanes& lanes) {
       histogram_per_lane(metric("lane_resume_latency_seconds"), lanes,
                          [](const Lane& l) -> const Histogram& { return l.stats().resume_latency; }));
   add(metric("lane_lag_records"), [](const Lane& l) { return l.stats().lag.get(); });
+  add(metric("lane_records_expired_total"), [](const Lane& l) { return l.stats().expired.get(); });
+  add(metric("lane_expiry_near"), [](const Lane& l) { return l.stats().expiry_near.get() ? 1 : 0; });
   add(metric("lane_oldest_incomplete_seconds"), oldest_age);
   add(metric("lane_committed_offset"), [](const Lane& l) { return l.stats().committed_offset.get(); });
   add(metric("lane_delivered_offset"), [](const Lane& l) { return l.stats().delivered_offset.get(); });

@@ -26,16 +26,20 @@ bool held_by_trouble(const LaneView& lane, Duration limit) {
   return window || lane.held_by(Hold::map_full) || retries;
 }
 
-void judge_lane(const LaneFacts& lane, const Facts& facts, Duration stall, std::vector<Reason>& reasons) {
+void judge_lane(const LaneFacts& lane, const Facts& facts, const ReadinessLimits& limits,
+                std::vector<Reason>& reasons) {
   const auto& view = lane.view;
   if (view.stuck > 0)
     reasons.push_back(
         about(lane, "stuck",
               std::to_string(view.stuck) + " worker(s) stuck: the handler ignores that its time is over"));
   if (!view.at_work() || view.paused_by_hand()) return;
+  if (lane.detail.source_failing >= limits.unreadable)
+    return reasons.push_back(
+        about(lane, "unreadable", "unreadable for " + seconds_text(lane.detail.source_failing)));
   if (!facts.breaker.empty() && view.held_by(lane::Hold::breaker_open)) return;  // that one is told
   // Before a record of a retry topic is due, nothing of it can be done.
-  const auto limit = stall + view.retry_delay;
+  const auto limit = limits.stall + view.retry_delay;
   if (lane.without_progress >= limit && view.lag > 0)
     reasons.push_back(about(lane, "stalled",
                             "no progress for " + seconds_text(lane.without_progress) + " with a lag of " +
@@ -78,7 +82,7 @@ Readiness judge(const Facts& facts, const ReadinessLimits& limits) {
   judge_members(facts, limits, reasons);
   if (!facts.breaker.empty())
     reasons.push_back({"breaker_open", "the breaker holds every lane: " + facts.breaker, "", -1});
-  for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits.stall, reasons);
+  for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits, reasons);
   return {std::move(reasons)};
 }
 

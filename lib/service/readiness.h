@@ -2,7 +2,8 @@
 //
 // Not ready: it has not started, no assignment has come yet, or it stops; no broker can be reached; the group
 // is joined for longer than a rebalance may take; the breaker is not closed; a lane has lag and makes no
-// progress; a lane is held by its failures or by its oldest record; a handler is stuck. Ready all the same:
+// progress; a lane is held by its failures or by its oldest record; a partition cannot be read; a handler is
+// stuck. Ready all the same:
 // nothing to do, a rebalance, a drain, a pause by hand, a hold because the workers cannot keep up (that is
 // lag, and back-pressure that works; so is a window full of records that wait for their keys while the oldest
 // ones are done), a retry topic whose records wait until they are due.
@@ -20,7 +21,8 @@
 namespace laneway::service {
 
 struct Reason {
-  /// starting, unassigned, stopping, no_broker, rebalancing, breaker_open, stalled, held or stuck.
+  /// starting, unassigned, stopping, no_broker, rebalancing, breaker_open, unreadable, stalled, held or
+  /// stuck.
   std::string code;
   std::string text;   ///< for people, on one line
   std::string topic;  ///< of the lane that it is about; empty: it is about none
@@ -54,8 +56,10 @@ struct Facts {
 };
 
 struct ReadinessLimits {
-  Duration stall = seconds(60);       ///< without progress, or held
-  Duration no_broker = seconds(10);   ///< a connection that is made anew is no outage
+  Duration stall = seconds(60);      ///< without progress, or held
+  Duration no_broker = seconds(10);  ///< a connection that is made anew is no outage
+  Duration unreadable =
+      seconds(30);  ///< a leader that moves is no outage, nor is a position that is asked for
   Duration rebalance = seconds(300);  ///< the group waits for its members so long
 };
 

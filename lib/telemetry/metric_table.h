@@ -44,7 +44,14 @@ inline constexpr MetricInfo metric_table[] = {
     {"lane_state", MetricType::gauge, "0 or 1", "topic,partition,state",
      "1 for the state that the lane is in."},
     {"lane_lag_records", MetricType::gauge, "records", "topic,partition",
-     "Offsets between the oldest incomplete record and the end of the partition."},
+     "Offsets between the oldest incomplete record and the end of the partition, without those that "
+     "retention "
+     "has deleted."},
+    {"lane_records_expired_total", MetricType::counter, "records", "topic,partition",
+     "Offsets that retention deleted before the lane came to them; also those that compaction had emptied."},
+    {"lane_expiry_near", MetricType::gauge, "0 or 1", "topic,partition",
+     "1 while the next step of the log's start, as long as the last one, would delete records that are not "
+     "done."},
     {"lane_oldest_incomplete_seconds", MetricType::gauge, "seconds", "topic,partition",
      "Age of the oldest incomplete record since it was taken, in a retry topic since it was due; 0 when "
      "there "

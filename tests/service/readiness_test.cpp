@@ -118,6 +118,26 @@ TEST_CASE("a lane without lag, or with one that is not known, is not stalled") {
   }
 }
 
+TEST_CASE(
+    "a partition that cannot be read is a reason after a while, also without lag, and as long as it lasts") {
+  auto facts = working();
+  auto& lane = facts.lanes.front();
+  lane.view.lag = 0;
+  lane.detail.source_error = "orders [3]: topic does not exist";
+  lane.detail.source_failing = seconds(29);
+  CHECK(codes(facts).empty());
+  lane.detail.source_failing = seconds(30);
+  CHECK(codes(facts) == "unreadable");
+  CHECK(judge(facts, {}).reasons.front().text ==
+        "orders[3]: unreadable for 30 s; it is running; it cannot be read: orders [3]: topic does not exist");
+  lane.without_progress = seconds(1000);
+  lane.view.lag = 5;
+  CHECK(codes(facts) == "unreadable");
+  lane.detail = {};
+  lane.without_progress = {};
+  CHECK(codes(facts).empty());
+}
+
 TEST_CASE("a lane that is paused by hand is no reason, however long") {
   auto lane = working_lane();
   lane.view.state = State::paused;

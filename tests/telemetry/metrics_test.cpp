@@ -197,6 +197,8 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
       {"pool_queue_wait_seconds", "histogram"},
       {"lane_state", "gauge", "topic,partition,state"},
       {"lane_lag_records", "gauge"},
+      {"lane_records_expired_total", "counter"},
+      {"lane_expiry_near", "gauge"},
       {"lane_oldest_incomplete_seconds", "gauge"},
       {"lane_committed_offset", "gauge"},
       {"lane_delivered_offset", "gauge"},

@@ -1,0 +1,44 @@
+"""A topic is deleted while its lane is idle, and created again: the service says that it cannot read it, takes over nothing of the
+old topic's offsets, and processes every record of the new one."""
+import json
+
+import harness
+from harness import expect, expect_equal, wait_until
+
+OLD, NEW, LATER = 20, 30, 10
+
+
+def reasons(service):
+    """The codes of why it is not ready."""
+    return [reason["code"] for reason in json.loads(service.get("/status"))["reasons"]]
+
+
+def source_error(service):
+    lanes = json.loads(service.get("/status"))["lanes"]
+    return lanes[0].get("source_error", "") if lanes else ""
+
+
+def scenario(run):
+    run.create(1)
+    run.tool("produce", run.topic, "--count", OLD)  # not among the acknowledged ones: the topic goes
+    first = run.service("first")
+    run.wait_for_no_lag()
+    run.tool("delete", run.topic)
+    wait_until("status says that the topic is gone", lambda: "does not exist" in source_error(first))
+    wait_until("the service is not ready", lambda: reasons(first) == ["unreadable"])
+    run.create(1)
+    wait_until("the client went back", lambda: "went back to offset 0" in source_error(first))
+    run.produce("--count", NEW)
+    wait_until("all of the new topic is processed", lambda: first.processed() == OLD + NEW)
+    wait_until("the service is ready", lambda: not reasons(first))
+    expect(first.events("offsets went back"), "the log does not say that the topic is another one")
+    first.stop()
+    expect_equal(NEW, run.committed()[run.topic, 0], "the committed offset of the new topic")
+    run.produce("--count", LATER)
+    second = run.service("second")
+    wait_until("what came later is processed", lambda: second.processed() == LATER)
+    second.stop()
+
+
+if __name__ == "__main__":
+    harness.main("recreate", scenario)
