@@ -156,6 +156,7 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
       return read_statistics(rd_kafka_event_stats(event));
     case RD_KAFKA_EVENT_OFFSET_COMMIT: {
       CommitResult result;
+      result.request = reinterpret_cast<std::uintptr_t>(rd_kafka_event_opaque(event));
       const auto code = rd_kafka_event_error(event);
       const auto* list = rd_kafka_event_topic_partition_list(event);
       for (int i = 0; list != nullptr && i < list->cnt; ++i) {
@@ -164,6 +165,7 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
         const bool good = partition_code == RD_KAFKA_RESP_ERR_NO_ERROR;
         (good ? result.committed : result.failed).push_back({e.topic, e.partition});
         if (!good && result.error.empty()) result.error = error_text(partition_code);
+        if (partition_code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) result.metadata_too_long = true;
       }
       return result;
     }
@@ -228,6 +230,7 @@ bool Consumer::cooperative() const {
 }
 
 bool Consumer::joining() const { return implementation_->join_watch->joining(); }
+bool Consumer::join_under_way() const { return implementation_->join_watch->under_way(); }
 
 bool Consumer::assignment_lost() const {
   return rd_kafka_assignment_lost(implementation_->handle.get()) != 0;
@@ -292,10 +295,19 @@ GroupMember Consumer::group_member() const {
           }};
 }
 
-Status Consumer::commit(const std::vector<CommittedOffset>& offsets) {
+std::optional<std::vector<TopicPartition>> Consumer::assignment() const {
+  rd_kafka_topic_partition_list_t* list = nullptr;
+  if (rd_kafka_assignment(implementation_->handle.get(), &list) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return std::nullopt;
+  return from_list(*ListPtr(list));
+}
+
+Status Consumer::commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) {
   const ListPtr list = to_list(offsets);
-  const auto code = rd_kafka_commit_queue(implementation_->handle.get(), list.get(),
-                                          implementation_->commits.get(), nullptr, nullptr);
+  // The number comes back as the event's opaque pointer, which nobody follows.
+  const auto code =
+      rd_kafka_commit_queue(implementation_->handle.get(), list.get(), implementation_->commits.get(),
+                            nullptr, reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)));
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");
   return {};
 }

@@ -49,9 +49,12 @@ struct Revoked {
   bool lost = false;
 };
 struct CommitResult {
+  std::uint64_t request = 0;  ///< which commit was answered
   std::vector<TopicPartition> committed;
   std::vector<TopicPartition> failed;
   std::string error;  ///< the first one, empty when all were acknowledged
+  /// The broker takes less metadata than came with an offset (its offset.metadata.max.bytes).
+  bool metadata_too_long = false;
 };
 /// The answer to request_committed; `error` is set when it could not be had.
 struct Committed {
@@ -123,8 +126,10 @@ class Consumer {
 
   bool cooperative() const;
   bool assignment_lost() const;
-  /// The group is being joined anew: a commit now would fail, and may cost the assignment (join_watch.h).
+  /// The group is being joined anew, and has not let this member in yet.
   bool joining() const;
+  /// A request of a join is under way: a commit now would fail, and may cost the assignment (join_watch.h).
+  bool join_under_way() const;
   /// Whether the client is in a state that forbids commit and close (a fenced static member).
   std::optional<std::string> fatal_error() const;
 
@@ -134,13 +139,15 @@ class Consumer {
   Status assign(const std::vector<CommittedOffset>& from);
   /// Answers Revoked, after the queues of the partitions are gone.
   Status unassign(const std::vector<TopicPartition>& partitions, bool all);
+  /// What the client has assigned; nothing when it cannot say.
+  std::optional<std::vector<TopicPartition>> assignment() const;
 
   /// Asks for committed offsets and metadata; answers with the event Committed.
   void request_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout);
   /// This member as it is now, for offsets that somebody else commits for it.
   GroupMember group_member() const;
-  /// Commits; answers with the event CommitResult.
-  Status commit(const std::vector<CommittedOffset>& offsets);
+  /// Commits; answers with the event CommitResult, which has the number.
+  Status commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets);
 
   /// Stops fetching; what has been fetched and not popped is discarded.
   Status pause(const TopicPartition& partition);

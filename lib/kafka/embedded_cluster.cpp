@@ -57,6 +57,8 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
       return RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER;
     case EmbeddedCluster::Failure::fenced:
       return RD_KAFKA_RESP_ERR_PRODUCER_FENCED;
+    case EmbeddedCluster::Failure::map_too_long:
+      return RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE;
     case EmbeddedCluster::Failure::moved:
       break;
   }

@@ -50,6 +50,7 @@ class EmbeddedCluster {
     too_large,       ///< A batch of records is refused for its size.
     invalid_record,  ///< A batch of records is refused for what is in it.
     denied,          ///< The user may not write to the topic.
+    map_too_long,    ///< A commit is refused for the length of its metadata.
     out_of_order,    ///< A gap in the numbers of a producer's records: its client cannot go on.
     fenced,          ///< Another producer has the same transactional.id.
   };

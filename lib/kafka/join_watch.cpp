@@ -13,6 +13,8 @@ constexpr std::int16_t sync_group = 14;
 constexpr Duration patience = seconds(1);
 // From the answer to a heartbeat until the join that it calls for has been sent.
 constexpr Duration reaction = milliseconds(50);
+// From the answer to a JoinGroup until the SyncGroup has been sent: the leader distributes the partitions.
+constexpr Duration distribution = milliseconds(200);
 
 std::int64_t now_ns() { return SteadyClock::now().time_since_epoch().count(); }
 
@@ -22,8 +24,8 @@ void JoinWatch::attach(rd_kafka_conf_t* conf) {
   (void)rd_kafka_conf_interceptor_add_on_new(conf, name, on_new, this);
 }
 
-bool JoinWatch::joining() const {
-  return joining_.load(std::memory_order_acquire) ||
+bool JoinWatch::under_way() const {
+  return request_.load(std::memory_order_acquire) ||
          now_ns() < expected_until_ns_.load(std::memory_order_acquire);
 }
 
@@ -52,18 +54,21 @@ rd_kafka_resp_err_t JoinWatch::on_request(rd_kafka_t*, int, const char*, std::in
   auto& watch = *static_cast<JoinWatch*>(self);
   if (api == heartbeat) watch.expect_for(patience);
   if (api == join_group) watch.joining_.store(true, std::memory_order_release);
+  if (api == join_group || api == sync_group) watch.request_.store(true, std::memory_order_release);
   return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 rd_kafka_resp_err_t JoinWatch::on_response(rd_kafka_t*, int, const char*, std::int32_t, std::int16_t api,
                                            std::int16_t, std::int32_t, std::size_t, std::int64_t,
-                                           rd_kafka_resp_err_t, void* self) {
+                                           rd_kafka_resp_err_t error, void* self) {
   auto& watch = *static_cast<JoinWatch*>(self);
   if (api == heartbeat) watch.expect_for(reaction);
-  if (api == sync_group) {
-    watch.expected_until_ns_.store(0, std::memory_order_release);
-    watch.joining_.store(false, std::memory_order_release);
-  }
+  if (api != join_group && api != sync_group) return RD_KAFKA_RESP_ERR_NO_ERROR;
+  // A JoinGroup that was refused, or whose broker is gone, is followed by no SyncGroup.
+  const bool goes_on = api == join_group && error == RD_KAFKA_RESP_ERR_NO_ERROR;
+  watch.expect_for(goes_on ? distribution : Duration::zero());
+  if (api == sync_group) watch.joining_.store(false, std::memory_order_release);
+  watch.request_.store(false, std::memory_order_release);
   return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 

@@ -6,10 +6,11 @@
 // records go on being processed during a join, so this happened at nearly every rebalance. The client tells
 // the application nothing of a join; its request interceptors do.
 //
-// A join lasts from its JoinGroup request to the SyncGroup answer. It begins when a heartbeat's answer calls
-// for it (so the time of a heartbeat's exchange and a moment after are no time for a commit), and after an
-// assignment that followed a revocation. Others (the number of partitions has changed) are rare and begin
-// within microseconds; then a commit can still meet a join.
+// A join lasts from its JoinGroup request to the SyncGroup answer; one that is refused is tried again after a
+// pause, in which commits can be made. It begins when a heartbeat's answer calls for it (so the time of a
+// heartbeat's exchange and a moment after are no time for a commit), and after an assignment that followed a
+// revocation. Others (the number of partitions has changed) are rare and begin within microseconds; then a
+// commit can still meet a join.
 //
 // Ownership: outlives the client handle. Threads: the client's threads and the consumer's owner write, any
 // may read. Nothing blocks.
@@ -27,7 +28,10 @@ class JoinWatch {
  public:
   /// Before the handle is made of `conf`.
   void attach(rd_kafka_conf_t* conf);
-  bool joining() const;
+  /// From the first JoinGroup until the group has let this member in.
+  bool joining() const { return joining_.load(std::memory_order_acquire); }
+  /// A request of a join waits for its answer, or is about to be sent: no time for a commit.
+  bool under_way() const;
   /// Partitions were given back under the cooperative protocol: the next assignment is followed by a join.
   void revoked();
   void assigned();
@@ -43,6 +47,7 @@ class JoinWatch {
   void expect_for(Duration duration);
 
   std::atomic<bool> joining_{false};
+  std::atomic<bool> request_{false};  // JoinGroup or SyncGroup, on its way
   std::atomic<bool> revoked_{false};
   std::atomic<std::int64_t> expected_until_ns_{0};  // a join may begin until then
 };

@@ -136,7 +136,8 @@ std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call c
     const bool fatal = rd_kafka_error_is_fatal(error.get()) != 0;
     std::string text = std::string(what) + ": " + rd_kafka_error_string(error.get());
     if (fatal || rd_kafka_error_is_retriable(error.get()) == 0 || stopping())
-      return Trouble{fatal, std::move(text)};
+      return Trouble{fatal, rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE,
+                     std::move(text)};
     telemetry::log_repeating(telemetry::Level::warn, what, "transaction waits for brokers",
                              {{"error", text}});
     MutexLock lock(mutex_);
@@ -235,6 +236,7 @@ void Transaction::do_commit() {
     for (const auto& offset : offsets)
       (trouble ? result.failed : result.committed).push_back(offset.partition);
     if (trouble) result.error = trouble->text;
+    result.metadata_too_long = trouble && trouble->metadata_too_long;
     if (trouble && state_ != State::broken) {
       failure_ = trouble->text;
       state_ = State::sealed;

@@ -78,6 +78,7 @@ class Transaction {
  private:
   struct Trouble {
     bool fatal = false;
+    bool metadata_too_long = false;
     std::string text;
   };
   enum class Job : std::uint8_t { flush, commit, abort, stop };

@@ -12,12 +12,13 @@ class ConsumerCommits final : public CommitPath {
   bool exact() const override { return false; }
   bool prepared() override { return true; }
   Status commit(std::vector<kafka::CommittedOffset> offsets, TimePoint now) override {
-    if (auto status = consumer_.commit(offsets); !status) return status;
+    if (auto status = consumer_.commit(++request_, offsets); !status) return status;
     sent_ = now;
     return {};
   }
   void on_answer(const kafka::CommitResult& answer) override {
-    if (sent_) result_ = answer;
+    // One that was given up may be answered later, and says nothing of the next.
+    if (sent_ && answer.request == request_) result_ = answer;
   }
   std::optional<kafka::CommitResult> result(TimePoint now) override {
     if (!result_ && sent_ && now >= *sent_ + answer_timeout) result_.emplace().error = "no answer";
@@ -33,6 +34,7 @@ class ConsumerCommits final : public CommitPath {
 
  private:
   kafka::Consumer& consumer_;
+  std::uint64_t request_ = 0;  // the last one
   std::optional<TimePoint> sent_;
   std::optional<kafka::CommitResult> result_;
 };

@@ -10,6 +10,7 @@ namespace laneway::lane {
 namespace {
 
 constexpr std::size_t most_commands = 64;
+constexpr Duration comparison_interval = seconds(2);
 constexpr Duration close_patience = milliseconds(1000);
 constexpr Duration most_of_drain = seconds(4);  // for closing: brokers that are gone never answer
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
@@ -249,7 +250,17 @@ void ConsumerLoop::tick_lanes() {
     next_tick_ = std::min(next_tick_, entry->next_tick);
   }
   next_tick_ = std::min(next_tick_, std::max(next_commit_, now_ + milliseconds(20)));
+  compare_assignment();
   telemetry::flush_log(false);
+}
+
+/// A partition that the client has and no lane reads, or the other way round, would stand still unseen.
+void ConsumerLoop::compare_assignment() {
+  if (now_ < next_comparison_ || !rebalances_->at_rest() || stopping_) return;
+  next_comparison_ = now_ + comparison_interval;
+  const auto assignment = consumer_->assignment();
+  if (!assignment || rebalances_->compare(*assignment, consumer_->cooperative(), now_)) return;
+  stats_.assignment_repairs.add(1);
 }
 
 void ConsumerLoop::serve(kafka::Event& event) {
@@ -298,7 +309,10 @@ bool ConsumerLoop::may_leave() {
   if (!rebalances_->at_rest()) return false;
   if (!drained_) settings_.still_draining->remove();
   drained_ = true;
-  return settings_.still_draining->none() || stops_.load() > 1 || now_ >= leave_deadline_;
+  if (stops_.load() > 1 || now_ >= leave_deadline_) return true;
+  // The coordinator reads no request behind a JoinGroup: the group would not see the leave, and the
+  // partitions of a member that is gone would stand still until its session ends.
+  return settings_.still_draining->none() && !consumer_->join_under_way();
 }
 
 /// Stopping: everything is drained and given back, then the group is left; each step has its deadline.

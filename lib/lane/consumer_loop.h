@@ -66,6 +66,7 @@ struct LoopStats {
   Relaxed<std::uint64_t> assigned;
   Relaxed<std::uint64_t> revoked;
   Relaxed<std::uint64_t> lost;
+  Relaxed<std::uint64_t> assignment_repairs;
   Histogram commit_latency;
   Histogram drain;
   Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn
@@ -154,6 +155,7 @@ class ConsumerLoop : private RebalanceSteps {
   void run_commands() EXCLUDES(shared_mutex_);
   void end_commands() EXCLUDES(shared_mutex_);
   void follow_settings(const config::Config& settings);
+  void compare_assignment();
   void make_ready(Entry& entry);
   void on_statistics(const kafka::Statistics& statistics);
   // consumer_loop_commit.cpp
@@ -165,6 +167,7 @@ class ConsumerLoop : private RebalanceSteps {
   std::vector<Entry*> all_lanes() const;
   std::vector<Entry*> entries_of(const Partitions& partitions) const;
   void on_commit_failed(const std::string& why);
+  bool send_shorter();
   void start_over_if_failed();
   void bury();
   void advance_stop();
@@ -192,11 +195,13 @@ class ConsumerLoop : private RebalanceSteps {
   bool preparing_ = false;  // a commit has been asked for, and lanes have not yet
   TimePoint commit_begun_;
   TimePoint next_commit_;
-  bool commit_wanted_ = false;   // a lane does not want to wait until commits are due
-  bool commit_refused_ = false;  // the last one: then it waits all the same
+  bool commit_wanted_ = false;                 // a lane does not want to wait until commits are due
+  bool commit_refused_ = false;                // the last one: then it waits all the same
+  std::size_t map_limit_ = default_map_bytes;  // of the metadata; lower where brokers take less
   std::uint64_t completed_ = 0;
   TimePoint now_;
   TimePoint next_tick_;
+  TimePoint next_comparison_;
   bool stopping_ = false;
   bool drained_ = false;
   TimePoint leave_deadline_;

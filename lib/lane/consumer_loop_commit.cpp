@@ -23,8 +23,8 @@ void ConsumerLoop::commit_if_due() {
 /// A commit during a rebalance can cost the assignment (librdkafka before 2.10). In a transaction it cannot,
 /// but it fails if the group has a new generation meanwhile.
 bool ConsumerLoop::may_commit() const {
-  if (commits_->exact()) return !consumer_->joining() || now_ >= next_commit_ + longest_wait;
-  return rebalances_->at_rest() && !stopping_ && !consumer_->joining();
+  if (commits_->exact()) return !consumer_->join_under_way() || now_ >= next_commit_ + longest_wait;
+  return rebalances_->at_rest() && !stopping_ && !consumer_->join_under_way();
 }
 
 std::vector<ConsumerLoop::Entry*> ConsumerLoop::all_lanes() const {
@@ -58,8 +58,8 @@ bool ConsumerLoop::send_commit(const std::vector<Entry*>& lanes) {
   for (auto* entry : lanes) {
     auto& lane = *entry->lane;
     if (commits_->exact()) lane.work(now_);  // all that was answered is in the ledgers
-    auto candidate = lane.commit_candidate(commits_->exact() ? max_map_bytes : default_map_bytes);
-    const bool fits = !candidate || candidate->metadata.size() <= default_map_bytes;
+    auto candidate = lane.commit_candidate(commits_->exact() ? max_map_bytes : map_limit_);
+    const bool fits = !candidate || !commits_->exact() || candidate->metadata.size() <= map_limit_;
     if (commits_->exact() && lane.position_in_doubt()) whole = false;
     lane.hold_for_map(!fits, now_);
     whole = whole && fits;
@@ -93,9 +93,31 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
     if (entry->lane->committed(offset)) make_ready(*entry);
   }
   commit_refused_ = !result.error.empty();
+  if (result.metadata_too_long && send_shorter()) return;
   if (!result.error.empty()) return on_commit_failed(result.error);
   committing_.clear();
   stats_.commits_acknowledged.add(1);
+}
+
+/// What was refused for its length is committed at once with half of its completion map, so that a handover
+/// does not wait in vain; more would be refused again, so the limit stays. What the map lacks may run again.
+bool ConsumerLoop::send_shorter() {
+  std::size_t longest = 0;
+  std::vector<Entry*> lanes;
+  for (const auto& [epoch, offset] : committing_) {
+    longest = std::max(longest, offset.metadata.size());
+    auto* entry = find(offset.partition);
+    if (entry != nullptr && entry->lane->epoch() == epoch) lanes.push_back(entry);
+  }
+  if (longest / 2 >= map_limit_) return false;
+  map_limit_ = longest / 2;
+  telemetry::warn(
+      "completion maps are longer than the brokers take; those of commits are shorter from now on",
+      {{"bytes", longest}, {"limit", map_limit_}, {"setting", "offset.metadata.max.bytes"}});
+  if (commits_->exact()) return false;  // its transaction has failed; the next one waits for shorter maps
+  stats_.commits_failed.add(1);
+  commit_begun_ = now_;
+  return send_commit(lanes);
 }
 
 /// Nothing of these lanes is left to be committed.

@@ -98,7 +98,7 @@ bool ConsumerLoop::drained(const kafka::TopicPartition& partition) {
 
 bool ConsumerLoop::commit_blocked(TimePoint since) const {
   if (commit_under_way() && now_ < commit_begun_ + commit_patience) return true;
-  return consumer_->joining() && now_ < since + commit_patience;
+  return consumer_->join_under_way() && now_ < since + commit_patience;
 }
 
 bool ConsumerLoop::commit(const Partitions& lanes) {

@@ -23,7 +23,8 @@ std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map
   sent_marker_ = watch_.version();
   sent_life_ = ledger_life_;
   const auto marker = encode(watch_.marker());
-  return kafka::CommittedOffset{partition_, offset, marker + ledger_.completion_map(max_map - marker.size())};
+  return kafka::CommittedOffset{partition_, offset,
+                                marker + ledger_.completion_map(max_map - std::min(max_map, marker.size()))};
 }
 
 bool Lane::committed(const kafka::CommittedOffset& offset) {

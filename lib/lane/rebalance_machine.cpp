@@ -177,6 +177,29 @@ void RebalanceMachine::stop(TimePoint now) {
   begin_handover(all_lanes(), now);
 }
 
+bool RebalanceMachine::compare(const Partitions& client, bool cooperative, TimePoint now) {
+  if (!at_rest() || stopping_) return true;
+  in_client_ = {client.begin(), client.end()};
+  Partitions unread;
+  for (const auto& [partition, handover] : lanes_)
+    if (!in_client_.contains(partition)) unread.push_back(partition);
+  auto differing = unread;
+  for (const auto& partition : in_client_)
+    if (!lanes_.contains(partition)) differing.push_back(partition);
+  if (differing.empty()) return true;
+  telemetry::error("the client's assignment differs from the lanes and is made anew",
+                   {{"without_lane", differing.size() - unread.size()},
+                    {"not_read", unread.size()},
+                    {"first", differing.front().text()}});
+  if (cooperative) {
+    revoked(differing, false, true, now);
+    assigned(unread, true, now);
+  } else {
+    assigned(all_lanes(), false, now);
+  }
+  return false;
+}
+
 void RebalanceMachine::give_up_handovers() {
   for (auto& handover : handovers_) {
     steps_.cancel(handover.lanes);

@@ -75,6 +75,10 @@ class RebalanceMachine {
   void stop(TimePoint now);
   /// Drains end now.
   void hurry() { hurry_ = true; }
+  /// Compares the client's assignment with the lanes, at rest. Where they differ (no case is known), lanes
+  /// that the client does not read are handed over and begin again, and what has no lane is given up. False:
+  /// they differ.
+  bool compare(const Partitions& client, bool cooperative, TimePoint now);
   /// What the lanes that are leaving have done is done again: they end, uncommitted.
   void give_up_handovers();
   /// Goes on with whatever can go on.

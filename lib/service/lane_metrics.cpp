@@ -213,6 +213,9 @@ std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loo
       std::vector<Sample>{labelled("kind", "assign", sum([](const Stats& s) { return s.assigned.get(); })),
                           labelled("kind", "revoke", sum([](const Stats& s) { return s.revoked.get(); })),
                           labelled("kind", "lost", sum([](const Stats& s) { return s.lost.get(); }))});
+  Sample repairs;
+  repairs.value = sum([](const Stats& s) { return s.assignment_repairs.get(); });
+  families.emplace_back(metric("assignment_repairs_total"), std::vector<Sample>{repairs});
   families.emplace_back(
       metric("commit_latency_seconds"),
       std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.commit_latency; })});

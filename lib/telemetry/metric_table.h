@@ -75,6 +75,8 @@ inline constexpr MetricInfo metric_table[] = {
      "Time from a commit request to its answer."},
     {"rebalances_total", MetricType::counter, "rebalances", "kind",
      "Rebalances by kind: assign, revoke, lost."},
+    {"assignment_repairs_total", MetricType::counter, "repairs", "",
+     "The client's assignment differed from the lanes and was made anew."},
     {"drain_seconds", MetricType::histogram, "seconds", "", "Time a lane took to drain."},
     {"abandoned_total", MetricType::counter, "records", "topic,partition",
      "Records started and not finished when their lane ended; each is logged and will be delivered again."},

@@ -181,6 +181,22 @@ TEST_CASE("lanes that do not end, and a commit that nobody answers, keep a revoc
   CHECK(story.machine.at_rest());
 }
 
+TEST_CASE("where the client's assignment differs from the lanes, both are made the same again") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    CHECK(story.machine.compare(Story::some({0, 1}), cooperative, story.lanes.now));
+    story.lanes.client = Story::set({1, 2});  // 0 is read by nobody, 2 goes nowhere
+    CHECK_FALSE(story.machine.compare(Story::some({1, 2}), cooperative, story.lanes.now));
+    CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
+    story.finish();
+    story.machine.committed_offsets(story.lanes.answer());
+    CHECK(story.lanes.alive() == Story::set({0, 1}));
+    CHECK(story.lanes.client == Story::set({0, 1}));
+    CHECK(story.machine.at_rest());
+  }
+}
+
 TEST_CASE("where commits are exact, a lane does not begin at a guess") {
   for (const bool exact : {false, true}) {
     Story story(false, exact);

@@ -159,7 +159,7 @@ class Simulation {
   }
 
   void step() {
-    switch (below(14)) {
+    switch (below(15)) {
       case 0:
         return client_.rebalance();
       case 1:
@@ -188,9 +188,29 @@ class Simulation {
         if (below(60) > 0 || stopped_) return;
         stopped_ = true;
         return machine_.stop(lanes_.now);
+      case 12:
+        return below(10) == 0 ? break_assignment() : void();
       default:
         return deliver();
     }
+  }
+
+  /// As if the client had gone wrong.
+  void break_assignment() {
+    if (stopped_ || !machine_.at_rest()) return;
+    CHECK(compare());
+    for (const auto& partition : some()) {
+      lanes_.client.erase(partition);
+      if (below(4) == 0) lanes_.client.insert(partition);
+    }
+    const bool same = lanes_.client == lanes_.alive();
+    auto differing = without(lanes_.client, lanes_.alive());
+    differing.merge(without(lanes_.alive(), lanes_.client));
+    if (!same && !eager_) unanswered_.push_back(differing);  // the machine's own
+    CHECK(compare() == same);
+  }
+  bool compare() {
+    return machine_.compare({lanes_.client.begin(), lanes_.client.end()}, !eager_, lanes_.now);
   }
 
   void answer_question() {

@@ -2,6 +2,7 @@
 // the coordinator takes to tell it. On an embedded cluster.
 #include "captured_log.h"
 #include "lane/completion_map.h"
+#include "lane/crash_watch.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -20,7 +21,7 @@ struct Handed : World {
     auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
     REQUIRE(consumer);
     const auto map = lane::encode({unfinished, {{unfinished + 1, records}}});
-    REQUIRE((*consumer)->commit({{{"orders", 0}, unfinished, map}}));
+    REQUIRE((*consumer)->commit(1, {{{"orders", 0}, unfinished, map}}));
     REQUIRE(eventually([&] {
       const auto event = (*consumer)->poll();
       return event && std::holds_alternative<kafka::CommitResult>(*event);
@@ -83,4 +84,36 @@ TEST_CASE("a member that still asks for committed offsets can stop, and leaves i
     CHECK(log.lines({"msg=\"leaving the group took too long\""}) == 0);
     CHECK(world.history.done_in_all() == 0);
   }
+}
+
+TEST_CASE("a commit whose completion map is too long for the brokers is sent again with a shorter one") {
+  World world(1);
+  world.config.retry.backoff = std::chrono::hours(1);
+  world.config.retry.max_backoff = std::chrono::hours(1);
+  const auto service = world.started([](const handler::Attempt& attempt) {
+    return attempt.record.offset() % 2 == 0 ? handler::Outcome::retry("odd things happen")
+                                            : handler::Outcome::done();
+  });
+  const auto map = [&] { return world.committed().front().metadata; };
+  const auto runs = [&] {
+    const auto metadata = map();
+    std::string_view text = metadata;
+    (void)lane::take_marker(text);
+    const auto decoded = lane::decode(text, 0);
+    return decoded.map ? decoded.map->runs.size() : 0;
+  };
+  world.produce(80);
+  REQUIRE(eventually([&] { return runs() == 40; }));
+  const auto whole = map().size();
+  world.cluster->fail_next(Cluster::Request::offset_commit, 1, Cluster::Failure::map_too_long);
+  world.produce(2);
+  CHECK(eventually([&] { return metric(*service, "commits_total", "failure") == 1; }));
+  CHECK(eventually([&] { return runs() > 0 && map().size() <= (whole + 8) / 2; }));
+  const auto acknowledged = metric(*service, "commits_total", "success");
+  world.produce(2);
+  CHECK(eventually([&] { return metric(*service, "commits_total", "success") > acknowledged; }));
+  CHECK(map().size() <= (whole + 8) / 2);  // the next ones stay short
+  service->stop();
+  (void)service->wait();
+  CHECK(map().size() <= (whole + 8) / 2);
 }

@@ -199,7 +199,7 @@ TEST_CASE("metadata that is no completion map is ignored, the offset beside it i
     offset.partition.topic = "orders";
     offset.offset = 5;
     offset.metadata = "somebody else's metadata";
-    REQUIRE((*consumer)->commit({offset}));
+    REQUIRE((*consumer)->commit(1, {offset}));
     CHECK(eventually([&] {
       const auto event = (*consumer)->poll();
       return event && std::holds_alternative<kafka::CommitResult>(*event);

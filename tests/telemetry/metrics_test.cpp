@@ -210,6 +210,7 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
       {"commits_total", "counter", "result"},
       {"commit_latency_seconds", "histogram", ""},
       {"rebalances_total", "counter", "kind"},
+      {"assignment_repairs_total", "counter", ""},
       {"drain_seconds", "histogram", ""},
       {"abandoned_total", "counter"},
       {"duplicates_suppressed_total", "counter"},
