@@ -156,7 +156,7 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::retries_full,
              keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)), now);
   state_.set(Hold::breaker_open, breaker_holds(), now);
-  state_.set(Hold::position, judge_.in_doubt() || corrupt_at_.has_value(), now);
+  state_.set(Hold::position, judge_.in_doubt() || (corrupt_at_ && !reads_again_), now);
   const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !retry_due(now);
   if (wants_none) leave_rate(now);
   state_.set(Hold::rate_limited, !wants_none && rate_waits(now), now);

@@ -168,7 +168,8 @@ void Lane::fail_source(std::string why, TimePoint now) {
 }
 
 void Lane::on_source_answers() {
-  if (source_error_.empty() || judge_.in_doubt() || corrupt_at_) return;
+  if (source_error_.empty() || judge_.in_doubt() || (corrupt_at_ && !reads_again_)) return;
+  corrupt_at_.reset();
   source_error_.clear();
   log_state("partition answers again");
 }

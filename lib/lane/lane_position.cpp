@@ -143,6 +143,7 @@ void Lane::start_over(std::int64_t offset) {
   first_ = -1;
   delivered_ = -1;
   next_offset_ = offset;
+  corrupt_at_.reset();
   mark_ = {};
   if (watch_.careful()) relax("the offsets went back");
 }
@@ -155,6 +156,7 @@ Lane::Mark Lane::mark_of(const kafka::Record& record) {
 /// The lane stays where it is: what the client delivers after such a batch is not to be believed either.
 void Lane::on_corrupt(std::int64_t offset, TimePoint now) {
   corrupt_at_ = offset;
+  reads_again_ = false;
   dry_since_.reset();
   fail_source(
       "the batch of records at offset " + std::to_string(offset) + " is corrupt: " + source_->last_error(),
@@ -163,7 +165,7 @@ void Lane::on_corrupt(std::int64_t offset, TimePoint now) {
 
 /// The batch may be whole at another replica meanwhile.
 void Lane::read_corrupt_again(TimePoint now) {
-  corrupt_at_.reset();
+  reads_again_ = true;
   source_->seek(next_offset_);
   update_holds(now);
 }

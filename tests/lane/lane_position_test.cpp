@@ -276,6 +276,21 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again after
   CHECK(test.lane->detail(test.now).source_error.empty());
 }
 
+TEST_CASE("an operator passes over corrupt records also while they are read again") {
+  TestLane test;
+  test.handler.open();
+  test.partition.high_watermark = 9;
+  test.partition.log.push_back({kafka::Pop::corrupt, 0, {}, 0});
+  test.begin();
+  test.work();
+  test.pass(seconds(31));  // the client answers nothing yet
+  CHECK(test.lane->skip(4, "disk failed", test.now) == Skip::passed_over);
+  test.partition.goes_back();
+  test.partition.add_run(5, 9);
+  REQUIRE(test.until([&] { return test.commit() == 9; }));
+  CHECK(TestLane::sorted(test.handler.started()) == offsets(5, 9));
+}
+
 TEST_CASE("an operator passes over corrupt records by their offset") {
   CapturedLog log;
   TestLane test;
