@@ -146,6 +146,22 @@ std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t*
   return ClientError{fatal, false, error_text(code, rd_kafka_event_error_string(event))};
 }
 
+/// The coordinator moves, begins, or cannot be reached at the moment.
+bool passes(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__WAIT_COORD:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event) {
   switch (rd_kafka_event_type(event)) {
     case RD_KAFKA_EVENT_REBALANCE:
@@ -166,6 +182,7 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
         (good ? result.committed : result.failed).push_back({e.topic, e.partition});
         if (!good && result.error.empty()) result.error = error_text(partition_code);
         if (partition_code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) result.metadata_too_long = true;
+        if (passes(partition_code)) result.passing = true;
       }
       return result;
     }

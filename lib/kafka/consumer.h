@@ -55,6 +55,8 @@ struct CommitResult {
   std::string error;  ///< the first one, empty when all were acknowledged
   /// The broker takes less metadata than came with an offset (its offset.metadata.max.bytes).
   bool metadata_too_long = false;
+  /// Refused for a reason that passes, such as a coordinator that is only beginning: asking again soon helps.
+  bool passing = false;
 };
 /// The answer to request_committed; `error` is set when it could not be had.
 struct Committed {

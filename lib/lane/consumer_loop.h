@@ -116,7 +116,8 @@ class ConsumerLoop : private RebalanceSteps {
     std::atomic<bool> signalled{false};
     bool ready = false;
     bool leaving = false;
-    bool ended = false;  // among the zombies
+    bool ended = false;            // among the zombies
+    bool refused_for_now = false;  // its last commit, for a reason that passes
     TimePoint next_tick{};
   };
   /// Of the commit under way: which lane, by its epoch, and what.
@@ -142,6 +143,7 @@ class ConsumerLoop : private RebalanceSteps {
   bool commit_blocked(TimePoint since) const override;
   bool commit(const Partitions& lanes) override;
   bool commit_under_way() const override { return preparing_ || commits_->under_way(); }
+  bool refused_for_now(const Partitions& lanes) const override;
   void forget_commit() override { (void)commits_->forget(); }
   void drained_after(Duration took) override { stats_.drain.record(took); }
 

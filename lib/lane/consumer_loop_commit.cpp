@@ -87,10 +87,11 @@ void ConsumerLoop::on_commit_result(const kafka::CommitResult& result) {
   stats_.commit_latency.record(now_ - commit_begun_);
   const std::set<kafka::TopicPartition> done(result.committed.begin(), result.committed.end());
   for (const auto& [epoch, offset] : committing_) {
-    if (!done.contains(offset.partition)) continue;
     auto* entry = find(offset.partition);
     if (entry == nullptr || entry->lane->epoch() != epoch) continue;
-    if (entry->lane->committed(offset)) make_ready(*entry);
+    const bool acknowledged = done.contains(offset.partition);
+    entry->refused_for_now = !acknowledged && result.passing && !commits_->exact();
+    if (acknowledged && entry->lane->committed(offset)) make_ready(*entry);
   }
   commit_refused_ = !result.error.empty();
   if (result.metadata_too_long && send_shorter()) return;

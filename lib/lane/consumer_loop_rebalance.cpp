@@ -107,6 +107,12 @@ bool ConsumerLoop::commit(const Partitions& lanes) {
   return begin_commit(entries_of(lanes));
 }
 
+bool ConsumerLoop::refused_for_now(const Partitions& lanes) const {
+  const auto entries = entries_of(lanes);
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const Entry* entry) { return entry->refused_for_now; });
+}
+
 void ConsumerLoop::end(const Partitions& lanes, bool given_up) {
   const auto entries = entries_of(lanes);
   if (commits_->exact() && !given_up && !all_committed(entries))

@@ -9,6 +9,7 @@ namespace {
 
 constexpr Duration cancel_grace = seconds(1);
 constexpr Duration commit_patience = seconds(2);
+constexpr Duration commit_pause = milliseconds(100);
 
 }  // namespace
 
@@ -236,18 +237,32 @@ bool RebalanceMachine::drained(Handover& handover, TimePoint now) {
 /// True when its lanes can end.
 bool RebalanceMachine::advance(Handover& handover, TimePoint now) {
   if (handover.given_up) return true;
-  if (handover.step == Handover::Step::committing) {
-    if (!steps_.commit_under_way()) return true;
-    if (now < handover.deadline) return false;
-    steps_.forget_commit();
-    return true;
-  }
+  if (handover.step == Handover::Step::committing) return committed(handover, now);
   if (!drained(handover, now)) return false;
   if (steps_.commit_blocked(handover.deadline)) return false;
   steps_.drained_after(now - handover.begun);
   handover.step = Handover::Step::committing;
   handover.deadline = now + commit_patience;
+  return commit(handover, now);
+}
+
+/// True when there is nothing to wait for.
+bool RebalanceMachine::commit(Handover& handover, TimePoint now) {
+  handover.next_commit = now + commit_pause;
   return !steps_.commit(handover.lanes);
+}
+
+/// A coordinator that is only beginning, as after the death of the one before, is asked again: whoever gets
+/// the partitions next does again what is not committed.
+bool RebalanceMachine::committed(Handover& handover, TimePoint now) {
+  const bool in_time = now < handover.deadline;
+  if (steps_.commit_under_way()) {
+    if (!in_time) steps_.forget_commit();
+    return !in_time;
+  }
+  if (!in_time || !steps_.refused_for_now(handover.lanes)) return true;
+  const bool may_commit = now >= handover.next_commit && !steps_.commit_blocked(handover.deadline);
+  return may_commit && commit(handover, now);
 }
 
 void RebalanceMachine::finish(const Handover& handover) {

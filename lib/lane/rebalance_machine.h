@@ -54,6 +54,8 @@ class RebalanceSteps {
   /// False when there is nothing to commit, or nothing may be committed any more.
   virtual bool commit(const Partitions& lanes) = 0;
   virtual bool commit_under_way() const = 0;
+  /// The last commit of one of these was refused for a reason that passes.
+  virtual bool refused_for_now(const Partitions& lanes) const = 0;
   /// The answer has not come in time, and is not waited for any more.
   virtual void forget_commit() = 0;
   /// So long have lanes drained.
@@ -99,6 +101,7 @@ class RebalanceMachine {
     TimePoint begun;
     TimePoint deadline;
     enum class Step : std::uint8_t { draining, cancelled, committing } step = Step::draining;
+    TimePoint next_commit{};
     bool given_up = false;
   };
   struct Event {
@@ -121,6 +124,8 @@ class RebalanceMachine {
   void begin_handover(const Partitions& candidates, TimePoint now);
   bool advance(Handover& handover, TimePoint now);
   bool drained(Handover& handover, TimePoint now);
+  bool commit(Handover& handover, TimePoint now);
+  bool committed(Handover& handover, TimePoint now);
   void finish(const Handover& handover);
   void lose(const Partitions& partitions);
   Partitions all_lanes() const;

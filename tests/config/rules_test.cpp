@@ -209,10 +209,9 @@ TEST_CASE("the rules on TLS and credentials hold for a producer's own client key
       ", security.protocol: sasl_ssl, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p";
   CHECK(in(login, "linger.ms: 5").empty());
   CHECK(in(login, "sasl.mechanisms: PLAIN").find("are the same key") != std::string::npos);
-  CHECK(
-      in(login, "bootstrap.servers: b")
-          .find("sasl.username is missing (the credentials of kafka are not shown to other brokers") !=
-      std::string::npos);
+  CHECK(in(login, "bootstrap.servers: b")
+            .find("sasl.username is missing (the credentials of kafka are not shown to other brokers") !=
+        std::string::npos);
   CHECK(in(login, "bootstrap.servers: b, sasl.username: u, sasl.password: p").empty());
   CHECK(in(login, "bootstrap.servers: b, security.protocol: ssl").empty());
 }

@@ -181,6 +181,35 @@ TEST_CASE("lanes that do not end, and a commit that nobody answers, keep a revoc
   CHECK(story.machine.at_rest());
 }
 
+TEST_CASE("a commit that the coordinator cannot take yet is sent again before the lanes end") {
+  Story story(true);
+  story.assign({0});
+  const auto before = story.lanes.answers;
+  story.revoke({0});
+  story.lanes.finish_work();
+  story.pass(milliseconds(10));
+  REQUIRE(story.lanes.committing);
+  story.lanes.refuse_commit();
+  story.pass(milliseconds(10));
+  CHECK_FALSE(story.lanes.committing);  // not at once
+  CHECK(story.lanes.answers == before);
+  story.pass(milliseconds(100));
+  REQUIRE(story.lanes.committing);
+
+  SECTION("until it is taken") {
+    story.lanes.answer_commit();
+    story.pass(milliseconds(10));
+    CHECK(story.lanes.lanes.empty());
+    CHECK(story.lanes.answers == before + 1);
+  }
+  SECTION("or nobody can wait any longer") {
+    story.lanes.refuse_commit();
+    story.pass(seconds(2));
+    CHECK(story.lanes.lanes.empty());
+    CHECK(story.lanes.answers == before + 1);
+  }
+}
+
 TEST_CASE("where the client's assignment differs from the lanes, both are made the same again") {
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);

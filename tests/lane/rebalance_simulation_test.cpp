@@ -140,6 +140,7 @@ class Simulation {
       for (auto& [partition, lane] : lanes_.lanes)
         if (lane.leaving_until) lane.at_work = false;
       lanes_.answer_commit();
+      lanes_.now += milliseconds(100);  // what was refused for now is committed again
       machine_.advance(lanes_.now);
     }
     CHECK(machine_.at_rest());
@@ -175,7 +176,7 @@ class Simulation {
         lanes_.joining = below(2) == 0;
         return;
       case 7:
-        return lanes_.answer_commit();
+        return below(3) == 0 && lanes_.committing ? lanes_.refuse_commit() : lanes_.answer_commit();
       case 8:
         return answer_question();
       case 9:

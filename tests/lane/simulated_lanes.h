@@ -2,6 +2,7 @@
 // and the client's assignment. Each step is checked against what must hold at any time.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +20,8 @@ class SimulatedLanes final : public RebalanceSteps {
     bool committed = false;  // or nothing may be committed, or the answer did not come in time
     std::optional<TimePoint> leaving_until{};
     std::optional<TimePoint> cancelled{};
+    std::optional<TimePoint> commit_begun{};
+    bool refused = false;  // the commit, for now
   };
 
   void ask_committed(std::uint64_t request, const Partitions& partitions) override {
@@ -64,10 +67,10 @@ class SimulatedLanes final : public RebalanceSteps {
       const auto lane = lanes.find(partition);
       REQUIRE(lane != lanes.end());
       if (!given_up && !may_be_lost.contains(partition)) {
-        const auto& [at_work, committed, leaving_until, cancelled] = lane->second;
+        const auto& [at_work, committed, leaving_until, cancelled, commit_begun, refused] = lane->second;
         CHECK(leaving_until);
         CHECK((!at_work || (cancelled && now >= *cancelled + seconds(1))));
-        CHECK(committed);
+        CHECK((committed || (commit_begun && now >= *commit_begun + seconds(2))));
       }
       lanes.erase(lane);
     }
@@ -82,15 +85,31 @@ class SimulatedLanes final : public RebalanceSteps {
       return false;
     }
     committing = leaving;
+    for (const auto& partition : leaving) {
+      auto& begun = lanes.at(partition).commit_begun;
+      if (!begun) begun = now;
+    }
     return true;
   }
   bool commit_under_way() const override { return committing.has_value(); }
+  bool refused_for_now(const Partitions& leaving) const override {
+    return std::any_of(leaving.begin(), leaving.end(),
+                       [this](const auto& partition) { return lanes.at(partition).refused; });
+  }
   void forget_commit() override { answer_commit(); }
   void drained_after(Duration) override {}
 
   void answer_commit() {
     for (const auto& partition : committing.value_or(Partitions{}))
-      if (const auto lane = lanes.find(partition); lane != lanes.end()) lane->second.committed = true;
+      if (const auto lane = lanes.find(partition); lane != lanes.end()) {
+        lane->second.committed = true;
+        lane->second.refused = false;
+      }
+    committing.reset();
+  }
+  void refuse_commit() {
+    for (const auto& partition : committing.value_or(Partitions{}))
+      if (const auto lane = lanes.find(partition); lane != lanes.end()) lane->second.refused = true;
     committing.reset();
   }
   void finish_work() {

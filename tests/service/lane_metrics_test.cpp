@@ -72,7 +72,8 @@ TEST_CASE("one worker runs the records of an ordered partition, and stays for th
   test.partition.add_run(0, 5);
   test.begin();
   REQUIRE(test.until_started({0}));
-  CHECK(value(test, "pool_inflight") == 1);  // the others wait in the lane: what a record takes is not known yet
+  CHECK(value(test, "pool_inflight") ==
+        1);  // the others wait in the lane: what a record takes is not known yet
   CHECK(value(test, "pool_queue_depth") == 0);
   CHECK(value(test, "pool_workers_active") == 1);
   test.handler.open();
