@@ -86,8 +86,8 @@ bool RateLimiter::any(TimePoint now) {
 }
 
 void RateLimiter::grant(Who who, TimePoint now) {
-  const auto share = [&](double available, double least) {
-    return std::floor(std::max(available / static_cast<double>(turn_.size()), least));
+  const auto share = [among = static_cast<double>(turn_.size())](double available, double least) {
+    return std::floor(std::max(available / among, least));
   };
   auto& room = grants_[who].room;
   const auto add = [](std::uint64_t& to, delivery::TokenBucket& from, TimePoint at, double tokens) {
