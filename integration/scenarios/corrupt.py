@@ -34,18 +34,13 @@ def corrupt(run):
     raise harness.Failed("there is no second batch")
 
 
-def source_error(service):
-    lanes = json.loads(service.get("/status"))["lanes"]
-    return lanes[0].get("source_error", "") if lanes else ""
-
-
 def scenario(run):
     run.create(1)
     for _ in range(3):
         run.produce("--count", EACH)
     base, last = corrupt(run)
     service = run.service("service", kafka={"check.crcs": True})
-    wait_until("status names the corrupt batch", lambda: f"at offset {base} is corrupt" in source_error(service))
+    wait_until("status names the corrupt batch", lambda: f"at offset {base} is corrupt" in service.source_error())
     wait_until("what is before it is committed", lambda: run.committed().get((run.topic, 0)) == base)
     wait_until("the service is not ready",
                lambda: "unreadable" in [reason["code"] for reason in json.loads(service.get("/status"))["reasons"]])

@@ -13,21 +13,16 @@ def reasons(service):
     return [reason["code"] for reason in json.loads(service.get("/status"))["reasons"]]
 
 
-def source_error(service):
-    lanes = json.loads(service.get("/status"))["lanes"]
-    return lanes[0].get("source_error", "") if lanes else ""
-
-
 def scenario(run):
     run.create(1)
     run.tool("produce", run.topic, "--count", OLD)  # not among the acknowledged ones: the topic goes
     first = run.service("first")
     run.wait_for_no_lag()
     run.tool("delete", run.topic)
-    wait_until("status says that the topic is gone", lambda: "does not exist" in source_error(first))
+    wait_until("status says that the topic is gone", lambda: "does not exist" in first.source_error())
     wait_until("the service is not ready", lambda: reasons(first) == ["unreadable"])
     run.create(1)
-    wait_until("the client went back", lambda: "went back to offset 0" in source_error(first))
+    wait_until("the client went back", lambda: "went back to offset 0" in first.source_error())
     run.produce("--count", NEW)
     wait_until("all of the new topic is processed", lambda: first.processed() == OLD + NEW)
     wait_until("the service is ready", lambda: not reasons(first))

@@ -65,6 +65,11 @@ class Service:
         with urllib.request.urlopen(self.url() + path, timeout=PATIENCE) as answer:
             return answer.read().decode()
 
+    def source_error(self):
+        """Why the first lane cannot read its partition; empty if it can."""
+        lanes = json.loads(self.get("/status"))["lanes"]
+        return lanes[0].get("source_error", "") if lanes else ""
+
     def metric(self, name, **labels):
         """The sum of the series with these labels."""
         total = 0.0

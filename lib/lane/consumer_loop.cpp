@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t most_commands = 64;
 constexpr Duration comparison_interval = seconds(2);
 constexpr Duration close_patience = milliseconds(1000);
+/// librdkafka before 2.6.1 never frees a client that has read from a topic which was deleted (#4724).
+constexpr Duration free_patience = seconds(2);
 constexpr Duration most_of_drain = seconds(4);  // for closing: brokers that are gone never answer
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
 constexpr Duration leave_patience = milliseconds(1500);
@@ -68,6 +70,10 @@ void ConsumerLoop::cut_short() {
 bool ConsumerLoop::join(Deadline deadline) {
   while (!ended() && !deadline.passed()) std::this_thread::sleep_for(milliseconds(5));
   if (!ended()) return false;
+  const Deadline freed(TimePoint(Duration(ended_ns_.load(std::memory_order_relaxed))) + free_patience);
+  while (!freed_.load(std::memory_order_acquire) && !freed.passed())
+    std::this_thread::sleep_for(milliseconds(5));
+  if (!freed_.load(std::memory_order_acquire)) return false;
   if (thread_.joinable()) thread_.join();
   return zombies_.empty() && consumer_ == nullptr;
 }
@@ -111,8 +117,11 @@ void ConsumerLoop::run() {
   }
   end_commands();
   commits_.reset();  // the next member may commit
+  ended_ns_.store(SteadyClock::now().time_since_epoch().count(), std::memory_order_relaxed);
   ended_.store(true, std::memory_order_release);
   on_ended_();
+  if (frees_client_) consumer_.reset();
+  freed_.store(true, std::memory_order_release);
 }
 
 void ConsumerLoop::turn() {
@@ -335,7 +344,7 @@ void ConsumerLoop::advance_stop() {
                                   [](const auto& zombie) { return zombie->lane->pool().drained(); });
   if ((!closed || ending) && now_ < since + close_patience) return;
   if (!closed) telemetry::warn("leaving the group took too long", {});
-  if (closed && zombies_.empty()) consumer_.reset();
+  frees_client_ = closed && zombies_.empty();
   done_ = true;
 }
 

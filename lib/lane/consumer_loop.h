@@ -86,7 +86,8 @@ class ConsumerLoop : private RebalanceSteps {
   void stop();
   /// Ends the drain at once.
   void cut_short();
-  /// False if the loop or a handler of it hangs; the destructor would wait for them.
+  /// False if the loop, a handler of it or the client hangs; the destructor would wait for them. The client
+  /// has 2 s to end after the loop, also where `deadline` is earlier.
   bool join(Deadline deadline);
 
   /// From any thread: the loop calls it with each lane that it has when it comes to it, in its next turn.
@@ -209,11 +210,14 @@ class ConsumerLoop : private RebalanceSteps {
   TimePoint leave_deadline_;
   std::optional<TimePoint> closing_since_;
   bool done_ = false;
+  bool frees_client_ = false;  // nobody uses it any more
 
   // Shared
   Signal signal_;
   std::atomic<int> stops_{0};  // 1: draining, 2: cut short
   std::atomic<bool> ended_{false};
+  std::atomic<std::int64_t> ended_ns_{0};  // steady time
+  std::atomic<bool> freed_{false};         // the thread has nothing left to do
   Relaxed<std::uint64_t> abandoned_;
   LoopStats stats_;
   mutable Mutex shared_mutex_;

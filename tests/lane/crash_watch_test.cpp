@@ -4,6 +4,7 @@
 
 #include "catch.h"
 
+using namespace laneway;
 using namespace laneway::lane;
 
 namespace {
