@@ -11,6 +11,18 @@
 
 namespace laneway {
 
+// To look at the type of an object, Clang's sanitizer of undefined behaviour opens a pipe; where it cannot,
+// it reports every object as a fault. With it, tests without any free descriptor end before they begin.
+#if defined(__has_feature)
+#if __has_feature(undefined_behavior_sanitizer)
+inline constexpr bool sanitizer_needs_descriptors = true;
+#else
+inline constexpr bool sanitizer_needs_descriptors = false;
+#endif
+#else
+inline constexpr bool sanitizer_needs_descriptors = false;
+#endif
+
 /// The soft limit is this for the life of this; below what is open already, nothing more can be opened.
 class DescriptorLimit {
  public:

@@ -386,7 +386,7 @@ class Run(CommandLine):
 
     def test_too_few_threads_or_too_little_memory_end_the_start_with_the_reason(self):
         """Limits on memory at which the client library hung, or ended the process, while it started its threads."""
-        if "libasan" in subprocess.run(["ldd", LANEWAY], text=True, capture_output=True, check=True).stdout:
+        if b"__asan_init" in Path(LANEWAY).read_bytes():
             self.skipTest("a sanitizer reserves terabytes of addresses")
         limited = 0
         for megabytes in range(110, 220, 10):

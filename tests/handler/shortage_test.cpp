@@ -23,6 +23,7 @@ bool names_the_limit(const Outcome& outcome) {
 }  // namespace
 
 TEST_CASE("an http request without a descriptor is a local fault, and works when there is one") {
+  if (sanitizer_needs_descriptors) return;
   const HttpServer server([](const auto&, auto& response) { response.status = 204; });
   // By number, by name, and with TLS whose certificates cannot be read.
   for (const std::string& url : {server.url(), std::string("http://a-name-to-be-looked-up.invalid/"),
@@ -39,6 +40,7 @@ TEST_CASE("an http request without a descriptor is a local fault, and works when
 }
 
 TEST_CASE("requests wait for the connections that there are descriptors for") {
+  if (sanitizer_needs_descriptors) return;
   const HttpServer server([](const auto&, auto& response) { response.status = 204; });
   auto settings = settings_for(server.url());
   settings.connections = 4;
@@ -54,6 +56,7 @@ TEST_CASE("requests wait for the connections that there are descriptors for") {
 
 TEST_CASE(
     "a program that cannot be started without descriptors is a local fault, and starts when there are") {
+  if (sanitizer_needs_descriptors) return;
   const Scripts scripts;
   const auto handler = made(scripts.python_loop("answer(outcome='done')"));
   for (int i = 0; i < 10; ++i) {

@@ -201,6 +201,8 @@ TEST_CASE("the breaker lets one record ask; when it is answered the others follo
   test.begin();
   REQUIRE(test.until_started({0, 1, 2, 3}));
   for (int i = 0; i < 4; ++i) test.handler.answer(i, Outcome::unavailable("out"));
+  // A failure that is told late opens the breaker again. A worker that has begun another record has told it.
+  REQUIRE(test.until([&] { return test.handler.started().size() == 8; }));
   test.handler.open();
   REQUIRE(test.in_time([&] { return test.commit_offset() == 40; }));
   CHECK(downstream.closed());

@@ -8,7 +8,9 @@ const char* __tsan_default_options() { return "second_deadlock_stack=1"; }
 /// belongs here.
 const char* __tsan_default_suppressions() {
   // librdkafka: its mutexes and conditions are seen (thread_c11.cpp), its atomics are not.
-  return "race:librdkafka.so\n"
+  // cpp-httplib, the tests' web servers: the threads of its pool hand memory over to each other.
+  return "race:libcpp-httplib.so\n"
+         "race:librdkafka.so\n"
          "mutex:librdkafka.so\n"
          "called_from_lib:librdkafka.so\n";
 }
