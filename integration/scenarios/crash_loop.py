@@ -20,8 +20,7 @@ def scenario(run):
                "retry": {"max_crashes": MAX_CRASHES}, "kafka": {"group.instance.id": "one"}, "lanes": {"workers": 4}}
     lives, died = [], True
     while died:
-        # The groups in which it dies become smaller until the record was alone twice: 6 to 9 deaths were seen.
-        expect(len(lives) < 14, "the service dies again and again")
+        expect(len(lives) < 8, "the service dies again and again")
         life = run.service(f"life-{len(lives) + 1}", **options)
         lives.append(life)
         wait_until("it dies or is done", lambda: not life.running() or run.has_no_lag(), every=0.3)

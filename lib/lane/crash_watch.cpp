@@ -106,7 +106,9 @@ void CrashWatch::suspect(std::int64_t first, std::uint32_t records) {
   } else {
     marker.among = records;
   }
-  become(std::move(marker));
+  // Also where it says the same again: the commit says as well how far the groups before have come.
+  marker_ = std::move(marker);
+  ++version_;
 }
 
 std::uint32_t CrashWatch::crashes(std::int64_t offset) const {

@@ -76,8 +76,8 @@ class CrashWatch {
   /// How many ended uncleanly, as far as is known.
   std::uint32_t lives_before() const { return before_.lives; }
 
-  /// For the next commit. Its version is another number whenever it differs from the one before; 0: it is
-  /// what was found.
+  /// For the next commit. Its version is another number whenever it differs from the one before, and for each
+  /// group; 0: it is what was found.
   const LifeMarker& marker() const { return marker_; }
   std::uint64_t version() const { return version_; }
 

@@ -67,6 +67,15 @@ TEST_CASE("lives without progress are counted, progress and a clean end set them
   CHECK(second.marker() == LifeMarker{});
 }
 
+TEST_CASE("each group is committed before it begins, also one that is as long as the one before") {
+  CrashWatch watch({.lives = 2, .among = 256}, 3);
+  watch.suspect(100, 16);
+  const auto first = watch.version();
+  watch.survived(16);
+  watch.suspect(116, 16);
+  CHECK(watch.version() != first);
+}
+
 TEST_CASE("a suspect of several lives is condemned, another one begins anew") {
   CrashWatch third({2, {}, 0}, 3);
   third.suspect(7);
