@@ -1,7 +1,7 @@
 // A web service that does nothing, as cheaply as it can: answers each POST with an empty 200, at once or
 // after
-// `--delay` milliseconds. One thread, keep-alive, requests with Content-Length only. Prints its port and ends
-// when its standard input does.
+// `--delay` milliseconds, or for the first `--outage` seconds after the first request with a 503. One thread,
+// keep-alive, requests with Content-Length only. Prints its port and ends when its standard input does.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <strings.h>
@@ -19,6 +19,7 @@
 #include <cstring>
 #include <deque>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+constexpr std::string_view out = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
@@ -50,8 +52,9 @@ std::size_t whole_request(std::string_view bytes) {
 
 class Server {
  public:
-  explicit Server(std::chrono::microseconds delay)
+  Server(std::chrono::microseconds delay, std::chrono::microseconds outage)
       : delay_(delay),
+        outage_(outage),
         epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
         timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create")),
         listener_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket")) {
@@ -155,12 +158,21 @@ class Server {
     checked(::timerfd_settime(timer_, 0, &when, nullptr), "timerfd_settime");
   }
 
-  static void send_answer(int socket) {
+  void send_answer(int socket) {
+    const auto text = outage_.count() > 0 && is_out() ? out : answer;
     // What cannot be sent now was not read by a client that has other answers unread: none of ours.
-    static_cast<void>(::send(socket, answer.data(), answer.size(), MSG_NOSIGNAL) == 0);
+    static_cast<void>(::send(socket, text.data(), text.size(), MSG_NOSIGNAL) == 0);
+  }
+
+  bool is_out() {
+    const auto now = Clock::now();
+    if (!first_) first_ = now;
+    return now < *first_ + outage_;
   }
 
   const std::chrono::microseconds delay_;
+  const std::chrono::microseconds outage_;
+  std::optional<Clock::time_point> first_;  // answer
   const int epoll_;
   const int timer_;
   const int listener_;
@@ -172,11 +184,15 @@ class Server {
 
 int main(int argc, char** argv) {
   CLI::App app("A web service that does nothing");
-  double delay_ms = 0;
+  double delay_ms = 0, outage_s = 0;
   app.add_option("--delay", delay_ms, "milliseconds before an answer")->check(CLI::NonNegativeNumber);
+  app.add_option("--outage", outage_s, "seconds of 503, from the first answer on")
+      ->check(CLI::NonNegativeNumber);
   CLI11_PARSE(app, argc, argv);
   try {
-    Server(std::chrono::microseconds(static_cast<std::int64_t>(delay_ms * 1000))).run();
+    Server(std::chrono::microseconds(static_cast<std::int64_t>(delay_ms * 1000)),
+           std::chrono::microseconds(static_cast<std::int64_t>(outage_s * 1e6)))
+        .run();
   } catch (const std::exception& failure) {
     std::cerr << "http_server: " << failure.what() << '\n';
     return 69;

@@ -3,7 +3,8 @@
 //   noop, key, partition: a handler that does nothing, without order, by key or by partition, until
 //   `--records` are done (`--metrics`: where they can be asked for meanwhile). claims: the same as noop, with
 //   records counted.
-//   sleep: a handler that takes 10 ms; what is done in `--seconds`. ordered: the same by key.
+//   sleep: a handler that takes 10 ms; what is done in `--seconds`. shared: records of few keys by `--order`,
+//   which go to the web service `--url`, the program `--child`, the plugin `--library`, or take 10 ms here.
 //   stuck: the same with partition 3 hanging (`--healthy`: without); what the other partitions do in
 //   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
 //   produced; what is done in `--seconds`, then on until `--records` are done; memory is sampled. idle: every
@@ -70,6 +71,7 @@ struct Options {
   std::uint32_t batch = 0;
   std::uint32_t workers = 8;
   std::vector<std::string> child;
+  std::string order = "key";
   std::uint64_t waiting = 0;
 };
 
@@ -115,6 +117,25 @@ config::Config piping(const Options& options) {
   handler.command = options.child;
   config.handler = handler;
   config.lanes.workers = options.workers;
+  return config;
+}
+
+config::Config loading(const Options& options) {
+  auto config = configuration(options, Duration::zero());
+  config::PluginHandler handler;
+  handler.path = options.plugin;
+  handler.timeout = std::chrono::hours(24);
+  config.handler = handler;
+  return config;
+}
+
+/// By the first of these options that is given.
+config::Config sharing(const Options& options) {
+  auto config = !options.url.empty()      ? posting(options)
+                : !options.child.empty()  ? piping(options)
+                : !options.plugin.empty() ? loading(options)
+                                          : configuration(options, milliseconds(10));
+  config.lanes.order = options.order == "key" ? config::Order::key : config::Order::none;
   return config;
 }
 
@@ -369,13 +390,14 @@ void add_verbs(CLI::App& app, const Options& options) {
   });
   verb("key", "the same, in the order of keys", [=] { counted(config::Order::key); });
   verb("partition", "the same, in the order of partitions", [=] { counted(config::Order::partition); });
-  const auto sleeping = [&options](config::Order order) {
+  verb("sleep", "a handler that takes 10 ms", [&options] {
     auto config = configuration(options, milliseconds(10));
-    config.lanes.order = order;
+    config.lanes.order = config::Order::none;
     run(config, [&](auto& service) { return for_seconds(service, options, -1); });
-  };
-  verb("sleep", "a handler that takes 10 ms", [=] { sleeping(config::Order::none); });
-  verb("ordered", "the same, in the order of keys", [=] { sleeping(config::Order::key); });
+  });
+  verb("shared", "records of few keys, by --order", [&options] {
+    run(sharing(options), [&](auto& service) { return for_seconds(service, options, -1); });
+  });
   verb("stuck", "the same with a partition that hangs", [&options] {
     auto config = configuration(options, milliseconds(10));
     if (!options.healthy)
@@ -388,14 +410,8 @@ void add_verbs(CLI::App& app, const Options& options) {
     config.lanes.workers = 5;
     run(config, [&](auto& service) { return overload(service, options); });
   });
-  verb("plugin", "a plugin that does nothing", [&options] {
-    auto config = configuration(options, Duration::zero());
-    config::PluginHandler handler;
-    handler.path = options.plugin;
-    handler.timeout = std::chrono::hours(24);
-    config.handler = handler;
-    run(config, [&](auto& service) { return until_done(service, options); });
-  });
+  verb("plugin", "a plugin that does nothing",
+       [&options] { run(loading(options), [&](auto& service) { return until_done(service, options); }); });
   verb("produce", "each record is written to another topic",
        [&options] { run(writing(options), [&](auto& service) { return until_done(service, options); }); });
   verb("http", "each record is posted", [&options] {
@@ -430,13 +446,14 @@ int main(int argc, char** argv) {
                  "noop, key, partition, plugin, produce, overload, waiting: until so many are done");
   app.add_option("--seconds", options.seconds, "the others, and how long the overload lasts");
   app.add_option("--partitions", options.partitions, "idle, waiting: of the topic");
-  app.add_option("--library", options.plugin, "plugin: its file");
+  app.add_option("--library", options.plugin, "plugin, shared: its file");
+  app.add_option("--order", options.order, "shared: by key, or none")->check(CLI::IsMember({"key", "none"}));
   app.add_option("--to", options.to, "produce: a topic");
   app.add_flag("--transactional", options.transactional, "produce: exactly once");
-  app.add_option("--url", options.url, "http: where to");
+  app.add_option("--url", options.url, "http, shared: where to");
   app.add_option("--batch", options.batch, "http: records of a request");
-  app.add_option("--workers", options.workers, "http, exec: of each partition");
-  app.add_option("--child", options.child, "exec: program and arguments")->delimiter(' ');
+  app.add_option("--workers", options.workers, "http, exec, shared: of each partition");
+  app.add_option("--child", options.child, "exec, shared: program and arguments")->delimiter(' ');
   app.add_option("--waiting", options.waiting, "waiting: so many, divisible by the partitions");
   app.add_option("--metrics", options.metrics, "noop, key, partition: host:port where the metrics are");
   app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
