@@ -11,10 +11,10 @@ DRAIN = 10  # s
 
 
 class Members:
-    """One thread at a time."""
+    """One thread at a time. `work` returns the settings for what the member of a name does with records."""
 
-    def __init__(self, run, url, strategy):
-        self.run, self.url, self.strategy = run, url, strategy
+    def __init__(self, run, work, strategy):
+        self.run, self.work, self.strategy = run, work, strategy
         self.lives, self.services = {}, {}
 
     def join(self):
@@ -28,12 +28,11 @@ class Members:
         return {
             "kafka": {"client.id": name, "session.timeout.ms": int(plan.SESSION * 1000), "heartbeat.interval.ms": 1000,
                       "partition.assignment.strategy": self.strategy, "topic.metadata.refresh.interval.ms": 2000},
-            "handler": {"simulate": None, "http": {"url": f"{self.url}/{name}", "timeout": "3s"}},
             "lanes": {"order": "key", "drain": f"{DRAIN}s"},
             "commit": {"interval": "1s"},
             "retry": {"attempts": 5, "backoff": "50ms", "max_backoff": "500ms"},
             "breaker": {"probe": "500ms"},
-            "dead_letter": {"topic": "{topic}-dlt"},
+            **self.work(name),
         }
 
     def running(self):

@@ -60,6 +60,8 @@ class Downstream:
 class Trial:
     """One seed."""
 
+    TRACKS = plan.TRACKS
+
     def __init__(self, run, seed):
         self.run, self.seed = run, seed
         run.topic = run.group = f"faults-{seed}-{time.time_ns() // 1_000_000_000 % 1_000_000}"
@@ -68,10 +70,19 @@ class Trial:
         self.facts = Facts(begun=time.time_ns())
         self.brokers = Brokers(run)
         self.downstream = Downstream(run.folder, run.topic)
-        self.members = Members(run, self.downstream.url, plan.strategy(seed))
+        self.members = Members(run, self.work, plan.strategy(seed))
         self.lock = threading.Lock()
         # Its threads stay until the end: a process that one of them has started dies with the thread.
-        self.tracks = ThreadPoolExecutor(len(plan.TRACKS))
+        self.tracks = ThreadPoolExecutor(len(self.TRACKS))
+
+    def create_topics(self):
+        self.run.create(plan.PARTITIONS, "min.insync.replicas=2")
+        self.run.create(plan.PARTITIONS + 2, topic=self.run.topic + "-dlt")
+
+    def work(self, name):
+        """The settings for what a member does with records."""
+        return {"handler": {"simulate": None, "http": {"url": f"{self.downstream.url}/{name}", "timeout": "3s"}},
+                "dead_letter": {"topic": "{topic}-dlt"}}
 
     # What is written.
 
@@ -132,15 +143,14 @@ class Trial:
 
     def faults(self):
         begun = time.monotonic()
-        followed = [self.tracks.submit(self.follow, track, begun) for track in plan.TRACKS]
+        followed = [self.tracks.submit(self.follow, track, begun) for track in self.TRACKS]
         for track in followed:
             track.result()
 
     # The whole.
 
     def go(self):
-        self.run.create(plan.PARTITIONS, "min.insync.replicas=2")
-        self.run.create(plan.PARTITIONS + 2, topic=self.run.topic + "-dlt")
+        self.create_topics()
         for _ in range(plan.MEMBERS):
             self.members.join()
         self.write(range(plan.PARTITIONS))
@@ -154,7 +164,6 @@ class Trial:
         self.downstream.close()
         self.tracks.shutdown()
         self.gather()
-        (self.run.folder / f"{self.run.topic}.facts").write_bytes(pickle.dumps(self.facts))
 
     def settle(self):
         try:
@@ -180,13 +189,17 @@ class Trial:
         evidence = Evidence()
         evidence.add_copies("dead_letter", "letters", self.run.tool("read", self.run.topic + "-dlt"))
         facts.letters = [copy.origin for copy in evidence.copies["dead_letter"]]
+        (self.run.folder / f"{self.run.topic}.facts").write_bytes(pickle.dumps(facts))
 
-    def tell(self):
-        """The faults as they happened; what was seen; the breaches, which are returned."""
+    def tell_faults(self):
+        """As they happened."""
         print(f"seed {self.seed} ({plan.strategy(self.seed)}), seconds since the run began:")
         for fault in sorted(self.facts.faults, key=lambda fault: fault.begun):
             begun, ended = ((time - self.facts.begun) / 1e9 for time in (fault.begun, fault.ended))
             print(f"  {begun:6.1f} to {ended:6.1f}  {fault.kind} {fault.what}")
+
+    def tell(self):
+        """What was seen, and the breaches, which are returned."""
         breaches, counts = judge(self.facts)
         print(json.dumps(counts))
         for rule, sentences in breaches.items():
@@ -197,12 +210,13 @@ class Trial:
         return [*breaches, *missed]
 
 
-def scenario(run, seeds):
+def scenario(run, seeds, make):
     broken = {}
     for seed in seeds:
-        trial = Trial(run, seed)
+        trial = make(run, seed)
         started = time.monotonic()
         trial.go()
+        trial.tell_faults()
         breaches = trial.tell()
         print(f"seed {seed}: {'BREACHES' if breaches else 'passed'} in {time.monotonic() - started:.1f} s", flush=True)
         if breaches:
@@ -210,6 +224,10 @@ def scenario(run, seeds):
     expect(not broken, f"breaches: {broken}")
 
 
+def main(name, make):
+    seeds = [int(word) for word in sys.argv[1:]] or [1]
+    harness.main(name, lambda run: scenario(run, seeds, make), own_kafka=True, nodes=3, broker=BROKER_SETTINGS)
+
+
 if __name__ == "__main__":
-    chosen = [int(word) for word in sys.argv[1:]] or [1]
-    harness.main("faults", lambda run: scenario(run, chosen), own_kafka=True, nodes=3, broker=BROKER_SETTINGS)
+    main("faults", Trial)

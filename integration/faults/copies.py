@@ -1,0 +1,27 @@
+"""Whether an output has each record of its input once, and those of a key in their order. Pure.
+
+Both are given as {(partition of the input, key): [offset in the input, …]}, the offsets in the order of the topic.
+"""
+from collections import Counter
+
+
+def breaches(read, written):
+    """A sentence each, by what is wrong."""
+    found = {}
+    for place, offsets in sorted(read.items()):
+        copies = written.get(place, [])
+        counts = Counter(copies)
+        note(found, "lost", place, [offset for offset in offsets if counts[offset] == 0])
+        note(found, "written more than once", place, [offset for offset in offsets if counts[offset] > 1])
+        note(found, "not of the input", place, sorted(set(copies) - set(offsets)))
+        firsts = list(dict.fromkeys(copies))
+        note(found, "out of order", place, [after for before, after in zip(firsts, firsts[1:]) if after < before])
+    for place in sorted(set(written) - set(read)):
+        note(found, "not of the input", place, written[place])
+    return found
+
+
+def note(found, what, place, offsets):
+    partition, key = place
+    if offsets:
+        found.setdefault(what, []).append(f"partition {partition}, key {key}: offsets {', '.join(map(str, offsets))}")

@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+"""The same faults under handler.produce.transactional: transactions.py [SEED ...]
+
+The members copy the topic to another one. A reader of committed records must find each record that was written once, and those
+of a key in their order, whatever happens to brokers and members meanwhile.
+"""
+import json
+import time
+
+import scenario
+from harness import Failed, expect, wait_until
+
+import plan
+from copies import breaches
+
+ABORTED = 75.0  # s: the brokers abort what a killed member left open after a minute
+
+
+class Transactions(scenario.Trial):
+    TRACKS = tuple(track for track in plan.TRACKS if track != "downstream")
+
+    def create_topics(self):
+        self.output = self.run.topic + "-out"
+        self.run.create(plan.PARTITIONS, "min.insync.replicas=2")
+        self.run.create(plan.PARTITIONS + 2, "min.insync.replicas=2", topic=self.output)
+
+    def work(self, name):
+        return {"handler": {"simulate": None, "produce": {"topic": "{topic}-out", "transactional": True}},
+                "commit": {"interval": "100ms"}}
+
+    def gather(self):
+        self.read = self.places(self.run.topic, lambda record: (record["partition"], record["offset"]))
+        expect(sum(map(len, self.read.values())) >= len(self.acks.read_text().splitlines()), "Kafka lost acknowledged records")
+        try:
+            self.written = wait_until("the output is as long as the input", self.whole_output, ABORTED, every=1)
+        except Failed as failure:
+            print(failure)
+            self.written = self.places(self.output, origin)
+
+    def whole_output(self):
+        written = self.places(self.output, origin)
+        return written if sum(map(len, written.values())) >= sum(map(len, self.read.values())) else None
+
+    def places(self, topic, place_of):
+        """What a reader of committed records finds, as copies.py has it."""
+        found = {}
+        for record in map(json.loads, self.run.tool("read", topic)):
+            if "value" in record:
+                partition, offset = place_of(record)
+                found.setdefault((partition, record["key"]), []).append(offset)
+        return found
+
+    def tell(self):
+        done_again = sum(len(service.events("transaction aborted, its records are done again")) for service in self.members.services.values())
+        print(json.dumps({"records": sum(map(len, self.read.values())), "written": sum(map(len, self.written.values())),
+                          "transactions aborted by the service": done_again}))
+        found = breaches(self.read, self.written)
+        for name, life in self.members.lives.items():
+            if life.killed is None and life.code not in (0, 75):
+                found.setdefault("ended by itself", []).append(f"{name} with exit code {life.code}")
+        for what, sentences in found.items():
+            print(f"BREACH, {what}:\n  " + "\n  ".join(sentences), flush=True)
+        return list(found)
+
+
+def origin(record):
+    """Where a copy was read, by its delivery id."""
+    words = bytes.fromhex(dict(record["headers"])["Laneway-Delivery-Id"]).decode().split("/")
+    return int(words[-2]), int(words[-1])
+
+
+if __name__ == "__main__":
+    scenario.main("transactions", Transactions)
