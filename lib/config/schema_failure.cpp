@@ -106,8 +106,8 @@ void add_dead_letter(std::vector<Property>& table) {
 
 void add_breaker(std::vector<Property>& table) {
   table.push_back(count("breaker.failures", 0, 1'000'000,
-                        "failures in a row, or half of all calls in the window, that mean the downstream is "
-                        "out; 0: no breaker",
+                        "failed calls in a row, or half of all calls in the window, that mean the downstream "
+                        "is out; a call of several records is one call; 0: no breaker",
                         AT(breaker.failures)));
   table.push_back(duration("breaker.window", seconds(1), hours(1), "the time over which calls are counted",
                            AT(breaker.window)));

@@ -60,6 +60,7 @@ struct Failure {
 struct Finished {
   pool::Claim claim;
   std::uint32_t done = 0;         ///< items answered done
+  std::uint32_t same_call = 0;    ///< of those, the ones that do not count as a call (Outcome::same_call)
   std::vector<Failure> failures;  ///< items answered otherwise, in order
   Duration busy{};                ///< from the first attempt to the last answer
 };
@@ -89,7 +90,7 @@ class TaskSink {
 class Task {
  public:
   Task(const pool::Claim& claim, TaskSink& sink)
-      : finished_{claim, 0, {}, {}},
+      : finished_{claim, 0, 0, {}, {}},
         batch_(static_cast<RecordBatch*>(claim.range.batch)),
         sink_(&sink),
         cluster_(sink.cluster()) {
@@ -144,6 +145,7 @@ class Task {
       item.record.reset();
       item.state = ItemState::done;
       ++finished_.done;
+      finished_.same_call += outcome.same_call ? 1 : 0;
     } else {
       item.state = ItemState::failed;
       finished_.failures.push_back({job, std::move(outcome)});
@@ -173,7 +175,7 @@ class Handler {
   /// the lanes have no worker threads.
   virtual bool asynchronous() const { return false; }
   /// Whether a task holds as many records as wait, up to most_per_task(): for a handler that works on all of
-  /// a task at once. Else a task is as many as take a moment.
+  /// a task at once, so that the task is one call of the downstream. Else a task is as many as take a moment.
   virtual bool fills_tasks() const { return false; }
   /// What the handler writes belongs to this transaction: the offsets of what it was made of must be
   /// committed in it. Lives as long as the handler. Null: offsets are committed by themselves.

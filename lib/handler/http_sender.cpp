@@ -26,9 +26,16 @@ HttpEndpoint endpoint_of(const config::HttpHandler& settings, std::string server
 /// Records in the air.
 class HttpSender::Request final : public HttpExchange {
  public:
-  Request(HttpSender& sender, std::vector<WorkPtr> given) : works(std::move(given)), sender_(sender) {}
+  explicit Request(HttpSender& sender) : sender_(sender) {}
 
   void answered(const HttpAnswer& answer) override { sender_.conclude(*this, answer); }
+  /// The record whose outcome counts for the whole request: one that was answered, where there is one.
+  std::size_t counted(const std::vector<Outcome>& outcomes) const {
+    std::size_t found = works.size();
+    for (auto i = works.size(); i-- > 0;)
+      if (works[i] && (found == works.size() || outcomes[i].verdict != Verdict::unavailable)) found = i;
+    return found;
+  }
 
   std::vector<WorkPtr> works;  // null: stopped and answered
   std::string body;            // of a batch
@@ -71,37 +78,36 @@ Duration HttpSender::until_due() const {
 
 void HttpSender::send_waiting() {
   while (!waiting_.empty() && client_.has_room() && until_due() == Duration::zero()) {
-    std::vector<std::string> records;
-    auto request = std::make_unique<Request>(*this, next_works(records));
-    request->place = in_air_.size();
-    in_air_.push_back(std::move(request));
-    begin(*in_air_.back(), records);
+    in_air_.push_back(std::make_unique<Request>(*this));
+    in_air_.back()->place = in_air_.size() - 1;
+    begin(*in_air_.back());
   }
 }
 
-/// The first that wait and go together; in batches with their text.
-std::vector<HttpSender::WorkPtr> HttpSender::next_works(std::vector<std::string>& records) {
-  std::vector<WorkPtr> works;
+/// Takes the first that wait and go together; their text, in batches.
+std::vector<std::string> HttpSender::take_works(std::vector<WorkPtr>& works) {
+  std::vector<std::string> records;
   std::size_t bytes = 0;
   bool full = false;
   while (!full && !waiting_.empty()) {
-    const Attempt& attempt = *waiting_.front()->attempt;
-    const bool alone = attempt.number > 1;
+    const bool alone = waiting_.front()->attempt->number > 1;
     if (alone && !works.empty()) break;
-    if (batch_.records > 0) {
-      records.push_back(record_json(attempt));
-      bytes += records.back().size();
-    }
     works.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
-    if (works.back()->index == 0) works.back()->task.asked();
+    Work& work = *works.back();
+    if (work.index == 0) work.task.asked();
+    if (batch_.records > 0) {
+      records.push_back(record_json(*work.attempt));
+      bytes += records.back().size();
+    }
     full = alone || works.size() >= batch_.records || bytes >= batch_.bytes;
   }
-  return works;
+  return records;
 }
 
-void HttpSender::begin(Request& request, const std::vector<std::string>& records) {
+void HttpSender::begin(Request& request) {
   try {
+    const auto records = take_works(request.works);
     headers_.clear();
     if (batch_.records > 0) {
       request.body = batch_body(batch_.format, records);
@@ -112,17 +118,23 @@ void HttpSender::begin(Request& request, const std::vector<std::string>& records
     add_request_headers(attempt, passed_on_, headers_);
     client_.begin(request, attempt.record.value().value_or(""), headers_);
   } catch (...) {
-    const auto outcome = outcome_of_exception();
-    const auto ended = take_out(request);  // lives as long as the loop over what it holds
-    for (auto& work : ended->works) answer(std::move(work), outcome);
+    not_begun(request, outcome_of_exception());
   }
+}
+
+void HttpSender::not_begun(Request& request, const Outcome& outcome) {
+  const auto ended = take_out(request);  // lives as long as the loop over what it holds
+  for (auto& work : ended->works) answer(std::move(work), outcome);
 }
 
 void HttpSender::conclude(Request& request, const HttpAnswer& answered) {
   const auto ended = take_out(request);
   auto outcomes = verdicts(*ended, answered);
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
+  const auto counted = ended->counted(outcomes);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    outcomes[i].same_call = i != counted;
     if (ended->works[i]) answer(std::move(ended->works[i]), std::move(outcomes[i]));
+  }
 }
 
 std::vector<Outcome> HttpSender::verdicts(const Request& request, const HttpAnswer& answer) const {
@@ -158,17 +170,21 @@ void HttpSender::look_for_stops() {
     const bool all = std::all_of(request.works.begin(), request.works.end(),
                                  [](const WorkPtr& work) { return !work || work->stopped(); });
     if (all) client_.cancel(request);
-    answer_stopped(request);
+    answer_stopped(request, all);
     if (all) take_out(request);
   }
 }
 
-void HttpSender::answer_stopped(Request& request) {
+/// `ended`: no other record waits for the request, so that one of these counts for it.
+void HttpSender::answer_stopped(Request& request, bool ended) {
   HttpAnswer stopped;
   stopped.transport = Transport::stopped;
-  const auto outcome = verdict_of(stopped, endpoint_.server, max_retry_after_);
-  for (WorkPtr& work : request.works)
-    if (work && work->stopped()) answer(std::move(work), outcome);
+  auto outcome = verdict_of(stopped, endpoint_.server, max_retry_after_);
+  for (WorkPtr& work : request.works) {
+    if (!work || !work->stopped()) continue;
+    outcome.same_call = !std::exchange(ended, false);
+    answer(std::move(work), outcome);
+  }
 }
 
 }  // namespace laneway::handler

@@ -9,7 +9,8 @@
 // its first record has waited for batch.linger. Never two records of one task, so that order holds however
 // the service works on them: records of one key (of one partition, where that is the order) are never in the
 // air together. A record that is tried again is sent in a request of its own: then one that spoils whatever
-// request it is in spoils no other record.
+// request it is in spoils no other record. For the breaker a request is one call, whatever its records are
+// answered (Outcome::same_call).
 //
 // Memory: bounded by who adds tasks. The lanes' slots do it: a pool hands over no more claims than
 // lanes.workers, and a task of most_per_task() == 1 is one record or the records of one key.
@@ -66,15 +67,16 @@ class HttpSender {
 
   void wait_for_turn(WorkPtr work);
   Duration until_due() const;
-  std::vector<WorkPtr> next_works(std::vector<std::string>& records);
+  std::vector<std::string> take_works(std::vector<WorkPtr>& works);
   void send_waiting();
-  void begin(Request& request, const std::vector<std::string>& records);
+  void begin(Request& request);
+  void not_begun(Request& request, const Outcome& outcome);
   void conclude(Request& request, const HttpAnswer& answer);
   std::vector<Outcome> verdicts(const Request& request, const HttpAnswer& answer) const;
   std::unique_ptr<Request> take_out(Request& request);
   void answer(WorkPtr work, Outcome outcome);
   void look_for_stops();
-  void answer_stopped(Request& request);
+  void answer_stopped(Request& request, bool ended);
 
   const HttpEndpoint endpoint_;
   const std::vector<std::string> passed_on_;

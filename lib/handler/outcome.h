@@ -33,21 +33,23 @@ struct Outcome {
   std::string reason;
   /// The handler's own wish for the delay before the next attempt, instead of the back-off.
   std::optional<Duration> after;
+  /// The downstream's call carried several records, and the outcome of another one counts for the call.
+  bool same_call = false;
 
   static Outcome done() { return {}; }
   static Outcome retry(std::string reason, std::optional<Duration> after = {}) {
-    return {Verdict::retry, Cause::verdict, std::move(reason), after};
+    return {Verdict::retry, Cause::verdict, std::move(reason), after, false};
   }
   static Outcome reject(std::string reason) {
-    return {Verdict::reject, Cause::verdict, std::move(reason), {}};
+    return {Verdict::reject, Cause::verdict, std::move(reason), {}, false};
   }
   static Outcome unavailable(std::string reason, std::optional<Duration> after = {}) {
-    return {Verdict::unavailable, Cause::verdict, std::move(reason), after};
+    return {Verdict::unavailable, Cause::verdict, std::move(reason), after, false};
   }
   /// A shortage of this process or machine (base/shortage.h): the record has not been tried, and nothing is
   /// known of the downstream.
   static Outcome local(std::string reason) {
-    return {Verdict::unavailable, Cause::local, std::move(reason), seconds(1)};
+    return {Verdict::unavailable, Cause::local, std::move(reason), seconds(1), false};
   }
 };
 

@@ -17,6 +17,41 @@ pool::Ran ran_of(const handler::Finished& finished) {
   return ran;
 }
 
+/// What the answers of a task say of the downstream. A call of several records is one call.
+struct Calls {
+  std::uint32_t answered = 0;
+  std::uint32_t timed_out = 0;
+  std::vector<const handler::Outcome*> failed{};
+  std::uint32_t taken_part = 0;  // the calls that had a record of the task
+
+  std::uint32_t count() const { return answered + timed_out + static_cast<std::uint32_t>(failed.size()); }
+};
+
+void add_failure(const handler::Outcome& outcome, Calls& calls) {
+  using handler::Cause;
+  if (outcome.cause == Cause::local) return;  // the downstream was not asked
+  const bool failed = outcome.verdict == handler::Verdict::unavailable;
+  if (!failed && outcome.cause != Cause::verdict && outcome.cause != Cause::timeout) return;
+  if (!failed) ++calls.taken_part;
+  if (outcome.same_call) return;
+  if (failed)
+    calls.failed.push_back(&outcome);
+  else
+    ++(outcome.cause == Cause::verdict ? calls.answered : calls.timed_out);
+}
+
+/// `one_call`: the handler works on a task at once. A downstream that answers for one of the records works.
+Calls calls_of(const handler::Finished& finished, bool one_call) {
+  Calls calls;
+  calls.answered = finished.done - finished.same_call;
+  calls.taken_part = finished.done;
+  for (const auto& failure : finished.failures) add_failure(failure.outcome, calls);
+  if (!one_call || calls.count() == 0) return calls;
+  if (calls.answered > 0) return {.answered = 1, .taken_part = 1};
+  if (!calls.failed.empty()) return {.failed = {calls.failed.front()}};
+  return {.timed_out = 1, .taken_part = 1};
+}
+
 }  // namespace
 
 OutcomeLabel label_of(const handler::Outcome& outcome) {
@@ -89,28 +124,16 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
 }
 
 void Execution::tell_downstream(const handler::Finished& finished) {
+  const auto& failures = finished.failures;
+  if (!failures.empty() && failures.front().outcome.cause == handler::Cause::withheld) return;
   const auto now = SteadyClock::now();
   auto& downstream = *context_.downstream;
-  std::uint32_t answered = finished.done;
-  std::uint32_t timed_out = 0;
-  std::uint32_t silent = finished.claim.range.count() - finished.done;
-  for (const auto& [index, outcome] : finished.failures) {
-    if (outcome.cause == handler::Cause::withheld) return;
-    if (outcome.cause == handler::Cause::local) continue;  // the downstream was not asked
-    if (outcome.verdict == handler::Verdict::unavailable) {
-      --silent;
-      downstream.failed(outcome.reason, outcome.after, now);
-    } else if (outcome.cause == handler::Cause::verdict) {
-      --silent;
-      ++answered;
-    } else if (outcome.cause == handler::Cause::timeout) {
-      --silent;
-      ++timed_out;
-    }
-  }
-  const auto ended = std::max(answered + timed_out, 1U);
-  if (answered > 0) downstream.answered(answered, finished.busy / ended, now);
-  if (timed_out > 0) downstream.timed_out(timed_out, finished.busy / ended, now);
+  const auto calls = calls_of(finished, context_.handler->fills_tasks());
+  for (const auto* outcome : calls.failed) downstream.failed(outcome->reason, outcome->after, now);
+  const auto took = finished.busy / std::max(calls.taken_part, 1U);
+  if (calls.answered > 0) downstream.answered(calls.answered, took, now);
+  if (calls.timed_out > 0) downstream.timed_out(calls.timed_out, took, now);
+  const auto silent = finished.claim.range.count() - calls.count();
   if (silent > 0) downstream.ended(silent);
 }
 

@@ -2,7 +2,7 @@
 
 #include <rapidcheck.h>
 #include <algorithm>
-
+#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -178,6 +178,51 @@ TEST_CASE("records of several tasks go in one request, in the order in which the
   CHECK(offsets_in(requests.back()) == std::vector<std::int64_t>{3, 4, 5});
 }
 
+namespace {
+
+/// The calls that the breaker counts, once the tasks have ended.
+struct Counted {
+  std::uint32_t done = 0;
+  std::uint32_t failed = 0;
+};
+Counted counted(Runs& runs, std::size_t tasks) {
+  Counted calls;
+  for (std::size_t i = 0; i < tasks; ++i) {
+    const auto& result = runs[i].result();
+    calls.done += result.done - result.same_call;
+    for (const auto& failure : result.failures) calls.failed += failure.outcome.same_call ? 0U : 1U;
+  }
+  return calls;
+}
+
+}  // namespace
+
+TEST_CASE("a request is one call, however many records it carries") {
+  std::atomic<int> status{502};
+  HttpServer server([&](const auto&, auto& response) { response.status = status; });
+  for (const int each : {502, 500, 422, 200}) {
+    INFO(each);
+    status = each;
+    const auto handler = made(batches(server.url(), 3));
+    Runs runs(*handler, 6);
+    const auto calls = counted(runs, 6);
+    CHECK(calls.done == (each == 200 ? 2 : 0));
+    CHECK(calls.failed == (each == 200 ? 0 : 2));
+  }
+}
+
+TEST_CASE("a request counts as answered where the service answers for one of its records") {
+  HttpServer server([&](const auto&, auto& response) {
+    response.set_content(R"([{"outcome":"unavailable"},{"outcome":"done"},{"outcome":"unavailable"}])",
+                         "application/json");
+  });
+  const auto handler = made(batches(server.url(), 3));
+  Runs runs(*handler, 3);
+  const auto calls = counted(runs, 3);
+  CHECK(calls.done == 1);
+  CHECK(calls.failed == 0);
+}
+
 TEST_CASE("a request that does not fill up leaves when its first record has waited") {
   HttpServer server([](const auto&, auto&) {});
   auto settings = batches(server.url(), 1000);
@@ -269,4 +314,6 @@ TEST_CASE("a stopped record leaves its request, which goes on for the others") {
   CHECK_FALSE(runs[1].ended());
   runs[1].stop();
   CHECK(runs.failure(1).cause == Cause::timeout);
+  CHECK(runs.failure(0).same_call);  // the request went on
+  CHECK_FALSE(runs.failure(1).same_call);
 }
