@@ -1,8 +1,11 @@
 #include "handler/http_sender.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <new>
 #include <utility>
 
+#include "base/shortage.h"
 #include "handler/http_batch.h"
 #include "handler/record_json.h"
 
@@ -117,6 +120,8 @@ void HttpSender::begin(Request& request) {
     const Attempt& attempt = *request.works.front()->attempt;
     add_request_headers(attempt, passed_on_, headers_);
     client_.begin(request, attempt.record.value().value_or(""), headers_);
+  } catch (const std::bad_alloc&) {
+    not_begun(request, Outcome::local("no request to " + endpoint_.server + ": " + *shortage_of(ENOMEM)));
   } catch (...) {
     not_begun(request, outcome_of_exception());
   }

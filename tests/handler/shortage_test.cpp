@@ -5,6 +5,7 @@
 #include "descriptor_limit.h"
 #include "exec.h"
 #include "http.h"
+#include "memory_limit.h"
 
 using namespace laneway;
 using namespace laneway::handler;
@@ -81,6 +82,24 @@ TEST_CASE("a program is given the limit on open files that the service was start
                                                "done\n")};
   CHECK(outcome_of(*made(settings), record_data(0, "v")).reason == "200");
   shortage::inherited().store(RLIM_INFINITY);
+}
+
+TEST_CASE("a request that there is no memory for is a local fault, and is sent when there is") {
+  if (!memory_can_be_limited) return;
+  const HttpServer server([](const auto&, auto& response) { response.status = 204; });
+  auto settings = settings_for(server.url());
+  settings.batch.records = 2;
+  settings.batch.linger = milliseconds(1);
+  const auto handler = made(settings);
+  CHECK(outcome_of(*handler, record_data(0, "v")).verdict == Verdict::done);
+  Run large(one(record_data(1, std::string(64 << 20, 'x'))));
+  {
+    const MemoryLimit limit(32 << 20);
+    const auto outcome = outcome_of(*handler, large);
+    CHECK(is_local(outcome));
+    CHECK(outcome.reason.find("ulimit -v") != std::string::npos);
+  }
+  CHECK(outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done);
 }
 
 TEST_CASE("what has run out is named with its limit") {

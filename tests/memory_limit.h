@@ -1,0 +1,44 @@
+// The limit on the memory of the process, changed by a test.
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <fstream>
+
+#include "catch.h"
+
+namespace laneway {
+
+// The sanitizers end a process whose memory is limited.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool memory_can_be_limited = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool memory_can_be_limited = false;
+#else
+inline constexpr bool memory_can_be_limited = true;
+#endif
+#else
+inline constexpr bool memory_can_be_limited = true;
+#endif
+
+/// For the life of this the process can take `room` bytes more than it has.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::uint64_t room) {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    REQUIRE(::getrlimit(RLIMIT_AS, &before_) == 0);
+    const rlimit limited{pages * static_cast<std::uint64_t>(::getpagesize()) + room, before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_AS, &limited) == 0);
+  }
+  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace laneway
