@@ -135,8 +135,8 @@ class Usage(CommandLine):
         versions = dict(line.split(" ", 1) for line in done.stdout.splitlines())
         loaded = subprocess.run(["ldd", LANEWAY], text=True, capture_output=True, check=True).stdout
         allocator = {"tcmalloc"} if "libtcmalloc" in loaded else set()  # a sanitized build has another
-        self.assertEqual({"laneway", "librdkafka", "nlohmann-json", "yaml-cpp", "spdlog", "prometheus-cpp", "libcurl",
-                          "cpp-httplib", "CLI11"} | allocator, set(versions))
+        self.assertEqual({"laneway", "librdkafka", "OpenSSL", "nlohmann-json", "yaml-cpp", "spdlog", "prometheus-cpp",
+                          "libcurl", "cpp-httplib", "CLI11"} | allocator, set(versions))
         for library, version in versions.items():
             self.assertRegex(version, r"^\d+\.\d+", library)
 

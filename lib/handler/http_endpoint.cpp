@@ -21,27 +21,27 @@ std::string part_of(CURLU* url, CURLUPart part) {
 }
 
 /// `result`: OpenSSL's of the verification (openssl/x509_vfy.h).
-std::string certificate_problem(long result) {
+std::string certificate_problem(long result, ConnectionKeys keys) {
   switch (result) {
     case 0:
     case 1:  // the chain is right: libcurl compares the name itself
     case 62:
     case 64:
-      return "its certificate is for another host name; use a name of the certificate in handler.http.url, "
-             "or "
-             "have the certificate issued for this name";
+      return std::string("its certificate is for another host name; use a name of the certificate in ") +
+             keys.url + ", or have the certificate issued for this name";
     case 9:
       return "its certificate is not valid yet; compare the clocks of both machines";
     case 10:
-      return "its certificate, or one of its authorities, has expired; renew the certificate of the web "
-             "service";
+      return "its certificate, or one of its authorities, has expired; renew the certificate of the server";
     case 2:
     case 18:
     case 19:
     case 20:
     case 21:
-      return "its certificate is of no authority that is trusted here; put the certificate of its authority "
-             "into handler.http.ca_file";
+      return std::string(
+                 "its certificate is of no authority that is trusted here; put the certificate of its "
+                 "authority ") +
+             keys.authorities;
     default:
       return "its certificate is refused";
   }
@@ -59,11 +59,11 @@ void trust(void* easy, const std::string& ca) {
   curl_easy_setopt(easy, CURLOPT_CAPATH, static_cast<char*>(nullptr));
 }
 
-std::string connection_problem(void* easy, int code, const std::string& text) {
+std::string connection_problem(void* easy, int code, const std::string& text, ConnectionKeys keys) {
   if (code != CURLE_PEER_FAILED_VERIFICATION) return text;
   long result = 0;
   curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &result);
-  return certificate_problem(result) + " (" + text + ")";
+  return certificate_problem(result, keys) + " (" + text + ")";
 }
 
 Result<std::string> server_of(const std::string& url) {

@@ -26,9 +26,15 @@ struct HttpEndpoint {
 /// replaces the system's.
 void trust(void* easy, const std::string& ca);
 
+/// What a user sets for a connection.
+struct ConnectionKeys {
+  const char* url = "handler.http.url";
+  const char* authorities = "into handler.http.ca_file";  ///< where the certificate of an authority is put
+};
+
 /// Why a CURL* has no connection, after its CURLcode `code`: `text`, the library's words, and where a
 /// certificate is refused, what is wrong with it and what to do.
-std::string connection_problem(void* easy, int code, const std::string& text);
+std::string connection_problem(void* easy, int code, const std::string& text, ConnectionKeys keys = {});
 
 /// "host:port" of an http or https URL. Error: configuration.
 Result<std::string> server_of(const std::string& url);

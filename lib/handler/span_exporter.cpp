@@ -121,7 +121,9 @@ class SpanExporter::Request {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data());
     const CURLcode code = curl_easy_perform(easy);
-    if (code != CURLE_OK) return error_[0] != '\0' ? error_.data() : curl_easy_strerror(code);
+    if (code != CURLE_OK)
+      return connection_problem(easy, code, error_[0] != '\0' ? error_.data() : curl_easy_strerror(code),
+                                {"trace.otlp", "among those of the system (update-ca-certificates)"});
     long status = 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     return status / 100 == 2 ? "" : "HTTP " + std::to_string(status);

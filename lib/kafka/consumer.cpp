@@ -66,9 +66,15 @@ std::int64_t first_offset(const ClientSettings& settings) {
 }
 
 /// Errors of a partition; all others are events.
-void on_error(rd_kafka_t*, int, const char* text, void*) {
+void on_error(rd_kafka_t*, int code, const char* text, void*) {
   if (!PartitionQueue::take_error(text))
-    telemetry::log(telemetry::Level::error, text, {{"source", "librdkafka"}});
+    telemetry::log(telemetry::Level::error, error_text(static_cast<rd_kafka_resp_err_t>(code), text),
+                   {{"source", "librdkafka"}});
+}
+
+bool of_connection(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__TRANSPORT ||
+         code == RD_KAFKA_RESP_ERR__RESOLVE || code == RD_KAFKA_RESP_ERR__AUTHENTICATION;
 }
 
 Status to_status(ErrorPtr error, const std::string& what) {
@@ -142,8 +148,8 @@ std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t*
   const auto code = rd_kafka_event_error(event);
   const bool fatal = rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL;
   if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
-    return ClientError{fatal, true, group_denied(group).text()};
-  return ClientError{fatal, false, error_text(code, rd_kafka_event_error_string(event))};
+    return ClientError{fatal, true, false, group_denied(group).text()};
+  return ClientError{fatal, false, of_connection(code), error_text(code, rd_kafka_event_error_string(event))};
 }
 
 /// The coordinator moves, begins, or cannot be reached at the moment.
@@ -188,7 +194,8 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
     }
     case RD_KAFKA_EVENT_FETCH:
       // Skipping it would lose the record behind a later commit.
-      return ClientError{true, false, "a record came through the group's queue instead of its partition's"};
+      return ClientError{true, false, false,
+                         "a record came through the group's queue instead of its partition's"};
     default:
       return std::nullopt;
   }

@@ -70,6 +70,8 @@ struct ClientError {
   bool fatal = false;
   /// The user may not join the group; the client goes on trying.
   bool group_denied = false;
+  /// Of a connection to a broker, which the client makes anew.
+  bool connection = false;
   std::string text;  ///< where access is refused, with the right that is missing
 };
 /// What laneway reads from the client's statistics.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kafka/handle.h"
+#include "kafka/tls_trouble.h"
 
 namespace laneway::kafka {
 namespace {
@@ -151,10 +152,10 @@ Error Directory::Implementation::no_answer(rd_kafka_resp_err_t code) const {
             "the brokers at " + bootstrap_ + " refuse the login" +
                 (user_.empty() ? "" : " of user " + user_) + ": " + connection_words_,
             missing_right(RD_KAFKA_RESP_ERR__AUTHENTICATION)};
-  return {ErrorKind::unavailable,
-          "the brokers at " + bootstrap_ +
-              " do not answer: " + (connection_words_.empty() ? rd_kafka_err2str(code) : connection_words_),
-          "check kafka.bootstrap.servers and that the brokers run"};
+  const auto why = connection_words_.empty() ? rd_kafka_err2str(code) : explained(connection_words_);
+  const bool says_what_to_do = why != connection_words_ && !connection_words_.empty();
+  return {ErrorKind::unavailable, "the brokers at " + bootstrap_ + " do not answer: " + why,
+          says_what_to_do ? "" : "check kafka.bootstrap.servers and that the brokers run"};
 }
 
 /// Of all topics, or of one. A refused login ends the wait.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "config/text.h"
+#include "kafka/tls_trouble.h"
 #include "telemetry/log.h"
 
 namespace laneway::kafka {
@@ -20,7 +21,9 @@ telemetry::Level level_of(int syslog_level) {
 }
 
 void on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
-  telemetry::log(level_of(level), text, {{"source", "librdkafka"}, {"facility", facility}});
+  // What is wrong with a certificate is part of the error that follows.
+  if (std::strcmp(facility, "SSLCERTVRFY") == 0) level = LOG_DEBUG;
+  telemetry::log(level_of(level), explained(text), {{"source", "librdkafka"}, {"facility", facility}});
 }
 
 }  // namespace
@@ -37,6 +40,7 @@ Result<ConfPtr> make_conf(const ClientSettings& settings) {
           std::string("this is librdkafka ") + rd_kafka_version_str()};
   }
   rd_kafka_conf_set_log_cb(conf.get(), on_log);
+  note_certificates(conf.get());
   return conf;
 }
 
@@ -124,7 +128,7 @@ const char* missing_right(rd_kafka_resp_err_t code) {
 
 std::string error_text(rd_kafka_resp_err_t code, const char* words) {
   const char* right = missing_right(code);
-  const std::string text = words == nullptr ? rd_kafka_err2str(code) : words;
+  const std::string text = words == nullptr ? rd_kafka_err2str(code) : explained(words);
   return right == nullptr ? text : text + " (" + right + ")";
 }
 

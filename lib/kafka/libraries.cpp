@@ -1,5 +1,7 @@
 #include "kafka/libraries.h"
 
+#include <openssl/crypto.h>
+
 #include <nlohmann/json.hpp>
 
 #include "kafka/directory.h"
@@ -8,6 +10,7 @@ namespace laneway::kafka {
 
 std::vector<Library> libraries() {
   return {{"librdkafka", library_version()},
+          {"OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING)},
           {"nlohmann-json", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + '.' +
                                 std::to_string(NLOHMANN_JSON_VERSION_MINOR) + '.' +
                                 std::to_string(NLOHMANN_JSON_VERSION_PATCH)}};

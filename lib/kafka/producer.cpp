@@ -11,6 +11,7 @@
 #include "config/client_keys.h"
 #include "kafka/delivery_error.h"
 #include "kafka/handle.h"
+#include "kafka/tls_trouble.h"
 #include "telemetry/log.h"
 
 namespace laneway::kafka {
@@ -155,6 +156,7 @@ class Producer::Implementation {
   int users_ GUARDED_BY(mutex_) = 0;
   std::atomic<bool> client_failed_{false};
   TimePoint next_client_{};  // of the thread
+  std::string trouble_;      // of the thread: the client's last error since a record was acknowledged
   const std::unique_ptr<Transaction> transaction_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // the last: it uses all of the above
@@ -232,7 +234,8 @@ void Producer::Implementation::run() {
 void Producer::Implementation::serve(rd_kafka_event_t* event) {
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) return serve_deliveries(event);
   if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;
-  const std::string text = rd_kafka_event_error_string(event);
+  const std::string text = explained(rd_kafka_event_error_string(event));
+  if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) trouble_ = text;
   if (rd_kafka_event_error_is_fatal(event) != 0 && notice_fatal()) return;
   telemetry::log_repeating(telemetry::Level::warn, text, "producer", {{"error", text}});
 }
@@ -242,6 +245,7 @@ void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
   while (const auto* message = rd_kafka_event_message_next(event)) {
     const bool good = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
     (good ? acknowledged : failed).fetch_add(1, std::memory_order_relaxed);
+    if (good) trouble_.clear();
     auto* sink = static_cast<DeliverySink*>(message->_private);
     if (sink == nullptr) continue;
     if (good)
@@ -253,7 +257,9 @@ void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
 
 Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message, bool alone) const {
   // rd_kafka_message_errstr() would be the payload: it is for consumed messages only.
-  auto delivery = failed_delivery(message.err, rd_kafka_err2str(message.err), alone, message.partition);
+  std::string words = rd_kafka_err2str(message.err);
+  if (message.err == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT && !trouble_.empty()) words += ": " + trouble_;
+  auto delivery = failed_delivery(message.err, words.c_str(), alone, message.partition);
   const bool purged =
       message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE || message.err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
   if (transaction_ && purged) delivery.status = DeliveryStatus::withdrawn;

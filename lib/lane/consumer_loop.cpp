@@ -83,6 +83,11 @@ std::optional<Error> ConsumerLoop::fatal() const {
   return fatal_;
 }
 
+std::string ConsumerLoop::broker_error() const {
+  MutexLock lock(shared_mutex_);
+  return broker_error_;
+}
+
 std::vector<std::shared_ptr<const Lane>> ConsumerLoop::lanes() const {
   MutexLock lock(shared_mutex_);
   return published_;
@@ -286,11 +291,18 @@ void ConsumerLoop::on_statistics(const kafka::Statistics& statistics) {
   for (const auto& [partition, bytes] : statistics.fetched)
     if (auto* entry = find(partition)) entry->lane->stats().fetched_bytes.set(bytes);
   stamp(stats_.no_broker_since_ns, !statistics.connected, now_);
+  if (!statistics.connected) return;
+  MutexLock lock(shared_mutex_);
+  broker_error_.clear();
 }
 
 void ConsumerLoop::on_client_error(const kafka::ClientError& error) {
   telemetry::log_repeating(error.fatal ? telemetry::Level::error : telemetry::Level::warn,
                            "client error: " + error.text, "client error", {{"error", error.text}});
+  if (error.connection) {
+    MutexLock lock(shared_mutex_);
+    broker_error_ = error.text;
+  }
   if (error.fatal) fail(client_broken(consumer_->fatal_error().value_or(error.text)));
   if (error.group_denied && stats_.assigned.get() == 0) fail({ErrorKind::unavailable, error.text, ""});
 }

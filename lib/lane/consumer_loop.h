@@ -104,6 +104,8 @@ class ConsumerLoop : private RebalanceSteps {
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// Why it cannot go on.
   std::optional<Error> fatal() const EXCLUDES(shared_mutex_);
+  /// Why the last connection to a broker failed; empty while one is connected.
+  std::string broker_error() const EXCLUDES(shared_mutex_);
   /// Records that the stop's drain gave up. Those of partitions that moved away while the service went on are
   /// somebody else's to finish, and only logged and counted.
   std::uint64_t abandoned() const { return abandoned_.get(); }
@@ -224,6 +226,7 @@ class ConsumerLoop : private RebalanceSteps {
   std::vector<Entry*> signalled_ GUARDED_BY(shared_mutex_);
   std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(shared_mutex_);
   std::optional<Error> fatal_ GUARDED_BY(shared_mutex_);
+  std::string broker_error_ GUARDED_BY(shared_mutex_);
   std::vector<LaneCommand> commands_ GUARDED_BY(shared_mutex_);
   std::shared_ptr<const config::Config> new_settings_ GUARDED_BY(shared_mutex_);
   bool takes_commands_ GUARDED_BY(shared_mutex_) = true;

@@ -53,8 +53,10 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
     const auto& member = facts.members[i];
     const std::string who = "member " + std::to_string(i + 1) + ": ";
     if (member.no_broker >= limits.no_broker)
-      reasons.push_back(
-          {"no_broker", who + "no broker has been connected for " + seconds_text(member.no_broker), "", -1});
+      reasons.push_back({"no_broker",
+                         who + "no broker has been connected for " + seconds_text(member.no_broker) +
+                             (member.broker_error.empty() ? "" : ": " + member.broker_error),
+                         "", -1});
     else if (!member.assigned)
       reasons.push_back({"unassigned", who + "the group has not given it its partitions yet", "", -1});
     else if (member.joining >= limits.rebalance)

@@ -35,9 +35,10 @@ struct Readiness {
 };
 
 struct MemberFacts {
-  bool assigned = false;  ///< an assignment has come, be it an empty one
-  Duration no_broker{};   ///< since when none is connected; zero: one is
-  Duration joining{};     ///< since when it joins the group; zero: it does not
+  bool assigned = false;       ///< an assignment has come, be it an empty one
+  Duration no_broker{};        ///< since when none is connected; zero: one is
+  Duration joining{};          ///< since when it joins the group; zero: it does not
+  std::string broker_error{};  ///< why the last connection failed
 };
 
 struct LaneFacts {

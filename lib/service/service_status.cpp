@@ -105,8 +105,8 @@ Facts Service::Implementation::facts() const {
   facts.stopping = stops.load() > 0;
   for (const auto& loop : current) {
     const auto& stats = loop->stats();
-    facts.members.push_back(
-        {stats.assigned.get() > 0, since(stats.no_broker_since_ns), since(stats.joining_since_ns)});
+    facts.members.push_back({stats.assigned.get() > 0, since(stats.no_broker_since_ns),
+                             since(stats.joining_since_ns), loop->broker_error()});
   }
   if (const auto* watch = breaker(); watch != nullptr && !watch->closed())
     facts.breaker = watch->name() + ": " + watch->last_failure();

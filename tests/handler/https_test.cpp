@@ -1,9 +1,6 @@
 // The http handler's requests over TLS.
 #include <curl/curl.h>
 #include <httplib.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 
 #include <filesystem>
 #include <memory>
@@ -12,49 +9,17 @@
 #include <thread>
 #include <vector>
 
+#include "captured_log.h"
+#include "certificate.h"
 #include "handler/http_endpoint.h"
 #include "handler/reach.h"
+#include "handler/span_exporter.h"
 #include "http.h"
 
 using namespace laneway;
 using namespace laneway::handler;
 
 namespace {
-
-/// A key and a certificate that it signed itself, for `host` and an hour from now.
-class Certificate {
- public:
-  explicit Certificate(const char* host = "IP:127.0.0.1", long hours = 1)
-      : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), certificate_(X509_new(), X509_free) {
-    X509_set_version(certificate_.get(), 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(certificate_.get()), 1);
-    X509_gmtime_adj(X509_getm_notBefore(certificate_.get()), -3 * 3600);
-    X509_gmtime_adj(X509_getm_notAfter(certificate_.get()), hours * 3600);
-    X509_set_pubkey(certificate_.get(), key_.get());
-    X509_NAME* name = X509_get_subject_name(certificate_.get());
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("test"), -1,
-                               -1, 0);
-    X509_set_issuer_name(certificate_.get(), name);
-    const std::unique_ptr<X509_EXTENSION, decltype(&X509_EXTENSION_free)> names(
-        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, host), X509_EXTENSION_free);
-    X509_add_ext(certificate_.get(), names.get(), -1);
-    REQUIRE(X509_sign(certificate_.get(), key_.get(), EVP_sha256()) > 0);
-  }
-
-  X509* x509() const { return certificate_.get(); }
-  EVP_PKEY* key() const { return key_.get(); }
-  std::string pem() const {
-    const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), BIO_free);
-    REQUIRE(PEM_write_bio_X509(out.get(), certificate_.get()) == 1);
-    char* text = nullptr;
-    const long size = BIO_get_mem_data(out.get(), &text);
-    return {text, static_cast<std::size_t>(size)};
-  }
-
- private:
-  std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key_;
-  std::unique_ptr<X509, decltype(&X509_free)> certificate_;
-};
 
 /// Takes every POST, and keeps its Authorization.
 class TlsServer {
@@ -189,6 +154,18 @@ TEST_CASE("what is wrong with a certificate is named, with what to do") {
                                                   Catch::Contains("handler.http.url"));
   CHECK_THAT(refused(expired, expired),
              Catch::StartsWith("its certificate, or one of its authorities, has expired; renew"));
+}
+
+TEST_CASE("a collector of spans whose certificate is refused is told about with what to do") {
+  const Certificate certificate;
+  const TlsServer server(certificate);
+  const CapturedLog log;
+  SpanExporter exporter({server.url(), "laneway", "billing"});
+  exporter.add({});
+  CHECK(eventually([&] {
+    return log.lines({"spans not taken", "its certificate is of no authority", "update-ca-certificates"}) ==
+           1;
+  }));
 }
 
 TEST_CASE("requests carry the authorization that is configured, once each, batches too") {

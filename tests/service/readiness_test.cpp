@@ -76,6 +76,10 @@ TEST_CASE("brokers that cannot be reached are a reason, a connection that is mad
   CHECK(codes(facts).empty());
   facts.members.front().no_broker = seconds(10);
   CHECK(codes(facts) == "no_broker");
+  CHECK(judge(facts, {}).reasons.front().text == "member 1: no broker has been connected for 10 s");
+  facts.members.front().broker_error = "broker kafka:9093: its certificate expired";
+  CHECK(judge(facts, {}).reasons.front().text ==
+        "member 1: no broker has been connected for 10 s: broker kafka:9093: its certificate expired");
 }
 
 TEST_CASE("a rebalance within its deadline is no reason, beyond it is one") {

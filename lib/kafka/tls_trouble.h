@@ -1,0 +1,20 @@
+// Why there is no connection to a broker where TLS is the reason, in words that say what to do. The library
+// itself says the same of every certificate that it refuses.
+//
+// Threads: any. Does not block.
+#pragma once
+
+#include <librdkafka/rdkafka.h>
+
+#include <string>
+
+namespace laneway::kafka {
+
+/// From now on, what is wrong with certificates that clients of `conf` refuse is known. Which ones they
+/// refuse does not change.
+void note_certificates(rd_kafka_conf_t* conf);
+
+/// The library's words about a broker; where it is TLS that fails, our own.
+std::string explained(const std::string& words);
+
+}  // namespace laneway::kafka
