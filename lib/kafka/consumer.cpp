@@ -174,8 +174,11 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
       return translate_rebalance(event);
     case RD_KAFKA_EVENT_ERROR:
       return translate_error(event);
-    case RD_KAFKA_EVENT_STATS:
-      return read_statistics(rd_kafka_event_stats(event));
+    case RD_KAFKA_EVENT_STATS: {
+      auto statistics = read_statistics(rd_kafka_event_stats(event));
+      if (inquiries) inquiries->set_leaders(statistics.leaders);
+      return statistics;
+    }
     case RD_KAFKA_EVENT_OFFSET_COMMIT: {
       CommitResult result;
       result.request = reinterpret_cast<std::uintptr_t>(rd_kafka_event_opaque(event));

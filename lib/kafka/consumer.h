@@ -23,6 +23,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,7 +79,8 @@ struct ClientError {
 struct Statistics {
   /// Bytes of records received so far, by partition, refetched ones counted again.
   std::vector<std::pair<TopicPartition, std::uint64_t>> fetched;
-  bool connected = true;  ///< to at least one broker
+  std::map<TopicPartition, std::int32_t> leaders;  ///< the brokers that the client asks
+  bool connected = true;                           ///< to at least one broker
 };
 using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics>;
 

@@ -59,6 +59,8 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
       return RD_KAFKA_RESP_ERR_PRODUCER_FENCED;
     case EmbeddedCluster::Failure::map_too_long:
       return RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE;
+    case EmbeddedCluster::Failure::out_of_range:
+      return RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE;
     case EmbeddedCluster::Failure::moved:
       break;
   }
@@ -115,6 +117,11 @@ Status EmbeddedCluster::set_leader(const std::string& topic, std::int32_t partit
   return status(
       rd_kafka_mock_partition_set_leader(implementation_->cluster.get(), topic.c_str(), partition, broker),
       "moving a leader");
+}
+
+Status EmbeddedCluster::set_coordinator(const std::string& group, std::int32_t broker) {
+  return status(rd_kafka_mock_coordinator_set(implementation_->cluster.get(), "group", group.c_str(), broker),
+                "moving a coordinator");
 }
 
 Status EmbeddedCluster::set_latency(std::int32_t broker, int ms) {

@@ -30,6 +30,7 @@ class EmbeddedCluster {
   Status stop_broker(std::int32_t broker);
   Status start_broker(std::int32_t broker);
   Status set_leader(const std::string& topic, std::int32_t partition, std::int32_t broker);
+  Status set_coordinator(const std::string& group, std::int32_t broker);
   /// Milliseconds that each answer of a broker is held back.
   Status set_latency(std::int32_t broker, int ms);
 
@@ -53,6 +54,7 @@ class EmbeddedCluster {
     map_too_long,    ///< A commit is refused for the length of its metadata.
     out_of_order,    ///< A gap in the numbers of a producer's records: its client cannot go on.
     fenced,          ///< Another producer has the same transactional.id.
+    out_of_range,    ///< The log does not have the offset of a fetch, as a leader of the past says.
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);

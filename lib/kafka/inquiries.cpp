@@ -15,6 +15,11 @@ constexpr Duration one_request = milliseconds(500);
 /// that comes after its request was given up is lost, so a coordinator that always takes longer would never
 /// be heard.
 constexpr Duration longest_request = milliseconds(1500);
+/// A leader that was silent is not asked for so long.
+constexpr Duration silence = seconds(2);
+/// Who leads the partitions of a topic is not asked more often.
+constexpr Duration search_interval = seconds(1);
+constexpr std::int32_t no_leader = -1;
 
 /// Also that of a single partition: the offset of one whose transaction is under way is not known yet, and
 /// must not be taken for none.
@@ -28,15 +33,33 @@ struct TopicDeleter {
 };
 
 /// The client takes over what the answer says about leaders. The client chooses which broker it asks.
-rd_kafka_resp_err_t refresh_leaders(rd_kafka_t* handle, const std::string& name) {
+rd_kafka_resp_err_t ask_leaders(rd_kafka_t* handle, const std::string& name, MetadataPtr& metadata) {
   const std::unique_ptr<rd_kafka_topic_t, TopicDeleter> topic(
       rd_kafka_topic_new(handle, name.c_str(), nullptr));
   if (!topic) return rd_kafka_last_error();
   const rd_kafka_metadata_t* answer = nullptr;
   const auto code = rd_kafka_metadata(handle, 0, topic.get(), &answer, to_ms(one_request));
-  const MetadataPtr metadata(answer);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR || metadata->topic_cnt != 1) return code;
-  return metadata->topics[0].err;
+  metadata.reset(answer);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return code;
+  return metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+/// `which`: RD_KAFKA_OFFSET_BEGINNING or _END. rd_kafka_query_watermark_offsets would not do: before 2.3.0 it
+/// waits for a leader that is silent as long as a connection may be (socket.timeout.ms, a minute).
+rd_kafka_resp_err_t ask_bound(rd_kafka_t* handle, const TopicPartition& partition, std::int64_t which,
+                              Duration slice, std::int64_t& bound) {
+  const ListPtr list = to_list({partition});
+  list->elems[0].offset = which;
+  const auto code = rd_kafka_offsets_for_times(handle, list.get(), to_ms(slice));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return code;
+  bound = list->elems[0].offset;
+  if (list->elems[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return list->elems[0].err;
+  return bound < 0 ? RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE : RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+bool is_silence(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR__TRANSPORT ||
+         code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
 }
 
 }  // namespace
@@ -74,47 +97,93 @@ void Inquiries::ask_committed(std::uint64_t request, std::vector<TopicPartition>
 void Inquiries::ask_log(const TopicPartition& partition, bool find_leader) {
   {
     MutexLock lock(mutex_);
-    if (find_leader) find_leaders_.insert(partition);
-    if (log_questions_.takes_part(partition)) return;
-    log_questions_.ask(partition, SteadyClock::now());
+    const auto [question, is_new] = asked_.emplace(partition, find_leader);
+    question->second = question->second || find_leader;
+    if (!is_new) return;
+    log_questions_.push_back(partition);
   }
   changed_.notify_all();
+}
+
+void Inquiries::set_leaders(std::map<TopicPartition, std::int32_t> leaders) {
+  MutexLock lock(mutex_);
+  leaders_ = std::move(leaders);
+}
+
+std::int32_t Inquiries::leader_of(const TopicPartition& partition) {
+  MutexLock lock(mutex_);
+  const auto found = leaders_.find(partition);
+  return found == leaders_.end() ? no_leader : found->second;
+}
+
+Inquiries::LogQuestion Inquiries::next_log_question() {
+  const auto question = asked_.extract(log_questions_.front());
+  log_questions_.pop_front();
+  return {question.key(), question.mapped()};
 }
 
 void Inquiries::run() {
   for (;;) {
     std::optional<Question> question;
-    std::optional<TopicPartition> log_question;
-    bool find_leader = false;
+    std::optional<LogQuestion> log_question;
     {
       MutexLock lock(mutex_);
-      while (!stop_ && questions_.empty() && log_questions_.size() == 0) changed_.wait(mutex_);
+      while (!stop_ && questions_.empty() && log_questions_.empty()) changed_.wait(mutex_);
       if (stop_) return;
       if (!questions_.empty()) {
         question = std::move(questions_.front());
         questions_.pop_front();
       } else {
-        log_question = log_questions_.first(SteadyClock::now());
-        log_questions_.leave(*log_question);
-        find_leader = find_leaders_.erase(*log_question) > 0;
+        log_question = next_log_question();
       }
     }
     if (question) on_answer_(answer(*question));
-    if (log_question) ask_leader(*log_question, find_leader);
+    if (log_question) answer(*log_question);
   }
 }
 
-void Inquiries::ask_leader(const TopicPartition& partition, bool find_leader) {
-  auto code = find_leader ? refresh_leaders(handle_, partition.topic) : RD_KAFKA_RESP_ERR_NO_ERROR;
+void Inquiries::answer(const LogQuestion& question) {
   LogBounds bounds;
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-    code = rd_kafka_query_watermark_offsets(handle_, partition.topic.c_str(), partition.partition,
-                                            &bounds.start, &bounds.end, to_ms(one_request));
+  auto error = question.find_leader ? find_leaders(question.partition.topic) : std::string();
+  if (error.empty())
+    error = ask_leader(question.partition, question.find_leader ? longest_request : one_request, bounds);
   MutexLock lock(mutex_);
-  auto& answer = log_answers_[partition];
+  auto& answer = log_answers_[question.partition];
   ++answer.number;
-  answer.error = code == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : error_text(code);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) answer.bounds = bounds;
+  if (error.empty()) answer.bounds = bounds;
+  answer.error = std::move(error);
+}
+
+/// Why there is no answer; empty: there is one.
+std::string Inquiries::ask_leader(const TopicPartition& partition, Duration slice, LogBounds& bounds) {
+  const auto leader = leader_of(partition);
+  if (const auto silent = silent_until_.find(leader); silent != silent_until_.end()) {
+    if (SteadyClock::now() < silent->second) return "broker " + std::to_string(leader) + " does not answer";
+    silent_until_.erase(silent);
+  }
+  const auto deadline = Deadline::in(slice);
+  auto code = ask_bound(handle_, partition, RD_KAFKA_OFFSET_END, slice, bounds.end);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+    code = ask_bound(handle_, partition, RD_KAFKA_OFFSET_BEGINNING, deadline.left(), bounds.start);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  if (is_silence(code) && leader != no_leader) silent_until_[leader] = SteadyClock::now() + silence;
+  return error_text(code);
+}
+
+/// As some broker says now.
+std::string Inquiries::find_leaders(const std::string& topic) {
+  auto& last = searches_[topic];
+  const auto now = SteadyClock::now();
+  if (last.at != TimePoint{} && now < last.at + search_interval) return last.error;
+  MetadataPtr metadata;
+  const auto code = ask_leaders(handle_, topic, metadata);
+  last = {now, code == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : error_text(code)};
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return last.error;
+  MutexLock lock(mutex_);
+  const auto& found = metadata->topics[0];
+  for (int i = 0; i < found.partition_cnt; ++i)
+    leaders_[{topic, found.partitions[i].id}] = found.partitions[i].leader;
+  return {};
 }
 
 LogAnswer Inquiries::log_answer(const TopicPartition& partition) {

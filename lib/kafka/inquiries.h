@@ -1,20 +1,22 @@
 // The thread on which a Consumer makes the requests that the client library offers only in blocking form.
 // Private to this folder.
 //
-// Threads: ask_committed and ask_log come from the consumer loop; answers are handed to `on_answer` on the
-// thread of this class. Each request is made in slices, so that the destructor (which joins) waits for one
-// slice at most (1.5 s). Bounded: at most one question and one answer per partition, and the committed
-// requests of rebalances under way are waiting.
+// A leader that does not answer keeps nobody else waiting for long: a question takes a slice of time at most,
+// and once a leader was silent, questions to the same leader are answered with that at once for a while. So
+// the others wait for one slice now and then, however many partitions a silent leader has.
+//
+// Threads: everything else comes from the consumer loop; answers are handed to `on_answer` on the thread of
+// this class. The destructor, which joins, waits for one slice at most (1.5 s). Bounded: at most one question
+// and one answer per partition, and the committed requests of rebalances under way are waiting.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
-#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "base/fair_turn.h"
 #include "base/mutex.h"
 #include "kafka/consumer.h"
 
@@ -32,6 +34,8 @@ class Inquiries {
   /// the client knows may have been replaced without knowing.
   void ask_log(const TopicPartition& partition, bool find_leader) EXCLUDES(mutex_);
   LogAnswer log_answer(const TopicPartition& partition) EXCLUDES(mutex_);
+  /// Whom the client asks about a partition: the number of a broker.
+  void set_leaders(std::map<TopicPartition, std::int32_t> leaders) EXCLUDES(mutex_);
   /// Cancels what is waiting; the thread ends after the slice under way.
   void stop() EXCLUDES(mutex_);
 
@@ -41,9 +45,17 @@ class Inquiries {
     std::vector<TopicPartition> partitions;
     TimePoint until;
   };
+  struct LogQuestion {
+    TopicPartition partition;
+    bool find_leader;
+  };
   void run() EXCLUDES(mutex_);
   Committed answer(const Question& question) EXCLUDES(mutex_);
-  void ask_leader(const TopicPartition& partition, bool find_leader) EXCLUDES(mutex_);
+  LogQuestion next_log_question() REQUIRES(mutex_);
+  void answer(const LogQuestion& question) EXCLUDES(mutex_);
+  std::string ask_leader(const TopicPartition& partition, Duration slice, LogBounds& bounds) EXCLUDES(mutex_);
+  std::string find_leaders(const std::string& topic) EXCLUDES(mutex_);
+  std::int32_t leader_of(const TopicPartition& partition) EXCLUDES(mutex_);
   bool stopping() EXCLUDES(mutex_);
 
   rd_kafka_s* const handle_;
@@ -51,11 +63,18 @@ class Inquiries {
   Mutex mutex_;
   Condition changed_;
   std::deque<Question> questions_ GUARDED_BY(mutex_);
-  // In turn: a leader that is down costs a slice, and the others are not kept waiting by its next one.
-  FairTurn<TopicPartition> log_questions_ GUARDED_BY(mutex_){Duration::max()};
-  std::set<TopicPartition> find_leaders_ GUARDED_BY(mutex_);  // of those questions
+  std::deque<TopicPartition> log_questions_ GUARDED_BY(mutex_);
+  std::map<TopicPartition, bool> asked_ GUARDED_BY(mutex_);  // those of log_questions_: find_leader
+  std::map<TopicPartition, std::int32_t> leaders_ GUARDED_BY(mutex_);
   std::map<TopicPartition, LogAnswer> log_answers_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
+  // Of the thread of this class
+  struct Search {
+    TimePoint at;
+    std::string error;
+  };
+  std::map<std::string, Search> searches_;          // the last one for the leaders of a topic
+  std::map<std::int32_t, TimePoint> silent_until_;  // leaders
   std::thread thread_;
 };
 

@@ -14,7 +14,9 @@ void read_topics(const Json& topics, Statistics& statistics) {
     for (const auto& [number, partition] : topic["partitions"].items()) {
       const auto id = partition.value("partition", -1);
       const auto received = partition.value("rxbytes", std::uint64_t{0});
+      const auto leader = partition.value("leader", -1);
       if (id >= 0 && received > 0) statistics.fetched.push_back({{name, id}, received});
+      if (id >= 0 && leader >= 0) statistics.leaders.insert({{name, id}, leader});
     }
   }
 }
