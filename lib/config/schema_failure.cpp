@@ -81,8 +81,8 @@ void add_ledger(std::vector<Property>& table) {
                AT(ledger.max_age)));
   table.push_back(choice<LedgerPolicy>(
       "ledger.policy", {{"hold", LedgerPolicy::hold}, {"dead_letter", LedgerPolicy::dead_letter}},
-      "beyond max_age, or with lanes.max_incomplete reached: hold and say so, or give up a record that "
-      "failed",
+      "beyond max_age, or when lanes.max_incomplete is reached because others pass it: hold and say so, or "
+      "give up a record that failed",
       AT(ledger.policy)));
 }
 

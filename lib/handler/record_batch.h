@@ -35,8 +35,9 @@ struct FailureHistory {
   std::string reason;         ///< Of the last failure, in the handler's words; cut to what people read.
   std::int64_t first_ms = 0;  ///< When it failed first, ms since 1970.
   std::int64_t last_ms = 0;
-  Duration spent{};          ///< By its own attempts and the delays between them.
-  bool unavailable = false;  ///< The last one was the downstream's.
+  std::uint64_t done_before = 0;  ///< Records of its lane that were done when it failed first.
+  Duration spent{};               ///< By its own attempts and the delays between them.
+  bool unavailable = false;       ///< The last one was the downstream's.
   Route route = Route::work;
   delivery::DeadLetterReason given_up{};  ///< With Route::dead_letter.
   std::uint32_t forward_attempts = 0;     ///< At writing it to the topic of its route.

@@ -236,6 +236,8 @@ class Lane {
   // lane_oldest.cpp
   void tick_oldest(TimePoint now);
   TimePoint due_since(Sequence oldest, TimePoint now) const;
+  std::uint64_t done_before(Sequence oldest) const;
+  bool overtaken() const;
   std::optional<delivery::DeadLetterReason> outlived(TimePoint now) const;
   void report_oldest(const Ledger::Position& oldest, TimePoint now);
   void give_up_oldest(Sequence oldest, delivery::DeadLetterReason why);
@@ -326,6 +328,7 @@ class Lane {
   std::uint64_t failures_unreported_ = 0;
   Sequence oldest_seen_ = 0;
   TimePoint oldest_since_{};
+  std::uint64_t done_before_oldest_ = 0;  // see done_before()
   bool oldest_reported_ = false;
   std::map<Sequence, std::string> skips_;  // wishes, with their reasons, for records that were not waiting
   bool gives_back_ = false;                // nothing is begun any more

@@ -127,6 +127,7 @@ void Lane::note_failure(handler::Item& item, const handler::Outcome& outcome, Du
   if (!item.failures) {
     item.failures = std::make_unique<handler::FailureHistory>();
     item.failures->stage = stage_;
+    item.failures->done_before = ledger_.done();
   }
   auto& failures = *item.failures;
   failures.last_ms = wall_clock_ms();

@@ -20,6 +20,7 @@ void Lane::tick_oldest(TimePoint now) {
   if (oldest->sequence != oldest_seen_ || oldest_since_ == TimePoint{}) {
     oldest_since_ = now;
     oldest_reported_ = false;
+    done_before_oldest_ = done_before(oldest->sequence);
     stats_->oldest_due_ns.set(due_since(oldest->sequence, now).time_since_epoch().count());
   }
   oldest_seen_ = oldest->sequence;
@@ -38,12 +39,28 @@ TimePoint Lane::due_since(Sequence oldest, TimePoint now) const {
   return std::max(now, due.value_or(now));
 }
 
+/// How many records were done when this one failed first, or else became the oldest.
+std::uint64_t Lane::done_before(Sequence oldest) const {
+  auto done = ledger_.done();
+  retries_.each([&](const handler::Item& waiting) {
+    if (waiting.sequence == oldest && waiting.failures) done = std::min(done, waiting.failures->done_before);
+  });
+  return done;
+}
+
+/// The window is full because the oldest record stands still while others pass. In order, a window is full as
+/// well of records that wait for their keys; then the oldest record is only the next one.
+bool Lane::overtaken() const {
+  if (!state_.has(Hold::window_full)) return false;
+  return !ordered_ || ledger_.done() - done_before_oldest_ >= context_.lanes.max_incomplete / 2;
+}
+
 /// Whether the oldest record has held back the others for too long.
 std::optional<delivery::DeadLetterReason> Lane::outlived(TimePoint now) const {
   const auto limit = context_.ledger.max_age;
   if (delayed() || oldest_since_ == TimePoint{}) return {};  // in a retry topic records are meant to wait
   if (limit > Duration::zero() && now - oldest_since_ >= limit) return delivery::DeadLetterReason::too_old;
-  if (state_.has(Hold::window_full)) return delivery::DeadLetterReason::window_full;
+  if (overtaken()) return delivery::DeadLetterReason::window_full;
   return {};
 }
 

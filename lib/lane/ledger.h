@@ -82,6 +82,8 @@ class Ledger {
   bool is_incomplete(Sequence sequence) const {
     return sequence >= oldest_ && sequence < next_ && find(false, sequence) == sequence;
   }
+  /// Records that are complete, of all that were appended.
+  std::uint64_t done() const { return next_ - incomplete(); }
   /// Records that are not complete.
   std::uint64_t incomplete() const { return window() - completed_above_; }
   /// Records from the oldest incomplete one to the newest.

@@ -382,6 +382,45 @@ TEST_CASE("by policy a full window gives up the record that holds it back") {
   CHECK(test.dead_letters(DeadLetterReason::window_full) == 1);
 }
 
+TEST_CASE("in order, a window full of records that wait for their turn gives up nothing") {
+  for (const auto order : {config::Order::key, config::Order::partition}) {
+    FailingLane test;
+    test.context.ledger.policy = config::LedgerPolicy::dead_letter;
+    test.context.lanes.order = order;
+    test.context.lanes.max_incomplete = 8;
+    for (std::int64_t offset = 0; offset < 20; ++offset) test.partition.add(offset, "a");
+    test.begin();
+    REQUIRE(test.until_started({0}));
+    test.pass(milliseconds(1));
+    CHECK(test.lane->detail(test.now).held_by == "max_incomplete reached");
+    test.handler.answer(0, Outcome::retry("not now"));
+    test.handler.answer_done(offsets(0, 20));
+    REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
+    CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1, 2});
+    CHECK(test.topic.letters().empty());
+  }
+}
+
+TEST_CASE("in order, a record that those of other keys overtake is given up when the window is full") {
+  FailingLane test;
+  test.context.ledger.policy = config::LedgerPolicy::dead_letter;
+  test.context.retry.max_backoff = std::chrono::hours(3);
+  test.context.retry.max_elapsed = std::chrono::hours(3);
+  test.context.lanes.order = config::Order::key;
+  test.context.lanes.max_incomplete = 8;
+  for (std::int64_t offset = 0; offset < 20; ++offset) test.partition.add(offset, std::to_string(offset));
+  test.begin();
+  test.handler.answer(0, Outcome::retry("stuck", std::chrono::hours(2)));
+  REQUIRE(test.until([&] {
+    test.pass(milliseconds(1));
+    return test.lane->stats().waiting_retries.get() == 1;
+  }));
+  test.handler.answer_done(offsets(1, 20));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+  CHECK(test.dead_letters(DeadLetterReason::window_full) == 1);
+}
+
 TEST_CASE("what waits for a downstream that is out is never too old") {
   StuckLane test(config::LedgerPolicy::dead_letter, Outcome::unavailable("out", std::chrono::hours(2)));
   test.fill(20);
