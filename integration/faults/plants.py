@@ -70,10 +70,12 @@ def repeat_what_is_committed(facts):
 
 
 def invert_two(facts):
-    """The second of two records of a key is done before the first."""
+    """The second of two records of a key is done before the first, within one ownership."""
+    ownership = Case(facts).ownership.ownership
     for first in owned_records(facts):
         after = [request for request in facts.requests if request.begun > first.ended and request.done
-                 and (request.partition, request.member, request.key) == (first.partition, first.member, first.key)]
+                 and (request.partition, request.member, request.key) == (first.partition, first.member, first.key)
+                 and ownership(request) == ownership(first)]
         if after:
             second = min(after, key=lambda request: request.begun)
             facts.requests.remove(first)
