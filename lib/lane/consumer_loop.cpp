@@ -109,11 +109,12 @@ ConsumerLoop::Entry* ConsumerLoop::find(const kafka::TopicPartition& partition) 
 void ConsumerLoop::run() {
   ::pthread_setname_np(::pthread_self(), "loop");  // for top -H and debuggers
   now_ = SteadyClock::now();
-  next_tick_ = now_;
+  next_chores_ = now_;
   next_commit_ = now_ + settings_.commit.interval;
   while (!done_) {
     if (ready_.empty() && !any_signalled_.load(std::memory_order_acquire) && !any_commands_.load()) {
-      auto until = std::min(next_tick_, now_ + longest_sleep);
+      auto until = std::min(next_chores_, now_ + longest_sleep);
+      if (!ticks_.empty()) until = std::min(until, ticks_.begin()->first);
       if (rebalances_->handing_over() || closing_since_ || stopping_)
         until = std::min(until, now_ + milliseconds(10));
       signal_.wait_until(until);
@@ -136,7 +137,8 @@ void ConsumerLoop::turn() {
   while (auto event = consumer_->poll()) serve(*event);
   if (any_commands_.load()) run_commands();
   work_lanes();
-  if (now_ >= next_tick_) tick_lanes();
+  tick_lanes();
+  if (now_ >= next_chores_) do_chores();
   advance_commit();
   start_over_if_failed();
   if (stops_.load() > 1) rebalances_->hurry();
@@ -188,9 +190,9 @@ void ConsumerLoop::follow_settings(const config::Config& settings) {
   next_commit_ = std::min(next_commit_, now_ + settings.commit.interval);
   for (const auto& [partition, entry] : entries_) {
     entry->lane->follow_settings(now_);
-    entry->next_tick = now_;  // it may have waited for the time of an old setting
+    tick_at(*entry, now_);  // it may have waited for the time of an old setting
   }
-  next_tick_ = now_;
+  next_chores_ = now_;
 }
 
 void ConsumerLoop::run_commands() {
@@ -241,29 +243,38 @@ void ConsumerLoop::work_lanes() {
       continue;
     }
     entry->ready = entry->lane->work(now_);
-    completed_ += entry->lane->take_completed();
-    wants_commit(*entry);
+    after_work(*entry);
     if (entry->ready) ready_[kept++] = entry;
-    if (!entry->ready && entry->next_tick > now_ + milliseconds(50)) {
-      entry->next_tick = now_ + milliseconds(50);
-      next_tick_ = std::min(next_tick_, entry->next_tick);
-    }
+    if (!entry->ready && entry->tick->first > now_ + milliseconds(50))
+      tick_at(*entry, now_ + milliseconds(50));
   }
   ready_.resize(kept);
 }
 
+void ConsumerLoop::after_work(Entry& entry) {
+  completed_ += entry.lane->take_completed();
+  commit_wanted_ = commit_wanted_ || entry.lane->wants_commit();
+  if (!std::exchange(entry.worked, true)) worked_.insert(&entry);
+}
+
+void ConsumerLoop::tick_at(Entry& entry, TimePoint at) {
+  auto tick = ticks_.extract(entry.tick);
+  tick.key() = at;
+  entry.tick = ticks_.insert(std::move(tick));
+}
+
+/// Those that are due: with many lanes most are not.
 void ConsumerLoop::tick_lanes() {
-  next_tick_ = now_ + seconds(1);
-  stamp(stats_.joining_since_ns, consumer_->joining(), now_);
-  for (const auto& [partition, entry] : entries_) {
-    if (now_ >= entry->next_tick) {
-      entry->next_tick = entry->lane->tick(now_);
-      completed_ += entry->lane->take_completed();
-      wants_commit(*entry);
-    }
-    next_tick_ = std::min(next_tick_, entry->next_tick);
+  while (!ticks_.empty() && ticks_.begin()->first <= now_) {
+    auto& entry = *ticks_.begin()->second;
+    tick_at(entry, std::max(entry.lane->tick(now_), now_ + nanoseconds(1)));
+    after_work(entry);
   }
-  next_tick_ = std::min(next_tick_, std::max(next_commit_, now_ + milliseconds(20)));
+}
+
+void ConsumerLoop::do_chores() {
+  next_chores_ = std::clamp(next_commit_, now_ + milliseconds(20), now_ + seconds(1));
+  stamp(stats_.joining_since_ns, consumer_->joining(), now_);
   compare_assignment();
   telemetry::flush_log(false);
 }

@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -119,9 +120,10 @@ class ConsumerLoop : private RebalanceSteps {
     std::atomic<bool> signalled{false};
     bool ready = false;
     bool leaving = false;
-    bool ended = false;            // among the zombies
-    bool refused_for_now = false;  // its last commit, for a reason that passes
-    TimePoint next_tick{};
+    bool ended = false;                                 // among the zombies
+    bool refused_for_now = false;                       // its last commit, for a reason that passes
+    bool worked = false;                                // among worked_
+    std::multimap<TimePoint, Entry*>::iterator tick{};  // while it is not ended
   };
   /// Of the commit under way: which lane, by its epoch, and what.
   struct Commitment {
@@ -151,12 +153,14 @@ class ConsumerLoop : private RebalanceSteps {
   void drained_after(Duration took) override { stats_.drain.record(took); }
 
   std::pair<Entry*, std::unique_ptr<PartitionSource>> add_lane(const kafka::CommittedOffset& start);
-  void wants_commit(const Entry& entry) { commit_wanted_ = commit_wanted_ || entry.lane->wants_commit(); }
+  void after_work(Entry& entry);
   void on_commit_result(const kafka::CommitResult& result);
   static bool all_committed(const std::vector<Entry*>& lanes);
   void end_lane(Entry& entry, Lane::Ending ending = Lane::Ending::given_up);
   void work_lanes();
   void tick_lanes();
+  void tick_at(Entry& entry, TimePoint at);
+  void do_chores();
   void run_commands() EXCLUDES(shared_mutex_);
   void end_commands() EXCLUDES(shared_mutex_);
   void follow_settings(const config::Config& settings);
@@ -170,6 +174,7 @@ class ConsumerLoop : private RebalanceSteps {
   bool send_commit(const std::vector<Entry*>& lanes);
   void advance_commit();
   std::vector<Entry*> all_lanes() const;
+  std::vector<Entry*> worked_lanes() const { return {worked_.begin(), worked_.end()}; }
   std::vector<Entry*> entries_of(const Partitions& partitions) const;
   void on_commit_failed(const std::string& why);
   bool send_shorter();
@@ -193,9 +198,11 @@ class ConsumerLoop : private RebalanceSteps {
   std::unique_ptr<CommitPath> commits_;
   std::optional<RebalanceMachine> rebalances_;
   std::map<kafka::TopicPartition, std::unique_ptr<Entry>> entries_;
+  std::multimap<TimePoint, Entry*> ticks_;       // each lane's next one
   bool lanes_changed_ = false;                   // since they were published
   std::vector<std::unique_ptr<Entry>> zombies_;  // revoked, with handlers still at work
   std::vector<Entry*> ready_;
+  std::set<Entry*> worked_;  // may have something to commit: with many lanes most have not
   std::vector<Commitment> committing_;
   bool preparing_ = false;  // a commit has been asked for, and lanes have not yet
   TimePoint commit_begun_;
@@ -205,7 +212,7 @@ class ConsumerLoop : private RebalanceSteps {
   std::size_t map_limit_ = default_map_bytes;  // of the metadata; lower where brokers take less
   std::uint64_t completed_ = 0;
   TimePoint now_;
-  TimePoint next_tick_;
+  TimePoint next_chores_;
   TimePoint next_comparison_;
   bool stopping_ = false;
   bool drained_ = false;

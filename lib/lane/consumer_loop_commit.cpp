@@ -17,7 +17,7 @@ void ConsumerLoop::commit_if_due() {
   if (commit_under_way() || !may_commit()) return;
   const bool wanted = commit_wanted_ && !commit_refused_;
   if (now_ < next_commit_ && completed_ < settings_.commit.every && !wanted) return;
-  (void)begin_commit(all_lanes());
+  (void)begin_commit(worked_lanes());
 }
 
 /// A commit during a rebalance can cost the assignment (librdkafka before 2.10). In a transaction it cannot,
@@ -63,6 +63,8 @@ bool ConsumerLoop::send_commit(const std::vector<Entry*>& lanes) {
     if (commits_->exact() && lane.position_in_doubt()) whole = false;
     lane.hold_for_map(!fits, now_);
     whole = whole && fits;
+    // What is on its way is looked at again: its answer is not known yet.
+    if (!candidate && std::exchange(entry->worked, false)) worked_.erase(entry);
     if (!candidate) continue;
     committing_.push_back({lane.epoch(), *candidate});
     offsets.push_back(std::move(*candidate));
@@ -150,7 +152,6 @@ void ConsumerLoop::start_over_if_failed() {
     entry->lane->start(std::move(source), now_);
     make_ready(*entry);
   }
-  next_tick_ = now_;
 }
 
 }  // namespace laneway::lane

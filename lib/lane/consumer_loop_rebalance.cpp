@@ -40,13 +40,13 @@ void ConsumerLoop::assign(const std::vector<kafka::CommittedOffset>& from) {
     entry->lane->start(std::move(source), now_);
     make_ready(*entry);
   }
-  next_tick_ = now_;
 }
 
 /// Its queue is opened before the assignment is made: later, records slip into the group's queue.
 std::pair<ConsumerLoop::Entry*, std::unique_ptr<PartitionSource>> ConsumerLoop::add_lane(
     const kafka::CommittedOffset& start) {
   auto* entry = (entries_[start.partition] = std::make_unique<Entry>()).get();
+  entry->tick = ticks_.emplace(now_, entry);
   lanes_changed_ = true;
   const auto ready = [this, entry] {
     if (entry->signalled.exchange(true, std::memory_order_acq_rel)) return;
@@ -128,6 +128,8 @@ void ConsumerLoop::end_lane(Entry& entry, Lane::Ending ending) {
                                    {"epoch", entry.lane->epoch()},
                                    {"offset", entry.lane->stats().committed_offset.get()}});
   entry.ended = true;
+  ticks_.erase(entry.tick);
+  worked_.erase(&entry);
   auto taken = entries_.extract(entry.lane->partition());
   zombies_.push_back(std::move(taken.mapped()));
   lanes_changed_ = true;

@@ -223,9 +223,13 @@ void RebalanceMachine::begin_handover(const Partitions& candidates, TimePoint no
 
 /// Its lanes have nothing at work any more, or have had their time.
 bool RebalanceMachine::drained(Handover& handover, TimePoint now) {
-  std::erase_if(handover.at_work, [this](const auto& lane) { return steps_.drained(lane); });
-  if (handover.at_work.empty()) return true;
+  // Only the last one is asked, until it has drained: with thousands of lanes that end one by one, each is
+  // asked about once.
+  auto& at_work = handover.at_work;
+  while (!at_work.empty() && steps_.drained(at_work.back())) at_work.pop_back();
+  if (at_work.empty()) return true;
   if (handover.step == Handover::Step::draining && (hurry_ || now >= handover.deadline)) {
+    std::erase_if(at_work, [this](const auto& lane) { return steps_.drained(lane); });
     steps_.cancel(handover.at_work);
     handover.step = Handover::Step::cancelled;
     handover.deadline = now + cancel_grace;

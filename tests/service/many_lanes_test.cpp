@@ -1,0 +1,80 @@
+// A service with as many partitions as a large cluster gives one process.
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+
+namespace {
+
+constexpr int partitions = 10000;
+constexpr int apart = 50;  // every so many partitions have records: the embedded brokers are not fast
+constexpr int busy = partitions / apart;
+
+/// Done at once, on the lanes' own thread: no lane has a worker.
+class AtOnce final : public handler::Handler {
+ public:
+  explicit AtOnce(std::atomic<std::uint64_t>& done) : done_(done) {}
+  void handle(handler::Task task) noexcept override {
+    for (std::uint32_t i = 0; i < task.size(); ++i) {
+      static_cast<void>(task.attempt(i));
+      task.answer(i, handler::Outcome::done());
+    }
+    done_.fetch_add(task.size());
+  }
+  bool asynchronous() const override { return true; }
+  std::string name() const override { return "at once"; }
+
+ private:
+  std::atomic<std::uint64_t>& done_;
+};
+
+/// As a group that has been here before. Else the client asks for the beginning of each partition by itself.
+void commit_beginnings(const World& world) {
+  auto consumer = kafka::Consumer::create(world.config.kafka, {}, [] {});
+  REQUIRE(consumer);
+  std::vector<kafka::CommittedOffset> beginnings;
+  for (std::int32_t partition = 0; partition < partitions; ++partition)
+    beginnings.push_back({{"orders", partition}, 0, {}});
+  REQUIRE((*consumer)->commit(1, beginnings));
+  REQUIRE(eventually([&] {
+    const auto event = (*consumer)->poll();
+    return event && std::holds_alternative<kafka::CommitResult>(*event);
+  }));
+  (*consumer)->destroy();
+}
+
+/// One record for each of the busy partitions.
+void produce(const World& world) {
+  auto producer = kafka::Producer::create({.client = kafka::producer_client(world.config.kafka)});
+  REQUIRE(producer);
+  for (std::int32_t partition = 0; partition < partitions; partition += apart) {
+    const kafka::Outgoing record{.topic = "orders", .partition = partition, .value = "value"};
+    REQUIRE((*producer)->send(record, nullptr).sent == kafka::Sent::accepted);
+  }
+  REQUIRE((*producer)->flush(Deadline::in(patience)));
+  REQUIRE((*producer)->failed() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("10,000 lanes are assigned, do their records, commit, drain and end") {
+  World world(partitions);
+  world.rebalance_soon();
+  commit_beginnings(world);
+  produce(world);
+  std::atomic<std::uint64_t> done{0};
+  Service service(world.config, std::make_unique<AtOnce>(done));
+  REQUIRE(service.start());
+  REQUIRE(eventually([&] { return done.load() == busy; }));
+  CHECK(service.snapshot().size() == partitions);
+  produce(world);
+  REQUIRE(eventually([&] { return done.load() == 2 * busy; }));
+  service.stop();
+  const auto ended = service.wait();  // stuck or not: a busy machine may free such a client for seconds
+  CHECK(ended.abandoned == 0);
+  CHECK_FALSE(ended.error);
+  CHECK(done.load() == 2 * busy);
+  const auto committed = world.committed_offsets();
+  for (int partition = 0; partition < partitions; partition += apart)
+    CHECK(committed[static_cast<std::size_t>(partition)] == 2);
+}
