@@ -58,7 +58,7 @@ std::string encode(const Notification& notification) {
 }
 
 std::string encode_reload(TimePoint begun) {
-  const auto since_boot = duration_cast<microseconds>(begun.time_since_epoch());
+  const auto since_boot = duration_cast<microseconds>(SteadyClock::on_machine(begun).time_since_epoch());
   return "RELOADING=1\nMONOTONIC_USEC=" + std::to_string(since_boot.count()) + '\n';
 }
 

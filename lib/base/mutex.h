@@ -56,9 +56,9 @@ class Condition {
   /// False when `at` passed first.
   bool wait_until(Mutex& mutex, TimePoint at) REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
-    const auto status = condition_.wait_until(lock, at);
+    const auto status = condition_.wait_until(lock, SteadyClock::wait_until(at));
     lock.release();
-    return status == std::cv_status::no_timeout;
+    return status == std::cv_status::no_timeout || SteadyClock::now() < at;
   }
 
  private:

@@ -1,13 +1,51 @@
 // Time as laneway uses it: the steady clock for every deadline and duration, the system clock only for what
 // people read and for what is compared with the timestamps of records.
+//
+// The steady clock stands still while the process does (running_time.h): after a SIGSTOP no deadline has
+// passed that had not passed before.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
+#include "base/running_time.h"
+
 namespace laneway {
 
-using SteadyClock = std::chrono::steady_clock;
+class SteadyClock {
+  using Machine = std::chrono::steady_clock;
+
+ public:
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<SteadyClock>;
+  static constexpr bool is_steady = true;
+
+  static time_point now() noexcept { return time_point(running_.read(machine_now)); }
+
+  /// How long the process has stood still in all.
+  static duration stood_still() { return running_.stood_still(); }
+  /// For what is compared with other processes.
+  static Machine::time_point on_machine(time_point at) {
+    return Machine::time_point(running_.on_machine(at.time_since_epoch()));
+  }
+  /// When a wait of the system for `at` ends, which is too early after a standstill that is to come.
+  static Machine::time_point wait_until(time_point at) {
+    const auto stood = stood_still();
+    return Machine::time_point(std::min(at.time_since_epoch(), duration::max() - stood) + stood);
+  }
+
+  static void begin_watch() { running_.begin_watch(machine_now); }
+  static void end_watch() { running_.end_watch(); }
+
+ private:
+  static duration machine_now() { return Machine::now().time_since_epoch(); }
+
+  static inline RunningTime running_;
+};
+
 using TimePoint = SteadyClock::time_point;
 using Duration = SteadyClock::duration;
 

@@ -132,6 +132,13 @@ void HttpClient::cancel(HttpExchange& exchange) {
   idle_.push_back(std::move(transfer));
 }
 
+HttpAnswer HttpClient::time_out(HttpExchange& exchange) {
+  auto transfer = take_down(exchange);
+  auto answer = transfer->time_out(endpoint_.timeout);
+  idle_.push_back(std::move(transfer));
+  return answer;
+}
+
 void HttpClient::serve(Duration at_most) {
   send_begun();
   const bool may_wait = touched_.empty() && !sockets_.has_more();

@@ -69,6 +69,8 @@ class HttpClient {
   void begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers);
   /// Cuts off the request, and its connection unless other requests share it. The exchange is not told.
   void cancel(HttpExchange& exchange);
+  /// The same, because the endpoint's time is over: what became of it.
+  HttpAnswer time_out(HttpExchange& exchange);
   /// Sends what has begun. Then goes on with the next connection that can go on; waits for one, but no longer
   /// than `at_most`.
   void serve(Duration at_most);

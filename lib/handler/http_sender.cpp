@@ -43,6 +43,8 @@ class HttpSender::Request final : public HttpExchange {
   std::vector<WorkPtr> works;  // null: stopped and answered
   std::string body;            // of a batch
   std::size_t place = 0;       // in in_air_
+  TimePoint due{};
+  Duration stood{};  // what the process had stood still when it began
 
  private:
   HttpSender& sender_;
@@ -67,7 +69,8 @@ void HttpSender::wait_for_turn(WorkPtr work) {
 
 void HttpSender::serve() {
   send_waiting();
-  client_.serve(std::min(look_interval, until_due()));
+  const auto look = std::max(next_look_ - SteadyClock::now(), Duration::zero());
+  client_.serve(std::min(look, until_due()));
   if (SteadyClock::now() >= next_look_) look_for_stops();
 }
 
@@ -109,6 +112,9 @@ std::vector<std::string> HttpSender::take_works(std::vector<WorkPtr>& works) {
 }
 
 void HttpSender::begin(Request& request) {
+  request.stood = SteadyClock::stood_still();
+  request.due = SteadyClock::now() + endpoint_.timeout;
+  next_look_ = std::min(next_look_, request.due);
   try {
     const auto records = take_works(request.works);
     headers_.clear();
@@ -132,8 +138,19 @@ void HttpSender::not_begun(Request& request, const Outcome& outcome) {
   for (auto& work : ended->works) answer(std::move(work), outcome);
 }
 
+/// By libcurl's clock, which went on while the process stood still. Nothing was sent.
+bool HttpSender::missed_connecting(const Request& request, const HttpAnswer& answer) {
+  return answer.transport == Transport::timed_out && !answer.sent &&
+         SteadyClock::stood_still() > request.stood;
+}
+
 void HttpSender::conclude(Request& request, const HttpAnswer& answered) {
   const auto ended = take_out(request);
+  if (missed_connecting(*ended, answered)) {
+    for (auto work = ended->works.rbegin(); work != ended->works.rend(); ++work)
+      if (*work) waiting_.push_front(std::move(*work));
+    return;
+  }
   auto outcomes = verdicts(*ended, answered);
   const auto counted = ended->counted(outcomes);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -167,17 +184,30 @@ void HttpSender::answer(WorkPtr work, Outcome outcome) {
 }
 
 void HttpSender::look_for_stops() {
-  next_look_ = SteadyClock::now() + look_interval;
+  const auto now = SteadyClock::now();
+  next_look_ = now + look_interval;
   const auto ended = std::erase_if(waiting_, [](const WorkPtr& work) { return work->stopped(); });
   load_.fetch_sub(static_cast<std::uint32_t>(ended), std::memory_order_relaxed);
   for (std::size_t i = in_air_.size(); i-- > 0;) {
     Request& request = *in_air_[i];
     const bool all = std::all_of(request.works.begin(), request.works.end(),
                                  [](const WorkPtr& work) { return !work || work->stopped(); });
+    if (!all && now >= request.due) {
+      end_late(request);
+      continue;
+    }
     if (all) client_.cancel(request);
     answer_stopped(request, all);
-    if (all) take_out(request);
+    if (all)
+      take_out(request);
+    else
+      next_look_ = std::min(next_look_, request.due);
   }
+}
+
+void HttpSender::end_late(Request& request) {
+  const auto answer = client_.time_out(request);
+  conclude(request, answer);
 }
 
 /// `ended`: no other record waits for the request, so that one of these counts for it.

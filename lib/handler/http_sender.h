@@ -5,6 +5,9 @@
 // a record that is in the air is answered, and its request cut off when no other record waits for it; a task
 // whose record has not been sent ends unanswered, because nothing was attempted.
 //
+// The time of a request is measured here, because libcurl's clock goes on while the process stands still:
+// after a SIGCONT an answer that is in the socket counts, and what is not answered has the rest of its time.
+//
 // Batches: a request takes records as they come, of all lanes, until it has batch.records or batch.bytes, or
 // its first record has waited for batch.linger. Never two records of one task, so that order holds however
 // the service works on them: records of one key (of one partition, where that is the order) are never in the
@@ -77,6 +80,8 @@ class HttpSender {
   void answer(WorkPtr work, Outcome outcome);
   void look_for_stops();
   void answer_stopped(Request& request, bool ended);
+  void end_late(Request& request);
+  static bool missed_connecting(const Request& request, const HttpAnswer& answer);
 
   const HttpEndpoint endpoint_;
   const std::vector<std::string> passed_on_;

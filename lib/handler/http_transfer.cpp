@@ -135,7 +135,8 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, timeout_ms);  // connecting included; libcurl allows that 300 s
+  // So that each address of a name has its part. The time of all of it is the sender's, by its own clock.
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Callbacks::header);
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
@@ -181,6 +182,16 @@ void HttpTransfer::set_headers(const RequestHeaders& headers) {
 
 void HttpTransfer::leave_connecting() {
   if (std::exchange(counted_, false)) --connecting_;
+}
+
+HttpAnswer HttpTransfer::time_out(Duration after) {
+  leave_connecting();
+  answer_.transport = Transport::timed_out;
+  answer_.sent = sendings_ > 0;
+  answer_.problem =
+      (answer_.sent ? std::to_string(received_) + " bytes received after " : std::string("none after ")) +
+      std::to_string(duration_cast<milliseconds>(after).count()) + " ms";
+  return std::move(answer_);
 }
 
 void HttpTransfer::abandon() { leave_connecting(); }

@@ -38,6 +38,8 @@ class HttpTransfer {
   void prepare(std::string_view body, const RequestHeaders& headers);
   /// What became of it; `code` is libcurl's CURLcode.
   HttpAnswer conclude(int code);
+  /// What became of it, where its time is over.
+  HttpAnswer time_out(Duration after);
   /// It will not be concluded.
   void abandon();
 

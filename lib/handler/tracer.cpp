@@ -47,12 +47,12 @@ Result<std::unique_ptr<Tracer>> Tracer::make(const config::Config& config) {
 Tracer::Tracer(const config::Config& config, std::uint64_t seed)
     : sample_(config.trace.sample),
       seed_(seed),
-      steady_origin_(SteadyClock::now()),
+      machine_origin_(std::chrono::steady_clock::now()),
       wall_origin_(duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()),
       exporter_({config.trace.otlp, config.client("client.id"), config.client("group.id")}) {}
 
 std::int64_t Tracer::wall(TimePoint at) const {
-  return wall_origin_ + duration_cast<nanoseconds>(at - steady_origin_).count();
+  return wall_origin_ + duration_cast<nanoseconds>(SteadyClock::on_machine(at) - machine_origin_).count();
 }
 
 std::unique_ptr<AttemptTrace> Tracer::begin(const kafka::Record& record) noexcept try {

@@ -49,7 +49,7 @@ class Tracer {
 
   const double sample_;
   const std::uint64_t seed_;
-  const TimePoint steady_origin_;
+  const std::chrono::steady_clock::time_point machine_origin_;
   const std::int64_t wall_origin_;  // ns since 1970
   std::atomic<std::uint64_t> next_{0};
   SpanExporter exporter_;

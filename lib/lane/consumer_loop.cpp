@@ -18,9 +18,7 @@ constexpr Duration most_of_drain = seconds(4);  // for closing: brokers that are
 /// After the drain: for members whose handlers hang. With close_patience it stays within the service's slack.
 constexpr Duration leave_patience = milliseconds(1500);
 
-/// The loop sleeps for that long at most; a turn that comes much later means that the process did not run.
 constexpr Duration longest_sleep = seconds(1);
-constexpr Duration standstill = 3 * longest_sleep;
 
 /// Since when something is so.
 void stamp(Relaxed<std::int64_t>& since, bool is_so, TimePoint now) {
@@ -131,8 +129,7 @@ void ConsumerLoop::run() {
 }
 
 void ConsumerLoop::turn() {
-  const auto before = std::exchange(now_, SteadyClock::now());
-  if (now_ - before >= standstill) stood_still(now_ - before);
+  now_ = SteadyClock::now();
   stats_.last_turn_ns.set(now_.time_since_epoch().count());
   while (auto event = consumer_->poll()) serve(*event);
   if (any_commands_.load()) run_commands();
@@ -147,13 +144,6 @@ void ConsumerLoop::turn() {
   bury();
   if (stops_.load() > 0) advance_stop();
   publish_lanes();
-}
-
-/// The process was stopped, or its machine: nobody has used up the time that has passed.
-void ConsumerLoop::stood_still(Duration gap) {
-  telemetry::warn("the process stood still",
-                  {{"ms", gap}, {"hint", "SIGSTOP, a suspended machine or no processor"}});
-  for (const auto& [partition, entry] : entries_) entry->lane->stood_still(now_, gap);
 }
 
 bool ConsumerLoop::post(LaneCommand command) {

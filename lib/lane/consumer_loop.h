@@ -133,7 +133,6 @@ class ConsumerLoop : private RebalanceSteps {
 
   void run();
   void turn();
-  void stood_still(Duration gap);
   void serve(kafka::Event& event);
   void on_assigned(const kafka::Assigned& assigned);
   void on_revoked(const kafka::Revoked& revoked);

@@ -22,13 +22,13 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
 Journal::Journal(int fd, std::string file)
     : fd_(fd),
       file_(std::move(file)),
-      steady_origin_(SteadyClock::now()),
+      machine_origin_(std::chrono::steady_clock::now()),
       wall_origin_(duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()) {}
 
 Journal::~Journal() { ::close(fd_); }
 
 std::int64_t Journal::wall(TimePoint at) const {
-  return wall_origin_ + duration_cast<nanoseconds>(at - steady_origin_).count();
+  return wall_origin_ + duration_cast<nanoseconds>(SteadyClock::on_machine(at) - machine_origin_).count();
 }
 
 void Journal::write(const Line& entry) {

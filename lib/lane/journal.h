@@ -52,7 +52,7 @@ class Journal {
 
   const int fd_;
   const std::string file_;
-  const TimePoint steady_origin_;
+  const std::chrono::steady_clock::time_point machine_origin_;
   const std::int64_t wall_origin_;
   std::atomic<bool> cut_{false};  // the file does not end with a whole line
 };

@@ -65,10 +65,6 @@ class Lane {
   /// The clock's part: deadlines, retries, pauses, gauges. Returns when it wants to be called next.
   TimePoint tick(TimePoint now);
 
-  /// The process did not run for `gap`, until now: what is patient with a handler or the source waits so much
-  /// longer.
-  void stood_still(TimePoint now, Duration gap);
-
   /// An offset or a map that should be committed, if it differs from what was acknowledged or is `final`.
   /// The map has at most `max_map` bytes.
   std::optional<kafka::CommittedOffset> commit_candidate(std::size_t max_map = default_map_bytes);

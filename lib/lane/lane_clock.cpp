@@ -36,13 +36,6 @@ TimePoint Lane::tick(TimePoint now) {
   return std::min(next, tick_take(now));
 }
 
-void Lane::stood_still(TimePoint now, Duration gap) {
-  pool_->stood_still(now, gap);
-  if (alone_since_) alone_since_ = std::min(now, *alone_since_ + gap);
-  if (dry_since_) dry_since_ = std::min(now, *dry_since_ + gap);
-  if (oldest_since_ != TimePoint{}) oldest_since_ = std::min(now, oldest_since_ + gap);
-}
-
 /// When the record that is due then can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
   due = std::max(due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1))));

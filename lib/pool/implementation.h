@@ -29,11 +29,6 @@ class Pool::Implementation {
   void resize(std::uint32_t workers, std::uint32_t queue) EXCLUDES(mutex_);
   void finish(const Claim& claim, Ran ran) EXCLUDES(mutex_);
   std::vector<Range> expire(TimePoint now) EXCLUDES(mutex_);
-  void stood_still(TimePoint now, Duration gap) EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    for (Place& place : places_)
-      if (place.at_work()) place.stood_still(now, gap);
-  }
   void kick() EXCLUDES(mutex_);
   std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
   void want_back() EXCLUDES(mutex_);

@@ -41,18 +41,6 @@ struct Place : Slot {
     return true;
   }
 
-  /// The process did not run for `gap`: no job's time passed.
-  void stood_still(TimePoint now, Duration gap) {
-    const std::uint64_t ticket = std::max(current(), first_ticket);
-    if (ticket == seen_ticket) {
-      seen_since = std::min(now, seen_since + gap);
-      return;
-    }
-    seen_ticket = ticket;
-    seen_since = now;
-    expired = false;
-  }
-
   /// True once for a claim whose job has ignored its stop for longer than `grace`. After expires().
   bool gets_stuck(TimePoint now, Duration limit, Duration grace) {
     if (stuck || !expired || now - seen_since <= limit + grace) return false;

@@ -369,7 +369,6 @@ void Pool::resize(std::uint32_t workers, std::uint32_t queue) { implementation_-
 void Pool::finish(const Claim& claim, Ran ran) { implementation_->finish(claim, ran); }
 void Pool::finish(const Claim& claim) { finish(claim, {claim.range.count(), claim.range.count()}); }
 std::vector<Range> Pool::expire(TimePoint now) { return implementation_->expire(now); }
-void Pool::stood_still(TimePoint now, Duration gap) { implementation_->stood_still(now, gap); }
 void Pool::kick() { implementation_->kick(); }
 void Pool::close() { implementation_->close(); }
 std::vector<Range> Pool::withdraw(std::uint32_t keep) { return implementation_->withdraw(keep); }

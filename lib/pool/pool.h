@@ -115,9 +115,6 @@ class Pool {
   /// that first saw it at work; for the first job of a claim from the claim's start. Returns jobs that are
   /// found to be stuck, each once.
   std::vector<Range> expire(TimePoint now);
-  /// From the producer's tick: the process did not run for `gap` (SIGSTOP, a suspended machine), so the time
-  /// of what is at work has not passed.
-  void stood_still(TimePoint now, Duration gap);
   /// From the producer's tick: if queued work has not moved since the last call though a slot is free,
   /// forgets the service time (it must be wrong) and wakes a worker. Allows threads to be started again after
   /// a failure.

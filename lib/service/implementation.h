@@ -12,6 +12,7 @@
 
 #include "base/mutex.h"
 #include "base/signal.h"
+#include "base/standstill_watch.h"
 #include "handler/forward_handler.h"
 #include "kafka/directory.h"
 #include "lane/consumer_loop.h"
@@ -46,6 +47,7 @@ struct Service::Implementation {
   Status renew_members() EXCLUDES(mutex);
   bool late() const;
   void observe() EXCLUDES(mutex);
+  static void report_standstill(Duration length);
   void report_refused_threads(const std::vector<LaneView>& lanes);
   void waits(std::string what) EXCLUDES(mutex);
   const lane::Downstream* breaker() const EXCLUDES(mutex);
@@ -71,6 +73,7 @@ struct Service::Implementation {
   lane::CarefulTurn careful_turn;
   const lane::ProcessId process = std::max(std::random_device()(), 1U);
   lane::HandPauses hand_pauses;
+  const StandstillWatch standstills{report_standstill};  // from the start on: deadlines count
   const TimePoint created = SteadyClock::now();
   lane::LaneContext context;
   std::uint64_t refused_threads = 0;  // by the system, of the lanes that are there

@@ -24,11 +24,11 @@ bool has_workers(const config::Config& config) {
 }  // namespace
 
 /// Members: the client with a thread for the group's coordinator, the loop, and its helper for requests.
-/// Beside them main, signals, watchdog and the admin server's nine.
+/// Beside them main, signals, watchdog, the clock and the admin server's nine.
 ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,
                                  std::uint64_t brokers) {
   const auto client = client_threads(config, brokers);
-  const std::uint64_t own = 3 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
+  const std::uint64_t own = 4 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
   std::uint64_t producers = 0;
   if (config.dead_letter.enabled()) ++producers;
   if (std::holds_alternative<config::ProduceHandler>(config.handler)) ++producers;

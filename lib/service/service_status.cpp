@@ -49,6 +49,11 @@ void Service::Implementation::observe() {
   usage.observe(lanes, current.size(), idle, processor_time(), now);
 }
 
+void Service::Implementation::report_standstill(Duration length) {
+  telemetry::warn("the process stood still",
+                  {{"ms", length}, {"hint", "SIGSTOP, a suspended machine or no processor"}});
+}
+
 /// The lanes go on with the workers that they have.
 void Service::Implementation::report_refused_threads(const std::vector<LaneView>& lanes) {
   std::uint64_t refused = 0;

@@ -120,26 +120,6 @@ TEST_CASE("a job is stopped and counted once when it has been at work for longer
   CHECK(stopped);
 }
 
-TEST_CASE("time in which the process did not run is no job's time, seen or not seen before") {
-  const bool seen = GENERATE(true, false);
-  Gate gate;
-  TestPool pool(with_deadline(seconds(1000)), [&](const Claim&) { gate.pass(); });
-  Jobs job(1);
-  pool->try_submit(job);
-  REQUIRE(gate.holds(1));
-  const auto before = SteadyClock::now();
-  if (seen) pool->expire(before);
-  const auto after = before + seconds(5000);
-  pool->stood_still(after, seconds(5000));
-  CHECK(pool->expire(after).empty());
-  CHECK(pool->expire(after + seconds(900)).empty());
-  CHECK(pool->snapshot().expired == 0);
-  pool->expire(after + seconds(1000) + nanoseconds(1));
-  CHECK(pool->snapshot().expired == 1);
-  gate.open();
-  REQUIRE(pool->join(Deadline::in(patience)));
-}
-
 TEST_CASE("in a claim of several jobs each has its own time from when it was first seen, and its own stop") {
   Gate before_second;
   Gate in_second;
