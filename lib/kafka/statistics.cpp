@@ -1,38 +1,83 @@
 #include "kafka/statistics.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 namespace laneway::kafka {
 namespace {
 
 using Json = nlohmann::json;
 
-void read_topics(const Json& topics, Statistics& statistics) {
-  for (const auto& [name, topic] : topics.items()) {
-    if (!topic.contains("partitions")) continue;
-    for (const auto& [number, partition] : topic["partitions"].items()) {
-      const auto id = partition.value("partition", -1);
-      const auto received = partition.value("rxbytes", std::uint64_t{0});
-      const auto leader = partition.value("leader", -1);
-      if (id >= 0 && received > 0) statistics.fetched.push_back({{name, id}, received});
-      if (id >= 0 && leader >= 0) statistics.leaders.insert({{name, id}, leader});
-    }
+/// Walks through the text once and keeps nothing else of it: with thousands of partitions it has megabytes.
+/// Values are known by the keys above them: brokers/NAME/state, topics/NAME/partitions/NUMBER/leader.
+class StatisticsReader final : public nlohmann::json_sax<Json> {
+ public:
+  bool start_object(std::size_t) override {
+    path_.emplace_back();
+    if (path_.size() == 2 && path_[0] == "brokers") statistics.connected = false;  // unless one is
+    if (in_partition()) partition_ = {};
+    return true;
   }
-}
+  bool key(string_t& name) override {
+    path_.back() = name;
+    return true;
+  }
+  bool end_object() override {
+    if (in_partition() && partition_.id >= 0) add_partition();
+    path_.pop_back();
+    return true;
+  }
+  bool number_integer(number_integer_t value) override {
+    if (!in_partition()) return true;
+    if (path_[4] == "partition") partition_.id = static_cast<std::int32_t>(value);
+    if (path_[4] == "leader") partition_.leader = static_cast<std::int32_t>(value);
+    return true;
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (in_partition() && path_[4] == "rxbytes") partition_.received = value;
+    return number_integer(static_cast<number_integer_t>(value));
+  }
+  bool string(string_t& value) override {
+    if (path_.size() == 3 && path_[0] == "brokers" && path_[2] == "state" && value == "UP")
+      statistics.connected = true;
+    return true;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+  Statistics statistics;
+
+ private:
+  struct Partition {
+    std::int32_t id = -1;
+    std::int32_t leader = -1;
+    std::uint64_t received = 0;
+  };
+
+  bool in_partition() const { return path_.size() == 5 && path_[0] == "topics" && path_[2] == "partitions"; }
+
+  void add_partition() {
+    const TopicPartition name{path_[1], partition_.id};
+    if (partition_.received > 0) statistics.fetched.emplace_back(name, partition_.received);
+    if (partition_.leader >= 0) statistics.leaders.emplace(name, partition_.leader);
+  }
+
+  std::vector<std::string> path_;  // of keys
+  Partition partition_;
+};
 
 }  // namespace
 
 Statistics read_statistics(std::string_view text) {
-  Statistics statistics;
-  const auto root = Json::parse(text, nullptr, false);
-  if (!root.is_object()) return statistics;
-  if (root.contains("topics")) read_topics(root["topics"], statistics);
-  if (!root.contains("brokers")) return statistics;
-  const auto& brokers = root["brokers"];
-  statistics.connected = std::any_of(brokers.begin(), brokers.end(),
-                                     [](const Json& broker) { return broker.value("state", "") == "UP"; });
-  return statistics;
+  StatisticsReader reader;
+  if (!Json::sax_parse(text, &reader)) return {};
+  return std::move(reader.statistics);
 }
 
 }  // namespace laneway::kafka
