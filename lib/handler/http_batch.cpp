@@ -101,6 +101,8 @@ std::vector<json> lines_of(std::string_view text) {
 /// read.
 Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut) {
   using List = std::optional<std::vector<json>>;
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (body.starts_with(byte_order_mark)) body.remove_prefix(byte_order_mark.size());
   const auto text = trimmed(body);
   if (text.empty() || (text[0] != '[' && text[0] != '{')) return List();
   const Claim claim = claim_of(text, cut);

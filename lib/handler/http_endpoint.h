@@ -20,6 +20,9 @@ struct HttpEndpoint {
   std::string authorization;          ///< the header's value; empty: none
   std::string ca;                     ///< PEM; empty: the system's certificates
   std::size_t kept_of_answer = 1024;  ///< bytes of an answer's body that HttpAnswer has
+  /// The body of an answer means something: it is asked for uncompressed, and decoded where it is not. Else a
+  /// body that cannot be decoded changes nothing.
+  bool reads_answer = false;
 };
 
 /// The authorities that servers are checked by on a CURL* from now on; `ca` as above, stays where it is, and

@@ -20,6 +20,7 @@ HttpEndpoint endpoint_of(const config::HttpHandler& settings, std::string server
   if (settings.batch.records > 0) {
     endpoint.content_type = batch_content_type(settings.batch.format);
     endpoint.kept_of_answer = longest_verdicts(settings.batch.records);
+    endpoint.reads_answer = true;
   }
   return endpoint;
 }

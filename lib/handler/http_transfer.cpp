@@ -129,6 +129,7 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   trust(easy_, endpoint.ca);
   curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
   curl_easy_setopt(easy_, CURLOPT_USERAGENT, "laneway");
+  if (endpoint.reads_answer) curl_easy_setopt(easy_, CURLOPT_ACCEPT_ENCODING, "identity");
   curl_easy_setopt(easy_, CURLOPT_POST, 1L);
   curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);

@@ -62,7 +62,9 @@ TEST_CASE("a list of verdicts counts record by record") {
         "\n[\n {\"outcome\": \"done\"},\n {\"outcome\": \"retry\", \"reason\": \"locked\", \"after\": "
         "\"5s\"}\n]\n",
         "{\"outcome\":\"done\"}\n{\"outcome\":\"retry\",\"reason\":\"locked\",\"after\":\"5s\"}\n",
-        "{\"outcome\":\"done\"}\r\n\r\n{\"outcome\":\"retry\",\"reason\":\"locked\",\"after\":\"5s\"}"}) {
+        "{\"outcome\":\"done\"}\r\n\r\n{\"outcome\":\"retry\",\"reason\":\"locked\",\"after\":\"5s\"}",
+        "\xEF\xBB\xBF[{\"outcome\":\"done\"},{\"outcome\":\"retry\",\"reason\":\"locked\",\"after\":\"5s\"}"
+        "]"}) {
     const auto outcomes = verdicts(body);
     REQUIRE(outcomes.size() == 2);
     CHECK(outcomes[0].verdict == Verdict::done);
@@ -261,6 +263,28 @@ TEST_CASE("each record has its own verdict") {
   CHECK(runs.failure(1).verdict == Verdict::reject);
   CHECK(runs.failure(1).reason == "bad");
   CHECK(runs.failure(2).verdict == Verdict::retry);
+}
+
+TEST_CASE("verdicts count although the service compresses its answer") {
+  using namespace std::string_literals;
+  // gzip of [{"outcome":"done"},{"outcome":"retry","reason":"locked"}]
+  const std::string compressed =
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x8b\xae\x56\xca\x2f\x2d\x49\xce\xcf\x4d"
+      "\x55\xb2\x52\x4a\xc9\xcf\x4b\x55\xaa\xd5\x41\x16\x2a\x4a\x2d\x29\xaa\x54\xd2\x01"
+      "\xd2\x89\xc5\xf9\x79\x40\x81\x9c\xfc\xe4\xec\xd4\x14\xa5\xda\x58\x00\x74\x2c\xac"
+      "\x11\x3a\x00\x00\x00"s;
+  std::atomic<bool> wants_plain{false};
+  RawServer server([&](Connection& connection) {
+    wants_plain = connection.read_request().find("Accept-Encoding: identity\r\n") != std::string::npos;
+    connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " +
+                     std::to_string(compressed.size()) + "\r\n\r\n" + compressed);
+    connection.read_request();  // until the client hangs up
+  });
+  const auto handler = made(batches(server.url(), 2));
+  Runs runs(*handler, 2);
+  CHECK(runs.done() == 1);
+  CHECK(runs.failure(1).reason == "locked");
+  CHECK(wants_plain);
 }
 
 TEST_CASE("as many verdicts as records fit into an answer") {
