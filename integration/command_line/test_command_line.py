@@ -363,6 +363,7 @@ class Run(CommandLine):
                 self.ends(laneway(*verb, "--admin", address), 69, address, "within 3 s", "stopped", "kill -CONT")
         service.process.send_signal(signal.SIGCONT)
         self.ends(laneway("status", "--admin", address), 0)
+        service.until("the process stood still")
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
         for change in ("pause by hand", "reload"):

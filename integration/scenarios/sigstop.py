@@ -1,8 +1,12 @@
-"""Two processes are stopped (SIGSTOP) for longer than every deadline of theirs, and go on as if no time had passed.
+"""Processes are stopped (SIGSTOP) and go on (SIGCONT) as if no time had passed.
 
-One posts to a web service, one gives its records to a program. Both have records at work when they are stopped, and both are
-answered while they are stopped, one half of the requests after they go on. No attempt is out of time, no handler is stuck,
-no breaker opens, and the health is good at once. They are stopped again in mid-work, and while they end.
+work: for longer than every deadline. One process posts to a web service, one gives its records to a program. Both have records
+at work when they are stopped, and are answered while they are stopped, one half of the requests after they go on. No attempt
+is out of time, no handler is stuck, no breaker opens, and the health is good at once. They are stopped again in mid-work,
+and while they drain.
+
+group: at the moments at which two members depend on each other: while one starts, while they rebalance, while one drains. The
+oracle judges what they have done.
 """
 import json
 import signal
@@ -12,12 +16,14 @@ import time
 import urllib.request
 
 import harness
-from harness import expect, expect_equal, wait_until
+from harness import Promises, expect, expect_equal, wait_until
 from web_service import WebService, record_of
 
-PARTITIONS, RECORDS, WORKERS = 4, 400, 8
-TIMEOUT = 5  # s, of an attempt
-STOPPED = 17  # s: longer than that, than what makes a handler stuck (10 s more) and a loop hang (10 s)
+STORY = sys.argv[1] if len(sys.argv) > 1 else "work"
+PARTITIONS, RECORDS, WORKERS = 4, 400, 2
+TIMEOUT = 8  # s, of an attempt
+STOPPED = 20  # s: longer than that, than what makes a handler stuck (10 s more) and a loop hang (10 s)
+BRIEFLY = 3  # s
 
 PROGRAM = """
 import json, os, sys, time
@@ -75,7 +81,7 @@ def stop_for(services, duration, meanwhile=lambda: None):
         service.signal(signal.SIGCONT)
 
 
-def scenario(run):
+def work(run):
     run.create(PARTITIONS)
     receiver = Holding()
     folder = run.folder / "program"
@@ -112,10 +118,10 @@ def scenario(run):
     run.finish_writing()
     wait_until("all is done again", lambda: all(s.processed() >= 2 * RECORDS for s in services))
 
-    stop_for(services, 3)
-    stop_for(services, 3)
+    stop_for(services, BRIEFLY)
+    stop_for(services, BRIEFLY)
     run.produce("--count", RECORDS)
-    stop_for(services, 3)
+    stop_for(services, BRIEFLY)
     wait_until("all is done", lambda: all(s.processed() >= 3 * RECORDS for s in services))
     for service in services:
         status = json.loads(service.get("/status"))
@@ -127,11 +133,43 @@ def scenario(run):
         expect_equal(0, service.journaled("timeout") + service.journaled("retry"), f"attempts of {service.name} that failed")
     for service in services:
         service.signal(signal.SIGTERM)
-    stop_for(services, 3)
+    stop_for(services, BRIEFLY)
     expect_equal([0, 0], [service.wait(40) for service in services], "exit codes")
     expect_equal({1}, set(receiver.attempts), "attempts of requests")
     expect_equal({"1"}, set((folder / "handled").read_text().split()), "attempts of programs")
 
 
+def group(run):
+    run.create(PARTITIONS)
+    run.watch_commits()
+    run.produce_meanwhile("--rate", 400)
+    settings = {"handler": {"simulate": {"sleep": "20ms", "timeout": "1s"}}, "commit": {"interval": "100ms"}}
+
+    def soon(what, condition):
+        wait_until(what, condition, every=0.01)
+
+    first = run.service("first", **settings)
+    soon("the first one joins", lambda: first.events("consuming"))
+    stop_for([first], BRIEFLY)
+    wait_until("the first one works", lambda: first.processed() > 0)
+    second = run.service("second", **settings)
+    soon("the first one gives partitions back", lambda: first.events("partitions revoked"))
+    stop_for([first, second], BRIEFLY)
+    wait_until("the second one works", lambda: second.processed() > 0)
+    stop_for([second], BRIEFLY)
+    second.signal(signal.SIGTERM)
+    soon("the second one drains", lambda: second.events("lane draining"))
+    stop_for([second, first], BRIEFLY)
+    expect_equal(0, second.wait(40), "exit code of the second one")
+    run.finish_writing()
+    run.wait_for_no_lag()
+    first.stop()
+    for member in (first, second):
+        expect(member.events("the process stood still"), f"{member.name} does not say that it stood still")
+        expect_equal([], member.events("handler stuck"), f"stuck handlers of {member.name}")
+        expect_equal([], member.events("partitions lost"), f"{member.name} lost its partitions")
+    run.judge(Promises(stopped_clean=True))
+
+
 if __name__ == "__main__":
-    harness.main("sigstop", scenario)
+    harness.main(f"sigstop-{STORY}", {"work": work, "group": group}[STORY])
