@@ -75,7 +75,8 @@ void Connection::look_at_request(TimePoint now) {
     if (body.kind == BodySize::Kind::unknown)
       return refuse("411 Length Required", "a body needs its Content-Length here", now);
     if (body.kind == BodySize::Kind::wrong)
-      return refuse("400 Bad Request", "the Content-Length is no number", now);
+      return refuse("400 Bad Request",
+                    "the Content-Length is no number, or a field has a blank before its colon", now);
     // A body that is too large is not waited for: that is the answer, or the client may not even ask.
     whole_ =
         body.bytes > limits_.request_bytes - std::min(head, limits_.request_bytes) ? head : head + body.bytes;

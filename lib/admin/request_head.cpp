@@ -54,7 +54,10 @@ BodySize body_size(std::string_view head) {
   BodySize size;
   for_each_field(head, [&](std::size_t begin, std::size_t next) {
     const auto line = head.substr(begin, next - begin);
-    if (begins_with_field(line, "transfer-encoding:")) {
+    const auto name = line.substr(0, line.find(':'));
+    if (name.ends_with(' ') || name.ends_with('\t')) {
+      size.kind = BodySize::Kind::wrong;  // "Content-Length : 9" is a field of another name to some
+    } else if (begins_with_field(line, "transfer-encoding:")) {
       size.kind = BodySize::Kind::unknown;
     } else if (begins_with_field(line, length_field)) {
       const auto value = without_blanks(line.substr(length_field.size()));

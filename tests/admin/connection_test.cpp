@@ -107,6 +107,17 @@ TEST_CASE("a client that sends on after its answer ends when the time to read it
   CHECK(pair.connection->state() == State::ended);
 }
 
+TEST_CASE("a request whose body might be overlooked is refused, and does nothing") {
+  for (const std::string field :
+       {"Content-Length : 15", "Transfer-Encoding\t: chunked", "Content-Length: 1x"}) {
+    INFO(field);
+    Pair pair;
+    pair.send("POST /reload HTTP/1.1\r\n" + field + "\r\n\r\n{\"dry_run\": \"1\"}");
+    CHECK(pair.connection->state() == State::closing);
+    CHECK(pair.received().starts_with("HTTP/1.1 400 "));
+  }
+}
+
 TEST_CASE("a body that is too large is not waited for") {
   Pair pair;
   pair.send("POST /reload HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n");
