@@ -1,0 +1,80 @@
+// Which answer belongs to which commit, on an embedded cluster; the time is the test's.
+#include "lane/commit_path.h"
+
+#include "catch.h"
+#include "eventually.h"
+#include "kafka/embedded_cluster.h"
+
+using namespace laneway;
+using Cluster = kafka::EmbeddedCluster;
+
+namespace {
+
+struct Committer {
+  Committer() {
+    auto started = Cluster::start(1);
+    REQUIRE(started);
+    cluster = std::move(started).value();
+    REQUIRE(cluster->create_topic("orders", 1));
+    auto created = kafka::Consumer::create(
+        {{"bootstrap.servers", {cluster->bootstrap(), "", false}}, {"group.id", {"orders", "", false}}}, {},
+        [] {});
+    REQUIRE(created);
+    consumer = std::move(created).value();
+    commits = lane::make_commit_path(*consumer, nullptr, [] {});
+  }
+  ~Committer() {
+    commits.reset();
+    consumer->destroy();
+  }
+
+  void commit(std::int64_t offset) { REQUIRE(commits->commit({{{"orders", 0}, offset, {}}}, now)); }
+  /// Takes the next answer from the client, and gives it to the commit path.
+  void answer_comes() {
+    REQUIRE(eventually([&] {
+      const auto event = consumer->poll();
+      if (!event || !std::holds_alternative<kafka::CommitResult>(*event)) return false;
+      commits->on_answer(std::get<kafka::CommitResult>(*event));
+      return true;
+    }));
+  }
+
+  TimePoint now{};
+  std::unique_ptr<Cluster> cluster;
+  std::unique_ptr<kafka::Consumer> consumer;
+  std::unique_ptr<lane::CommitPath> commits;
+};
+
+}  // namespace
+
+TEST_CASE("the answer to a commit that was given up does not acknowledge the next commit") {
+  Committer test;
+  test.commit(5);
+  SECTION("given up because nobody answers") {
+    test.now += seconds(10);
+    const auto given_up = test.commits->result(test.now);
+    REQUIRE(given_up);
+    CHECK(given_up->error == "no answer");
+  }
+  SECTION("given up because a handover commits at once") { CHECK(test.commits->forget()); }
+
+  test.commit(7);
+  test.answer_comes();  // to the first
+  CHECK_FALSE(test.commits->result(test.now));
+  CHECK(test.commits->under_way());
+  test.answer_comes();
+  const auto result = test.commits->result(test.now);
+  REQUIRE(result);
+  CHECK(result->error.empty());
+  CHECK(result->committed.size() == 1);
+  CHECK_FALSE(test.commits->under_way());
+}
+
+TEST_CASE("the answer to a commit that was given up says nothing while no other commit is under way") {
+  Committer test;
+  test.commit(5);
+  CHECK(test.commits->forget());
+  test.answer_comes();
+  CHECK_FALSE(test.commits->result(test.now));
+  CHECK_FALSE(test.commits->under_way());
+}
