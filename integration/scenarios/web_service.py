@@ -2,6 +2,8 @@
 import http.server
 import threading
 
+from waits import PATIENCE
+
 
 class WebService(http.server.ThreadingHTTPServer):
     """Serves at once, so a subclass sets its fields first. `judge` gives the status for a request's headers and body."""
@@ -40,3 +42,18 @@ class Request(Quiet):
 
 def record_of(headers):
     return int(headers["Kafka-Partition"]), int(headers["Kafka-Offset"])
+
+
+class Gate(WebService):
+    """Answers the records of the partitions that it keeps when it is opened, and all others at once."""
+
+    def __init__(self, keeps=()):
+        self.keeps, self.opened, self.kept = set(keeps), threading.Event(), 0
+        super().__init__()
+
+    def judge(self, headers, _):
+        if record_of(headers)[0] in self.keeps and not self.opened.is_set():
+            with self.lock:
+                self.kept += 1
+            self.opened.wait(2 * PATIENCE)
+        return 204
