@@ -1,5 +1,6 @@
-"""The requests to Kafka that the client library has no functions for: leaders and replicas in sync, a group's coordinator, and a
-move of leaders. Raw protocol over one connection for each request; each answers within a deadline or raises OSError."""
+"""The requests to Kafka that the client library has no functions for: leaders and replicas in sync, a group's coordinator, a
+member's leave, and a move of leaders. Raw protocol over one connection for each request; each answers within a deadline or raises
+OSError."""
 import socket
 import struct
 from typing import NamedTuple
@@ -7,7 +8,7 @@ from typing import NamedTuple
 from offsets_topic import Reader
 
 DEADLINE = 3.0  # s, of each step of a request
-METADATA, COORDINATOR, CREATE_PARTITIONS, ELECT_LEADERS, REASSIGN = 3, 10, 37, 43, 45
+METADATA, COORDINATOR, LEAVE_GROUP, CREATE_PARTITIONS, ELECT_LEADERS, REASSIGN = 3, 10, 13, 37, 43, 45
 
 
 class Place(NamedTuple):
@@ -72,6 +73,13 @@ def coordinator_of(address, group):
     """The broker's number; None when there is none at this moment."""
     reader = ask(address, COORDINATOR, text(group))
     return reader.take("i") if reader.take("h") == 0 else None
+
+
+def leave(address, group, member):
+    """The member leaves its group, of which it hears by its next heartbeat. The broker is the group's coordinator."""
+    code = ask(address, LEAVE_GROUP, text(group) + text(member)).take("h")
+    if code != 0:
+        raise OSError(f"{member} could not leave the group {group}: error {code}")
 
 
 def prefer(address, partition, replicas):

@@ -300,11 +300,10 @@ Status Consumer::assign(const std::vector<CommittedOffset>& from) {
 
 Status Consumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
   auto* handle = implementation_->handle.get();
-  if (cooperative() && !all) {
-    implementation_->join_watch->revoked();
+  implementation_->join_watch->revoked();
+  if (cooperative() && !all)
     return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle, to_list(partitions).get())),
                      "giving back");
-  }
   const auto code = rd_kafka_assign(handle, nullptr);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving back");
   return {};

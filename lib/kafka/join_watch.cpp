@@ -11,7 +11,8 @@ constexpr std::int16_t sync_group = 14;
 
 // Longer than a coordinator takes to answer a heartbeat, or the client to begin the join that it owes.
 constexpr Duration patience = seconds(1);
-// From the answer to a heartbeat until the join that it calls for has been sent.
+// From an answer until the client has done what the answer calls for: a heartbeat's, a join; a SyncGroup's,
+// an assignment or a revocation.
 constexpr Duration reaction = milliseconds(50);
 // From the answer to a JoinGroup until the SyncGroup has been sent: the leader distributes the partitions.
 constexpr Duration distribution = milliseconds(200);
@@ -66,7 +67,7 @@ rd_kafka_resp_err_t JoinWatch::on_response(rd_kafka_t*, int, const char*, std::i
   if (api != join_group && api != sync_group) return RD_KAFKA_RESP_ERR_NO_ERROR;
   // A JoinGroup that was refused, or whose broker is gone, is followed by no SyncGroup.
   const bool goes_on = api == join_group && error == RD_KAFKA_RESP_ERR_NO_ERROR;
-  watch.expect_for(goes_on ? distribution : Duration::zero());
+  watch.expect_for(goes_on ? distribution : reaction);
   if (api == sync_group) watch.joining_.store(false, std::memory_order_release);
   watch.request_.store(false, std::memory_order_release);
   return RD_KAFKA_RESP_ERR_NO_ERROR;

@@ -8,9 +8,10 @@
 //
 // A join lasts from its JoinGroup request to the SyncGroup answer; one that is refused is tried again after a
 // pause, in which commits can be made. It begins when a heartbeat's answer calls for it (so the time of a
-// heartbeat's exchange and a moment after are no time for a commit), and after an assignment that followed a
-// revocation. Others (the number of partitions has changed) are rare and begin within microseconds; then a
-// commit can still meet a join.
+// heartbeat's exchange and a moment after are no time for a commit), under the eager protocol when a
+// revocation has been answered, and under the cooperative one after an assignment that followed a revocation.
+// Others (the number of partitions has changed) are rare and begin within microseconds; then a commit can
+// still meet a join.
 //
 // Ownership: outlives the client handle. Threads: the client's threads and the consumer's owner write, any
 // may read. Nothing blocks.
@@ -32,7 +33,7 @@ class JoinWatch {
   bool joining() const { return joining_.load(std::memory_order_acquire); }
   /// A request of a join waits for its answer, or is about to be sent: no time for a commit.
   bool under_way() const;
-  /// Partitions were given back under the cooperative protocol: the next assignment is followed by a join.
+  /// Partitions were given back: a join follows, at once or after the next assignment.
   void revoked();
   void assigned();
 

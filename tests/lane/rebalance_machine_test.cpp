@@ -167,6 +167,23 @@ TEST_CASE("a stop answers an assignment whose offsets are awaited: the client co
   CHECK(story.machine.at_rest());
 }
 
+TEST_CASE("a stop while the group is joined again after a loss: what the join still brings begins no lane") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    story.revoke({0, 1}, true);
+    story.lanes.may_be_lost.clear();
+    story.machine.stop(story.lanes.now);
+    CHECK(story.machine.at_rest());
+    const auto before = story.lanes.answers;
+    story.machine.assigned(Story::some({1}), cooperative, story.lanes.now);
+    CHECK(story.lanes.answers == before + 1);  // the group waits for it
+    CHECK(story.lanes.alive().empty());
+    CHECK(story.lanes.client.empty());
+    CHECK(story.machine.at_rest());
+  }
+}
+
 TEST_CASE("lanes that do not end, and a commit that nobody answers, keep a revocation up to its deadlines") {
   Story story(false);
   story.assign({0});
