@@ -173,7 +173,7 @@ class ConsumerLoop : private RebalanceSteps {
   bool send_commit(const std::vector<Entry*>& lanes);
   void advance_commit();
   std::vector<Entry*> all_lanes() const;
-  std::vector<Entry*> worked_lanes() const { return {worked_.begin(), worked_.end()}; }
+  std::vector<Entry*> worked_lanes() const;
   std::vector<Entry*> entries_of(const Partitions& partitions) const;
   void on_commit_failed(const std::string& why);
   bool send_shorter();

@@ -20,11 +20,18 @@ void ConsumerLoop::commit_if_due() {
   (void)begin_commit(worked_lanes());
 }
 
-/// A commit during a rebalance can cost the assignment (librdkafka before 2.10). In a transaction it cannot,
-/// but it fails if the group has a new generation meanwhile.
+/// A commit during a join can cost the assignment (librdkafka before 2.10). In a transaction it cannot, but
+/// it fails if the group has a new generation meanwhile.
 bool ConsumerLoop::may_commit() const {
   if (commits_->exact()) return !consumer_->join_under_way() || now_ >= next_commit_ + longest_wait;
-  return rebalances_->at_rest() && !stopping_ && !consumer_->join_under_way();
+  return rebalances_->client_waits() && !consumer_->join_under_way();
+}
+
+/// Without those that leave, which are committed when they have drained (RebalanceSteps::commit).
+std::vector<ConsumerLoop::Entry*> ConsumerLoop::worked_lanes() const {
+  std::vector<Entry*> lanes(worked_.begin(), worked_.end());
+  std::erase_if(lanes, [](const Entry* entry) { return entry->leaving; });
+  return lanes;
 }
 
 std::vector<ConsumerLoop::Entry*> ConsumerLoop::all_lanes() const {

@@ -89,6 +89,8 @@ class RebalanceMachine {
   /// Nothing leaves, arrives or waits for its answer.
   bool at_rest() const { return handovers_.empty() && arriving_.empty() && events_.empty(); }
   bool handing_over() const { return !handovers_.empty(); }
+  /// The client waits for an answer, and has not gone on without: the lanes that stay are this member's.
+  bool client_waits() const { return events_.size() < 2; }
 
  private:
   using HandoverId = std::uint64_t;

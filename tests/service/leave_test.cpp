@@ -1,11 +1,60 @@
-// How a member leaves its group. On an embedded cluster.
+// What stays behind while partitions leave, and how a member leaves its group. On an embedded cluster.
+#include <array>
+
 #include "captured_log.h"
+#include "lane/completion_map.h"
 #include "lane/consumer_loop.h"
+#include "lane/crash_watch.h"
 #include "service/support.h"
 
 using namespace laneway;
 using namespace laneway::service;
 using Cluster = kafka::EmbeddedCluster;
+
+namespace {
+
+/// Whether this record, which is above the committed offset, is committed as done.
+bool committed_as_done(World& world, std::size_t partition, std::int64_t offset) {
+  const auto committed = world.committed().at(partition);
+  std::string_view map = committed.metadata;
+  (void)lane::take_marker(map);
+  const auto decoded = lane::decode(map, std::max<std::int64_t>(committed.offset, 0));
+  return decoded.map && decoded.map->contains(offset);
+}
+
+}  // namespace
+
+TEST_CASE("a lane that stays is committed while another one drains for its new member") {
+  World world(2);
+  world.rebalance_soon();
+  world.config.lanes.drain = patience;
+  world.config.kafka["partition.assignment.strategy"] = {"cooperative-sticky", "", false};
+  Gate drained;
+  std::array<Gate, 2> second_records;
+  const auto first = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.record.offset() == 0) drained.wait();
+    if (attempt.record.offset() == 1)
+      second_records[static_cast<std::size_t>(attempt.record.partition())].wait();
+    return handler::Outcome::done();
+  });
+  REQUIRE(eventually([&] { return first->snapshot().size() == 2; }));
+  world.produce(3);
+  for (const std::int32_t p : {0, 1})
+    REQUIRE(eventually([&] { return world.history.started({p, 0}) + world.history.started({p, 1}) == 2; }));
+  const auto second = world.started();
+  REQUIRE(eventually([&] { return metric(*first, "lane_state", "draining") == 1; }));
+  std::size_t stays = 0;
+  for (const auto& lane : first->snapshot())
+    if (lane.state != lane::State::draining) stays = static_cast<std::size_t>(lane.partition);
+  second_records[stays].open();
+  CHECK(eventually([&] { return committed_as_done(world, stays, 1); }));
+  CHECK(metric(*first, "lane_state", "draining") == 1);
+  second_records[1 - stays].open();
+  drained.open();
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  stop_cleanly(*second);
+  stop_cleanly(*first);
+}
 
 TEST_CASE("a member that is told to stop while it joins its group again leaves when the join has ended") {
   const CapturedLog log;
@@ -26,8 +75,7 @@ TEST_CASE("a member that is told to stop while it joins its group again leaves w
 // So it joins for the first time, and after it was expelled. (That case itself cannot be shown here: of a
 // member that it has expelled the embedded coordinator keeps a ghost, which leads the group until the session
 // is over.)
-TEST_CASE(
-    "a member that joins without a name leaves by the name that the group gives it") {
+TEST_CASE("a member that joins without a name leaves by the name that the group gives it") {
   World world(1);
   TestHandler handler(world.history, do_nothing, seconds(30), 256);
   lane::LaneContext context;
