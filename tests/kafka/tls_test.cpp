@@ -172,14 +172,17 @@ TEST_CASE("a broker and a client that do not agree about TLS are told so, and wh
   const TlsListener tls(certificate);
   CHECK_THAT(said_of(client_of(tls.address(), "plaintext"), "seems to expect TLS"),
              Catch::Contains("broker " + tls.address()) && Catch::Contains("kafka.security.protocol to ssl"));
-  char bytes[4096];
+  const auto read_some = [](int socket) {
+    char bytes[4096];
+    static_cast<void>(::recv(socket, bytes, sizeof(bytes), 0));
+  };
   // Kafka takes the beginning of TLS for a request that is too large, and hangs up.
-  Listener plaintext([&](int socket) { (void)::recv(socket, bytes, sizeof(bytes), 0); });
+  Listener plaintext([&](int socket) { read_some(socket); });
   CHECK_THAT(said_of(client_of(plaintext.address()), "seems not to speak TLS"),
              Catch::Contains("broker " + plaintext.address()) &&
                  Catch::Contains("kafka.security.protocol to plaintext"));
   Listener other([&](int socket) {
-    (void)::recv(socket, bytes, sizeof(bytes), 0);
+    read_some(socket);
     (void)::send(socket, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL);
   });
   CHECK_THAT(said_of(client_of(other.address()), "seems not to speak TLS"),
