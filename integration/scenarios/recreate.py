@@ -1,6 +1,12 @@
 """A topic is deleted while its lane is idle, and created again: the service says that it cannot read it, takes over nothing of the
-old topic's offsets, and processes every record of the new one."""
+old topic's offsets, and processes every record of the new one.
+
+empty: the client sees the new topic before there is a record. grown: when the client sees it, it has grown past the old offset, so
+that nothing goes back.
+"""
 import json
+import signal
+import sys
 
 import harness
 from harness import expect, expect_equal, wait_until
@@ -21,9 +27,15 @@ def scenario(run):
     run.tool("delete", run.topic)
     wait_until("status says that the topic is gone", lambda: "does not exist" in first.source_error())
     wait_until("the service is not ready", lambda: reasons(first) == ["unreadable"])
-    run.create(1)
-    wait_until("the client went back", lambda: "went back to offset 0" in first.source_error())
-    run.produce("--count", NEW)
+    if sys.argv[1] == "empty":
+        run.create(1)
+        wait_until("the client went back", lambda: "went back to offset 0" in first.source_error())
+        run.produce("--count", NEW)
+    else:
+        first.signal(signal.SIGSTOP)
+        run.create(1)
+        run.produce("--count", NEW)
+        first.signal(signal.SIGCONT)
     wait_until("all of the new topic is processed", lambda: first.processed() == OLD + NEW)
     wait_until("the service is ready", lambda: not reasons(first))
     expect(first.events("offsets went back"), "the log does not say that the topic is another one")

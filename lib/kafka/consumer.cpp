@@ -67,7 +67,7 @@ std::int64_t first_offset(const ClientSettings& settings) {
 
 /// Errors of a partition; all others are events.
 void on_error(rd_kafka_t*, int code, const char* text, void*) {
-  if (!PartitionQueue::take_error(text))
+  if (!PartitionQueue::take_error(code, text))
     telemetry::log(telemetry::Level::error, error_text(static_cast<rd_kafka_resp_err_t>(code), text),
                    {{"source", "librdkafka"}});
 }

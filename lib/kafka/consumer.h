@@ -89,6 +89,7 @@ enum class Pop {
   empty,
   end_of_partition,
   corrupt,  ///< A batch fails its checksum; the offset is that of its first record.
+  gone,     ///< There is no such partition: its topic was deleted, or a broker does not know it yet.
   error,
 };
 
@@ -102,7 +103,7 @@ class PartitionQueue {
 
   /// The next message, without waiting.
   Pop pop(Record& record, std::int64_t& offset);
-  /// What the last pop that answered `error` or `corrupt` was about.
+  /// What the last pop that answered `error`, `corrupt` or `gone` was about.
   const std::string& last_error() const { return last_error_; }
   /// Messages fetched and not popped.
   std::size_t length() const;
@@ -110,13 +111,12 @@ class PartitionQueue {
   /// For the client's error callback: errors of a partition that the client does not hand out as messages (a
   /// topic that does not exist any more) are given to the callback in the middle of a pop. False where no pop
   /// is under way in this thread.
-  static bool take_error(const char* text);
+  static bool take_error(int code, const char* text);
 
  private:
   std::unique_ptr<rd_kafka_queue_s, void (*)(rd_kafka_queue_s*)> queue_;
   std::function<void()> on_ready_;  // called when the queue becomes non-empty
   std::string last_error_;
-  std::string error_;  // given to the error callback by the pop under way
 };
 
 class Consumer {

@@ -6,8 +6,13 @@
 namespace laneway::kafka {
 namespace {
 
+/// What the error callback was given.
+struct TakenError {
+  rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+  std::string text;
+};
 /// Of the pop that is under way in this thread.
-thread_local std::string* error_of_pop = nullptr;
+thread_local TakenError* error_of_pop = nullptr;
 
 /// By the client's checks (check.crcs, decompression), or by the broker's own.
 bool is_corrupt(rd_kafka_resp_err_t code) {
@@ -15,11 +20,21 @@ bool is_corrupt(rd_kafka_resp_err_t code) {
          code == RD_KAFKA_RESP_ERR_INVALID_MSG;
 }
 
+bool is_gone(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+         code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+}
+
+Pop kind_of(rd_kafka_resp_err_t code) {
+  if (is_corrupt(code)) return Pop::corrupt;
+  return is_gone(code) ? Pop::gone : Pop::error;
+}
+
 }  // namespace
 
-bool PartitionQueue::take_error(const char* text) {
+bool PartitionQueue::take_error(int code, const char* text) {
   if (error_of_pop == nullptr) return false;
-  *error_of_pop = text;
+  *error_of_pop = {static_cast<rd_kafka_resp_err_t>(code), text};
   return true;
 }
 
@@ -36,14 +51,14 @@ PartitionQueue::~PartitionQueue() {
 }
 
 Pop PartitionQueue::pop(Record& record, std::int64_t& offset) {
-  error_.clear();
-  error_of_pop = &error_;
+  TakenError error;
+  error_of_pop = &error;
   rd_kafka_message_t* message = rd_kafka_consume_queue(queue_.get(), 0);
   error_of_pop = nullptr;
   if (message == nullptr) {
-    if (error_.empty()) return Pop::empty;
-    last_error_ = error_;
-    return Pop::error;
+    if (error.text.empty()) return Pop::empty;
+    last_error_ = error.text;
+    return kind_of(error.code);
   }
   offset = message->offset;
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -54,8 +69,7 @@ Pop PartitionQueue::pop(Record& record, std::int64_t& offset) {
   const bool end = code == RD_KAFKA_RESP_ERR__PARTITION_EOF;
   if (!end) last_error_ = error_text(code, rd_kafka_message_errstr(message));
   rd_kafka_message_destroy(message);
-  if (end) return Pop::end_of_partition;
-  return is_corrupt(code) ? Pop::corrupt : Pop::error;
+  return end ? Pop::end_of_partition : kind_of(code);
 }
 
 std::size_t PartitionQueue::length() const { return rd_kafka_queue_length(queue_.get()); }

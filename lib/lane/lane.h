@@ -293,6 +293,7 @@ class Lane {
   TimePoint next_log_question_{};
   std::optional<TimePoint> comparing_until_;  // the record of mark_ is read again
   std::optional<std::int64_t> corrupt_at_;    // the batch that begins there cannot be read
+  bool was_gone_ = false;                     // the topic, when the client asked last
   bool reads_again_ = false;                  // that batch: another replica may have it whole
   std::int64_t first_ = -1;                   // the first offset popped
   std::int64_t delivered_ = -1;               // the last offset popped

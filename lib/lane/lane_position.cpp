@@ -13,9 +13,11 @@ constexpr Duration comparison_limit = seconds(10);
 
 }  // namespace
 
-/// Whether what the client delivers at an offset that is not the expected one is taken.
+/// Whether what the client delivers is taken, at an offset that is not the expected one, or after the topic
+/// did not exist: the one that exists now may be another, and have grown past the expected offset.
 bool Lane::follows(std::int64_t offset, bool end, TimePoint now) {
-  if (next_offset_ >= 0 && offset < next_offset_) {
+  const bool was_gone = std::exchange(was_gone_, false);
+  if (next_offset_ >= 0 && (was_gone || offset < next_offset_)) {
     doubt(offset, end, now);
     return false;
   }
@@ -49,10 +51,11 @@ void Lane::doubt(std::int64_t seen, bool end, TimePoint now) {
   if (!is_new) return;
   answers_heard_ = source_->log_answer().number;
   next_log_question_ = now;
-  fail_source("the client went back to offset " + std::to_string(seen) + " from " +
-                  std::to_string(next_offset_) +
-                  ": whether the topic was recreated or truncated is being asked",
-              now);
+  const auto what = seen < next_offset_ ? "the client went back to offset " + std::to_string(seen) + " from "
+                                        : "the topic did not exist, and does again; the next offset is ";
+  fail_source(
+      what + std::to_string(next_offset_) + ": whether the topic was recreated or truncated is being asked",
+      now);
 }
 
 void Lane::tick_position(TimePoint now) {
@@ -79,7 +82,7 @@ void Lane::conclude(PositionJudge::Verdict verdict, TimePoint now) {
       source_->seek(mark_.offset);
       return;
     case Verdict::stay:
-      return go_on("the offset is in the log: a broker's answer was outdated", now);
+      return go_on("the offset is in the same log: a broker's answer was outdated", now);
     case Verdict::forward:
       note_gap(judge_.log_start());
       next_offset_ = judge_.log_start();

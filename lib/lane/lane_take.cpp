@@ -89,7 +89,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
     switch (source_->pop(record, offset)) {
       case kafka::Pop::record:
         ++popped;
-        if (offset != next_offset_ && !follows(offset, false, now)) return Take::empty;
+        if ((offset != next_offset_ || was_gone_) && !follows(offset, false, now)) return Take::empty;
         if (resumed_at_) on_first_record(now);
         accept(batch, std::move(record), offset, now);
         if (bytes_ + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes)
@@ -100,7 +100,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
         not_empty_ = false;
         return Take::empty;
       case kafka::Pop::end_of_partition:
-        if (offset != next_offset_ && !follows(offset, true, now)) return Take::empty;
+        if ((offset != next_offset_ || was_gone_) && !follows(offset, true, now)) return Take::empty;
         flush_noted();
         ledger_.reached(offset);
         next_offset_ = offset;
@@ -109,6 +109,10 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
       case kafka::Pop::corrupt:
         on_corrupt(offset, now);
         return Take::empty;
+      case kafka::Pop::gone:
+        was_gone_ = true;
+        on_source_error(now);
+        break;
       case kafka::Pop::error:
         on_source_error(now);
         break;

@@ -106,6 +106,37 @@ TEST_CASE_METHOD(WentBack,
   CHECK(handler.started().size() == 503);
 }
 
+TEST_CASE_METHOD(WentBack,
+                 "a topic that was gone and has grown past the lane's offset is begun at its start") {
+  partition.log.push_back({kafka::Pop::gone, 0, {}});
+  partition.add_run(103, 110);  // where the client goes on, in the new topic
+  work();
+  CHECK(in_doubt(*this));
+  partition.answers(0, 110);
+  partition.goes_back();
+  for (std::int64_t offset = 0; offset < 110; ++offset)
+    partition.log.push_back({kafka::Pop::record, offset, {}, 0, 1234});  // of another time
+  REQUIRE(in_time([&] { return commit_offset() == 110; }));
+  CHECK(handler.started().size() == 3 + 110);
+}
+
+TEST_CASE_METHOD(WentBack, "a topic that a broker did not know for a moment goes on where it was") {
+  for (const auto kind : {kafka::Pop::record, kafka::Pop::end_of_partition}) {
+    partition.goes_back();
+    partition.log.push_back({kafka::Pop::gone, 0, {}});
+    partition.log.push_back({kind, kind == kafka::Pop::record ? 103 : 104, {}});
+    work();
+    CHECK(in_doubt(*this));
+    partition.goes_back();
+    partition.add_run(100, 104);
+    partition.answers(0, 104);
+    REQUIRE(in_time([&] { return !in_doubt(*this); }));
+    REQUIRE(in_time([&] { return commit_offset() == 104 || lane->stats().committed_offset.get() == 104; }));
+    (void)commit();
+  }
+  CHECK(TestLane::sorted(handler.started()) == offsets(100, 104));
+}
+
 TEST_CASE_METHOD(WentBack, "offsets may go back in the middle of a run, and what came before it is kept") {
   partition.add_run(103, 105);
   partition.add_run(5, 8);
