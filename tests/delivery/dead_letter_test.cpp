@@ -248,7 +248,7 @@ TEST_CASE("The longest description stays within its bound") {
   }
 }
 
-TEST_CASE("A redrive takes the description off and counts; the next dead letter knows the count") {
+TEST_CASE("A redrive takes the description off and counts, and the next dead letter knows the count") {
   const Headers own{{"traceparent", "00-1"}, {"kafka", std::nullopt}};
   auto headers = dead_letter_headers(own, letter(), HeaderFamily::spring);
   CHECK(read_dead_letter(headers)->redrives == 0);

@@ -168,7 +168,7 @@ TEST_CASE("handlers show the span in the place of the record's header, and the h
 }
 
 TEST_CASE(
-    "a collector that refuses or is not there harms nothing; what it missed is counted, and said once") {
+    "a collector that refuses or is not there harms nothing, and what it missed is counted, and said once") {
   const PatientExport patient;
   CapturedLog log;
   std::atomic<int> status{503};

@@ -49,7 +49,7 @@ TEST_CASE("The first record of a key runs, the next ones wait behind it, other k
   CHECK(order.admit(7, a));
 }
 
-TEST_CASE("A released batch can be limited; the rest goes on waiting") {
+TEST_CASE("A released batch can be limited, and the rest goes on waiting") {
   KeyOrder<int> order;
   std::vector<int> first{1}, rest{2, 3, 4}, next;
   order.admit(0, std::span<int>(first));
@@ -77,7 +77,7 @@ TEST_CASE("Records given back wait before all others of their key") {
   CHECK(next == std::vector<int>{2, 3, 4});
 }
 
-TEST_CASE("Clearing yields what waits in each key's order; what is at work stays so") {
+TEST_CASE("Clearing yields what waits in each key's order, and what is at work stays so") {
   KeyOrder<int> order;
   for (const int value : {10, 20, 11, 21, 12}) {
     int copy = value;

@@ -72,7 +72,8 @@ TEST_CASE("a record that used up its attempts goes to the dead-letter topic, wit
   CHECK(test.dead_letters(DeadLetterReason::attempts_exhausted) == 1);
 }
 
-TEST_CASE("a dead-letter topic that cannot be reached is asked until it can; nothing beyond is committed") {
+TEST_CASE(
+    "a dead-letter topic that cannot be reached is asked until it can, and nothing beyond is committed") {
   FailingLane test;
   test.partition.add_run(0, 2);
   test.begin();
@@ -193,7 +194,7 @@ TEST_CASE("what this process lacks says nothing of the downstream and uses up no
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>(21, 1));
 }
 
-TEST_CASE("the breaker lets one record ask; when it is answered the others follow, once each") {
+TEST_CASE("the breaker lets one record ask, and when it is answered the others follow, once each") {
   Downstream downstream("test", {1, seconds(30), Duration::zero()}, {});
   FailingLane test;
   test.context.downstream = &downstream;

@@ -32,7 +32,7 @@ TEST_CASE("a lane that waits for its rate asks to be called when the time comes"
   CHECK(test.lane->tick(test.now) <= test.now + milliseconds(101));
 }
 
-TEST_CASE("bytes are limited as well; one record larger than the burst passes and is waited for after") {
+TEST_CASE("bytes are limited as well, and one record larger than the burst passes and is waited for after") {
   TestLane test;
   test.context.lanes.rate = {0, 1000, seconds(1)};
   test.handler.open();

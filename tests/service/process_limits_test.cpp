@@ -49,7 +49,7 @@ TEST_CASE("what may run out is named with its limit") {
   CHECK(threads.front().find("ulimit -u") != std::string::npos);
 }
 
-TEST_CASE("a service that cannot begin for want of descriptors says so; with enough of all it begins") {
+TEST_CASE("a service that cannot begin for want of descriptors says so, and with enough of all it begins") {
   const auto config = config_for(config::SimulateHandler{});
   CHECK(service::check_limits(config, 3).ok());
   const DescriptorLimit few(20);

@@ -236,7 +236,7 @@ struct Story {
 
 }  // namespace
 
-TEST_CASE("progress is what is finished or committed; time without either is counted") {
+TEST_CASE("progress is what is finished or committed, and time without either is counted") {
   Story story;
   story.step(31);
   CHECK(story.without_progress() == 30);
