@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ class Listener {
  public:
   explicit Listener(std::function<void(int)> serve)
       : serve_(std::move(serve)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    std::signal(SIGPIPE, SIG_IGN);  // as main does: OpenSSL writes although the other side may be gone
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
