@@ -59,4 +59,22 @@ class DeadLetterTopic final : public handler::RecordHandler {
   std::atomic<int> flooded_{0};
 };
 
+/// A lane that gives up records after three attempts, and its dead-letter topic.
+struct FailingLane : TestLane {
+  FailingLane() {
+    context.forward = &topic;
+    context.retry.attempts = 3;
+    context.lanes.queue = 64;
+  }
+  ~FailingLane() {
+    handler.open();
+    lane.reset();
+  }
+  std::uint64_t dead_letters(delivery::DeadLetterReason why) const {
+    return lane->stats().dead_letters[static_cast<std::size_t>(why)].get();
+  }
+
+  DeadLetterTopic topic;
+};
+
 }  // namespace laneway::lane

@@ -1,0 +1,124 @@
+// The oldest record, which holds back the commits: when it is reported, and when it is given up.
+#include "lane/dead_letter_topic.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using delivery::DeadLetterReason;
+using handler::Outcome;
+
+namespace {
+
+/// Record 0 waits long for its retry, the others are done.
+struct StuckLane : FailingLane {
+  explicit StuckLane(config::LedgerPolicy policy,
+                     Outcome failure = Outcome::retry("stuck", std::chrono::hours(2))) {
+    context.ledger = {std::chrono::minutes(10), policy};
+    context.retry.max_backoff = std::chrono::hours(3);
+    context.retry.max_elapsed = std::chrono::hours(3);
+    context.lanes.max_incomplete = 8;
+    handler.answer(0, std::move(failure));
+    handler.answer_done(offsets(1, 100));
+  }
+  void fill(std::int64_t records) {
+    partition.add_run(0, records);
+    begin();
+    REQUIRE(until_outstanding(0));
+    pass(milliseconds(1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a record that holds back the commits for too long is said once, and held") {
+  CapturedLog log;
+  StuckLane test(config::LedgerPolicy::hold);
+  test.fill(3);
+  for (int i = 0; i < 20; ++i) test.pass(std::chrono::minutes(1));
+  CHECK(log.lines({"a record holds back the commits", "offset=0", "records_behind=2", "attempts=1",
+                   "error=stuck", "policy=hold"}) == 1);
+  CHECK(test.commit_offset() <= 0);
+  CHECK(test.topic.letters().empty());
+}
+
+TEST_CASE("by policy a record that is too old goes to the dead-letter topic, and the commits go on") {
+  StuckLane test(config::LedgerPolicy::dead_letter);
+  test.fill(3);
+  test.pass(std::chrono::minutes(9));
+  CHECK(test.topic.letters().empty());
+  test.pass(std::chrono::minutes(1));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 3; }));
+  REQUIRE(test.topic.letters().size() == 1);
+  CHECK(test.topic.letters().front().first == 0);
+  CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
+}
+
+TEST_CASE("a record that is at work when it is too old is given up when its attempt fails") {
+  FailingLane test;
+  test.context.ledger = {std::chrono::minutes(10), config::LedgerPolicy::dead_letter};
+  test.partition.add(0);
+  test.begin();
+  REQUIRE(test.until_started({0}));
+  test.pass(milliseconds(1));
+  test.pass(std::chrono::minutes(11));
+  CHECK(test.topic.letters().empty());
+  test.handler.answer(0, Outcome::retry("too late"));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
+}
+
+TEST_CASE("by policy a full window gives up the record that holds it back") {
+  StuckLane test(config::LedgerPolicy::dead_letter);
+  test.fill(20);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+  CHECK(test.dead_letters(DeadLetterReason::window_full) == 1);
+}
+
+TEST_CASE("in order, a window full of records that wait for their turn gives up nothing") {
+  for (const auto order : {config::Order::key, config::Order::partition}) {
+    FailingLane test;
+    test.context.ledger.policy = config::LedgerPolicy::dead_letter;
+    test.context.lanes.order = order;
+    test.context.lanes.max_incomplete = 8;
+    for (std::int64_t offset = 0; offset < 20; ++offset) test.partition.add(offset, "a");
+    test.begin();
+    REQUIRE(test.until_started({0}));
+    test.pass(milliseconds(1));
+    CHECK(test.lane->detail(test.now).held_by == "max_incomplete reached");
+    test.handler.answer(0, Outcome::retry("not now"));
+    test.handler.answer_done(offsets(0, 20));
+    REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
+    CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1, 2});
+    CHECK(test.topic.letters().empty());
+  }
+}
+
+TEST_CASE("in order, a record that those of other keys overtake is given up when the window is full") {
+  FailingLane test;
+  test.context.ledger.policy = config::LedgerPolicy::dead_letter;
+  test.context.retry.max_backoff = std::chrono::hours(3);
+  test.context.retry.max_elapsed = std::chrono::hours(3);
+  test.context.lanes.order = config::Order::key;
+  test.context.lanes.max_incomplete = 8;
+  for (std::int64_t offset = 0; offset < 20; ++offset) test.partition.add(offset, std::to_string(offset));
+  test.begin();
+  test.handler.answer(0, Outcome::retry("stuck", std::chrono::hours(2)));
+  REQUIRE(test.until([&] {
+    test.pass(milliseconds(1));
+    return test.lane->stats().waiting_retries.get() == 1;
+  }));
+  test.handler.answer_done(offsets(1, 20));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+  CHECK(test.dead_letters(DeadLetterReason::window_full) == 1);
+}
+
+TEST_CASE("what waits for a downstream that is out is never too old") {
+  StuckLane test(config::LedgerPolicy::dead_letter, Outcome::unavailable("out", std::chrono::hours(2)));
+  test.fill(20);
+  for (int i = 0; i < 20; ++i) test.pass(std::chrono::minutes(1));
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.topic.letters().empty());
+  CHECK(test.commit_offset() <= 0);
+}
