@@ -8,21 +8,12 @@
 #include <fstream>
 
 #include "catch.h"
+#include "under_sanitizer.h"
 
 namespace laneway {
 
-// The sanitizers end a process whose memory is limited.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool memory_can_be_limited = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool memory_can_be_limited = false;
-#else
-inline constexpr bool memory_can_be_limited = true;
-#endif
-#else
-inline constexpr bool memory_can_be_limited = true;
-#endif
+/// The sanitizers end a process whose memory is limited.
+inline constexpr bool memory_can_be_limited = !under_sanitizer;
 
 /// For the life of this the process can take `room` bytes more than it has.
 class MemoryLimit {
