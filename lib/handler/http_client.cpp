@@ -83,8 +83,8 @@ class HttpClient::Multi {
   SocketEvents& sockets_;
 };
 
-HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits)
-    : endpoint_(endpoint), limits_(limits), most_in_air_(limits.connections) {}
+HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits, StaleConnections& stale)
+    : endpoint_(endpoint), limits_(limits), stale_(stale), most_in_air_(limits.connections) {}
 
 HttpClient::~HttpClient() = default;
 
@@ -99,7 +99,8 @@ HttpClient::Multi& HttpClient::multi_with_room() {
   return *multis_.back();
 }
 
-void HttpClient::begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers) {
+void HttpClient::begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers,
+                       bool again) {
   std::unique_ptr<HttpTransfer> transfer;
   if (idle_.empty()) {
     transfer = std::make_unique<HttpTransfer>(endpoint_, connecting_, sockets_);
@@ -108,7 +109,7 @@ void HttpClient::begin(HttpExchange& exchange, std::string_view body, const Requ
     idle_.pop_back();
   }
   curl_easy_setopt(transfer->handle(), CURLOPT_PRIVATE, &exchange);
-  transfer->prepare(body, headers);
+  transfer->prepare(body, headers, again && stale_.suspected());
   Multi& multi = multi_with_room();
   check(curl_multi_add_handle(multi.handle, transfer->handle()));
   exchange.transfer_ = std::move(transfer);
@@ -200,6 +201,7 @@ void HttpClient::conclude_ended(Multi& multi) {
     auto transfer = take_down(exchange);
     const HttpAnswer answer = transfer->conclude(code);
     if (answer.transport == Transport::no_resources) make_do();
+    if (answer.transport == Transport::stale) stale_.found();
     idle_.push_back(std::move(transfer));
     exchange.answered(answer);
   }

@@ -70,7 +70,7 @@ HttpHandler::HttpHandler(const config::HttpHandler& settings, const std::string&
   const std::uint32_t loops = threads(settings);
   for (std::uint32_t i = 0; i < loops; ++i) {
     const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};
-    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits));
+    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits, stale_));
   }
 }
 

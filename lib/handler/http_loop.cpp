@@ -4,8 +4,9 @@
 
 namespace laneway::handler {
 
-HttpLoop::HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits)
-    : connections_(limits.connections), sender_(settings, std::move(server), limits) {
+HttpLoop::HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits,
+                   StaleConnections& stale)
+    : connections_(limits.connections), sender_(settings, std::move(server), limits, stale) {
   // The thread reads its own number (is_here()), so the mutex keeps it from its work until that is there.
   MutexLock lock(mutex_);
   thread_ = std::thread([this] { run(); });

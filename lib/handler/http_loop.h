@@ -19,8 +19,9 @@ namespace laneway::handler {
 
 class HttpLoop {
  public:
-  /// Throws std::bad_alloc, std::system_error.
-  HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits);
+  /// `stale` outlives the loop. Throws std::bad_alloc, std::system_error.
+  HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits,
+           StaleConnections& stale);
   /// Cuts off what is in the air; tasks end as far as they were answered.
   ~HttpLoop();
   HttpLoop(const HttpLoop&) = delete;

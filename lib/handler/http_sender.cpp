@@ -51,12 +51,13 @@ class HttpSender::Request final : public HttpExchange {
   HttpSender& sender_;
 };
 
-HttpSender::HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits)
+HttpSender::HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits,
+                       StaleConnections& stale)
     : endpoint_(endpoint_of(settings, std::move(server))),
       passed_on_(settings.headers),
       max_retry_after_(settings.max_retry_after),
       batch_(settings.batch),
-      client_(endpoint_, limits),
+      client_(endpoint_, limits, stale),
       next_look_(SteadyClock::now() + look_interval) {}
 
 HttpSender::~HttpSender() = default;
@@ -119,14 +120,15 @@ void HttpSender::begin(Request& request) {
   try {
     const auto records = take_works(request.works);
     headers_.clear();
+    const Attempt& attempt = *request.works.front()->attempt;
+    const bool again = attempt.number > 1;
     if (batch_.records > 0) {
       request.body = batch_body(batch_.format, records);
       add_batch_headers(records.size(), headers_);
-      return client_.begin(request, request.body, headers_);
+      return client_.begin(request, request.body, headers_, again);
     }
-    const Attempt& attempt = *request.works.front()->attempt;
     add_request_headers(attempt, passed_on_, headers_);
-    client_.begin(request, attempt.record.value().value_or(""), headers_);
+    client_.begin(request, attempt.record.value().value_or(""), headers_, again);
   } catch (const std::bad_alloc&) {
     not_begun(request, Outcome::local("no request to " + endpoint_.server + ": " + *shortage_of(ENOMEM)));
   } catch (...) {

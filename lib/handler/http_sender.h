@@ -37,8 +37,9 @@ namespace laneway::handler {
 
 class HttpSender {
  public:
-  /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
-  HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits);
+  /// `server`: host:port, for reasons. `stale` outlives the sender. Throws std::bad_alloc, std::system_error.
+  HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits,
+             StaleConnections& stale);
   /// Requests in the air are cut off; tasks end as far as they were answered.
   ~HttpSender();
   HttpSender(const HttpSender&) = delete;

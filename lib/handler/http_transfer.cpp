@@ -158,7 +158,7 @@ std::size_t HttpTransfer::count(std::size_t bytes) {
   return 0;  // ends the transfer
 }
 
-void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers) {
+void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers, bool anew) {
   answer_ = {};
   received_ = 0;
   sendings_ = 0;
@@ -168,6 +168,7 @@ void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers)
   set_headers(headers);
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, anew ? 1L : 0L);
   counted_ = true;
   ++connecting_;
 }

@@ -34,8 +34,8 @@ class HttpTransfer {
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 
-  /// `body` stays where it is until the handle is out of its multi handle again.
-  void prepare(std::string_view body, const RequestHeaders& headers);
+  /// `body` stays where it is until the handle is out of its multi handle again. `anew`: on a new connection.
+  void prepare(std::string_view body, const RequestHeaders& headers, bool anew);
   /// What became of it; `code` is libcurl's CURLcode.
   HttpAnswer conclude(int code);
   /// What became of it, where its time is over.

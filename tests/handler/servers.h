@@ -136,10 +136,12 @@ class Connection {
   int socket_;
 };
 
-/// Calls `serve` for each connection, one after the other, on its own thread.
+/// Calls `serve` for each connection, one after the other, on its own thread; or `side_by_side`, on a thread
+/// of each connection.
 class RawServer {
  public:
-  explicit RawServer(std::function<void(Connection&)> serve) : serve_(std::move(serve)) {
+  explicit RawServer(std::function<void(Connection&)> serve, bool side_by_side = false)
+      : serve_(std::move(serve)), side_by_side_(side_by_side) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -155,6 +157,7 @@ class RawServer {
   ~RawServer() {
     ::shutdown(listener_, SHUT_RDWR);
     thread_.join();
+    for (auto& thread : threads_) thread.join();
     ::close(listener_);
   }
   RawServer(const RawServer&) = delete;
@@ -168,12 +171,20 @@ class RawServer {
       const int socket = ::accept(listener_, nullptr, nullptr);
       if (socket < 0) return;
       ++connections_;
-      Connection connection(socket);
-      serve_(connection);
+      if (side_by_side_)
+        threads_.emplace_back([this, socket] { serve(socket); });
+      else
+        serve(socket);
     }
+  }
+  void serve(int socket) {
+    Connection connection(socket);
+    serve_(connection);
   }
 
   std::function<void(Connection&)> serve_;
+  const bool side_by_side_;
+  std::vector<std::thread> threads_;
   int listener_ = -1;
   int port_ = 0;
   std::atomic<int> connections_{0};
