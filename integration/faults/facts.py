@@ -52,6 +52,8 @@ class Generation(NamedTuple):
     number: int
     members: dict  # the coordinator's id of a member -> its client.id
     owners: dict  # partition -> the coordinator's id of a member
+    protocol: str = "range"  # the strategy
+    claims: dict = {}  # the coordinator's id of a member -> the partitions that it said it had when it joined
 
 
 @dataclass

@@ -93,11 +93,7 @@ def commit_of(position, key, value):
     return Commit(position, value.take("q"), partition, offset, tuple(completion_runs(metadata, offset)))
 
 
-def assignment_of(data):
-    if not data:
-        return []
-    reader = Reader(data)
-    reader.take("h")
+def partitions_of(reader):
     found = []
     for _ in range(reader.take("i")):
         topic = reader.text()
@@ -105,14 +101,34 @@ def assignment_of(data):
     return found
 
 
+def assignment_of(data):
+    if not data:
+        return []
+    reader = Reader(data)
+    reader.take("h")
+    return partitions_of(reader)
+
+
+def claims_of(data):
+    """What a member says in its subscription (ConsumerProtocolSubscription, from version 1 on) that it has."""
+    reader = Reader(data)
+    if reader.take("h") < 1:
+        return set()
+    for _ in range(reader.take("i")):
+        reader.text()
+    user_data = reader.take("i")
+    reader.bytes(max(user_data, 0))
+    return set(partitions_of(reader))
+
+
 def generation_of(position, time, value):
     """Of a classic group. One without members has a generation, too."""
     version = value.take("h")
     value.text()
-    number, _, _ = value.take("i"), value.text(), value.text()
+    number, protocol, _ = value.take("i"), value.text(), value.text()
     if version >= 2:
         value.take("q")
-    members, owners = {}, {}
+    members, owners, claims = {}, {}, {}
     for _ in range(value.take("i")):
         member = value.text()
         if version >= 3:
@@ -121,10 +137,10 @@ def generation_of(position, time, value):
         if version >= 1:
             value.take("i")
         value.take("i")
-        value.block()
+        claims[member] = claims_of(value.block())
         members[member] = client
         owners.update({partition: member for partition in assignment_of(value.block())})
-    return Generation(position, time, number, members, owners)
+    return Generation(position, time, number, members, owners, protocol, claims)
 
 
 def read_group(lines, group):

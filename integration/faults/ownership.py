@@ -10,6 +10,8 @@ UNCOMMITTED = 3 * SECOND
 # Who was stopped or thrown out goes on with what it had under way until it learns that the partitions are another's.
 UNAWARE = 10 * SECOND
 
+# A coordinator moves with a broker's fault, and again when the broker is back and leads as before (see BROKER_SETTINGS).
+COORDINATOR_BACK = 15 * SECOND
 REJOINING = 1 * SECOND  # at least, from the last request before to the first one after
 
 
@@ -35,14 +37,26 @@ class Ownership:
         self.taken_again = defaultdict(list)  # partition -> [ns] when its owner had given it back and got it again
         for partition, requests in by_partition(facts.requests).items():
             self.note_returns(partition, requests)
+        self.lost = defaultdict(list)  # (member, partition) -> [ms] of generations that it joined without what it had
         for before, after in pairwise(facts.generations):
             for identity in before.members.keys() - after.members.keys():
                 self.note_departure(before.members[identity], after)
+            if after.protocol == "cooperative-sticky" and self.coordinator_moved(before.time * MS, after.time * MS):
+                self.note_losses(before, after)
 
     def note_departure(self, member, generation):
         life = self.facts.lives.get(member)
         if life is None or life.terminated is None or life.terminated > generation.time * MS:
             self.fenced[member].append((generation.time, generation.position))
+
+    def note_losses(self, before, after):
+        """A member that keeps its identity can lose its partitions, too: when the coordinator moves during a join, the client
+        sends a commit that waited to the new one, which refuses the generation, and librdkafka before 2.10 takes that for a
+        loss of everything. What shows it is that the member joins again and claims nothing of what the coordinator's log says
+        it had: what is taken away in good order is not claimed only after a generation that takes it away."""
+        for partition, identity in before.owners.items():
+            if identity in after.members and partition not in after.claims.get(identity, ()):
+                self.lost[before.members[identity], partition].append(after.time)
 
     def note_returns(self, partition, requests):
         """A member that joins again with the same wishes gets the same partitions in the same generation. What shows it is that
@@ -83,6 +97,10 @@ class Ownership:
         life = self.facts.lives.get(member)
         return life is not None and any(stop <= ended and begun <= resumed for stop, resumed in life.stops)
 
+    def was_lost(self, member, partition, begun, ended):
+        """Whether the member joined without what it had, at some time between these."""
+        return any(begun < (time + 1) * MS and time * MS <= ended for time in self.lost[member, partition])
+
     def was_killed(self, member, until):
         life = self.facts.lives.get(member)
         return life is not None and life.killed is not None and life.killed <= until
@@ -95,7 +113,8 @@ class Ownership:
         """Whether the member that made the request has an excuse for handling what is another's by then."""
         since = request.begun - UNAWARE
         return (self.was_stopped(request.member, since, request.ended) or self.was_fenced(request.member, since, request.ended)
-                or self.was_killed(request.member, request.ended))
+                or self.was_killed(request.member, request.ended)
+                or self.was_lost(request.member, request.partition, request.begun, request.ended))
 
     def changed_hands_in_an_outage(self, partition, done, again):
         """Whether the last commit of a hand-over between these two times may have gone unanswered."""
@@ -105,6 +124,10 @@ class Ownership:
 
     def brokers_were_out(self, begun, ended):
         return any(fault.of_brokers and fault.begun <= ended and begun <= fault.ended for fault in self.facts.faults)
+
+    def coordinator_moved(self, begun, ended):
+        return any((fault.of_brokers or fault.kind == "move leaders") and fault.begun <= ended
+                   and begun <= fault.ended + COORDINATOR_BACK for fault in self.facts.faults)
 
     def last_commits_of(self, first, again):
         """Of the member that did a record first, before the partition became another one's that does the record again: its last
@@ -131,6 +154,9 @@ class Ownership:
         for time, _ in self.fenced[first.member]:
             if first.begun < (time + 1) * MS and time * MS <= until:
                 return "fenced", time * MS
+        for time in self.lost[first.member, first.partition]:
+            if first.begun < (time + 1) * MS and time * MS <= until:
+                return "lost", time * MS
         return None
 
     def why_again(self, first, again):

@@ -199,15 +199,13 @@ class Trial:
             print(f"  {begun:6.1f} to {ended:6.1f}  {fault.kind} {fault.what}")
 
     def tell(self):
-        """What was seen, and the breaches, which are returned."""
+        """Prints what was seen; returns the breaches."""
         breaches, counts = judge(self.facts)
         print(json.dumps(counts))
-        for rule, sentences in breaches.items():
-            print(f"BREACH of {rule}: {sentences[0]}")
-            print("\n".join(f"  {sentence}" for sentence in sentences[1:]), flush=True)
+        found = [f"BREACH of {rule}: " + "\n  ".join(sentences) for rule, sentences in breaches.items()]
         missed = plants.unseen(self.facts)
-        print(f"planted into these facts: {len(plants.PLANTS)} breaches, not seen by the judge: {missed}")
-        return [*breaches, *missed]
+        print(f"planted into these facts: {len(plants.PLANTS)} breaches, not seen by the judge: {missed}", flush=True)
+        return [*found, *(f"a planted breach was not seen: {plant}" for plant in missed)]
 
 
 def scenario(run, seeds, make):
@@ -218,10 +216,11 @@ def scenario(run, seeds, make):
         trial.go()
         trial.tell_faults()
         breaches = trial.tell()
-        print(f"seed {seed}: {'BREACHES' if breaches else 'passed'} in {time.monotonic() - started:.1f} s", flush=True)
+        print("\n".join([*breaches, f"seed {seed}: {'BREACHES' if breaches else 'passed'} in {time.monotonic() - started:.1f} s"]), flush=True)
         if breaches:
             broken[seed] = breaches
-    expect(not broken, f"breaches: {broken}")
+    said = "\n".join(f"seed {seed}:\n" + "\n".join(breaches) for seed, breaches in broken.items())
+    expect(not broken, f"breaches; {said}")  # as the last words: the logs come before
 
 
 def main(name, make):

@@ -152,6 +152,40 @@ class PlantedBreaches(unittest.TestCase):
         self.facts.requests.append(first._replace(member="b", offset=201, key="key-0", number=201, begun=ns(21), ended=ns(21.01)))
         self.reported_by("one_owner", "duplicates_are_explained")
 
+    def lose_at_20(self, claims, moves):
+        """When c comes, b joins without the partition that goes to c: it was at work on one record, and had not committed the
+        last one that it did. `claims`: what b says that it has; `moves`: the coordinator."""
+        other = PARTITIONS[1]
+        self.facts.generations[2] = self.facts.generations[2]._replace(protocol="cooperative-sticky", claims={"b1": claims})
+        self.facts.faults[0] = Fault("kill broker", "2", ns(0.1), ns(0.5))  # too long ago to be a reason
+        if moves:
+            self.facts.faults.append(Fault("move leaders", "", ns(19), ns(19.1)))
+        for place, commit in enumerate(self.facts.commits):
+            if commit.partition == other and 19000 < commit.time < 20000:
+                self.change_commit(place, offset=commit.offset - 1, runs=())
+        first = self.facts.requests[self.of(194, other)[0]]
+        self.facts.requests += [first._replace(member="c", begun=ns(20.005), ended=ns(20.006)),
+                                first._replace(member="b", begun=ns(19.9), ended=ns(20.1), key="key-x")]
+
+    def test_a_loss_without_another_identity(self):
+        self.lose_at_20(claims={ORDERS}, moves=True)
+        found, counts = judge(self.facts)
+        self.assertEqual({}, found)
+        self.assertIn("lost", counts["done again, by reason"])
+
+    def test_a_loss_for_which_the_coordinator_gave_no_reason(self):
+        self.lose_at_20(claims={ORDERS}, moves=False)
+        self.reported_by("duplicates_are_explained", "one_owner")
+
+    def test_what_a_member_claims_it_has_not_lost(self):
+        self.lose_at_20(claims=set(PARTITIONS), moves=True)
+        self.reported_by("duplicates_are_explained", "one_owner")
+
+    def test_who_has_lost_a_partition_begins_nothing_of_it(self):
+        self.lose_at_20(claims={ORDERS}, moves=True)
+        self.change(-1, begun=ns(20.05))
+        self.assertIn("one_owner", breaches(self.facts))
+
     def test_two_records_of_a_key_at_once(self):
         first, second = self.of(503)[0], self.of(500)[0]
         self.change(first, begun=self.facts.requests[second].ended - 1000)

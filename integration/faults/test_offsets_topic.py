@@ -5,7 +5,7 @@ import json
 import struct
 import unittest
 
-from offsets_topic import PREFIX, completion_runs, crc32c, read_group
+from offsets_topic import PREFIX, claims_of, completion_runs, crc32c, read_group
 
 GROUP = "sample-15799"
 PARTITION = (GROUP, 2)
@@ -52,7 +52,16 @@ class Group(unittest.TestCase):
         member = "m1-ab30db4a-937c-4413-b60f-27be3bcef008"
         self.assertEqual((3, 5, 1, {member: "m1"}), tuple(generation)[:4])
         self.assertEqual({(GROUP, number): member for number in range(3)}, generation.owners)
+        self.assertEqual(("range", {member: set()}), (generation.protocol, generation.claims))
         self.assertEqual([], commits)
+
+    def test_what_a_member_claims(self):
+        name = struct.pack(">h", len(GROUP)) + GROUP.encode()
+        topics, user_data = struct.pack(">i", 1) + name, struct.pack(">i", 3) + b"any"
+        owned = struct.pack(">i", 1) + name + struct.pack(">iii", 2, 0, 4)
+        self.assertEqual({(GROUP, 0), (GROUP, 4)}, claims_of(struct.pack(">h", 1) + topics + user_data + owned))
+        self.assertEqual(set(), claims_of(struct.pack(">h", 1) + topics + struct.pack(">ii", -1, 0)))
+        self.assertEqual(set(), claims_of(struct.pack(">h", 0) + topics + user_data))
 
     def test_another_group(self):
         self.assertEqual(([], []), read_group([record(COMMIT_KEY, COMMIT), record("", COMMIT)], "other"))

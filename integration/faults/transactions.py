@@ -64,9 +64,7 @@ class Transactions(scenario.Trial):
         for name, life in self.members.lives.items():
             if life.killed is None and life.code not in (0, 70, 75):
                 found.setdefault("ended by itself", []).append(f"{name} with exit code {life.code}")
-        for what, sentences in found.items():
-            print(f"BREACH, {what}:\n  " + "\n  ".join(sentences), flush=True)
-        return list(found)
+        return [f"BREACH, {what}:\n  " + "\n  ".join(sentences) for what, sentences in found.items()]
 
 
 def origin(record):
