@@ -191,21 +191,29 @@ void HttpSender::look_for_stops() {
   next_look_ = now + look_interval;
   const auto ended = std::erase_if(waiting_, [](const WorkPtr& work) { return work->stopped(); });
   load_.fetch_sub(static_cast<std::uint32_t>(ended), std::memory_order_relaxed);
-  for (std::size_t i = in_air_.size(); i-- > 0;) {
-    Request& request = *in_air_[i];
-    const bool all = std::all_of(request.works.begin(), request.works.end(),
-                                 [](const WorkPtr& work) { return !work || work->stopped(); });
-    if (!all && now >= request.due) {
-      end_late(request);
-      continue;
-    }
-    if (all) client_.cancel(request);
-    answer_stopped(request, all);
-    if (all)
-      take_out(request);
-    else
-      next_look_ = std::min(next_look_, request.due);
-  }
+  for (std::size_t i = in_air_.size(); i-- > 0;) look_for_stops(*in_air_[i], now);
+}
+
+void HttpSender::look_for_stops(Request& request, TimePoint now) {
+  // Those that are stopped while these are answered have their turn at the next look.
+  auto stopped = take_stopped(request);
+  const bool ended = std::all_of(request.works.begin(), request.works.end(),
+                                 [](const WorkPtr& work) { return work == nullptr; });
+  if (ended) client_.cancel(request);
+  answer_stopped(std::move(stopped), ended);
+  if (ended)
+    take_out(request);
+  else if (now >= request.due)
+    end_late(request);
+  else
+    next_look_ = std::min(next_look_, request.due);
+}
+
+std::vector<HttpSender::WorkPtr> HttpSender::take_stopped(Request& request) {
+  std::vector<WorkPtr> stopped;
+  for (WorkPtr& work : request.works)
+    if (work && work->stopped()) stopped.push_back(std::move(work));
+  return stopped;
 }
 
 void HttpSender::end_late(Request& request) {
@@ -213,13 +221,12 @@ void HttpSender::end_late(Request& request) {
   conclude(request, answer);
 }
 
-/// `ended`: no other record waits for the request, so that one of these counts for it.
-void HttpSender::answer_stopped(Request& request, bool ended) {
+/// `ended`: no other record waits for their request, so that one of these counts for the request.
+void HttpSender::answer_stopped(std::vector<WorkPtr> works, bool ended) {
   HttpAnswer stopped;
   stopped.transport = Transport::stopped;
   auto outcome = verdict_of(stopped, endpoint_.server, max_retry_after_);
-  for (WorkPtr& work : request.works) {
-    if (!work || !work->stopped()) continue;
+  for (WorkPtr& work : works) {
     outcome.same_call = !std::exchange(ended, false);
     answer(std::move(work), outcome);
   }

@@ -80,7 +80,9 @@ class HttpSender {
   std::unique_ptr<Request> take_out(Request& request);
   void answer(WorkPtr work, Outcome outcome);
   void look_for_stops();
-  void answer_stopped(Request& request, bool ended);
+  void look_for_stops(Request& request, TimePoint now);
+  static std::vector<WorkPtr> take_stopped(Request& request);
+  void answer_stopped(std::vector<WorkPtr> works, bool ended);
   void end_late(Request& request);
   static bool missed_connecting(const Request& request, const HttpAnswer& answer);
 

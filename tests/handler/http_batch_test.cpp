@@ -341,3 +341,21 @@ TEST_CASE("a stopped record leaves its request, which goes on for the others") {
   CHECK(runs.failure(0).same_call);  // the request went on
   CHECK_FALSE(runs.failure(1).same_call);
 }
+
+TEST_CASE("a record that is stopped while another one is answered ends its request, too") {
+  RawServer server([](Connection& connection) {
+    connection.read_request();
+    connection.read_request();  // until the client hangs up
+  });
+  const auto handler = made(batches(server.url(), 2));
+  Run first(one(record_data(0, "v")));
+  Run second(one(record_data(1, "v")));
+  first.when_finished([&] { second.stop(); });
+  handler->handle(first.task());
+  handler->handle(second.task());
+  while (server.connections() == 0) std::this_thread::yield();
+  first.stop();
+  CHECK(second.result().failures.at(0).outcome.cause == Cause::timeout);
+  CHECK(first.result().failures.at(0).outcome.same_call);
+  CHECK_FALSE(second.result().failures.at(0).outcome.same_call);
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -46,8 +47,11 @@ class Run final : public TaskSink {
   Task task() { return Task({{&batch_, 0, batch_.size}, &slot_, 1}, *this); }
   void stop() { slot_.stop.stop_up_to(StopState::all); }
   void want_back() { slot_.want_back(1); }
+  /// Before the task is handed over: called on the thread that answers.
+  void when_finished(std::function<void()> hook) { when_finished_ = std::move(hook); }
 
   void finished(Finished finished) noexcept override {
+    if (when_finished_) when_finished_();
     MutexLock lock(mutex_);
     finished_ = std::move(finished);
     ended_.notify_all();  // under the lock: who waits may destroy this
@@ -84,6 +88,7 @@ class Run final : public TaskSink {
  private:
   pool::Slot slot_;
   RecordBatch batch_;
+  std::function<void()> when_finished_;
   std::vector<Outcome> outcomes_;
   std::atomic<int> times_begun_{0};
   mutable Mutex mutex_;
