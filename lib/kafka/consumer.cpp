@@ -113,6 +113,7 @@ class Consumer::Implementation {
 
   std::int64_t start_at(std::int64_t offset) const;
   std::optional<Event> translate(rd_kafka_event_t* event);
+  bool cooperative() const;
   std::optional<Event> translate_rebalance(rd_kafka_event_t* event);
   std::optional<Event> translate_error(rd_kafka_event_t* event);
   void close_queues() {
@@ -136,12 +137,21 @@ class Consumer::Implementation {
   std::unique_ptr<Inquiries> inquiries;
 };
 
+bool Consumer::Implementation::cooperative() const {
+  const char* protocol = rd_kafka_rebalance_protocol(handle.get());
+  return protocol != nullptr && std::strcmp(protocol, "COOPERATIVE") == 0;
+}
+
 std::optional<Event> Consumer::Implementation::translate_rebalance(rd_kafka_event_t* event) {
   const auto* list = rd_kafka_event_topic_partition_list(event);
   auto partitions = list == nullptr ? std::vector<TopicPartition>{} : from_list(*list);
-  if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+  if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    join_watch->assignment();
     return Assigned{std::move(partitions)};
-  return Revoked{std::move(partitions), rd_kafka_assignment_lost(handle.get()) != 0};
+  }
+  const bool lost = rd_kafka_assignment_lost(handle.get()) != 0;
+  if (!lost && cooperative()) join_watch->revocation();
+  return Revoked{std::move(partitions), lost};
 }
 
 std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t* event) {
@@ -150,22 +160,6 @@ std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t*
   if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
     return ClientError{fatal, true, false, group_denied(group).text()};
   return ClientError{fatal, false, of_connection(code), error_text(code, rd_kafka_event_error_string(event))};
-}
-
-/// The coordinator moves, begins, or cannot be reached at the moment.
-bool passes(rd_kafka_resp_err_t code) {
-  switch (code) {
-    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
-    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
-    case RD_KAFKA_RESP_ERR__WAIT_COORD:
-    case RD_KAFKA_RESP_ERR__TRANSPORT:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT:
-      return true;
-    default:
-      return false;
-  }
 }
 
 std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event) {
@@ -251,13 +245,11 @@ std::optional<Event> Consumer::poll() {
   return std::nullopt;
 }
 
-bool Consumer::cooperative() const {
-  const char* protocol = rd_kafka_rebalance_protocol(implementation_->handle.get());
-  return protocol != nullptr && std::strcmp(protocol, "COOPERATIVE") == 0;
-}
+bool Consumer::cooperative() const { return implementation_->cooperative(); }
 
 bool Consumer::joining() const { return implementation_->join_watch->joining(); }
 bool Consumer::join_under_way() const { return implementation_->join_watch->under_way(); }
+bool Consumer::must_be_renewed() const { return implementation_->join_watch->overtaken(); }
 
 bool Consumer::assignment_lost() const {
   return rd_kafka_assignment_lost(implementation_->handle.get()) != 0;

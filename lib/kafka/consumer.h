@@ -136,6 +136,8 @@ class Consumer {
   bool joining() const;
   /// A request of a join is under way: a commit now would fail, and may cost the assignment (join_watch.h).
   bool join_under_way() const;
+  /// The client takes part in no further rebalance, and holds up those of the group (join_watch.h).
+  bool must_be_renewed() const;
   /// Whether the client is in a state that forbids commit and close (a fenced static member).
   std::optional<std::string> fatal_error() const;
 

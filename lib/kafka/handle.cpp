@@ -147,4 +147,19 @@ Error client_error(rd_kafka_resp_err_t code, const std::string& what) {
   return {late ? ErrorKind::timeout : ErrorKind::unavailable, what + ": " + error_text(code), ""};
 }
 
+bool passes(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__WAIT_COORD:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace laneway::kafka

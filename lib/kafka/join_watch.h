@@ -13,6 +13,12 @@
 // Others (the number of partitions has changed) are rare and begin within microseconds; then a commit can
 // still meet a join.
 //
+// Under the cooperative protocol a revocation is followed by an assignment, be it an empty one, and only then
+// by a join. But when the client learns during a revocation that partitions were added, it joins at once.
+// librdkafka (2.0.2 to 2.12 at least) then never clears what it keeps of the revocation, takes itself to be
+// in the middle of a rebalance forever, and answers no later call to join: the group waits for
+// max.poll.interval.ms. Only a new client helps.
+//
 // Ownership: outlives the client handle. Threads: the client's threads and the consumer's owner write, any
 // may read. Nothing blocks.
 #pragma once
@@ -33,9 +39,15 @@ class JoinWatch {
   bool joining() const { return joining_.load(std::memory_order_acquire); }
   /// A request of a join waits for its answer, or is about to be sent: no time for a commit.
   bool under_way() const;
+  /// The client wants partitions back, in good order and under the cooperative protocol; an assignment
+  /// follows.
+  void revocation() { revocation_.store(true, std::memory_order_release); }
+  void assignment() { revocation_.store(false, std::memory_order_release); }
   /// Partitions were given back: a join follows, at once or after the next assignment.
   void revoked();
   void assigned();
+  /// A join has begun before the assignment that follows a revocation: the client answers no further ones.
+  bool overtaken() const { return overtaken_.load(std::memory_order_acquire); }
 
  private:
   static rd_kafka_resp_err_t on_new(rd_kafka_t* handle, const rd_kafka_conf_t*, void* self, char*,
@@ -49,6 +61,8 @@ class JoinWatch {
 
   std::atomic<bool> joining_{false};
   std::atomic<bool> request_{false};  // JoinGroup or SyncGroup, on its way
+  std::atomic<bool> revocation_{false};
+  std::atomic<bool> overtaken_{false};
   std::atomic<bool> revoked_{false};
   std::atomic<std::int64_t> expected_until_ns_{0};  // a join may begin until then
 };

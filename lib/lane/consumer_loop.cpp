@@ -265,6 +265,7 @@ void ConsumerLoop::tick_lanes() {
 void ConsumerLoop::do_chores() {
   next_chores_ = std::clamp(next_commit_, now_ + milliseconds(20), now_ + seconds(1));
   stamp(stats_.joining_since_ns, consumer_->joining(), now_);
+  stats_.must_be_renewed.set(consumer_->must_be_renewed());
   compare_assignment();
   telemetry::flush_log(false);
 }

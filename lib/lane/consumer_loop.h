@@ -72,7 +72,8 @@ struct LoopStats {
   Histogram drain;
   Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn
   Relaxed<std::int64_t>
-      joining_since_ns;  ///< steady time at which the group began to be joined; 0: it is not
+      joining_since_ns;           ///< steady time at which the group began to be joined; 0: it is not
+  Relaxed<bool> must_be_renewed;  ///< another loop has to take over (kafka::Consumer)
   Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is
 };
 

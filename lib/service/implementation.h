@@ -42,9 +42,9 @@ struct Service::Implementation {
   void stop() EXCLUDES(mutex);
   std::shared_ptr<const config::Config> settings() const EXCLUDES(mutex);
   Status change(const config::Config& wanted) EXCLUDES(mutex);
-  bool watch();
-  bool outgrown() const;
-  Status renew_members() EXCLUDES(mutex);
+  const char* watch();
+  const char* why_renew() const;
+  Status renew_members(const char* why) EXCLUDES(mutex);
   bool late() const;
   void observe() EXCLUDES(mutex);
   static void report_standstill(Duration length);

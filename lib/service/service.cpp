@@ -194,17 +194,22 @@ Status Service::Implementation::change(const config::Config& wanted) {
   return {};
 }
 
-/// Partitions were added, or topics that match the pattern: more lanes than the budget was shared out for.
-bool Service::Implementation::outgrown() const {
+/// Why new members must take over; null: they need not.
+const char* Service::Implementation::why_renew() const {
   std::uint64_t lanes = 0;
-  for (const auto& loop : loops()) lanes += loop->lanes().size();
-  return lanes > context.memory.partitions;
+  for (const auto& loop : loops()) {
+    lanes += loop->lanes().size();
+    if (loop->stats().must_be_renewed.get()) return "to take part in rebalances again";
+  }
+  // Partitions were added, or topics that match the pattern: more lanes than the budget was shared out for.
+  return lanes > context.memory.partitions ? "to share out lanes.memory anew" : nullptr;
 }
 
-/// The client's buffers are fixed when it is made, so new members take over with a new plan, as in a restart.
-Status Service::Implementation::renew_members() {
-  telemetry::warn("starting over to share out lanes.memory anew",
-                  {{"planned_partitions", context.memory.partitions}});
+/// The client's buffers are fixed when it is made, and one that a rebalance has overtaken stays so: new
+/// members take over with a new plan, as in a restart.
+Status Service::Implementation::renew_members(const char* why) {
+  const auto what = std::string("starting over ") + why;
+  telemetry::warn(what, {{"planned_partitions", context.memory.partitions}});
   const auto old = loops();
   for (const auto& loop : old) loop->stop();
   const auto deadline = Deadline::in(settings()->lanes.drain + exit_slack);
@@ -214,7 +219,7 @@ Status Service::Implementation::renew_members() {
     if (!loop->join(Deadline::in(milliseconds(100))))
       return Error{ErrorKind::fatal, "a handler or the Kafka client hangs: the service cannot start over",
                    ""};
-  waits("it starts over to share out lanes.memory anew");
+  waits("it is " + what);
   auto plan = wait_for_topics();
   if (stops.load() > 0) return {};
   if (!plan) return plan.error();
@@ -232,8 +237,8 @@ bool Service::Implementation::late() const {
   return stops.load() > 0 && SteadyClock::now().time_since_epoch().count() > stop_deadline.load();
 }
 
-/// Waits for the members to end, or for as long as a stop may take; true when they must be renewed first.
-bool Service::Implementation::watch() {
+/// Waits for the members to end, or for as long as a stop may take: null. Or until they must be renewed: why.
+const char* Service::Implementation::watch() {
   const auto current = loops();
   while (!all_ended(current) && !late()) {
     changed.wait_until(SteadyClock::now() + milliseconds(200));
@@ -243,10 +248,10 @@ bool Service::Implementation::watch() {
     if (handler->fatal() ||
         std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
       stop();
-    else if (outgrown())
-      return true;
+    else if (const auto* why = why_renew(); why != nullptr)
+      return why;
   }
-  return false;
+  return nullptr;
 }
 
 void Service::Implementation::stop() {
@@ -291,8 +296,8 @@ Status Service::change(const config::Config& wanted) { return implementation_->c
 Ended Service::wait() {
   auto& self = *implementation_;
   Ended ended;
-  while (self.watch()) {
-    if (auto status = self.renew_members(); !status) {
+  while (const auto* why = self.watch()) {
+    if (auto status = self.renew_members(why); !status) {
       ended.error = status.error();
       self.stop();
     }
