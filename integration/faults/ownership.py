@@ -23,6 +23,11 @@ def by_partition(requests):
     return found
 
 
+def first_between(times, begun, ended):
+    """The first of these times, in ms, that lies between two in ns; None: none does."""
+    return next((time for time in times if begun < (time + 1) * MS and time * MS <= ended), None)
+
+
 class Ownership:
     def __init__(self, facts):
         self.facts = facts
@@ -86,7 +91,7 @@ class Ownership:
         return owners[-1] if owners else None
 
     def was_fenced(self, member, begun, ended):
-        return any(begun < (time + 1) * MS and time * MS <= ended for time, _ in self.fenced[member])
+        return first_between((time for time, _ in self.fenced[member]), begun, ended) is not None
 
     def was_fenced_between(self, member, first, last):
         """The same by positions in the log of offsets."""
@@ -99,7 +104,7 @@ class Ownership:
 
     def was_lost(self, member, partition, begun, ended):
         """Whether the member joined without what it had, at some time between these."""
-        return any(begun < (time + 1) * MS and time * MS <= ended for time in self.lost[member, partition])
+        return first_between(self.lost[member, partition], begun, ended) is not None
 
     def was_killed(self, member, until):
         life = self.facts.lives.get(member)
@@ -151,12 +156,11 @@ class Ownership:
         for stop, resumed in life.stops if life else ():
             if stop <= until and first.begun <= resumed:
                 return "stopped", stop
-        for time, _ in self.fenced[first.member]:
-            if first.begun < (time + 1) * MS and time * MS <= until:
-                return "fenced", time * MS
-        for time in self.lost[first.member, first.partition]:
-            if first.begun < (time + 1) * MS and time * MS <= until:
-                return "lost", time * MS
+        for what, times in (("fenced", [time for time, _ in self.fenced[first.member]]),
+                            ("lost", self.lost[first.member, first.partition])):
+            time = first_between(times, first.begun, until)
+            if time is not None:
+                return what, time * MS
         return None
 
     def why_again(self, first, again):
