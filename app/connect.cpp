@@ -59,8 +59,8 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
   if (!outputs) return outputs.error();
   for (const auto& topic : *outputs)
     out << "output topic " << topic.name << ": " << partitions_text(topic.partitions) << '\n';
-  const auto readable =
-      (*directory)->readable(*topics, std::min<Duration>(config.start_deadline, seconds(5)));
+  const auto patience = std::min<Duration>(config.start_deadline, kafka::Directory::longest_refusal);
+  const auto readable = (*directory)->readable(*topics, patience);
   if (!readable && !config.topics_by_pattern()) return readable.error();
   if (!readable) out << readable.error().text() << '\n';  // the others are consumed nevertheless
   const auto later = ask_for_retry_topics(config, *topics, **directory, out);

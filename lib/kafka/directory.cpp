@@ -51,6 +51,13 @@ const rd_kafka_metadata_topic_t* find_topic(const rd_kafka_metadata_t& metadata,
   return found == end ? nullptr : found;
 }
 
+TopicInfo info_of(const rd_kafka_metadata_topic_t& topic) {
+  const rd_kafka_metadata_partition_t* end = topic.partitions + topic.partition_cnt;
+  const auto* led = std::find_if<const rd_kafka_metadata_partition_t*>(
+      topic.partitions, end, [](const auto& partition) { return partition.leader >= 0; });
+  return {topic.topic, topic.partition_cnt, led == end ? 0 : led->id};
+}
+
 Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, const std::string& expression) {
   const Pattern pattern(expression);
   if (!pattern.good())
@@ -58,8 +65,7 @@ Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, con
                  "POSIX extended syntax, starting with ^"};
   std::vector<TopicInfo> found;
   for (const auto* t = metadata.topics; t != metadata.topics + metadata.topic_cnt; ++t)
-    if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-      found.push_back({t->topic, t->partition_cnt});
+    if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR) found.push_back(info_of(*t));
   return found;
 }
 
@@ -210,7 +216,7 @@ Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>&
     const auto* topic = find_topic(**all, name);
     if (topic == nullptr) return implementation_->absent(name, deadline);
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
-    found.push_back({name, topic->partition_cnt});
+    found.push_back(info_of(*topic));
   }
   return found;
 }
@@ -221,7 +227,7 @@ Result<std::optional<TopicInfo>> Directory::find(const std::string& name, Durati
   const auto* topic = find_topic(**all, name);
   if (topic == nullptr || topic->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return {std::nullopt};
   if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
-  return std::optional(TopicInfo{name, topic->partition_cnt});
+  return std::optional(info_of(*topic));
 }
 
 Status Directory::create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
@@ -236,15 +242,18 @@ std::string Directory::cluster(Duration timeout) {
   return cluster;
 }
 
-Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout) {
+Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout,
+                           const std::function<bool()>& given_up) {
   auto& self = *implementation_;
   const auto deadline = Deadline::in(timeout);
   const ListPtr ends(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
   for (const auto& topic : topics)
-    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), 0)->offset = RD_KAFKA_OFFSET_END;
+    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), topic.led)->offset =
+        RD_KAFKA_OFFSET_END;
   self.answered_topics.clear();
   rd_kafka_assign(self.handle(), ends.get());
-  while (self.answered_topics.size() < topics.size() && !deadline.passed()) self.listen(deadline.left());
+  while (self.answered_topics.size() < topics.size() && !deadline.passed() && !given_up())
+    self.listen(std::min(deadline.left(), callback_interval));
   rd_kafka_assign(self.handle(), nullptr);
   for (const auto& topic : topics)
     if (self.denied_topics.count(topic.name) > 0)

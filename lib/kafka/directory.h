@@ -20,10 +20,15 @@ namespace laneway::kafka {
 struct TopicInfo {
   std::string name;
   std::int32_t partitions = 0;
+  std::int32_t led = 0;  ///< a partition that has a leader; 0 where none has, or nobody was asked
 };
 
 class Directory {
  public:
+  /// What `readable` may be given at most: a leader that is silent for longer should not keep the partitions
+  /// of others waiting.
+  static constexpr Duration longest_refusal = seconds(10);
+
   /// Fails when the settings are wrong; brokers are not contacted yet.
   static Result<std::unique_ptr<Directory>> open(const ClientSettings& settings);
   ~Directory();
@@ -44,9 +49,12 @@ class Directory {
   /// The id that the cluster gave itself; empty when it does not tell within `timeout`.
   std::string cluster(Duration timeout);
 
-  /// Whether the user may read these topics, found by asking for what comes after the end of one partition of
-  /// each. Unavailable where it is refused; no answer within `timeout` is no refusal.
-  Status readable(const std::vector<TopicInfo>& topics, Duration timeout);
+  /// Whether the user may read these topics. The brokers are asked for what comes after the end of one
+  /// partition of each topic. Unavailable where a broker refuses. No answer within `timeout` is no refusal,
+  /// so `timeout` should leave a busy broker the time to refuse. Returns soon after `given_up` says so.
+  Status readable(
+      const std::vector<TopicInfo>& topics, Duration timeout,
+      const std::function<bool()>& given_up = [] { return false; });
 
   /// How long the topic's records are kept, counted from their own timestamps. Nothing where another clock
   /// counts, they are kept for ever, or it is not told (the user lacks DescribeConfigs).

@@ -25,6 +25,8 @@ std::int16_t api_key(EmbeddedCluster::Request request) {
       return 0;
     case EmbeddedCluster::Request::fetch:
       return 1;
+    case EmbeddedCluster::Request::list_offsets:
+      return 2;
     case EmbeddedCluster::Request::offset_commit:
       return 8;
     case EmbeddedCluster::Request::offset_fetch:
@@ -140,12 +142,13 @@ void EmbeddedCluster::heal(Request request) {
 }
 
 Status EmbeddedCluster::delay_next(std::int32_t broker, Request request,
-                                   const std::vector<milliseconds>& delays) {
+                                   const std::vector<milliseconds>& delays, std::optional<Failure> failure) {
+  const auto answer = failure ? error_code(request, *failure) : RD_KAFKA_RESP_ERR_NO_ERROR;
   auto code = RD_KAFKA_RESP_ERR_NO_ERROR;
   for (auto delay = delays.begin(); delay != delays.end() && code == RD_KAFKA_RESP_ERR_NO_ERROR; ++delay)
-    code = rd_kafka_mock_broker_push_request_error_rtts(implementation_->cluster.get(), broker,
-                                                        api_key(request), 1, RD_KAFKA_RESP_ERR_NO_ERROR,
-                                                        static_cast<int>(delay->count()));
+    code =
+        rd_kafka_mock_broker_push_request_error_rtts(implementation_->cluster.get(), broker, api_key(request),
+                                                     1, answer, static_cast<int>(delay->count()));
   return status(code, "delaying answers");
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ class EmbeddedCluster {
 
   enum class Request {
     fetch,
+    list_offsets,  ///< where a log begins and ends
     offset_commit,
     offset_fetch,
     join_group,
@@ -50,7 +52,7 @@ class EmbeddedCluster {
     rebalancing,     ///< The group is in the middle of a rebalance: a commit is refused.
     too_large,       ///< A batch of records is refused for its size.
     invalid_record,  ///< A batch of records is refused for what is in it.
-    denied,          ///< The user may not write to the topic.
+    denied,          ///< The user may not read the topic, or not write to it.
     map_too_long,    ///< A commit is refused for the length of its metadata.
     out_of_order,    ///< A gap in the numbers of a producer's records: its client cannot go on.
     fenced,          ///< Another producer has the same transactional.id.
@@ -60,8 +62,10 @@ class EmbeddedCluster {
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);
   /// Those that are still to fail or to be late do neither.
   void heal(Request request);
-  /// The answers to the next requests of this kind to a broker come so much later, one request an entry.
-  Status delay_next(std::int32_t broker, Request request, const std::vector<milliseconds>& delays);
+  /// The answers to the next requests of this kind to a broker come so much later, one request an entry, and
+  /// are failures where one is given.
+  Status delay_next(std::int32_t broker, Request request, const std::vector<milliseconds>& delays,
+                    std::optional<Failure> failure = {});
 
  private:
   class Implementation;

@@ -54,35 +54,31 @@ Status Service::Implementation::prepare() {
   return {};
 }
 
-/// The topics, when all that are named can be read, and those that the handler writes to are there. A pattern
-/// may match some that cannot; their lanes tell.
+/// What is consumed: the topics and their retry topics, once all of these, the dead-letter topics and the
+/// topics that the handler writes to are there.
 Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka::Directory& directory,
                                                                            Duration timeout) {
+  const auto deadline = Deadline::in(timeout);
   auto topics = directory.topics(config.topics, timeout);
   if (!topics) return topics;
   if (const auto outputs = handler::find_output_topics(config, *topics, directory, timeout); !outputs)
     return outputs.error();
-  if (config.topics_by_pattern()) return topics;
-  if (auto status = directory.readable(*topics, timeout); !status) return status.error();
-  return topics;
-}
-
-/// What is consumed: the topics and their retry topics, once all of these and the dead-letter topics are
-/// there.
-Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_all_topics(kafka::Directory& directory,
-                                                                               Duration timeout) {
-  const auto deadline = Deadline::in(timeout);
-  auto topics = find_topics(directory, timeout);
-  if (!topics) return topics;
   auto found = find_forward_topics(config, *topics, directory, deadline.left());
   if (!found) return found.error();
   forward_partitions = std::move(found).value();
-  if (config.retry.topics.empty()) return topics;
-  std::vector<kafka::TopicInfo> retry_topics;
-  for (const auto& name : config::retry_topics(config))
-    retry_topics.push_back({name, forward_partitions[name]});
-  if (auto status = directory.readable(retry_topics, deadline.left()); !status) return status.error();
-  topics->insert(topics->end(), retry_topics.begin(), retry_topics.end());
+  for (const auto& name : config::retry_topics(config)) topics->push_back({name, forward_partitions[name]});
+  return topics;
+}
+
+/// The topics that are consumed, once the user may read all that are named. A pattern may match some that the
+/// user may not read; their lanes report that.
+Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_readable_topics(
+    kafka::Directory& directory, Deadline deadline) {
+  auto topics = find_topics(directory, std::min<Duration>(deadline.left(), seconds(1)));
+  if (!topics || config.topics_by_pattern()) return topics;
+  const auto patience = std::min<Duration>(deadline.left() / 2, kafka::Directory::longest_refusal);
+  const auto stopping = [this] { return stops.load() > 0; };
+  if (auto status = directory.readable(*topics, patience, stopping); !status) return status.error();
   return topics;
 }
 
@@ -95,12 +91,11 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   const auto deadline = Deadline::in(settings()->start_deadline);
   auto next_report = SteadyClock::now();
   for (;;) {
-    const auto patience = std::min<Duration>(deadline.left(), seconds(1));
-    auto topics = find_all_topics(**directory, patience);
+    auto topics = find_readable_topics(**directory, deadline);
     if (topics) {
       std::uint64_t partitions = 0;
       brokers.store((*directory)->brokers());
-      cluster = (*directory)->cluster(patience);
+      cluster = (*directory)->cluster(seconds(1));
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       for (const auto& warning : limit_warnings(config, partitions, brokers.load(), allowed()))
         telemetry::warn("a limit of the process is low", {{"error", warning}});

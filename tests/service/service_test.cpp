@@ -1,5 +1,6 @@
 // A service's life on an embedded cluster: start, work, stop, restart.
 #include "service/service.h"
+#include "captured_log.h"
 
 #include <algorithm>
 
@@ -272,6 +273,17 @@ TEST_CASE("a service whose brokers do not answer says so when its start deadline
   const auto status = world.service()->start();
   REQUIRE_FALSE(status);
   CHECK(status.error().kind == ErrorKind::unavailable);
+}
+
+TEST_CASE("a topic that may not be read holds the start up, however late the refusal comes") {
+  using kafka::EmbeddedCluster;
+  World world(1);
+  REQUIRE(world.cluster->delay_next(1, EmbeddedCluster::Request::list_offsets, {milliseconds(2500)},
+                                    EmbeddedCluster::Failure::denied));
+  const CapturedLog log;
+  const auto service = world.started();  // the second question is not refused
+  CHECK(log.lines({"waiting for brokers and topics", "topic orders: access denied"}) == 1);
+  stop_cleanly(*service);
 }
 
 TEST_CASE("a stop while a service waits for its broker ends the start without an error") {
