@@ -256,8 +256,9 @@ bool RebalanceMachine::commit(Handover& handover, TimePoint now) {
   return !steps_.commit(handover.lanes);
 }
 
-/// A coordinator that is only beginning, as after the death of the one before, is asked again: whoever gets
-/// the partitions next does again what is not committed.
+/// A coordinator that is only beginning, as after the death of the one before, or that has let the members in
+/// and waits for the distribution, is asked again: whoever gets the partitions next does again what is not
+/// committed.
 bool RebalanceMachine::committed(Handover& handover, TimePoint now) {
   const bool in_time = now < handover.deadline;
   if (steps_.commit_under_way()) {
