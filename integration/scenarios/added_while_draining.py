@@ -33,7 +33,9 @@ def scenario(run):
     for service in (first, second, third):
         expect(service.running(), "a member has ended")
         service.stop()
-    run.judge(Promises(stopped_clean=True))
+    # The client does not wait for the drain. What was at work when it joined ends in the middle of the join, in which nothing can
+    # be committed, and its partitions may be the second member's afterwards.
+    run.judge(Promises(stopped_clean=True, duplicates=PARTITIONS * WORKERS))
 
 
 if __name__ == "__main__":
