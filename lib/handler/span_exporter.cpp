@@ -24,7 +24,6 @@ using Json = nlohmann::json;
 constexpr std::size_t most_waiting = 4096;
 constexpr std::size_t most_in_request = 512;
 constexpr Duration linger = milliseconds(500);
-constexpr Duration request_limit = seconds(2);  // of the last ones together, too
 constexpr Duration between_lines = seconds(60);
 constexpr int consumer_kind = 5;  // SPAN_KIND_CONSUMER
 constexpr int status_error = 2;
@@ -145,7 +144,7 @@ SpanExporter::SpanExporter(SpanTarget target) : target_(std::move(target)) {
 }
 
 SpanExporter::~SpanExporter() {
-  ends_at_.store((SteadyClock::now() + request_limit).time_since_epoch().count());
+  ends_at_.store((SteadyClock::now() + target_.limit).time_since_epoch().count());
   {
     MutexLock lock(mutex_);
     ended_ = true;
@@ -175,8 +174,8 @@ SpanExporter::Counts SpanExporter::counts() const {
 /// Of a request that begins now.
 Duration SpanExporter::time_left() const {
   const auto at = ends_at_.load(std::memory_order_relaxed);
-  if (at == 0) return request_limit;
-  return std::min(request_limit, Duration(at) - SteadyClock::now().time_since_epoch());
+  if (at == 0) return target_.limit;
+  return std::min(target_.limit, Duration(at) - SteadyClock::now().time_since_epoch());
 }
 
 /// Waits for a request's worth, or for as long as spans may wait; nothing at the end.

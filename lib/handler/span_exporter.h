@@ -2,9 +2,9 @@
 // for many at once, on a thread of its own.
 //
 // Work never waits for it. What is not sent waits in a queue of at most 4,096 spans; beyond, spans are
-// dropped and counted, and the log says so once a minute at most. A request has 2 s; what the collector does
-// not take is counted and not sent again, and said once until it takes some again. At the end what waits is
-// sent, for at most 2 s.
+// dropped and counted, and the log says so once a minute at most. A request has 2 s (SpanTarget::limit); what
+// the collector does not take is counted and not sent again, and said once until it takes some again. At the
+// end what waits is sent, for at most as long as a request.
 //
 // Threads: any.
 #pragma once
@@ -41,6 +41,7 @@ struct SpanTarget {
   std::string url;
   std::string service;  ///< service.name
   std::string group;
+  Duration limit = seconds(2);  ///< of a request, and of the last ones together
 };
 
 /// The body of a request. Pure.

@@ -75,9 +75,12 @@ struct SilentLeader {
     for (int turn = 0; turn < turns; ++turn) {
       ask_about_silent_ones();
       const auto before = consumer->log_answer(healthy.front()).number;
-      consumer->ask_log(healthy.front(), false);
-      REQUIRE(eventually([&] { return consumer->log_answer(healthy.front()).number > before; }));
-      CHECK(consumer->log_answer(healthy.front()).error.empty());
+      // On a busy machine the half second of a question may end before its answer comes.
+      REQUIRE(eventually([&] {
+        consumer->ask_log(healthy.front(), false);
+        const auto answer = consumer->log_answer(healthy.front());
+        return answer.number > before && answer.error.empty();
+      }));
       CHECK(consumer->log_answer(healthy.front()).bounds.end == 0);
     }
   }
