@@ -146,11 +146,11 @@ std::optional<Event> Consumer::Implementation::translate_rebalance(rd_kafka_even
   const auto* list = rd_kafka_event_topic_partition_list(event);
   auto partitions = list == nullptr ? std::vector<TopicPartition>{} : from_list(*list);
   if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
-    join_watch->assignment();
+    join_watch->revocation_ends();
     return Assigned{std::move(partitions)};
   }
   const bool lost = rd_kafka_assignment_lost(handle.get()) != 0;
-  if (!lost && cooperative()) join_watch->revocation();
+  if (!lost && cooperative()) join_watch->revocation_begins();
   return Revoked{std::move(partitions), lost};
 }
 

@@ -55,7 +55,7 @@ rd_kafka_resp_err_t JoinWatch::on_request(rd_kafka_t*, int, const char*, std::in
   auto& watch = *static_cast<JoinWatch*>(self);
   if (api == heartbeat) watch.expect_for(patience);
   if (api == join_group) watch.joining_.store(true, std::memory_order_release);
-  if (api == join_group && watch.revocation_.load(std::memory_order_acquire))
+  if (api == join_group && watch.in_revocation_.load(std::memory_order_acquire))
     watch.overtaken_.store(true, std::memory_order_release);
   if (api == join_group || api == sync_group) watch.request_.store(true, std::memory_order_release);
   return RD_KAFKA_RESP_ERR_NO_ERROR;

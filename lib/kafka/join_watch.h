@@ -39,10 +39,10 @@ class JoinWatch {
   bool joining() const { return joining_.load(std::memory_order_acquire); }
   /// A request of a join waits for its answer, or is about to be sent: no time for a commit.
   bool under_way() const;
-  /// The client wants partitions back, in good order and under the cooperative protocol; an assignment
-  /// follows.
-  void revocation() { revocation_.store(true, std::memory_order_release); }
-  void assignment() { revocation_.store(false, std::memory_order_release); }
+  /// The client wants partitions back, in good order and under the cooperative protocol.
+  void revocation_begins() { in_revocation_.store(true, std::memory_order_release); }
+  /// The assignment has come that follows a revocation.
+  void revocation_ends() { in_revocation_.store(false, std::memory_order_release); }
   /// Partitions were given back: a join follows, at once or after the next assignment.
   void revoked();
   void assigned();
@@ -61,7 +61,7 @@ class JoinWatch {
 
   std::atomic<bool> joining_{false};
   std::atomic<bool> request_{false};  // JoinGroup or SyncGroup, on its way
-  std::atomic<bool> revocation_{false};
+  std::atomic<bool> in_revocation_{false};
   std::atomic<bool> overtaken_{false};
   std::atomic<bool> revoked_{false};
   std::atomic<std::int64_t> expected_until_ns_{0};  // a join may begin until then
