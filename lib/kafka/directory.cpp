@@ -51,11 +51,12 @@ const rd_kafka_metadata_topic_t* find_topic(const rd_kafka_metadata_t& metadata,
   return found == end ? nullptr : found;
 }
 
-TopicInfo info_of(const rd_kafka_metadata_topic_t& topic) {
+/// A partition that has a leader; the first one where none has.
+std::int32_t partition_to_ask(const rd_kafka_metadata_topic_t& topic) {
   const rd_kafka_metadata_partition_t* end = topic.partitions + topic.partition_cnt;
   const auto* led = std::find_if<const rd_kafka_metadata_partition_t*>(
       topic.partitions, end, [](const auto& partition) { return partition.leader >= 0; });
-  return {topic.topic, topic.partition_cnt, led == end ? 0 : led->id};
+  return led == end ? 0 : led->id;
 }
 
 Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, const std::string& expression) {
@@ -65,7 +66,8 @@ Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, con
                  "POSIX extended syntax, starting with ^"};
   std::vector<TopicInfo> found;
   for (const auto* t = metadata.topics; t != metadata.topics + metadata.topic_cnt; ++t)
-    if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR) found.push_back(info_of(*t));
+    if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+      found.push_back({t->topic, t->partition_cnt});
   return found;
 }
 
@@ -96,12 +98,14 @@ class Directory::Implementation {
   Result<MetadataPtr> metadata(rd_kafka_topic_t* only, Deadline deadline);
   Error absent(const std::string& topic, Deadline deadline);
   bool listen(Duration timeout);
+  TopicInfo found(const rd_kafka_metadata_topic_t& topic);
 
   const std::string group;
   bool group_denied = false;
   // The client tells a refusal only when it is new, so it is kept.
   std::set<std::string> denied_topics;
   std::set<std::string> answered_topics;
+  std::map<std::string, std::int32_t> asked_partitions;  // of topics that were found by their names
 
  private:
   static void on_error(rd_kafka_t*, int code, const char* words, void* self);
@@ -150,6 +154,11 @@ bool Directory::Implementation::listen(Duration timeout) {
   if (fetched) denied_topics.erase(topic);
   if (!topic.empty()) answered_topics.insert(topic);
   return true;
+}
+
+TopicInfo Directory::Implementation::found(const rd_kafka_metadata_topic_t& topic) {
+  asked_partitions[topic.topic] = partition_to_ask(topic);
+  return {topic.topic, topic.partition_cnt};
 }
 
 Error Directory::Implementation::no_answer(rd_kafka_resp_err_t code) const {
@@ -216,7 +225,7 @@ Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>&
     const auto* topic = find_topic(**all, name);
     if (topic == nullptr) return implementation_->absent(name, deadline);
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
-    found.push_back(info_of(*topic));
+    found.push_back(implementation_->found(*topic));
   }
   return found;
 }
@@ -227,7 +236,7 @@ Result<std::optional<TopicInfo>> Directory::find(const std::string& name, Durati
   const auto* topic = find_topic(**all, name);
   if (topic == nullptr || topic->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return {std::nullopt};
   if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
-  return std::optional(info_of(*topic));
+  return std::optional(implementation_->found(*topic));
 }
 
 Status Directory::create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
@@ -248,8 +257,8 @@ Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeou
   const auto deadline = Deadline::in(timeout);
   const ListPtr ends(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
   for (const auto& topic : topics)
-    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), topic.led)->offset =
-        RD_KAFKA_OFFSET_END;
+    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), self.asked_partitions[topic.name])
+        ->offset = RD_KAFKA_OFFSET_END;
   self.answered_topics.clear();
   rd_kafka_assign(self.handle(), ends.get());
   while (self.answered_topics.size() < topics.size() && !deadline.passed() && !given_up())

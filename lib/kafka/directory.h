@@ -20,7 +20,6 @@ namespace laneway::kafka {
 struct TopicInfo {
   std::string name;
   std::int32_t partitions = 0;
-  std::int32_t led = 0;  ///< a partition that has a leader; 0 where none has, or nobody was asked
 };
 
 class Directory {

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Duration exit_slack = milliseconds(3500);  // of the 5 s after the drain; the rest is the program's
 constexpr Duration retry_interval = milliseconds(300);  // while brokers and topics are waited for
+constexpr Duration one_question = seconds(1);           // to the brokers, meanwhile
 constexpr Duration live_limit = seconds(10);
 /// Room in the memory plan for partitions that are added later or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
@@ -74,7 +75,7 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
 /// user may not read; their lanes report that.
 Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_readable_topics(
     kafka::Directory& directory, Deadline deadline) {
-  auto topics = find_topics(directory, std::min<Duration>(deadline.left(), seconds(1)));
+  auto topics = find_topics(directory, std::min(deadline.left(), one_question));
   if (!topics || config.topics_by_pattern()) return topics;
   const auto patience = std::min<Duration>(deadline.left() / 2, kafka::Directory::longest_refusal);
   const auto stopping = [this] { return stops.load() > 0; };
@@ -95,7 +96,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
     if (topics) {
       std::uint64_t partitions = 0;
       brokers.store((*directory)->brokers());
-      cluster = (*directory)->cluster(seconds(1));
+      cluster = (*directory)->cluster(std::min(deadline.left(), one_question));
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       for (const auto& warning : limit_warnings(config, partitions, brokers.load(), allowed()))
         telemetry::warn("a limit of the process is low", {{"error", warning}});
