@@ -185,7 +185,10 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
         (good ? result.committed : result.failed).push_back({e.topic, e.partition});
         if (!good && result.error.empty()) result.error = error_text(partition_code);
         if (partition_code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) result.metadata_too_long = true;
-        if (passes(partition_code)) result.passing = true;
+        // Of a member that has joined: until the leader of the group has distributed the partitions.
+        const bool distributes =
+            partition_code == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS && join_watch->joining();
+        if (passes(partition_code) || distributes) result.passing = true;
       }
       return result;
     }

@@ -68,8 +68,7 @@ Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t pa
                     std::optional<Duration> retention, Duration timeout);
 /// What the user lacks when brokers refuse a request with `code`; nullptr when it is no refusal of access.
 const char* missing_right(rd_kafka_resp_err_t code);
-/// The coordinator moves, begins, or cannot be reached at the moment, or waits until the leader of the group
-/// has distributed the partitions.
+/// The coordinator moves, begins, or cannot be reached at the moment.
 bool passes(rd_kafka_resp_err_t code);
 /// `words` or the client's own for `code`, with what is missing where it is a refusal.
 std::string error_text(rd_kafka_resp_err_t code, const char* words = nullptr);

@@ -183,17 +183,6 @@ TEST_CASE("commits that fail are made again") {
   stop_cleanly(*service);
 }
 
-TEST_CASE("the last commit of a drain is made again while the group distributes its partitions") {
-  World world(1);
-  world.config.commit.interval = seconds(60);
-  const auto service = world.started();
-  world.produce(50);
-  CHECK(eventually([&] { return world.history.distinct_done() == 50; }));
-  world.cluster->fail_next(Cluster::Request::offset_commit, 3, Cluster::Failure::rebalancing);
-  stop_cleanly(*service);
-  CHECK(world.committed_offsets() == world.ends());
-}
-
 TEST_CASE("committed offsets that cannot be read at first are asked for again: nothing runs twice") {
   World world(1);
   world.rebalance_soon();
