@@ -14,9 +14,9 @@ namespace {
 /// What a random number decides; each has a stream of its own.
 enum class Purpose : std::uint64_t { hang = 1, fail, sleep_radius, sleep_angle };
 
-/// Uniform in [0, 1), the same for the same attempt on every machine.
-double uniform(const Attempt& attempt, Purpose purpose) {
-  std::uint64_t hash = static_cast<std::uint64_t>(purpose);
+/// Uniform in [0, 1), the same for the same call of the same attempt on every machine.
+double uniform(const Attempt& attempt, Purpose purpose, std::uint64_t call) {
+  auto hash = mixed(static_cast<std::uint64_t>(purpose) ^ mixed(call));
   for (const char c : attempt.record.topic()) hash = mixed(hash ^ static_cast<unsigned char>(c));
   hash = mixed(hash ^ static_cast<std::uint32_t>(attempt.record.partition()));
   hash = mixed(hash ^ static_cast<std::uint64_t>(attempt.record.offset()));
@@ -81,30 +81,33 @@ Outcome SimulateHandler::handle_record(const Attempt& attempt) {
   return does_nothing_ ? Outcome::done() : work(attempt);
 }
 
-Outcome SimulateHandler::work(const Attempt& attempt) const {
-  if (hangs(attempt)) {
+Outcome SimulateHandler::work(const Attempt& attempt) {
+  // Attempts that do not count have the same number, and must not all have the same end.
+  const bool differs = settings_.fail > 0 || settings_.hang > 0;
+  const auto call = differs ? calls_.fetch_add(1, std::memory_order_relaxed) : 0;
+  if (hangs(attempt, call)) {
     while (!attempt.stop.wait_until(SteadyClock::now() + std::chrono::hours(1))) {
     }
     return Outcome::retry("simulated hang, stopped");
   }
   Duration sleep = settings_.sleep.p50;
   if (settings_.sleep.p99)
-    sleep = simulated_sleep(settings_.sleep, uniform(attempt, Purpose::sleep_radius),
-                            uniform(attempt, Purpose::sleep_angle));
+    sleep = simulated_sleep(settings_.sleep, uniform(attempt, Purpose::sleep_radius, call),
+                            uniform(attempt, Purpose::sleep_angle, call));
   if (sleep > Duration::zero() && attempt.stop.wait_until(SteadyClock::now() + sleep))
     return Outcome::retry("stopped while asleep");
   if (settings_.spin > Duration::zero() && !spin(settings_.spin, attempt.stop))
     return Outcome::retry("stopped while busy");
-  if (settings_.fail > 0 && uniform(attempt, Purpose::fail) < settings_.fail)
+  if (settings_.fail > 0 && uniform(attempt, Purpose::fail, call) < settings_.fail)
     return Outcome::retry("simulated failure");
   return Outcome::done();
 }
 
-bool SimulateHandler::hangs(const Attempt& attempt) const {
+bool SimulateHandler::hangs(const Attempt& attempt, std::uint64_t call) const {
   const auto& partitions = settings_.hang_partitions;
   if (std::find(partitions.begin(), partitions.end(), attempt.record.partition()) != partitions.end())
     return true;
-  return settings_.hang > 0 && uniform(attempt, Purpose::hang) < settings_.hang;
+  return settings_.hang > 0 && uniform(attempt, Purpose::hang, call) < settings_.hang;
 }
 
 }  // namespace laneway::handler

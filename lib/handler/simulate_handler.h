@@ -1,13 +1,15 @@
 // `handler.simulate`: behaves like work, to try settings with.
 //
-// Which records fail, hang, or sleep for how long follows from topic, partition, offset and attempt alone, so
-// a run can be repeated. An attempt first hangs if it is one of those, else sleeps, then burns processor
-// time, then fails or is done. A stop ends any of it at once (answer: retry). With nothing configured an
-// attempt costs a virtual call.
+// Which records fail, hang, or sleep for how long follows from topic, partition, offset, attempt and, if some
+// fail or hang, the number of calls before. An attempt first hangs if it is one of those, else sleeps, then
+// burns processor time, then fails or is done. A stop ends any of it at once (answer: retry). With nothing
+// configured an attempt costs a virtual call.
 //
-// Threads: any number, nothing is shared.
+// Threads: any number; only the number of calls is shared.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -36,11 +38,12 @@ class SimulateHandler final : public RecordHandler {
  private:
   explicit SimulateHandler(const config::SimulateHandler& settings);
 
-  Outcome work(const Attempt& attempt) const;
-  bool hangs(const Attempt& attempt) const;
+  Outcome work(const Attempt& attempt);
+  bool hangs(const Attempt& attempt, std::uint64_t call) const;
 
   const config::SimulateHandler settings_;
   const bool does_nothing_;
+  std::atomic<std::uint64_t> calls_{0};
 };
 
 }  // namespace laneway::handler
