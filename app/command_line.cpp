@@ -57,9 +57,8 @@ int command_line(int argc, char** argv) {
   program.require_subcommand(1);
   program.get_formatter()->label("SUBCOMMAND", "VERB");
   program.footer(
-      "Exit codes: 0 done; 64 command line; 66 no such file or record; 69 broker, topic or address not to be "
-      "had; "
-      "70 internal\nor fatal client error; 75 stopped with work abandoned; 78 configuration.");
+      "Exit codes: 0 done; 64 command line; 66 no such file or record; 69 broker, topic or address "
+      "unavailable; 70 internal\nor fatal client error; 75 stopped with work abandoned; 78 configuration.");
   config::Source source;
   bool connect = false;
   CLI::App* run_verb = program.add_subcommand("run", "the service, in the foreground")->group("Verbs");

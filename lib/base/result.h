@@ -16,7 +16,7 @@ enum class ErrorKind {
   usage,          ///< The command line is wrong.
   no_input,       ///< A named file is not there or cannot be read.
   configuration,  ///< A setting is wrong.
-  unavailable,    ///< A broker, topic or address cannot be had now; trying again may help.
+  unavailable,    ///< A broker, topic or address is unavailable now; trying again may help.
   exhausted,      ///< This process or machine has run out of descriptors, threads or memory.
   timeout,        ///< A deadline passed; whether the thing happened is not known.
   fatal,          ///< The client library or the process is in a state it cannot leave.

@@ -30,7 +30,7 @@ struct Source {
 struct Loaded {
   /// Set if and only if there are no errors.
   std::optional<Config> config;
-  /// In the order of their places. The kind is usage for --set, no_input for a file that cannot be had, else
+  /// In the order of their places. The kind is usage for --set, no_input for a file that cannot be read, else
   /// configuration.
   std::vector<Error> errors;
   /// For the log: allowed, but seldom meant.

@@ -29,7 +29,7 @@ class Problems {
   /// `key` may be empty. The error's kind follows from the place: usage for the command line, else
   /// configuration.
   void add(const Place& place, const std::string& key, const std::string& what, std::string hint);
-  /// A file that cannot be had.
+  /// A file that cannot be read.
   void add_no_input(const Place& place, const std::string& what, std::string hint);
 
   /// Is something wrong about this key or below it, or does a misspelt one stand for it or for a group above

@@ -108,7 +108,7 @@ std::string hint_for(const std::string& variable, const Objection& objection) {
               : "its name stands for no key; LANEWAY_LANES__WORKERS is lanes.workers";
 }
 
-/// A secret's setting becomes one of the key that it is for. False when its file is not to be had.
+/// A secret's setting becomes one of the key that it is for. False when its file cannot be read.
 bool read_secret_file(Setting& setting, Problems& problems) {
   const auto content = read_secret(setting.value.text);
   if (!content) {

@@ -30,8 +30,8 @@ std::string reason_of(int error) { return std::generic_category().message(error)
 
 Error cannot_start(const std::string& program, int error) {
   if (const auto lacks = shortage_of(error))
-    return {ErrorKind::exhausted, "cannot start " + program + ": " + *lacks, ""};
-  return {ErrorKind::unavailable, "cannot start " + program + ": " + reason_of(error), ""};
+    return {ErrorKind::exhausted, "cannot start the program: " + program + ": " + *lacks, ""};
+  return {ErrorKind::unavailable, "cannot start the program: " + program + ": " + reason_of(error), ""};
 }
 
 struct Pipe {

@@ -59,7 +59,7 @@ struct CommitResult {
   /// Refused for a reason that passes, such as a coordinator that is only beginning: asking again soon helps.
   bool passing = false;
 };
-/// The answer to request_committed; `error` is set when it could not be had.
+/// The answer to request_committed; `error` is set when the offsets were unavailable.
 struct Committed {
   std::uint64_t request = 0;
   std::vector<CommittedOffset> offsets;

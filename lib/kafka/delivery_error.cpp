@@ -1,5 +1,7 @@
 #include "kafka/delivery_error.h"
 
+#include <string_view>
+
 namespace laneway::kafka {
 namespace {
 
@@ -49,6 +51,14 @@ const char* remedy(rd_kafka_resp_err_t code) {
   }
 }
 
+/// Without what says only who has found out: it would come first where errors are counted by their first
+/// words.
+std::string_view plain(std::string_view words) {
+  for (const std::string_view origin : {"Failed to enqueue message: ", "Local: ", "Broker: "})
+    if (words.starts_with(origin)) words.remove_prefix(origin.size());
+  return words;
+}
+
 }  // namespace
 
 Delivery failed_delivery(rd_kafka_resp_err_t code, const char* words, bool alone, std::int32_t partition) {
@@ -56,7 +66,7 @@ Delivery failed_delivery(rd_kafka_resp_err_t code, const char* words, bool alone
   if (code == another_is_invalid) status = DeliveryStatus::batch_refused;
   if (!alone && (status == DeliveryStatus::too_large || status == DeliveryStatus::invalid))
     status = DeliveryStatus::batch_refused;
-  std::string error = words;
+  std::string error(plain(words));
   if (const char* what = remedy(code)) error += std::string(" (") + what + ")";
   return {status, std::move(error), partition, no_offset};
 }

@@ -8,8 +8,9 @@
 
 namespace laneway::kafka {
 
-/// `words`: the library's own. `alone`: no other record was in the batch. Brokers refuse a batch as a whole,
-/// so of a batch of several it is not known which record is too large or invalid.
+/// `words`: the library's own, which the error repeats without "Local: " and "Broker: ". `alone`: no other
+/// record was in the batch. Brokers refuse a batch as a whole, so of a batch of several it is not known which
+/// record is too large or invalid.
 Delivery failed_delivery(rd_kafka_resp_err_t code, const char* words, bool alone, std::int32_t partition);
 
 }  // namespace laneway::kafka

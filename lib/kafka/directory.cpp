@@ -40,7 +40,8 @@ Error missing(const std::string& topic, rd_kafka_resp_err_t code) {
   if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
     return {ErrorKind::unavailable, "topic " + topic + ": access denied", missing_right(code)};
   if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
-    return {ErrorKind::unavailable, "topic " + topic + " does not exist", "create it, or correct `topics`"};
+    return {ErrorKind::unavailable, "topic " + topic + " does not exist",
+            "create it, or correct its name in the configuration"};
   return {ErrorKind::unavailable, "topic " + topic + ": " + rd_kafka_err2str(code), ""};
 }
 

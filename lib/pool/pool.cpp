@@ -53,7 +53,7 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
   {
     MutexLock lock(mutex_);
     notify_at_ = outstanding;
-    // Nothing is in and still it was refused: no thread is to be had, and calling at once would spin.
+    // Nothing is in and still it was refused: no thread is available, and calling at once would spin.
     if (threads_ == 0 && outstanding_ == 0 && !asynchronous_) return;
     if (!take_notification()) return;
   }

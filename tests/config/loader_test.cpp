@@ -310,7 +310,7 @@ TEST_CASE("no error shows a secret") {
   CHECK(shown.find(canary) == shown.npos);
 }
 
-TEST_CASE("a file that cannot be had is no input, one that is too large is bad configuration") {
+TEST_CASE("a file that cannot be read is no input, one that is too large is bad configuration") {
   CHECK(report(load({"/no/such.yaml", {}, {}}).errors) ==
         "/no/such.yaml: the file cannot be opened: No such file or directory (check the path)\n");
   CHECK(load({"/no/such.yaml", {}, {}}).kind() == ErrorKind::no_input);

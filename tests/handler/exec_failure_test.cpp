@@ -258,7 +258,7 @@ TEST_CASE("a program that cannot be started any more is unavailable") {
   const auto handler = made(config::ExecHandler{.command = {program}});
   const auto outcome = outcome_of(*handler, record_data(1, "v"));
   CHECK(outcome.verdict == Verdict::unavailable);
-  CHECK(outcome.reason == "cannot start " + program + ": No such file or directory");
+  CHECK(outcome.reason == "cannot start the program: " + program + ": No such file or directory");
 }
 
 TEST_CASE("a program that talks before it is asked is unavailable") {

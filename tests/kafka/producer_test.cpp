@@ -289,6 +289,17 @@ TEST_CASE("a record that was refused for another one of its batch is to be tried
   CHECK(failed_delivery(different_record, "w", false, 0).status == DeliveryStatus::batch_refused);
 }
 
+TEST_CASE("a record that is not written says why in words that begin with the cause") {
+  const auto error = [](const char* words) {
+    return failed_delivery(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, words, true, 0).error;
+  };
+  CHECK(error("Local: Unknown partition") == "Unknown partition");
+  CHECK(error("Failed to enqueue message: Local: Unknown topic") == "Unknown topic");
+  CHECK(error("Broker: Not enough in-sync replicas") == "Not enough in-sync replicas");
+  CHECK(error("Message timed out: Local: Host resolution failure") ==
+        "Message timed out: Local: Host resolution failure");
+}
+
 TEST_CASE("a topic that is not there is said") {
   const World world;
   Answers answers;

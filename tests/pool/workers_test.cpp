@@ -166,7 +166,7 @@ TEST_CASE("after a kick the estimate is forgotten, so that all workers take part
   CHECK(behind.all_ran());
 }
 
-TEST_CASE("without any thread to be had a batch is refused as full, and taken when there is one") {
+TEST_CASE("without any available thread a batch is refused as full, and taken when there is one") {
   std::atomic<int> calls{0};
   TestPool pool(limits(2, 10), run_jobs, TestPool::Finish::on_return, [&] { ++calls; });
   Jobs jobs(3);
