@@ -1,11 +1,10 @@
 #include "app/dlq/print.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/utc_time.h"
 #include "base/utf8.h"
 
 namespace laneway::dlq {
@@ -109,7 +108,7 @@ std::string description_text(const Letter& letter, std::int64_t now) {
     if (!value.empty()) out += cell(name, 16) + delivery::clean_text(value) + '\n';
   };
   const auto time = [&](std::int64_t ms) {
-    return ms < 0 ? "" : time_text(ms) + " (" + age_text(now - ms) + " ago)";
+    return ms < 0 ? "" : utc_time(ms) + " (" + age_text(now - ms) + " ago)";
   };
   line("origin", origin_of(letter));
   line("reason", kind_of(letter));
@@ -143,16 +142,6 @@ std::string age_text(std::int64_t ms) {
   if (s < 72 * 3600) return std::to_string(s / 3600) + " h";
   if (s < 1000 * 86400) return std::to_string(s / 86400) + " d";
   return std::to_string(s / (365 * 86400)) + " y";
-}
-
-std::string time_text(std::int64_t ms) {
-  const std::time_t whole = ms / 1000;
-  tm parts{};
-  if (::gmtime_r(&whole, &parts) == nullptr) return std::to_string(ms) + " ms";
-  char text[64];
-  const auto length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text + length, sizeof text - length, ".%03dZ", static_cast<int>(ms % 1000));
-  return text;
 }
 
 std::string table_heading() {

@@ -27,7 +27,5 @@ std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_by
 std::string cell(std::string_view text, std::size_t width);
 /// "42 s", "3 m", "5 h", "12 d", "3 y".
 std::string age_text(std::int64_t ms);
-/// "2026-11-21T10:30:05.123Z"
-std::string time_text(std::int64_t ms);
 
 }  // namespace laneway::dlq
