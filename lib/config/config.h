@@ -46,6 +46,11 @@ struct SimulateHandler {
 
 enum class BatchFormat : std::uint8_t { json, ndjson };
 
+/// What a status of a web service means for its record.
+enum class StatusVerdict : std::uint8_t { done, retry, reject, unavailable };
+/// By status (404), or by class (5 for 5xx).
+using StatusVerdicts = std::map<std::uint16_t, StatusVerdict>;
+
 /// `handler.http`: a POST for each record, or for several.
 struct HttpHandler {
   std::string url;
@@ -54,6 +59,7 @@ struct HttpHandler {
   /// Record headers passed on as request headers, by name.
   std::vector<std::string> headers;
   Duration max_retry_after = seconds(60);  ///< cap on what a server may ask for
+  StatusVerdicts statuses;                 ///< instead of the table in lib/handler/http_answer.h
   std::string authorization_file;          ///< empty: none
   std::string authorization;               ///< what is in it, the header's value; secret
   std::string ca_file;                     ///< empty: the system's certificates
@@ -165,9 +171,9 @@ struct RetryDelay {
 };
 
 struct Retry {
-  std::uint32_t attempts = 5;  ///< in all; without dead letters there is no limit
+  std::uint32_t attempts = 8;  ///< in all; without dead letters there is no limit
   Duration max_elapsed = std::chrono::minutes(5);
-  Duration backoff = milliseconds(100);
+  Duration backoff = milliseconds(500);  ///< with the attempts: half a minute at least
   Duration max_backoff = seconds(30);
   std::uint32_t max_waiting = 1000;
   /// Retry topics of every topic, from the shortest delay to the longest; none: there are none.
@@ -184,8 +190,8 @@ struct DeadLetter {
   /// ever.
   std::string topic;
   DeadLetterHeaders headers = DeadLetterHeaders::spring;
-  bool create = true;            ///< topics that are missing at the start
-  std::uint64_t max_rate = 100;  ///< a second, over a minute; 0: no limit
+  bool create = true;          ///< topics that are missing at the start
+  std::uint64_t max_rate = 5;  ///< rejected records a second, over a minute; 0: no limit
 
   bool enabled() const { return !topic.empty(); }
 };

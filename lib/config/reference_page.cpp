@@ -69,7 +69,7 @@ constexpr Section page_sections[] = {
      "retry: { attempts: 3, topics: [5s, 1m, 10m] }\ndead_letter: { topic: \"{topic}-dlt\" }\n"},
     {"ledger", "The oldest record that is not done, which holds back the commits of its partition.",
      "ledger: { max_age: 30m, policy: dead_letter }\ndead_letter: { topic: \"{topic}-dlt\" }\n"},
-    {"dead_letter", "Where records go that are given up. Without a topic they are tried for ever.",
+    {"dead_letter", "Where records go that are given up. Without a topic they are tried forever.",
      "dead_letter: { topic: \"{topic}-dlt\", headers: connect }\n"},
     {"breaker", "An outage of what the handler talks to: lanes hold until it is over.",
      "breaker: { failures: 10, probe: 2s }\n"},

@@ -10,6 +10,7 @@
 #include "config/read_file.h"
 #include "config/schema_failure.h"
 #include "config/schema_produce.h"
+#include "config/schema_statuses.h"
 
 namespace laneway::config {
 namespace {
@@ -213,6 +214,7 @@ void add_handlers(std::vector<Property>& table) {
   table.push_back(headers_property());
   table.push_back(duration("handler.http.max_retry_after", Duration::zero(), hours(1),
                            "longest Retry-After that is honoured", AT_HTTP(max_retry_after)));
+  table.push_back(statuses_property());
   table.push_back(file_property("handler.http.authorization_file",
                                 "holds the header Authorization of the requests, such as Bearer and a token",
                                 AT_HTTP(authorization_file), AT_HTTP(authorization), read_header_value));

@@ -45,16 +45,19 @@ std::string check_delays(const std::vector<RetryDelay>& delays) {
 }
 
 void add_retry(std::vector<Property>& table) {
-  table.push_back(count("retry.attempts", 1, 1'000'000,
-                        "attempts at a record in all; then it goes to the dead-letter topic, if there is one",
-                        AT(retry.attempts)));
+  table.push_back(
+      count("retry.attempts", 1, 1'000'000,
+            "attempts at a record that fails while other records succeed; then it goes to the dead-letter "
+            "topic, if there is one",
+            AT(retry.attempts)));
   table.push_back(duration("retry.backoff", milliseconds(1), hours(24),
                            "delay before the second attempt; then it doubles", AT(retry.backoff)));
   table.push_back(duration("retry.max_backoff", milliseconds(1), hours(24), "longest delay between attempts",
                            AT(retry.max_backoff)));
   table.push_back(duration(
       "retry.max_elapsed", milliseconds(1), hours(24 * 7),
-      "a record's attempts and the delays between them, in all; then it goes to the dead-letter topic",
+      "a record's attempts that count and the delays between them, in all; then it goes to the dead-letter "
+      "topic",
       AT(retry.max_elapsed)));
   table.push_back(count("retry.max_waiting", 1, 1'000'000,
                         "records of one partition that wait for a retry; beyond, the lane holds",
@@ -77,7 +80,7 @@ void add_retry(std::vector<Property>& table) {
 void add_ledger(std::vector<Property>& table) {
   table.push_back(
       duration("ledger.max_age", Duration::zero(), hours(24 * 7),
-               "the oldest record that is not done may hold back the commits for so long; 0ms: for ever",
+               "the oldest record that is not done may hold back the commits for so long; 0ms: forever",
                AT(ledger.max_age)));
   table.push_back(choice<LedgerPolicy>(
       "ledger.policy", {{"hold", LedgerPolicy::hold}, {"dead_letter", LedgerPolicy::dead_letter}},
@@ -88,7 +91,7 @@ void add_ledger(std::vector<Property>& table) {
 
 void add_dead_letter(std::vector<Property>& table) {
   table.push_back(text("dead_letter.topic", "a topic, in which {topic} is the record's own; \"\" for none",
-                       "where records go that cannot be processed; without it they are retried for ever",
+                       "where records go that cannot be processed; without it they are retried forever",
                        AT(dead_letter.topic), check_topic_template));
   table.push_back(choice<DeadLetterHeaders>(
       "dead_letter.headers", {{"spring", DeadLetterHeaders::spring}, {"connect", DeadLetterHeaders::connect}},
@@ -98,21 +101,24 @@ void add_dead_letter(std::vector<Property>& table) {
       flag("dead_letter.create",
            "a dead-letter topic that is missing at the start is created, with unlimited retention",
            AT(dead_letter.create)));
-  table.push_back(count("dead_letter.max_rate", 0, 1'000'000,
-                        "dead letters a second over a minute; beyond it is an outage: none are written, and "
-                        "lanes hold; 0: no limit",
-                        AT(dead_letter.max_rate)));
+  table.push_back(
+      count("dead_letter.max_rate", 0, 1'000'000,
+            "records a second, over a minute, that may be rejected beyond those that are done; when more are "
+            "rejected, none is given up, and they are tried again; 0: no limit",
+            AT(dead_letter.max_rate)));
 }
 
 void add_breaker(std::vector<Property>& table) {
-  table.push_back(count("breaker.failures", 0, 1'000'000,
-                        "failed calls in a row, or half of all calls in the window, that mean the downstream "
-                        "is out; a call of several records is one call; 0: no breaker",
-                        AT(breaker.failures)));
-  table.push_back(duration("breaker.window", seconds(1), hours(1), "the time over which calls are counted",
+  table.push_back(count(
+      "breaker.failures", 0, 1'000'000,
+      "so many different records in a row, at least, or half of those in the window must fail before the "
+      "downstream is taken to be out; 0: it never is, and each failure counts against its record",
+      AT(breaker.failures)));
+  table.push_back(duration("breaker.window", seconds(1), hours(1),
+                           "the time in which the calls of different records are compared",
                            AT(breaker.window)));
   table.push_back(duration("breaker.probe", milliseconds(1), hours(1),
-                           "how long a downstream is left alone before one record asks again",
+                           "how long a downstream that is out is left alone before another record asks",
                            AT(breaker.probe)));
   table.push_back(
       duration("breaker.slow", Duration::zero(), hours(1),

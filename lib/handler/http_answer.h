@@ -1,13 +1,17 @@
 // What became of an http request, and the verdict that follows. Pure; the table is tested row by row.
 //
-//   2xx                                               done
-//   408, 429, 5xx but the next row's; anything odd    retry       (429: after Retry-After)
-//   502, 503, 504                                     unavailable (503: after Retry-After)
-//   no connection: refused, name, TLS, not in time    unavailable
-//   closed or reset after the request was sent        retry
-//   no complete answer in time                        retry, cause timeout
-//   3xx                                               reject: redirects are not followed
-//   other 4xx                                         reject
+//   2xx                                            done
+//   400, 409, 412, 413, 415, 422, 431, 451         reject: these statuses are about the record
+//   429                                            unavailable, cause throttled, after Retry-After
+//   502, 503, 504                                  unavailable, after Retry-After
+//   no connection: refused, name, TLS, not in time unavailable
+//   closed or reset after the request was sent     retry
+//   no complete answer in time                     retry, cause timeout
+//   3xx, every other 4xx, every other 5xx          retry: the record, the endpoint, the credentials or the
+//   moment
+//                                                  may be the cause; the outcomes of other records show which
+//
+// Redirects are not followed. `handler.http.statuses` gives a status, or a class of them, another verdict.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +19,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "config/config.h"
 #include "handler/outcome.h"
 
 namespace laneway::handler {
@@ -24,7 +29,6 @@ enum class Transport : std::uint8_t {
   not_connected,  ///< Nothing of the request was sent.
   no_resources,   ///< Likewise, because this process has run out of something; `problem` says of what.
   broken,         ///< The connection ended between the request and the end of the answer.
-  stale,  ///< Like broken, before any answer and on a connection that had been idle: a new one may do.
   timed_out,
   stopped,
 };
@@ -40,8 +44,13 @@ struct HttpAnswer {
   bool cut = false;  ///< the body is longer
 };
 
-/// `server` names the other side in reasons ("example.org:443"); a larger retry_after counts as
-/// `max_retry_after`.
-Outcome verdict_of(const HttpAnswer& answer, const std::string& server, Duration max_retry_after);
+/// As configured.
+struct AnswerRules {
+  Duration max_retry_after{};  ///< a larger retry_after counts as this
+  config::StatusVerdicts statuses{};
+};
+
+/// `server` names the other side in reasons ("example.org:443").
+Outcome verdict_of(const HttpAnswer& answer, const std::string& server, const AnswerRules& rules);
 
 }  // namespace laneway::handler

@@ -153,13 +153,15 @@ void add_batch_headers(std::size_t records, RequestHeaders& headers) {
   headers.add("Laneway-Records", std::to_string(records));
 }
 
+bool is_spoilt(const HttpAnswer& answer, std::size_t records, const std::string& server,
+               const AnswerRules& rules) {
+  return records > 1 && verdict_of(answer, server, rules).verdict == Verdict::reject;
+}
+
 std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,
-                                    Duration max_retry_after) {
-  Outcome all = verdict_of(answer, server, max_retry_after);
-  if (all.verdict == Verdict::reject && records > 1) {
-    all = Outcome::retry(all.reason + " (to a request of " + std::to_string(records) +
-                         " records; each is tried again alone)");
-  } else if (all.verdict == Verdict::done) {
+                                    const AnswerRules& rules) {
+  const Outcome all = verdict_of(answer, server, rules);
+  if (all.verdict == Verdict::done) {
     const auto unfit = [&](const Error& error) {
       return std::vector(records, Outcome::retry("the answer of " + server + " " + error.message));
     };

@@ -83,8 +83,8 @@ class HttpClient::Multi {
   SocketEvents& sockets_;
 };
 
-HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits, StaleConnections& stale)
-    : endpoint_(endpoint), limits_(limits), stale_(stale), most_in_air_(limits.connections) {}
+HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits)
+    : endpoint_(endpoint), limits_(limits), most_in_air_(limits.connections) {}
 
 HttpClient::~HttpClient() = default;
 
@@ -99,8 +99,7 @@ HttpClient::Multi& HttpClient::multi_with_room() {
   return *multis_.back();
 }
 
-void HttpClient::begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers,
-                       bool again) {
+void HttpClient::begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers) {
   std::unique_ptr<HttpTransfer> transfer;
   if (idle_.empty()) {
     transfer = std::make_unique<HttpTransfer>(endpoint_, connecting_, sockets_);
@@ -109,7 +108,11 @@ void HttpClient::begin(HttpExchange& exchange, std::string_view body, const Requ
     idle_.pop_back();
   }
   curl_easy_setopt(transfer->handle(), CURLOPT_PRIVATE, &exchange);
-  transfer->prepare(body, headers, again && stale_.suspected());
+  transfer->prepare(body, headers);
+  put_up(exchange, std::move(transfer));
+}
+
+void HttpClient::put_up(HttpExchange& exchange, std::unique_ptr<HttpTransfer> transfer) {
   Multi& multi = multi_with_room();
   check(curl_multi_add_handle(multi.handle, transfer->handle()));
   exchange.transfer_ = std::move(transfer);
@@ -199,9 +202,12 @@ void HttpClient::conclude_ended(Multi& multi) {
     auto& exchange = *reinterpret_cast<HttpExchange*>(owner);
     const int code = message->data.result;
     auto transfer = take_down(exchange);
+    if (transfer->prepare_again(code)) {
+      put_up(exchange, std::move(transfer));
+      continue;
+    }
     const HttpAnswer answer = transfer->conclude(code);
     if (answer.transport == Transport::no_resources) make_do();
-    if (answer.transport == Transport::stale) stale_.found();
     idle_.push_back(std::move(transfer));
     exchange.answered(answer);
   }

@@ -25,7 +25,6 @@
 #include "base/time.h"
 #include "handler/http_transfer.h"
 #include "handler/socket_events.h"
-#include "handler/stale_connections.h"
 
 namespace laneway::handler {
 
@@ -56,8 +55,8 @@ struct HttpLimits {
 
 class HttpClient {
  public:
-  /// `endpoint` and `stale` outlive the client. Throws std::bad_alloc, std::system_error.
-  HttpClient(const HttpEndpoint& endpoint, HttpLimits limits, StaleConnections& stale);
+  /// `endpoint` outlives the client. Throws std::bad_alloc, std::system_error.
+  HttpClient(const HttpEndpoint& endpoint, HttpLimits limits);
   /// After all its exchanges. An exchange that is destroyed in the air cuts its request off.
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
@@ -65,10 +64,9 @@ class HttpClient {
 
   /// Whether a request may begin.
   bool has_room() const { return in_air_ < most_in_air_ && connecting_ < limits_.connecting; }
-  /// `body` and the exchange stay where they are until it is answered or cancelled. `again`: an earlier
-  /// request failed, perhaps on a stale connection, so that this one gets a new connection while others may
-  /// be stale too. Throws std::bad_alloc, std::runtime_error.
-  void begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers, bool again);
+  /// `body` and the exchange stay where they are until it is answered or cancelled. Throws std::bad_alloc,
+  /// std::runtime_error.
+  void begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers);
   /// Cuts off the request, and its connection unless other requests share it. The exchange is not told.
   void cancel(HttpExchange& exchange);
   /// The same, because the endpoint's time is over: what became of it.
@@ -83,6 +81,7 @@ class HttpClient {
   class Multi;
 
   Multi& multi_with_room();
+  void put_up(HttpExchange& exchange, std::unique_ptr<HttpTransfer> transfer);
   std::unique_ptr<HttpTransfer> take_down(HttpExchange& exchange);
   void send_begun();
   Duration until_timer(Duration at_most) const;
@@ -93,7 +92,6 @@ class HttpClient {
 
   const HttpEndpoint& endpoint_;
   const HttpLimits limits_;
-  StaleConnections& stale_;
   SocketEvents sockets_;
   std::vector<std::unique_ptr<Multi>> multis_;  // made as they are needed
   std::vector<Multi*> begun_;                   // have requests that are not sent; perhaps more than once

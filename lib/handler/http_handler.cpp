@@ -66,11 +66,12 @@ std::uint32_t HttpHandler::threads(const config::HttpHandler& settings) {
 
 HttpHandler::HttpHandler(const config::HttpHandler& settings, const std::string& server)
     : server_(server),
-      timeout_(settings.timeout + (settings.batch.records > 0 ? settings.batch.linger : Duration::zero())) {
+      // A record of a batch may be sent twice (http_sender.h).
+      timeout_(settings.batch.records > 0 ? 2 * settings.timeout + settings.batch.linger : settings.timeout) {
   const std::uint32_t loops = threads(settings);
   for (std::uint32_t i = 0; i < loops; ++i) {
     const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};
-    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits, stale_));
+    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits));
   }
 }
 

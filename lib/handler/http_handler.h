@@ -46,7 +46,6 @@ class HttpHandler final : public Handler {
 
   const std::string server_;  // host:port
   const Duration timeout_;
-  StaleConnections stale_;                        // before the loops, which use it
   std::vector<std::unique_ptr<HttpLoop>> loops_;  // at least one
 };
 

@@ -4,9 +4,8 @@
 
 namespace laneway::handler {
 
-HttpLoop::HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits,
-                   StaleConnections& stale)
-    : connections_(limits.connections), sender_(settings, std::move(server), limits, stale) {
+HttpLoop::HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits)
+    : connections_(limits.connections), sender_(settings, std::move(server), limits) {
   // The thread reads its own number (is_here()), so the mutex keeps it from its work until that is there.
   MutexLock lock(mutex_);
   thread_ = std::thread([this] { run(); });

@@ -19,9 +19,8 @@ namespace laneway::handler {
 
 class HttpLoop {
  public:
-  /// `stale` outlives the loop. Throws std::bad_alloc, std::system_error.
-  HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits,
-           StaleConnections& stale);
+  /// Throws std::bad_alloc, std::system_error.
+  HttpLoop(const config::HttpHandler& settings, std::string server, HttpLimits limits);
   /// Cuts off what is in the air; tasks end as far as they were answered.
   ~HttpLoop();
   HttpLoop(const HttpLoop&) = delete;

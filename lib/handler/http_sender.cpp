@@ -51,13 +51,18 @@ class HttpSender::Request final : public HttpExchange {
   HttpSender& sender_;
 };
 
-HttpSender::HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits,
-                       StaleConnections& stale)
+bool HttpSender::Work::goes_alone() const {
+  const auto* before = attempt->failures;
+  const bool has_failed = before != nullptr && before->last_ms > 0 && !before->unavailable;
+  return spoilt || attempt->number > 1 || has_failed;
+}
+
+HttpSender::HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits)
     : endpoint_(endpoint_of(settings, std::move(server))),
       passed_on_(settings.headers),
-      max_retry_after_(settings.max_retry_after),
+      rules_{settings.max_retry_after, settings.statuses},
       batch_(settings.batch),
-      client_(endpoint_, limits, stale),
+      client_(endpoint_, limits),
       next_look_(SteadyClock::now() + look_interval) {}
 
 HttpSender::~HttpSender() = default;
@@ -80,7 +85,7 @@ void HttpSender::serve() {
 Duration HttpSender::until_due() const {
   if (waiting_.empty() || !client_.has_room()) return look_interval;
   const Work& first = *waiting_.front();
-  if (waiting_.size() >= batch_.records || first.attempt->number > 1) return Duration::zero();
+  if (waiting_.size() >= batch_.records || first.goes_alone()) return Duration::zero();
   return std::max(first.since + batch_.linger - SteadyClock::now(), Duration::zero());
 }
 
@@ -98,7 +103,7 @@ std::vector<std::string> HttpSender::take_works(std::vector<WorkPtr>& works) {
   std::size_t bytes = 0;
   bool full = false;
   while (!full && !waiting_.empty()) {
-    const bool alone = waiting_.front()->attempt->number > 1;
+    const bool alone = waiting_.front()->goes_alone();
     if (alone && !works.empty()) break;
     works.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
@@ -121,14 +126,13 @@ void HttpSender::begin(Request& request) {
     const auto records = take_works(request.works);
     headers_.clear();
     const Attempt& attempt = *request.works.front()->attempt;
-    const bool again = attempt.number > 1;
     if (batch_.records > 0) {
       request.body = batch_body(batch_.format, records);
       add_batch_headers(records.size(), headers_);
-      return client_.begin(request, request.body, headers_, again);
+      return client_.begin(request, request.body, headers_);
     }
     add_request_headers(attempt, passed_on_, headers_);
-    client_.begin(request, attempt.record.value().value_or(""), headers_, again);
+    client_.begin(request, attempt.record.value().value_or(""), headers_);
   } catch (const std::bad_alloc&) {
     not_begun(request, Outcome::local("no request to " + endpoint_.server + ": " + *shortage_of(ENOMEM)));
   } catch (...) {
@@ -149,10 +153,11 @@ bool HttpSender::missed_connecting(const Request& request, const HttpAnswer& ans
 
 void HttpSender::conclude(Request& request, const HttpAnswer& answered) {
   const auto ended = take_out(request);
-  if (missed_connecting(*ended, answered)) {
-    for (auto work = ended->works.rbegin(); work != ended->works.rend(); ++work)
-      if (*work) waiting_.push_front(std::move(*work));
-    return;
+  if (missed_connecting(*ended, answered)) return wait_again(*ended);
+  if (is_spoilt(*ended, answered)) {
+    for (const WorkPtr& work : ended->works)
+      if (work) work->spoilt = true;
+    return wait_again(*ended);
   }
   auto outcomes = verdicts(*ended, answered);
   const auto counted = ended->counted(outcomes);
@@ -162,10 +167,19 @@ void HttpSender::conclude(Request& request, const HttpAnswer& answered) {
   }
 }
 
+/// Before all others.
+void HttpSender::wait_again(Request& request) {
+  for (auto work = request.works.rbegin(); work != request.works.rend(); ++work)
+    if (*work) waiting_.push_front(std::move(*work));
+}
+
+bool HttpSender::is_spoilt(const Request& request, const HttpAnswer& answer) const {
+  return handler::is_spoilt(answer, request.works.size(), endpoint_.server, rules_);
+}
+
 std::vector<Outcome> HttpSender::verdicts(const Request& request, const HttpAnswer& answer) const {
-  if (batch_.records > 0)
-    return batch_verdicts(answer, request.works.size(), endpoint_.server, max_retry_after_);
-  return {verdict_of(answer, endpoint_.server, max_retry_after_)};
+  if (batch_.records > 0) return batch_verdicts(answer, request.works.size(), endpoint_.server, rules_);
+  return {verdict_of(answer, endpoint_.server, rules_)};
 }
 
 std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {
@@ -183,6 +197,7 @@ void HttpSender::answer(WorkPtr work, Outcome outcome) {
   if (++work->index == work->task.size() || work->task.wanted_back()) return;
   announce();
   work->attempt.emplace(work->task.attempt(work->index));
+  work->spoilt = false;
   wait_for_turn(std::move(work));
 }
 
@@ -225,7 +240,7 @@ void HttpSender::end_late(Request& request) {
 void HttpSender::answer_stopped(std::vector<WorkPtr> works, bool ended) {
   HttpAnswer stopped;
   stopped.transport = Transport::stopped;
-  auto outcome = verdict_of(stopped, endpoint_.server, max_retry_after_);
+  auto outcome = verdict_of(stopped, endpoint_.server, rules_);
   for (WorkPtr& work : works) {
     outcome.same_call = !std::exchange(ended, false);
     answer(std::move(work), outcome);

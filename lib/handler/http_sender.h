@@ -11,9 +11,12 @@
 // Batches: a request takes records as they come, of all lanes, until it has batch.records or batch.bytes, or
 // its first record has waited for batch.linger. Never two records of one task, so that order holds however
 // the service works on them: records of one key (of one partition, where that is the order) are never in the
-// air together. A record that is tried again is sent in a request of its own: then one that spoils whatever
-// request it is in spoils no other record. For the breaker a request is one call, whatever its records are
-// answered (Outcome::same_call).
+// air together. A record that has failed is sent in a request of its own next, also where the attempt did not
+// count: then one that spoils whatever request it is in spoils no other record. Where the service was not
+// available, or asked for fewer calls, the record stays with others. The records of a request that is
+// rejected as a whole are sent again at once, each in a request of its own: the rejection itself is nobody's,
+// neither an attempt nor a call. For the breaker a request is one call, whatever its records are answered
+// (Outcome::same_call).
 //
 // Memory: bounded by who adds tasks. The lanes' slots do it: a pool hands over no more claims than
 // lanes.workers, and a task of most_per_task() == 1 is one record or the records of one key.
@@ -37,9 +40,8 @@ namespace laneway::handler {
 
 class HttpSender {
  public:
-  /// `server`: host:port, for reasons. `stale` outlives the sender. Throws std::bad_alloc, std::system_error.
-  HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits,
-             StaleConnections& stale);
+  /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
+  HttpSender(const config::HttpHandler& settings, std::string server, HttpLimits limits);
   /// Requests in the air are cut off; tasks end as far as they were answered.
   ~HttpSender();
   HttpSender(const HttpSender&) = delete;
@@ -60,11 +62,13 @@ class HttpSender {
   /// A task and which of its records has its turn.
   struct Work {
     explicit Work(Task given) : task(std::move(given)), attempt(task.attempt(0)) {}
+    bool goes_alone() const;
     bool stopped() const { return attempt->stop.stop_requested(); }
     Task task;
     std::uint32_t index = 0;
     std::optional<Attempt> attempt;
-    TimePoint since;  // when it began to wait, for batches
+    TimePoint since;      // when it began to wait, for batches
+    bool spoilt = false;  // a request with this record and others was rejected
   };
   using WorkPtr = std::unique_ptr<Work>;
   class Request;
@@ -76,6 +80,8 @@ class HttpSender {
   void begin(Request& request);
   void not_begun(Request& request, const Outcome& outcome);
   void conclude(Request& request, const HttpAnswer& answer);
+  void wait_again(Request& request);
+  bool is_spoilt(const Request& request, const HttpAnswer& answer) const;
   std::vector<Outcome> verdicts(const Request& request, const HttpAnswer& answer) const;
   std::unique_ptr<Request> take_out(Request& request);
   void answer(WorkPtr work, Outcome outcome);
@@ -88,7 +94,7 @@ class HttpSender {
 
   const HttpEndpoint endpoint_;
   const std::vector<std::string> passed_on_;
-  const Duration max_retry_after_;
+  const AnswerRules rules_;
   const config::HttpHandler::Batch batch_;
   std::atomic<std::uint32_t> load_{0};
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t longest_answer =
     64 * 1024;                         // headers and body, unless more is kept; the rest is not read
+constexpr int most_sendings = 2;       // of one request
 constexpr long receive_buffer = 4096;  // answers are short, and there may be a thousand transfers
 
 /// Value of `line` when it is the header `name`.
@@ -82,11 +83,15 @@ struct HttpTransfer::Callbacks {
   static int before_sending(void* self_pointer, char*, char*, int, int) {
     auto& self = *static_cast<HttpTransfer*>(self_pointer);
     self.leave_connecting();
-    return ++self.sendings_ == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+    self.sent_ = true;
+    // For a second sending. Where one connection carries all requests, one new connection is enough for all.
+    if (!self.multiplexes_) curl_easy_setopt(self.easy_, CURLOPT_FRESH_CONNECT, 1L);
+    return ++self.sendings_ <= most_sendings ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
   }
 
   static curl_socket_t open(void* self_pointer, curlsocktype, curl_sockaddr* address) {
     auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    self.enter_connecting();
     const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (socket >= 0)
       self.sockets_.opened(socket);
@@ -158,7 +163,7 @@ std::size_t HttpTransfer::count(std::size_t bytes) {
   return 0;  // ends the transfer
 }
 
-void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers, bool anew) {
+void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers) {
   answer_ = {};
   received_ = 0;
   sendings_ = 0;
@@ -168,9 +173,18 @@ void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers,
   set_headers(headers);
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
-  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, anew ? 1L : 0L);
-  counted_ = true;
-  ++connecting_;
+  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, 0L);
+  enter_connecting();
+}
+
+bool HttpTransfer::prepare_again(int code) {
+  long new_connections = 0;
+  curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &new_connections);
+  const bool met_closed = sent_ && received_ == 0 && new_connections == 0;
+  if (code == CURLE_OK || sendings_ != 1 || !met_closed) return false;
+  error_text_[0] = '\0';
+  enter_connecting();
+  return true;
 }
 
 void HttpTransfer::set_headers(const RequestHeaders& headers) {
@@ -182,6 +196,11 @@ void HttpTransfer::set_headers(const RequestHeaders& headers) {
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_.data());
 }
 
+void HttpTransfer::enter_connecting() {
+  sent_ = false;
+  if (!std::exchange(counted_, true)) ++connecting_;
+}
+
 void HttpTransfer::leave_connecting() {
   if (std::exchange(counted_, false)) --connecting_;
 }
@@ -189,7 +208,7 @@ void HttpTransfer::leave_connecting() {
 HttpAnswer HttpTransfer::time_out(Duration after) {
   leave_connecting();
   answer_.transport = Transport::timed_out;
-  answer_.sent = sendings_ > 0;
+  answer_.sent = sent_;
   answer_.problem =
       (answer_.sent ? std::to_string(received_) + " bytes received after " : std::string("none after ")) +
       std::to_string(duration_cast<milliseconds>(after).count()) + " ms";
@@ -201,7 +220,7 @@ void HttpTransfer::abandon() { leave_connecting(); }
 /// What this process lacked, where that is why nothing was sent. Of names that are looked up and of files of
 /// certificates libcurl does not say why they failed.
 std::optional<std::string> HttpTransfer::shortage(int code) const {
-  if (sendings_ > 0) return std::nullopt;
+  if (sent_) return std::nullopt;
   if (auto lacks = shortage_of(socket_error_)) return lacks;
   if (auto lacks = shortage_of_files()) return lacks;
   if (code == CURLE_OUT_OF_MEMORY) return shortage_of(ENOMEM);
@@ -215,7 +234,10 @@ HttpAnswer HttpTransfer::conclude(int code) {
   long status = 0;
   curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
-  answer_.sent = sendings_ > 0;
+  answer_.sent = sent_;
+  long version = CURL_HTTP_VERSION_NONE;
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+  if (version != CURL_HTTP_VERSION_NONE) multiplexes_ = version >= CURL_HTTP_VERSION_2_0;
   if (code == CURLE_OK || cut_) return std::move(answer_);
   const char* text =
       error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(static_cast<CURLcode>(code));
@@ -225,10 +247,9 @@ HttpAnswer HttpTransfer::conclude(int code) {
   } else if (const auto lacks = shortage(code)) {
     answer_.transport = Transport::no_resources;
     answer_.problem = *lacks;
-  } else if (sendings_ == 0) {
-    answer_.transport = Transport::not_connected;
   } else {
-    answer_.transport = sendings_ > 1 ? Transport::stale : Transport::broken;
+    answer_.transport = sent_ ? Transport::broken : Transport::not_connected;
+    if (sendings_ > most_sendings) answer_.problem = "a second connection was closed before an answer, too";
   }
   return std::move(answer_);
 }

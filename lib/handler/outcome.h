@@ -19,11 +19,12 @@ enum class Verdict : std::uint8_t {
 /// How an attempt ended, for metrics and the journal: a verdict, or what happened instead of one.
 enum class Cause : std::uint8_t {
   verdict,
-  timeout,   ///< The attempt's deadline passed.
-  panic,     ///< The handler threw.
-  withheld,  ///< Not an attempt: the downstream's breaker let nothing through.
-  local,     ///< This process could not try: it has run out of descriptors, threads or memory.
-  flood,     ///< A dead letter that was not written, because too many were to be.
+  timeout,    ///< The attempt's deadline passed.
+  panic,      ///< The handler threw.
+  withheld,   ///< Not an attempt: the downstream's breaker let nothing through.
+  throttled,  ///< The downstream is asked too often (HTTP 429): unavailable, and a wish for fewer calls.
+  local,      ///< This process could not try: it has run out of descriptors, threads or memory.
+  flood,      ///< A dead letter that was not written, because too many were to be.
 };
 
 struct Outcome {

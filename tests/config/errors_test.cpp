@@ -342,7 +342,7 @@ TEST_CASE("all errors come in one go, in the order of their places") {
       errors_of(base + "retry: { max_backoff: 1ms }\nlanes: { workers: 0,\n  queue: x }\nfoo: 1\n",
                 {{"LANEWAY_LOG__LEVEL", "loud"}, {"LANEWAY_CONSUMERS", "0"}},
                 {"topics=a b", "commit.every=0"}) ==
-      "f.yaml:7:23: retry.max_backoff: retry.backoff is 100ms, more than retry.max_backoff, 1ms (a backoff "
+      "f.yaml:7:23: retry.max_backoff: retry.backoff is 500ms, more than retry.max_backoff, 1ms (a backoff "
       "up to "
       "max_backoff)\n"
       "f.yaml:8:19: lanes.workers: found \"0\": it is out of range (expected a whole number from 1 to 4096)\n"

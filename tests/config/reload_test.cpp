@@ -85,7 +85,7 @@ TEST_CASE("one changed key is one change, with both values") {
                Row{"rate.burst=500ms", "rate.burst: 1s → 500ms", true},
                Row{"retry.max_elapsed=90s", "retry.max_elapsed: 5m → 90s", true},
                Row{"ledger.policy=dead_letter", "ledger.policy: hold → dead_letter", true},
-               Row{"dead_letter.max_rate=7", "dead_letter.max_rate: 100 → 7", true},
+               Row{"dead_letter.max_rate=7", "dead_letter.max_rate: 5 → 7", true},
                Row{"breaker.failures=0", "breaker.failures: 5 → 0", true},
                Row{"commit.interval=5s", "commit.interval: 1s → 5s", true},
                Row{"log.level=debug", "log.level: info → debug", true},

@@ -44,6 +44,14 @@ class Run final : public TaskSink {
     batch_.sequential = sequential;
   }
 
+  /// At an attempt that did not count.
+  void failed_before(bool unavailable) {
+    for (Item& item : batch_.items) {
+      item.failures = std::make_unique<FailureHistory>();
+      item.failures->last_ms = 1;
+      item.failures->unavailable = unavailable;
+    }
+  }
   Task task() { return Task({{&batch_, 0, batch_.size}, &slot_, 1}, *this); }
   void stop() { slot_.stop.stop_up_to(StopState::all); }
   void want_back() { slot_.want_back(1); }

@@ -113,6 +113,11 @@ class Connection {
     }
     return request;
   }
+  /// Whatever comes next.
+  void read_some() const {
+    char part[4096];
+    static_cast<void>(::recv(socket_, part, sizeof(part), 0));
+  }
   /// False when the other side has gone.
   bool write(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -155,7 +160,7 @@ class RawServer {
     thread_ = std::thread([this] { run(); });
   }
   ~RawServer() {
-    ::shutdown(listener_, SHUT_RDWR);
+    refuse();
     thread_.join();
     for (auto& thread : threads_) thread.join();
     ::close(listener_);
@@ -164,6 +169,8 @@ class RawServer {
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/orders"; }
   int connections() const { return connections_; }
+  /// New connections from now on.
+  void refuse() const { ::shutdown(listener_, SHUT_RDWR); }
 
  private:
   void run() {
