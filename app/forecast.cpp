@@ -90,20 +90,23 @@ std::string later_attempts(const config::Config& config) {
 
 std::string failures(const config::Config& config) {
   const auto& retry = config.retry;
-  std::string text = "  failures: ";
-  if (config.dead_letter.enabled())
-    text += count(retry.attempts, "attempt", "attempts") + " at a record, with at most " +
-            config::print_duration(retry.max_elapsed) + " between them in all, then " +
-            later_attempts(config) + "it goes to " + config.dead_letter.topic + "\n";
-  else
-    text +=
-        "a record is retried for ever and its partition commits nothing beyond it; retry.attempts counts "
-        "only with dead_letter\n";
-  if (config.breaker.failures > 0)
-    text += "  outages: after " + count(config.breaker.failures, "failure", "failures") +
-            " that mean the downstream its lanes hold, and one record asks again every " +
-            config::print_duration(config.breaker.probe) + "\n";
-  return text;
+  if (!config.dead_letter.enabled())
+    return "  failures: a record is retried forever and its partition commits nothing beyond it; "
+           "retry.attempts counts only with dead_letter\n";
+  return "  failures: " + count(retry.attempts, "attempt", "attempts") +
+         " at a record that fails while others succeed, with at most " +
+         config::print_duration(retry.max_elapsed) + " between them in all, then " + later_attempts(config) +
+         "it goes to " + config.dead_letter.topic + "\n";
+}
+
+std::string outages(const config::Config& config) {
+  const auto& breaker = config.breaker;
+  if (breaker.failures == 0)
+    return "  outages: none is recognised (breaker.failures: 0); each failure counts against its record\n";
+  return "  outages: when " + count(breaker.failures, "record fails", "different records fail") +
+         " in a row, or half of those in " + config::print_duration(breaker.window) +
+         ", all lanes hold, no attempt counts, and every " + config::print_duration(breaker.probe) +
+         " another record asks whether the downstream is back\n";
 }
 
 std::string drains(const config::Config& config) {
@@ -119,7 +122,7 @@ std::string drains(const config::Config& config) {
 std::string forecast(const config::Config& config, const Cluster& cluster) {
   std::string text = basis(cluster) + memory(config, cluster) + threads(config, cluster) +
                      open_files(config, cluster) + records(config) + requests(config) + commits(config) +
-                     failures(config) + drains(config);
+                     failures(config) + outages(config) + drains(config);
   if (config.consumers > cluster.partitions)
     text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
             std::to_string(config.consumers) + " would have no partition\n";

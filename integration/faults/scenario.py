@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
 import harness  # noqa: E402
+from downstream import Downstream  # noqa: E402
 from evidence import Evidence  # noqa: E402
 from harness import KAFKA_TOOL, Failed, die_with_parent, expect, wait_until  # noqa: E402
 
@@ -30,31 +31,16 @@ from offsets_topic import read_group  # noqa: E402
 RATE, KEYS = 200, 45  # records/s; more keys than workers
 SETTLING = 60.0  # s for the group to have no lag after the last fault: more than the judge allows
 LATE = 3.0  # s
+SLOW_WORK = 0.02  # share of the requests
 BROKER_SETTINGS = ("leader.imbalance.check.interval.seconds=5", "unclean.leader.election.enable=false")
 
 
-class Downstream:
-    def __init__(self, folder, name):
-        self.journal = folder / f"{name}.requests"
-        self.process = subprocess.Popen([sys.executable, str(Path(__file__).with_name("downstream.py")), str(self.journal)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
-        self.url = f"http://127.0.0.1:{self.process.stdout.readline().strip()}"
-
-    def become(self, mode):
-        self.process.stdin.write(mode + "\n")
-        self.process.stdin.flush()
-        self.process.stdout.readline()
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(30)
-
-    def requests(self):
-        found = []
-        for fields in map(json.loads, self.journal.read_text().splitlines()):
-            partition = (fields.pop("topic"), fields.pop("partition"))
-            found.append(Request(partition=partition, **fields))
-        return found
+def requests_of(downstream):
+    found = []
+    for fields in downstream.requests():
+        partition = (fields.pop("topic"), fields.pop("partition"))
+        found.append(Request(partition=partition, **fields))
+    return found
 
 
 class Trial:
@@ -69,7 +55,7 @@ class Trial:
         self.writers, self.partitions = [], plan.PARTITIONS
         self.facts = Facts(begun=time.time_ns())
         self.brokers = Brokers(run)
-        self.downstream = Downstream(run.folder, run.topic)
+        self.downstream = Downstream(run.folder, run.topic, slow=SLOW_WORK)
         self.members = Members(run, self.work, plan.strategy(seed))
         self.lock = threading.Lock()
         # Its threads stay until the end: a process that one of them has started dies with the thread.
@@ -175,7 +161,7 @@ class Trial:
     def gather(self):
         facts = self.facts
         facts.lives = self.members.lives
-        facts.requests = self.downstream.requests()
+        facts.requests = requests_of(self.downstream)
         facts.commits, facts.generations = read_group(self.run.tool("read", "__consumer_offsets"), self.run.group)
         for fields in map(json.loads, self.acks.read_text().splitlines()):
             facts.acknowledged.append(Acknowledged((fields["topic"], fields["partition"]), fields["offset"], fields["number"],

@@ -12,8 +12,8 @@ def scenario(run):
     run.create(6)
     run.create(6, "min.insync.replicas=3", topic=letters)
     run.watch_commits()
-    service = run.service("service", handler={"simulate": {"sleep": "5ms", "fail": 0.1}},
-                          retry={"attempts": 2, "backoff": "20ms", "max_backoff": "2s"}, dead_letter={"topic": "{topic}-dlt"})
+    service = run.service("service", handler={"simulate": {"sleep": "5ms", "fail": 0.01}},
+                          retry={"attempts": 1, "max_backoff": "2s"}, dead_letter={"topic": "{topic}-dlt"})
     run.produce_meanwhile("--rate", 500)
     run.wait_for_progress(service, 500)
     settled = service.settled(run.has_no_lag)

@@ -6,6 +6,7 @@ old ones: those are cut, and get the present time.
 """
 import collections
 import json
+import re
 import struct
 import time
 
@@ -26,7 +27,7 @@ class Receiver(WebService):
     def __init__(self):
         self.out = True
         self.requests_while_out = 0
-        self.attempts = collections.Counter()
+        self.attempts = collections.defaultdict(set)  # {record: the numbers of its attempts}
         self.accepted = collections.Counter()
         super().__init__()
 
@@ -36,7 +37,7 @@ class Receiver(WebService):
             if self.out:
                 self.requests_while_out += 1
                 return 503
-            self.attempts[record] += 1
+            self.attempts[record].add(int(headers["Laneway-Attempt"]))
             if record[1] % 50 == 0:
                 return 400
             if record[1] % 50 == 1:
@@ -85,6 +86,7 @@ def scenario(run):
     run.wait_for_no_lag()
     expect_equal(RECORDS / 25 + LARGE + PARTITIONS, service.metric("dead_letters_total"), "dead letters that were counted")
     service.stop()
+    logs_each(service, [(partition, offset) for partition in range(PARTITIONS) for offset in range(END) if offset % 50 < 2])
     judge(run, receiver, letters, first)
 
 
@@ -125,7 +127,29 @@ def outage(run, service, receiver):
     more, probes = receiver.requests_while_out - asked, (time.monotonic() - begun) / PROBE
     expect(more <= under_way + 2 * probes, f"{more} requests during an outage, with time for {probes:.0f} probes")
     expect_equal(0, service.metric("dead_letters_total"), "dead letters of an outage")
+    status = json.loads(service.get("/status"))
+    expect(re.fullmatch(r"the downstream \S+ fails for 100 % of calls: HTTP 503 \(\d+\), of \d+ calls .*; the lanes have held since \d\d:\d\d:\d\dZ"
+                        r".*; no record is given up meanwhile; .*", status["reasons"][0]["text"]), f"the reason: {status['reasons']}")
+    breaker = status["breaker"]
+    expect_equal([{"kind": "HTTP 503", "calls": breaker["failed_calls"]}], breaker["failed_by_kind"], "how calls failed")
+    expect_equal([0] * PARTITIONS, [lane["rate"] for lane in status["lanes"]], "records done a second")
+    expect(all("HTTP 503" in lane["last_error"]["error"] for lane in status["lanes"]), f"the last errors: {status['lanes']}")
+    expect(service.metric("downstream_calls_total", outcome="http_5xx") >= under_way, "calls that failed")
     receiver.out = False
+
+
+def logs_each(service, poison):
+    """One by one or, beyond the first twenty of a minute, by number; where a record was, and why it was given up."""
+    lines = [line for line in service.log.splitlines() if ' msg="dead letter" ' in line]
+    more = sum(int(re.search(r" records=(\d+)", line)[1]) for line in service.events("more dead letters"))
+    places = [tuple(map(int, re.search(r" partition=(\d+) offset=(\d+) ", line).groups())) for line in lines]
+    expect_equal(len(poison), len(places) + more, "dead letters in the log")
+    expect_equal(len(places), len(set(places) & set(poison)), "dead letters with a line of their own")
+    expect(len(lines) >= 20 * PARTITIONS, f"only {len(lines)} dead letters have a line of their own")
+    for line in lines:
+        rejected = int(re.search(r" offset=(\d+) ", line)[1]) % 50 == 0
+        attempts, why = (1, 'reason=rejected error="HTTP 400') if rejected else (ATTEMPTS, 'reason=attempts_exhausted error="HTTP 500')
+        expect(f" attempt={attempts} " in line and why in line, f"the line of a dead letter: {line}")
 
 
 def judge(run, receiver, letters, first):
@@ -136,7 +160,8 @@ def judge(run, receiver, letters, first):
         expect_equal("rejected" if origin[1] % 50 == 0 else "attempts_exhausted", reason, f"reason of {origin}")
         expect(f"HTTP {400 if origin[1] % 50 == 0 else 500}" in message, f"message of {origin}: {message}")
     for origin in poison:
-        expect_equal(1 if origin[1] % 50 == 0 else ATTEMPTS, receiver.attempts[origin], f"attempts at {origin}")
+        numbers = range(1, 2 if origin[1] % 50 == 0 else ATTEMPTS + 1)
+        expect_equal(set(numbers), receiver.attempts[origin], f"attempts at {origin}")
     expect_equal(END * PARTITIONS - len(poison), len(receiver.accepted), "accepted records")
     expect_equal({1}, set(receiver.accepted.values()), "how often a record was accepted")
     report = run.judge(Promises(stopped_clean=True, oldest_timestamp=HOUR), letters=[letters])

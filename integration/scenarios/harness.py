@@ -64,6 +64,12 @@ class Run:
         self.nodes, self.secured = nodes, secured
         self.broker = broker  # KEY=VALUE, of a Kafka of its own
 
+    def part(self, name):
+        """The surroundings of another story, on the same Kafka."""
+        part = Run(name)
+        part.kafka_dir, part.owns_kafka = self.kafka_dir, False
+        return part
+
     def __enter__(self):
         try:
             more = ["--nodes", str(self.nodes), "--while", str(os.getpid())] if self.owns_kafka else []
@@ -187,8 +193,8 @@ class Run:
         }
         return merged(base, changes)
 
-    def service(self, name, arguments=(), environment=None, **changes):
-        service = Service(self, name, arguments, self.settings(name, **changes), environment)
+    def service(self, name, arguments=(), environment=None, program=None, **changes):
+        service = Service(self, name, arguments, self.settings(name, **changes), environment, program)
         self.services.append(service)
         return service
 
@@ -229,8 +235,9 @@ class Run:
         for topic in topics:
             self.evidence.add_copies(outcome, topic, self.tool("read", topic))
 
-    def judge(self, promises, topics=None, letters=(), retries=()):
-        """The oracle's report; Failed when it has found a violation. Call it once, when all processes have ended.
+    def judge(self, promises, topics=None, letters=(), retries=(), show=True):
+        """The oracle's report, printed where `show`; Failed when it has found a violation. Call it once, when all processes have
+        ended.
 
         `letters` and `retries`: the dead-letter and retry topics, which are then compared with `topics`.
         """
@@ -250,7 +257,8 @@ class Run:
             self.evidence.add_acknowledgements(lines)
         self.committed(topics)
         report = oracle.judge(self.evidence, promises)
-        print(json.dumps(report, indent=1))
+        if show or report["violations"]:
+            print(json.dumps(report, indent=1))
         expect(not report["violations"], "the oracle found violations: " + ", ".join(report["violations"]))
         return report
 

@@ -111,7 +111,7 @@ def scenario(run):
                           retry=retry, dead_letter={"topic": "{topic}-dlt"}, lanes={"workers": 32})
     run.wait_for_no_lag()
     redirected = sum(offset % 25 == REDIRECT for low, end in run.watermarks().values() for offset in range(low, end))
-    expect_equal(redirected, service.metric("dead_letters_total", reason="rejected"), "dead letters")
+    expect_equal(redirected, service.metric("dead_letters_total", reason="attempts_exhausted"), "dead letters")
     service.stop()
     accepted_once(receiver, RECORDS - redirected)
     report = run.judge(Promises(stopped_clean=True), letters=[run.topic + "-dlt"])

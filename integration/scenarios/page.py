@@ -166,7 +166,7 @@ def check_roles(browser):
     """What a screen reader is told: a table is one on a phone, too, and what can be pressed has a name."""
     nodes = [node for node in browser.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
     roles = [node["role"]["value"] for node in nodes]
-    expect(roles.count("row") >= 1 + PARTITIONS and roles.count("rowheader") == PARTITIONS and roles.count("columnheader") == 10,
+    expect(roles.count("row") >= 1 + PARTITIONS and roles.count("rowheader") == PARTITIONS and roles.count("columnheader") == 11,
            f"rows of the table: {roles.count('row')}, headers: {roles.count('rowheader')}, {roles.count('columnheader')}")
     nameless = [node for node in nodes if node["role"]["value"] in ("button", "textbox", "searchbox", "image", "table")
                 and not node["name"]["value"]]
@@ -204,10 +204,12 @@ def planted(uptime, rebalances, *lanes):
     """A status whose numbers are all different. A lane: partition, lag."""
     return json.dumps({
         "version": "1", "group": "planted", "uptime_seconds": uptime, "members": 1, "ready": True, "reasons": [], "advice": [],
-        "breaker": None, "rebalances": rebalances, "commits": {"succeeded": 0, "failed": 0},
+        "breaker": {"downstream": "shop:443", "state": "closed", "reason": "", "failures": "fails for 3 % of calls: HTTP 500 (12)"},
+        "rebalances": rebalances, "commits": {"succeeded": 0, "failed": 0},
         "lanes": [{"topic": "orders", "partition": partition, "state": "running", "paused_by_hand": False, "held_by": "", "lag": lag,
                    "in_flight": 3 + partition, "workers": 8, "queued": 17 + partition, "queue_capacity": 64, "waiting_retries": 5,
-                   "stuck": 0, "committed": 9876, "delivered": 9900, "rate": 75000, "dead_letters": 0, "source_error": "",
+                   "stuck": 0, "committed": 9876, "delivered": 9900, "rate": 75000, "dead_letters": 0, "dead_letter_rate": 2.5, "source_error": "",
+                   "last_error": {"record": f"orders:{partition}:9870", "attempt": 8, "time": "2026-01-02T14:02:11.007Z", "error": "HTTP 503"},
                    "oldest": {"offset": 9876, "age_seconds": 42, "place": "at work", "attempts": 1}} for partition, lag in lanes]})
 
 
@@ -218,8 +220,10 @@ def shows_each_number_in_its_place(page):
     browser.plant("*/status", planted(1, {"assigned": 1, "revoked": 0, "lost": 0}, (0, 1234), (1, 766)))  # started anew
     page.wait_for_row(1, "766")
     expect_equal({"Lag": "1,234", "At work": "3/8", "Queue": "17/64", "Retries": "5", "Oldest": "42 s", "Committed": "9,876",
-                  "Records/s": "75,000"}, cells(browser, "orders[0]"), "cells")
-    expect_equal({"Records/s": "150K", "Lag": "2,000", "At work": "7/16", "Queued": "35", "Retries waiting": "10"},
+                  "Records/s": "75,000", "Dead/s": "2.5"}, cells(browser, "orders[0]"), "cells")
+    expect("orders:0:9870 (attempt 8): HTTP 503" in page.row(0), f"the last error: {page.row(0)}")
+    expect_equal("The downstream shop:443 fails for 3 % of calls: HTTP 500 (12).", browser.text("#downstream"), "the downstream")
+    expect_equal({"Records/s": "150K", "Dead letters/s": "5.0", "Lag": "2,000", "At work": "7/16", "Queued": "35", "Retries waiting": "10"},
                  {name: value for name, value in figures(browser).items() if name not in ("Dead letters", "Oldest record", "Breaker")},
                  "sums")
     before = marks(browser)
@@ -264,7 +268,8 @@ def shows_anything(page):
     browser, marked = page.browser, lambda name: f"{name}{EVIL}"
     lane = {"topic": marked("topic"), "state": "held", "paused_by_hand": False, "held_by": marked("held"), "lag": None,
             "in_flight": 8, "workers": 8, "queued": 10 ** 6, "queue_capacity": 10 ** 6, "waiting_retries": 10 ** 12, "stuck": 0,
-            "committed": None, "delivered": None, "rate": 1e9, "dead_letters": 10 ** 15, "source_error": marked("source"),
+            "committed": None, "delivered": None, "rate": 1e9, "dead_letters": 10 ** 15, "dead_letter_rate": 1e9, "source_error": marked("source"),
+            "last_error": {"record": marked("record"), "attempt": 4, "time": "no time", "error": marked("last")},
             "oldest": {"offset": 2 ** 53 - 1, "age_seconds": 1e8, "place": marked("place"), "attempts": 4, "error": marked("error")}}
     status = {"version": marked("version"), "group": marked("group"), "uptime_seconds": 1e9, "members": 1, "ready": False,
               "reasons": [{"code": "held", "text": marked("reason")}], "advice": [marked("advice")],
@@ -274,7 +279,7 @@ def shows_anything(page):
     browser.plant("*/status", json.dumps(status))
     page.wait_for_text("#lane-note", "and 100 more")
     seen = browser.text("body")
-    for name in ("version", "group", "reason", "advice", "downstream", "refused", "topic", "held", "place", "error", "source"):
+    for name in ("version", "group", "reason", "advice", "downstream", "refused", "topic", "held", "place", "error", "source", "record", "last"):
         expect(marked(name) in seen, f"the {name} is not there as it is")
     expect_equal(0, browser.evaluate("document.querySelectorAll('img').length"), "elements that a stranger's words made")
     expect_equal(None, browser.evaluate("window.stolen ?? null"), "a stranger's script ran")

@@ -6,7 +6,6 @@ A crash is a kill -9: what was done and not committed may run twice, no more tha
 import json
 import os
 import re
-import urllib.error
 from pathlib import Path
 
 import harness
@@ -29,18 +28,11 @@ def handled(run):
     return {place for journal in run.folder.glob("*.journal") for place in re.findall(pattern, journal.read_text())}
 
 
-def readiness(service):
-    try:
-        return service.get("/readyz")
-    except urllib.error.HTTPError as error:
-        return error.read().decode()
-
-
 def stuck(run, service):
     """A handler that ignores its stop is told of, and holds up no other record."""
     run.produce("--count", PARTITIONS, "--size", 100, "--keys", PARTITIONS)
     wait_until("a handler is stuck", lambda: service.metric("pool_stuck", partition=0) == 1)
-    wait_until("readiness says that a handler is stuck", lambda: "stuck" in readiness(service))
+    wait_until("readiness says that a handler is stuck", lambda: "stuck" in service.readiness())
     expect_equal(1, len(service.events("handler stuck")), "stuck handlers in the log")
     wait_until("all others are processed", lambda: len(handled(run)) == RECORDS + PARTITIONS - 1)
     expect(run.committed()[run.topic, 0] <= STUCK, "the record that is stuck was committed")

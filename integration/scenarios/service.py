@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -29,18 +30,17 @@ def inherited_environment():
 
 
 class Service:
-    """One laneway process: `run` with `settings`, or, without them, just the arguments."""
+    """One laneway process: `run` with `settings`, or, without them, just the arguments. `program`: another one than laneway."""
 
-    def __init__(self, run, name, arguments, settings=None, environment=None):
+    def __init__(self, run, name, arguments, settings=None, environment=None, program=None):
         self.name, self.settings = name, settings
         self.journal = Path(settings["journal"]["file"] if settings else "")
-        self.log_file = run.folder / f"{name}.log"
+        self.log_file, self.file = run.folder / f"{name}.log", run.folder / f"{name}.yaml"
         if settings:
-            file = run.folder / f"{name}.yaml"
-            file.write_text(json.dumps(settings, indent=1))  # JSON is YAML
-            arguments = ["run", "-c", str(file), *arguments]
+            self.file.write_text(json.dumps(settings, indent=1))  # JSON is YAML
+            arguments = ["run", "-c", str(self.file), *arguments]
         with open(self.log_file, "wb") as log:
-            self.process = subprocess.Popen([LANEWAY, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            self.process = subprocess.Popen([*(program or [LANEWAY]), *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             preexec_fn=die_with_parent, env={**inherited_environment(), **(environment or {})})
 
     @property
@@ -65,6 +65,13 @@ class Service:
         with urllib.request.urlopen(self.url() + path, timeout=PATIENCE) as answer:
             return answer.read().decode()
 
+    def readiness(self):
+        """What /readyz says, ready or not."""
+        try:
+            return self.get("/readyz")
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+
     def source_error(self):
         """Why the first lane cannot read its partition; empty if it can."""
         lanes = json.loads(self.get("/status"))["lanes"]
@@ -83,9 +90,13 @@ class Service:
 
     def journaled(self, outcome):
         """Attempts so far that ended like this, as its journal says."""
-        if not self.journal.exists():
-            return 0
-        return self.journal.read_bytes().count(f'"outcome":"{outcome}"'.encode())
+        return self.in_journal(f'"outcome":"{outcome}"')
+
+    def attempts(self):
+        return self.in_journal('"outcome":')
+
+    def in_journal(self, text):
+        return self.journal.read_bytes().count(text.encode()) if self.journal.exists() else 0
 
     def processed(self):
         return self.journaled("success")
@@ -113,6 +124,16 @@ class Service:
 
     def signal(self, number):
         self.process.send_signal(number)
+
+    def reload(self, **sections):
+        """The settings with these sections instead, by SIGHUP; returns when they are in force."""
+        before = len(self.events("reloaded"))
+        self.settings = {**self.settings, **sections}
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(self.settings, indent=1))
+        new.rename(self.file)
+        self.signal(signal.SIGHUP)
+        wait_until(f"{self.name} has reloaded", lambda: len(self.events("reloaded")) > before)
 
     def wait(self, within):
         """The exit code."""

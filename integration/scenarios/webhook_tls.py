@@ -7,6 +7,7 @@ import socket
 import subprocess
 
 import harness
+from downstream import certificate
 from harness import Promises, expect, expect_equal, wait_until
 
 PARTITIONS, RECORDS = 4, 800
@@ -18,10 +19,8 @@ class Http2Server:
     """nghttpd: answers each POST with 200 and what was posted; says each header it was sent."""
 
     def __init__(self, run):
-        self.key, self.certificate, self.file = (run.folder / name for name in ("key.pem", "certificate.pem", "nghttpd.log"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                        "-keyout", self.key, "-out", self.certificate, "-subj", "/CN=test",
-                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True, timeout=60)
+        self.certificate, self.key = certificate(run.folder, "server")
+        self.file = run.folder / "nghttpd.log"
         wait_until("nghttpd listens", lambda: self.start(run))
 
     def start(self, run):

@@ -32,7 +32,7 @@ Error cannot_listen(const std::string& address, const std::string& why) {
 
 std::string error_text(int number) { return std::generic_category().message(number); }
 
-/// Invalid, with errno set, when the address cannot be had.
+/// Invalid, with errno set, when the address is unavailable.
 Descriptor bound_socket(const addrinfo& address) {
   Descriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.number() < 0) return {};

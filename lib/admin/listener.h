@@ -24,7 +24,7 @@ struct Listener {
 };
 
 /// `address` is host:port or [IPv6]:port; port 0 takes a free one. Blocks while a name is looked up. Errors:
-/// configuration for what is no address; unavailable for one that cannot be had now (taken, unknown, not
+/// configuration for what is no address; unavailable for one that is unavailable now (taken, unknown, not
 /// ours).
 Result<Listener> listen_on(const std::string& address);
 

@@ -55,7 +55,7 @@ struct Limits {
 class Server {
  public:
   /// `listen` is host:port; port 0 takes a free one. Errors: configuration for what is no address;
-  /// unavailable for one that cannot be had now; exhausted without threads or descriptors for the server.
+  /// unavailable for one that is unavailable now; exhausted without threads or descriptors for the server.
   static Result<std::unique_ptr<Server>> start(const std::string& listen, AdminSources sources,
                                                Limits limits = {});
   ~Server();

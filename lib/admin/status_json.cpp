@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/utc_time.h"
+
 namespace laneway::admin {
 namespace {
 
@@ -52,6 +54,17 @@ Json oldest_of(const service::LaneStatus& lane) {
   return {{"age_seconds", rounded(lane.view.oldest_age)}};
 }
 
+/// `record`: as `laneway skip` takes it.
+Json last_error_of(const service::LaneStatus& lane) {
+  const auto& last = lane.detail.last_error;
+  if (!last) return nullptr;
+  return {{"record",
+           lane.view.topic + ':' + std::to_string(lane.view.partition) + ':' + std::to_string(last->offset)},
+          {"attempt", last->attempt},
+          {"time", utc_time(last->at_ms)},
+          {"error", last->error}};
+}
+
 Json json_of(const service::LaneStatus& lane) {
   const auto& view = lane.view;
   Json json{{"topic", view.topic},
@@ -74,11 +87,31 @@ Json json_of(const service::LaneStatus& lane) {
             {"work_seconds", rounded(view.work)},
             {"rate", rounded(lane.rate)},
             {"dead_letters", view.dead_letters},
+            {"dead_letter_rate", rounded(lane.dead_letter_rate)},
+            {"last_error", last_error_of(lane)},
             {"holds", view.holds},
             {"pauses", view.pauses},
             {"member", view.member + 1}};
   if (!lane.detail.source_error.empty()) json["source_error"] = lane.detail.source_error;
   return json;
+}
+
+/// `reason`: of the last failure, while it is out. `pace`: records a second, since it has asked for fewer
+/// calls. `failures`: in words; empty: no call failed.
+Json json_of(const service::DownstreamStatus& downstream) {
+  const auto since = out_since_ms(downstream, wall_clock_ms());
+  Json kinds = Json::array();
+  for (const auto& kind : downstream.calls.kinds)
+    kinds.push_back({{"kind", kind.name}, {"calls", kind.calls}});
+  return {{"downstream", downstream.name},
+          {"state", downstream.has_breaker ? delivery::name_of(downstream.state) : "off"},
+          {"reason", since ? downstream.last_failure : ""},
+          {"since", since ? Json(utc_time(*since)) : Json()},
+          {"calls", downstream.calls.calls},
+          {"failed_calls", downstream.calls.failed},
+          {"failed_by_kind", std::move(kinds)},
+          {"pace", downstream.pace > 0 ? Json(rounded(downstream.pace)) : Json()},
+          {"failures", calls_in_words(downstream)}};
 }
 
 std::string text_of(const Json& json) {
@@ -95,10 +128,7 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
             {"uptime_seconds", rounded(status.uptime)},
             {"members", status.members}};
   json.update(json_of(status.readiness));
-  json["breaker"] = nullptr;
-  if (!status.downstream.empty())
-    json["breaker"] = {
-        {"downstream", status.downstream}, {"state", status.breaker}, {"reason", status.breaker_reason}};
+  json["breaker"] = status.downstream ? json_of(*status.downstream) : Json();
   const auto& totals = status.totals;
   json["rebalances"] = {{"assigned", totals.assigned}, {"revoked", totals.revoked}, {"lost", totals.lost}};
   json["commits"] = {{"succeeded", totals.commits}, {"failed", totals.commits_failed}};

@@ -4,10 +4,10 @@
 
 namespace laneway::delivery {
 
-FailureRules::Step FailureRules::after_retry(std::uint32_t attempt, Duration spent, double random,
-                                             std::optional<Duration> after) const {
+FailureRules::Step FailureRules::after_retry(std::uint32_t attempt, std::uint32_t fewest, Duration spent,
+                                             double random, std::optional<Duration> after) const {
   const auto delay = delays.delay(attempt, random, after);
-  if (!dead_letters) return {std::nullopt, delay};
+  if (!dead_letters || attempt < fewest) return {std::nullopt, delay};
   if (attempt >= attempts) return {DeadLetterReason::attempts_exhausted, {}};
   const auto left = max_elapsed - std::min(spent, max_elapsed);
   // One that would end beyond the limit is not begun, unless it is so long because that was wished.

@@ -32,7 +32,9 @@ struct FailureRules {
 
   /// Attempt number `attempt` (from 1) was answered retry; `spent` is what the record's attempts and the
   /// delays between them took so far. A wish `after` that reaches beyond max_elapsed is cut to it.
-  Step after_retry(std::uint32_t attempt, Duration spent, double random, std::optional<Duration> after) const;
+  /// `fewest`: attempts that it takes at least, whatever the limits are.
+  Step after_retry(std::uint32_t attempt, std::uint32_t fewest, Duration spent, double random,
+                   std::optional<Duration> after) const;
   Step after_reject(std::uint32_t attempt, double random) const;
 };
 

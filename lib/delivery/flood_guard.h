@@ -1,43 +1,56 @@
-// When too many records are given up at once it is an outage that the handler takes for the records' fault:
-// then no dead letters are written, until fewer were to be written for a while.
+// When a handler rejects nearly everything, that is a mistake somewhere and not bad records: then no more
+// dead letters are written for rejections, until records succeed again.
 //
-// A token bucket of `rate` letters a second over a minute (delivery/token_bucket.h). When it runs dry the
-// guard closes. Letters that it then refuses are still metered, so it opens again only when the bucket has
-// become full: while records that were refused fail again and again, it stays closed; when they succeed, it
-// opens within a minute. Pure: the time is given in and must not go back. One owner; not thread-safe.
+// A bucket of `rate` rejections a second over a minute; each record that succeeds gives one back. So it runs
+// dry when about that many more records were rejected than succeeded. Then the guard closes, and opens again
+// only when the bucket has become full: while records that were refused are rejected again and again, it
+// stays closed; when they succeed, or a minute after the last rejection, it opens. Pure: the time is given in
+// and must not go back. One owner; not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/time.h"
-#include "delivery/token_bucket.h"
 
 namespace laneway::delivery {
 
 class FloodGuard {
  public:
-  /// `rate`: letters a second; 0: no limit.
+  /// `rate`: rejections a second; 0: no limit.
   explicit FloodGuard(std::uint64_t rate)
-      : letters_(static_cast<double>(rate)), bucket_(letters_, letters_ * window) {}
+      : rate_(static_cast<double>(rate)), full_(rate_ * window), left_(full_) {}
 
-  /// A letter is to be written now: may it?
-  bool admit(TimePoint now) {
-    if (!bucket_.limited()) return true;
-    const double there = bucket_.available(now);
-    if (closed_ && there >= letters_ * window - 1) closed_ = false;
-    if (there >= 1)
-      bucket_.take(now, 1);
-    else
-      closed_ = true;
+  /// A record was rejected and is to be given up: may it be? `successes`: of all records so far.
+  bool admit(TimePoint now, std::uint64_t successes) {
+    if (rate_ <= 0) return true;
+    closed_ = closed(now, successes) || left_ < 1;
+    left_ = std::max(left_ - 1, 0.0);
     return !closed_;
+  }
+  /// Whether no rejected record may be given up now.
+  bool closed(TimePoint now, std::uint64_t successes) {
+    refill(now, successes);
+    if (left_ >= full_ - 1) closed_ = false;
+    return closed_;
   }
 
  private:
   static constexpr double window = 60;  // seconds
 
-  double letters_;
-  TokenBucket bucket_;
+  void refill(TimePoint now, std::uint64_t successes) {
+    left_ += rate_ * to_seconds(now - at_);  // more than there is room for, the first time
+    left_ = std::min(left_ + static_cast<double>(successes - successes_), full_);
+    at_ = now;
+    successes_ = successes;
+  }
+
+  double rate_;
+  double full_;
+  double left_;
   bool closed_ = false;
+  TimePoint at_{};
+  std::uint64_t successes_ = 0;
 };
 
 }  // namespace laneway::delivery

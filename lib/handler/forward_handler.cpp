@@ -144,39 +144,9 @@ Result<std::unique_ptr<ForwardHandler>> ForwardHandler::make(const config::Confi
 }
 
 ForwardHandler::ForwardHandler(const config::Config& config, std::map<std::string, std::int32_t> partitions)
-    : settings_(config.dead_letter),
-      group_(config.client("group.id")),
-      partitions_(std::move(partitions)),
-      max_rate_(settings_.max_rate),
-      flood_guard_(settings_.max_rate) {}
+    : settings_(config.dead_letter), group_(config.client("group.id")), partitions_(std::move(partitions)) {}
 
-void ForwardHandler::set_max_rate(std::uint64_t max_rate) {
-  MutexLock lock(mutex_);
-  if (max_rate_.exchange(max_rate) != max_rate) flood_guard_ = delivery::FloodGuard(max_rate);
-}
-
-void ForwardHandler::handle(Task task) noexcept {
-  if (task.route() == Route::dead_letter && !admit(task)) return;
-  (new Forward(*this, std::move(task)))->send();
-}
-
-/// False: the task has been answered.
-bool ForwardHandler::admit(Task& task) {
-  {
-    MutexLock lock(mutex_);
-    if (flood_guard_.admit(SteadyClock::now())) return true;
-  }
-  telemetry::log_repeating(telemetry::Level::error, "dead-letter flood", "dead-letter flood",
-                           {{"max_rate", max_rate_.load()},
-                            {"hint",
-                             "so many failures are an outage, not poison: the records are tried again and "
-                             "lanes hold; see dead_letter.max_rate"}});
-  (void)task.attempt(0);
-  auto outcome = Outcome::unavailable("more dead letters than dead_letter.max_rate allows");
-  outcome.cause = Cause::flood;
-  task.answer(0, std::move(outcome));
-  return false;
-}
+void ForwardHandler::handle(Task task) noexcept { (new Forward(*this, std::move(task)))->send(); }
 
 delivery::DeadLetter ForwardHandler::dead_letter(const Attempt& attempt) const {
   auto letter = described<delivery::DeadLetter>(attempt);

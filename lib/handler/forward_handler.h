@@ -13,24 +13,17 @@
 // To the partition of the same number where the topic has it. Whatever else goes wrong is answered
 // unavailable: the lane tries again, and holds.
 //
-// Flood guard (delivery/flood_guard.h): more than `max_rate` dead letters a second over a minute are not
-// poison but an outage that the handler takes for the records' fault. Then letters are refused with
-// Cause::flood, and the lane goes back to trying the records themselves.
-//
 // Ownership: owns its producer; tasks are kept until the brokers have answered. Threads: handle() on any;
 // answers come on the producer's thread. Nothing blocks but the destructor (up to 10 s).
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
 
-#include "base/mutex.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "delivery/dead_letter.h"
-#include "delivery/flood_guard.h"
 #include "handler/handler.h"
 #include "kafka/producer.h"
 
@@ -43,8 +36,6 @@ class ForwardHandler final : public Handler {
   static Result<std::unique_ptr<ForwardHandler>> make(const config::Config& config,
                                                       std::map<std::string, std::int32_t> partitions);
 
-  /// Another dead_letter.max_rate from now on.
-  void set_max_rate(std::uint64_t max_rate) EXCLUDES(mutex_);
   void handle(Task task) noexcept override;
   std::string name() const override { return "forward"; }
 
@@ -52,16 +43,12 @@ class ForwardHandler final : public Handler {
   class Forward;
   ForwardHandler(const config::Config& config, std::map<std::string, std::int32_t> partitions);
 
-  bool admit(Task& task) EXCLUDES(mutex_);
   delivery::DeadLetter dead_letter(const Attempt& attempt) const;
   std::int32_t partition_for(const std::string& topic, std::int32_t origin) const;
 
   const config::DeadLetter settings_;
   const std::string group_;
   const std::map<std::string, std::int32_t> partitions_;
-  std::atomic<std::uint64_t> max_rate_;
-  Mutex mutex_;
-  delivery::FloodGuard flood_guard_ GUARDED_BY(mutex_);
   std::unique_ptr<kafka::Producer> producer_;  // last: its thread uses what is above
 };
 

@@ -136,13 +136,13 @@ class Task {
   /// No more of its records are to be begun; the task ends with what is answered. Costs next to nothing.
   bool wanted_back() const { return finished_.claim.wanted_back(); }
 
-  /// Answers record `index`, once. A record that is done is released here.
+  /// Answers record `index`, once. A record whose work is done is released here.
   void answer(std::uint32_t index, Outcome outcome) {
     const auto job = finished_.claim.range.begin + index;
     Item& item = batch_->items[job];
     if (!begun_.empty()) sink_->attempted(item, begun_[index], SteadyClock::now(), outcome);
     if (outcome.verdict == Verdict::done) {
-      item.record.reset();
+      if (item.route() == Route::work) item.record.reset();
       item.state = ItemState::done;
       ++finished_.done;
       finished_.same_call += outcome.same_call ? 1 : 0;

@@ -24,7 +24,6 @@ enum class Cause : std::uint8_t {
   withheld,   ///< Not an attempt: the downstream's breaker let nothing through.
   throttled,  ///< The downstream is asked too often (HTTP 429): unavailable, and a wish for fewer calls.
   local,      ///< This process could not try: it has run out of descriptors, threads or memory.
-  flood,      ///< A dead letter that was not written, because too many were to be.
 };
 
 struct Outcome {

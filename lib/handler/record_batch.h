@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "delivery/failure_rules.h"
+#include "delivery/blame.h"
 #include "delivery/retry_stages.h"
 #include "kafka/record.h"
 #include "pool/batch.h"
@@ -19,7 +19,7 @@ namespace laneway::handler {
 
 enum class ItemState : std::uint8_t {
   waiting,  ///< No attempt has been answered: not started, or given back.
-  done,     ///< Processed; the record has been released.
+  done,     ///< Processed; a record of Route::work has been released.
   failed,   ///< The last attempt failed; its outcome is in the finished task.
 };
 
@@ -35,9 +35,13 @@ struct FailureHistory {
   std::string reason;         ///< Of the last failure, in the handler's words; cut to what people read.
   std::int64_t first_ms = 0;  ///< When it failed first, ms since 1970.
   std::int64_t last_ms = 0;
-  std::uint64_t done_before = 0;  ///< Records of its lane that were done when it failed first.
-  Duration spent{};               ///< By its own attempts and the delays between them.
-  bool unavailable = false;       ///< The last one was the downstream's.
+  std::uint64_t done_before = 0;      ///< Records of its lane that were done when it failed first.
+  delivery::Blame blame;              ///< Which of its failures are its own.
+  std::uint32_t attempts_before = 0;  ///< That counted in the topics before this one.
+  bool suspended = false;             ///< Its attempts are used up, and whether it is given up is open.
+  bool unavailable = false;           ///< The last failure was the downstream's for certain.
+  std::uint32_t shared = 0;           ///< Failures of a call that count for another record of that call.
+  std::uint32_t throttled = 0;        ///< Times in a row that the downstream was asked too often.
   Route route = Route::work;
   delivery::DeadLetterReason given_up{};  ///< With Route::dead_letter.
   std::uint32_t forward_attempts = 0;     ///< At writing it to the topic of its route.
@@ -53,6 +57,7 @@ struct Item {
   std::uint64_t key = 0;       ///< Hash of its ordering key, in the ordered modes.
   std::uint32_t attempt = 1;   ///< The number of the next or current attempt.
   ItemState state = ItemState::waiting;
+  bool left_behind = false;  ///< An earlier life completed records after it, but not this one.
   std::unique_ptr<FailureHistory> failures;  ///< null: it has not failed
 
   Route route() const { return failures ? failures->route : Route::work; }
@@ -74,6 +79,8 @@ class RecordBatch final : public pool::Batch {
   Route route = Route::work;
   /// Memory of the records, for the lane's budget; given back when the whole batch is finished.
   std::uint64_t bytes = 0;
+  /// Bytes of its records whose work was not finished in it: they go on in another batch.
+  std::uint64_t unfinished_bytes = 0;
   /// Which life of the lane's ledger the sequence numbers belong to.
   std::uint64_t life = 0;
   /// Place in the lane's list of batches.

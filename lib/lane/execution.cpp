@@ -17,39 +17,62 @@ pool::Ran ran_of(const handler::Finished& finished) {
   return ran;
 }
 
+using Items = std::vector<handler::Item>;
+
+const Items& items_of(const handler::Finished& finished) {
+  return static_cast<const handler::RecordBatch&>(*finished.claim.range.batch).items;
+}
+
 /// What the answers of a task say of the downstream. A call of several records is one call.
 struct Calls {
-  std::uint32_t answered = 0;
-  std::uint32_t timed_out = 0;
-  std::vector<const handler::Outcome*> failed{};
-  std::uint32_t taken_part = 0;  // the calls that had a record of the task
+  struct Failed {
+    const handler::Failure* failure;
+    std::uint32_t worked_before;  // in the order of the records
+  };
+  std::uint32_t worked = 0;
+  std::vector<Failed> failed{};
+  std::uint32_t taken_part = 0;  // calls that had a record of the task
 
-  std::uint32_t count() const { return answered + timed_out + static_cast<std::uint32_t>(failed.size()); }
+  std::uint32_t count() const { return worked + static_cast<std::uint32_t>(failed.size()); }
 };
 
-void add_failure(const handler::Outcome& outcome, Calls& calls) {
-  using handler::Cause;
-  if (outcome.cause == Cause::local) return;  // the downstream was not asked
-  const bool failed = outcome.verdict == handler::Verdict::unavailable;
-  if (!failed && outcome.cause != Cause::verdict && outcome.cause != Cause::timeout) return;
-  if (!failed) ++calls.taken_part;
+void add_failure(const handler::Failure& failure, Calls& calls) {
+  const auto& outcome = failure.outcome;
+  if (outcome.cause == handler::Cause::local) return;      // the downstream was not asked
+  if (outcome.cause == handler::Cause::throttled) return;  // the downstream works, and is asked too often
+  ++calls.taken_part;
   if (outcome.same_call) return;
-  if (failed)
-    calls.failed.push_back(&outcome);
+  if (outcome.verdict == handler::Verdict::reject)
+    ++calls.worked;  // it found that the record is wrong
   else
-    ++(outcome.cause == Cause::verdict ? calls.answered : calls.timed_out);
+    calls.failed.push_back({&failure, calls.worked});
 }
 
 /// `one_call`: the handler works on a task at once. A downstream that answers for one of the records works.
-Calls calls_of(const handler::Finished& finished, bool one_call) {
+Calls calls_of(const handler::Finished& finished, const Items& items, bool one_call) {
   Calls calls;
-  calls.answered = finished.done - finished.same_call;
   calls.taken_part = finished.done;
-  for (const auto& failure : finished.failures) add_failure(failure.outcome, calls);
+  auto left = finished.done - finished.same_call;
+  auto next = finished.claim.range.begin;
+  for (const auto& failure : finished.failures) {
+    for (; next < failure.index && left > 0; ++next) {
+      if (items[next].state != handler::ItemState::done) continue;
+      ++calls.worked;
+      --left;
+    }
+    add_failure(failure, calls);
+  }
+  calls.worked += left;
   if (!one_call || calls.count() == 0) return calls;
-  if (calls.answered > 0) return {.answered = 1, .taken_part = 1};
-  if (!calls.failed.empty()) return {.failed = {calls.failed.front()}};
-  return {.timed_out = 1, .taken_part = 1};
+  if (calls.worked > 0) return {.worked = 1, .taken_part = 1};
+  return {.failed = {calls.failed.front()}, .taken_part = 1};
+}
+
+/// Where the handlers have different words for the same failure; else nothing.
+std::string_view kind_of(handler::Cause cause) {
+  if (cause == handler::Cause::timeout) return delivery::timeout_kind;
+  if (cause == handler::Cause::panic) return delivery::panic_kind;
+  return {};
 }
 
 }  // namespace
@@ -73,7 +96,8 @@ OutcomeLabel label_of(const handler::Outcome& outcome) {
 void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
   if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
-  if (!watched() || context_.downstream->admit(this, task.size(), SteadyClock::now()))
+  auto& downstream = *context_.downstream;
+  if (downstream.closed() || downstream.admit(this, task.size(), SteadyClock::now()))
     return context_.handler->handle(std::move(task));
   withhold(std::move(task));
 }
@@ -120,21 +144,64 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)
       stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
-  if (watched()) tell_downstream(finished);
+  tell_downstream(finished);
+  if (context_.rate != nullptr) keep_pace(finished);
+}
+
+void Execution::keep_pace(const handler::Finished& finished) {
+  auto& rate = *context_.rate;
+  if (finished.done > 0 && rate.keeps_pace()) rate.worked(finished.done, SteadyClock::now());
+  for (const auto& [index, outcome] : finished.failures) {
+    if (outcome.cause != handler::Cause::throttled) continue;
+    const auto& failures = items_of(finished)[index].failures;
+    rate.throttled(outcome.after, failures && failures->throttled > 0, SteadyClock::now());
+  }
 }
 
 void Execution::tell_downstream(const handler::Finished& finished) {
   const auto& failures = finished.failures;
   if (!failures.empty() && failures.front().outcome.cause == handler::Cause::withheld) return;
-  const auto now = SteadyClock::now();
   auto& downstream = *context_.downstream;
-  const auto calls = calls_of(finished, context_.handler->fills_tasks());
-  for (const auto* outcome : calls.failed) downstream.failed(outcome->reason, outcome->after, now);
+  const auto calls = calls_of(finished, items_of(finished), context_.handler->fills_tasks());
+  const auto told = cut_off_.load(std::memory_order_relaxed) ? 0 : calls.count();
+  // Each one's share: only the sum is known.
   const auto took = finished.busy / std::max(calls.taken_part, 1U);
-  if (calls.answered > 0) downstream.answered(calls.answered, took, now);
-  if (calls.timed_out > 0) downstream.timed_out(calls.timed_out, took, now);
-  const auto silent = finished.claim.range.count() - calls.count();
+  if (failures.empty() && told > 0 && downstream.all_worked(told, finished.done, took)) return;
+  if (finished.done > 0) downstream.done(finished.done);
+  if (told > 0) {
+    const auto now = SteadyClock::now();
+    std::uint32_t worked = 0;
+    for (const auto& [failure, worked_before] : calls.failed) {
+      if (worked_before > worked) downstream.worked(worked_before - worked, took, now);
+      worked = worked_before;
+      downstream.failed(failed_call(finished, *failure), now);
+    }
+    if (calls.worked > worked) downstream.worked(calls.worked - worked, took, now);
+  }
+  for (const auto& [index, outcome] : failures)
+    if (outcome.cause == handler::Cause::throttled && !outcome.same_call)
+      downstream.throttled(outcome.reason, SteadyClock::now());
+  const auto silent = finished.claim.range.count() - told;
   if (silent > 0) downstream.ended(silent);
+}
+
+/// What the downstream itself says of its state counts whatever the record is.
+FailedCall Execution::failed_call(const handler::Finished& finished, const handler::Failure& failure) const {
+  const auto& outcome = failure.outcome;
+  FailedCall call{.reason = outcome.reason, .kind = kind_of(outcome.cause)};
+  if (outcome.verdict == handler::Verdict::unavailable) {
+    call.after = outcome.after;
+    return call;
+  }
+  const auto& item = items_of(finished)[failure.index];
+  call.record = id_of(item);
+  if (item.failures) call.before = &item.failures->blame;
+  return call;
+}
+
+/// Another one for each record of the process.
+delivery::RecordId Execution::id_of(const handler::Item& item) const {
+  return mixed(id_seed_ + static_cast<std::uint64_t>(item.offset()));
 }
 
 std::unique_ptr<handler::AttemptTrace> Execution::begun(const handler::Item& item) noexcept {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mix.h"
 #include "base/mutex.h"
 #include "handler/handler.h"
 #include "lane/lane_context.h"
@@ -33,7 +34,9 @@ class Execution final : public pool::Work, public handler::TaskSink {
         partition_(partition),
         epoch_(epoch),
         stats_(stats),
-        on_finished_(std::move(on_finished)) {}
+        on_finished_(std::move(on_finished)),
+        id_seed_(std::hash<std::string>{}(partition.topic) +
+                 mixed(static_cast<std::uint64_t>(partition.partition))) {}
   ~Execution() override {
     while (!left()) std::this_thread::yield();  // brief: they have only their signal to give
   }
@@ -42,6 +45,10 @@ class Execution final : public pool::Work, public handler::TaskSink {
 
   /// Before the first claim.
   void set_pool(pool::Pool& pool) { pool_ = &pool; }
+  /// What fails from now on was cut off, and says nothing of the downstream.
+  void set_cut_off() { cut_off_.store(true, std::memory_order_relaxed); }
+  /// Tells the record apart from all others of the process.
+  delivery::RecordId id_of(const handler::Item& item) const;
   /// Every finished claim signals the loop.
   void set_eager(bool eager) { eager_.store(eager, std::memory_order_relaxed); }
 
@@ -64,10 +71,11 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void collect(std::vector<handler::Finished>& into) EXCLUDES(mutex_);
 
  private:
-  bool watched() const { return context_.downstream != nullptr && context_.downstream->watches(); }
   void withhold(handler::Task task) const;
   void count(const handler::Finished& finished, const handler::RecordBatch& batch);
   void tell_downstream(const handler::Finished& finished);
+  void keep_pace(const handler::Finished& finished);
+  FailedCall failed_call(const handler::Finished& finished, const handler::Failure& failure) const;
 
   const LaneContext& context_;
   const kafka::TopicPartition& partition_;
@@ -75,7 +83,9 @@ class Execution final : public pool::Work, public handler::TaskSink {
   LaneStats& stats_;
   const std::function<void()> on_finished_;
   pool::Pool* pool_ = nullptr;
+  const std::uint64_t id_seed_;
   std::atomic<bool> eager_{false};
+  std::atomic<bool> cut_off_{false};
   std::atomic<std::uint32_t> inside_{0};
 
   Mutex mutex_;

@@ -120,10 +120,8 @@ void Lane::enqueue(BatchPtr batch) {
   batches_.push_back(std::move(batch));
 }
 
-/// The records that wait for it ask the downstream first; without any, new ones do.
-bool Lane::breaker_holds() const {
-  return context_.downstream != nullptr && !context_.downstream->closed() && retries_.size() > 0;
-}
+/// The records that the breaker has not let begin ask the downstream; without any, new ones are taken.
+bool Lane::breaker_holds() const { return !context_.downstream->closed() && waiting_.fresh() > 0; }
 
 void Lane::submit(TimePoint now) {
   while (!pending_.empty()) {
@@ -153,8 +151,10 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::window_full,
              keep(ledger_.window(), context_.lanes.max_incomplete, state_.has(Hold::window_full)), now);
   state_.set(Hold::memory_full, keep(bytes_, context_.memory.lane_bytes, state_.has(Hold::memory_full)), now);
-  state_.set(Hold::retries_full,
-             keep(retries_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full)), now);
+  // Else those that wait, if they all are poison records, keep the end of an outage from being seen.
+  const bool asks_new = !context_.downstream->closed() && waiting_.fresh() == 0;
+  const bool retries_full = keep(waiting_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full));
+  state_.set(Hold::retries_full, retries_full && !asks_new, now);
   state_.set(Hold::breaker_open, breaker_holds(), now);
   state_.set(Hold::position, judge_.in_doubt() || (corrupt_at_ && !reads_again_), now);
   const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !retry_due(now);
@@ -179,7 +179,8 @@ std::string Lane::hold_reasons() const {
   add(Hold::memory_full, "share of lanes.memory taken");
   add(Hold::retries_full, "retry.max_waiting reached");
   add(Hold::breaker_open, "breaker open");
-  add(Hold::rate_limited, "rate limit");
+  const bool asked = context_.rate != nullptr && context_.rate->keeps_pace();
+  add(Hold::rate_limited, asked ? "the downstream asks for fewer calls" : "rate limit");
   add(Hold::map_full, "completion map too long for a transaction");
   add(Hold::by_hand, "by hand");
   add(Hold::position, corrupt_at_ ? "corrupt records" : "position in doubt");
@@ -211,14 +212,15 @@ Lane::BatchPtr Lane::new_batch() {
   batch->consecutive = true;
   batch->route = handler::Route::work;
   batch->bytes = 0;
+  batch->unfinished_bytes = 0;
   return batch;
 }
 
 void Lane::recycle(handler::RecordBatch* batch) {
   constexpr std::size_t most_spare = 8;
   bytes_ -= std::min(bytes_, batch->bytes);
-  stats_->processed_bytes.add(batch->bytes -
-                              std::min<std::uint64_t>(batch->bytes, batch->size * record_overhead));
+  const auto not_processed = batch->size * record_overhead + batch->unfinished_bytes;
+  stats_->processed_bytes.add(batch->bytes - std::min<std::uint64_t>(batch->bytes, not_processed));
   const auto place = batch->place;
   BatchPtr owned = std::move(batches_[place]);
   if (place + 1 != batches_.size()) {

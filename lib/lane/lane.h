@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "delivery/failure_rules.h"
-#include "delivery/retry_queue.h"
+#include "delivery/letter_limit.h"
 #include "handler/handler.h"
 #include "kafka/types.h"
 #include "lane/crash_watch.h"
@@ -42,6 +42,7 @@
 #include "lane/partition_source.h"
 #include "lane/position_judge.h"
 #include "lane/retention_watch.h"
+#include "lane/waiting_records.h"
 #include "pool/pool.h"
 
 namespace laneway::lane {
@@ -170,13 +171,20 @@ class Lane {
   void collect(TimePoint now);
   void apply(handler::Finished& finished, TimePoint now);
   void apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end);
+  void complete(const handler::Item& item);
   void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
   void fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now);
-  void note_failure(handler::Item& item, const handler::Outcome& outcome, Duration took) const;
+  void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
+  void remember_error(const handler::Item& item, const handler::Outcome& outcome);
   static void give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why);
-  std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, TimePoint now);
+  std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, Duration took,
+                                    TimePoint now);
+  std::optional<Duration> after_reject(handler::Item& item, const handler::Outcome& outcome, TimePoint now);
+  std::optional<Duration> follow(handler::Item& item, const delivery::Blame::Step& step);
+  bool reconsidered(handler::Item& item, TimePoint now);
   handler::Route route_after(delivery::DeadLetterReason given_up) const;
   void wait(handler::Item item, TimePoint due);
+  void withhold(handler::Item item);
   double random();
   bool breaker_holds() const;
   void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
@@ -184,16 +192,23 @@ class Lane {
   void release_key(std::uint64_t key);
   void run_again(std::vector<handler::Item> items, bool sequential);
   void run_alone(handler::Item item);
-  bool retry_due(TimePoint now) const { return retries_.next_due().value_or(TimePoint::max()) <= now; }
+  bool retry_due(TimePoint now) const { return waiting_.next_due().value_or(TimePoint::max()) <= now; }
+  void give_back_attempts(handler::Item& item);
+  bool leaves_turn_to_new() const;
   void submit_due_retries(TimePoint now);
   TimePoint next_retry(TimePoint due, TimePoint now);
   void report_failure(const char* event, const handler::Item& item, std::uint32_t attempt,
                       const handler::Outcome& outcome, TimePoint now);
 
+  // lane_letters.cpp
+  void report_letters(const handler::Finished& finished, const handler::RecordBatch& batch, TimePoint now);
+  void report_letter(const handler::Item& item) const;
+  void report_more_letters(TimePoint now, bool everything = false);
+
   // lane_crash.cpp
   bool may_begin(const Pending& next, TimePoint now);
   bool may_begin_carefully(const Pending& next, TimePoint now);
-  void condemn(handler::RecordBatch& batch, handler::Item& item, TimePoint now);
+  void condemn(handler::RecordBatch& batch, handler::Item& item);
   void survived(std::uint32_t records);
   void begin_carefully() const;
   void tick_careful(TimePoint now);
@@ -218,6 +233,7 @@ class Lane {
   // lane_clock.cpp
   void report_stuck(const pool::Range& job) const;
   bool put_off(handler::Item& item, TimePoint now);
+  bool waits_long_for_rate(TimePoint now);
   void tick_pause(TimePoint now);
   TimePoint tick_take(TimePoint now);
   void take_what_is_fetched(TimePoint now);
@@ -265,7 +281,7 @@ class Lane {
   RetentionWatch retention_;
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key for a worker at a time
-  delivery::RetryQueue<handler::Item> retries_;
+  WaitingRecords waiting_;
   std::minstd_rand random_;
   RateLimiter rate_;
 
@@ -300,7 +316,6 @@ class Lane {
   std::int64_t next_offset_;                  // where fetching goes on; -1 unknown
   std::uint64_t bytes_ = 0;                   // of records taken and not finished
   std::uint64_t completed_since_ = 0;
-  std::uint32_t unavailable_streak_ = 0;
   kafka::CommittedOffset acknowledged_;
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;
@@ -316,6 +331,7 @@ class Lane {
   Duration resume_latency_ = milliseconds(20);
   bool was_full_ = false;               // the prefetch buffer was full since the last wake
   bool not_empty_ = true;               // the last pop found something, or was long ago
+  bool new_ones_turn_ = false;          // at the pace of a downstream
   std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
   Duration stall_limit_ = seconds(30);
   std::string source_error_;  // nothing has come since
@@ -323,8 +339,11 @@ class Lane {
   TimePoint next_source_report_{};
   TimePoint next_failure_report_{};
   std::uint64_t failures_unreported_ = 0;
+  delivery::LetterLimit letters_;
+  std::optional<LastError> last_error_;
   Sequence oldest_seen_ = 0;
   TimePoint oldest_since_{};
+  TimePoint last_out_{};                  // the downstream was out
   std::uint64_t done_before_oldest_ = 0;  // see done_before()
   bool oldest_reported_ = false;
   std::map<Sequence, std::string> skips_;  // wishes, with their reasons, for records that were not waiting

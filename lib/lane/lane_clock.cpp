@@ -12,6 +12,7 @@ constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
 constexpr Duration source_report = seconds(30);
 constexpr Duration dry_limit = milliseconds(20);
+constexpr Duration short_wait = seconds(10);
 
 }  // namespace
 
@@ -28,10 +29,11 @@ TimePoint Lane::tick(TimePoint now) {
   tick_starving(now);
   tick_source_error(now);
   tick_oldest(now);
+  report_more_letters(now);
   publish(now);
   const bool idle = batches_.empty() && !dry_since_ && !judge_.in_doubt();
   TimePoint next = now + (idle ? idle_tick : busy_tick);
-  if (const auto due = retries_.next_due()) next = std::min(next, next_retry(*due, now));
+  if (const auto due = waiting_.next_due()) next = std::min(next, next_retry(*due, now));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
   return std::min(next, tick_take(now));
 }
@@ -82,8 +84,15 @@ std::uint64_t Lane::work_left() const {
   return left;
 }
 
+/// A pause for less would only throw away what has been fetched, every time.
+bool Lane::waits_long_for_rate(TimePoint now) {
+  return state_.has(Hold::rate_limited) && rate_ready_at(now) - now >= short_wait;
+}
+
 void Lane::tick_pause(TimePoint now) {
-  if (state_.pause_due(now) && !state_.has(Hold::position)) {
+  const bool rate_is_reason = waits_long_for_rate(now);
+  const bool has_reason = rate_is_reason || state_.held_by_other_than(Hold::rate_limited);
+  if (state_.pause_due(now) && !state_.has(Hold::position) && has_reason) {
     if (!state_.has(Hold::by_hand)) take_what_is_fetched(now);  // nothing more is wanted then
     if (state_.has(Hold::position)) return;
     source_->pause();
@@ -99,7 +108,7 @@ void Lane::tick_pause(TimePoint now) {
   const auto lead = 2 * (resume_latency_ + busy_tick);
   const bool other_reason = state_.has(Hold::window_full) || state_.has(Hold::memory_full) ||
                             state_.has(Hold::retries_full) || state_.has(Hold::breaker_open) ||
-                            state_.has(Hold::map_full) || state_.has(Hold::by_hand);
+                            state_.has(Hold::map_full) || state_.has(Hold::by_hand) || rate_is_reason;
   const bool soon = service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
   if (!state_.held_by_anything() || (!other_reason && soon)) resume(now);
 }
@@ -109,7 +118,7 @@ void Lane::tick_pause(TimePoint now) {
 void Lane::take_what_is_fetched(TimePoint now) {
   for (;;) {
     if (bytes_ >= context_.memory.lane_bytes || ledger_.window() >= context_.lanes.max_incomplete) return;
-    if (delayed() && retries_.size() >= context_.retry.max_waiting) return;
+    if (delayed() && waiting_.size() >= context_.retry.max_waiting) return;
     if (state_.has(Hold::position)) return;
     if (take(now) == Take::empty) return;
   }
@@ -185,7 +194,7 @@ void Lane::publish(TimePoint now) {
   stats_->paused_ns.set(state_.paused(now).count());
   stats_->delivered_offset.set(delivered_);
   stats_->window.set(ledger_.window());
-  stats_->waiting_retries.set(retries_.size());
+  stats_->waiting_retries.set(waiting_.size());
   stats_->record_bytes.set(bytes_);
   tick_log(now);
 }

@@ -27,7 +27,7 @@ struct LaneContext {
   /// Writes what fails to its retry topic or to the dead-letter topic; null: nothing is given up.
   handler::Handler* forward = nullptr;
   const delivery::RetryStages* retry_stages = nullptr;  ///< null: there are no retry topics
-  Downstream* downstream = nullptr;                     ///< null, or it does not watch: there is no breaker
+  Downstream* downstream = nullptr;                     ///< never null while there are lanes
   RateLimiter* rate = nullptr;                          ///< of all lanes together; null, or not limited: none
   Journal* journal = nullptr;                           ///< may be null
   CarefulTurn* careful_turn = nullptr;      ///< of all lanes of the process; null: a lane of its own

@@ -19,7 +19,7 @@ void Lane::follow_hand(TimePoint now) {
 }
 
 LaneDetail Lane::detail(TimePoint now) const {
-  LaneDetail detail{hold_reasons(), {}, source_error_, {}};
+  LaneDetail detail{hold_reasons(), {}, source_error_, {}, last_error_};
   if (!source_error_.empty()) detail.source_failing = now - failing_since_;
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) return detail;
@@ -33,7 +33,7 @@ LaneDetail Lane::detail(TimePoint now) const {
     // Only this thread writes it, also while a worker has the record.
     if (item.failures) detail.oldest->error = item.failures->reason;
   };
-  retries_.each([&](const handler::Item& item) { look(item, OldestRecord::Place::retry, item.attempt - 1); });
+  waiting_.each([&](const handler::Item& item) { look(item, OldestRecord::Place::retry, item.attempt - 1); });
   for (const auto& range : pool_->in_flight()) {
     const auto& batch = static_cast<const handler::RecordBatch&>(*range.batch);
     if (!current(batch)) continue;
@@ -52,7 +52,7 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
   const auto sequence = ledger_.incomplete_at(offset);
   if (!sequence) return Skip::not_waiting;
   bool given_up = false;
-  auto item = retries_.take([&](const handler::Item& waiting) {
+  auto item = waiting_.take([&](const handler::Item& waiting) {
     if (waiting.sequence != *sequence) return false;
     given_up = waiting.route() == handler::Route::dead_letter;
     return !given_up;
@@ -79,18 +79,18 @@ void Lane::skip(handler::Item item, const std::string& reason) {
                                                                     {"attempt", item.attempt},
                                                                     handler::TraceField(&item.record),
                                                                     {"error", text}});
-  note_failure(item, handler::Outcome::reject(std::move(text)), {});
+  note_failure(item, handler::Outcome::reject(std::move(text)));
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);
   run_alone(std::move(item));
 }
 
-/// Whether an operator wanted it skipped while it could not be had.
+/// Whether an operator wanted it skipped while the record was unavailable.
 bool Lane::skip_if_wished(handler::Item& item, const handler::Outcome& outcome) {
   if (skips_.empty() || item.route() == handler::Route::dead_letter) return false;
   const auto wish = skips_.extract(item.sequence);
   if (wish.empty()) return false;
   if (item.route() == handler::Route::work && outcome.cause != handler::Cause::withheld)
-    note_failure(item, outcome, {});
+    note_failure(item, outcome);
   skip(std::move(item), wish.mapped());
   return true;
 }

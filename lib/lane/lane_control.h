@@ -23,11 +23,20 @@ struct OldestRecord {
   std::string error;  ///< of its last attempt; empty: none failed
 };
 
+/// Of the last attempt that failed, whatever it failed at.
+struct LastError {
+  std::int64_t offset = 0;
+  std::uint32_t attempt = 0;
+  std::int64_t at_ms = 0;  ///< since 1970
+  std::string error;
+};
+
 struct LaneDetail {
   std::string held_by;  ///< reasons in words; empty: it is not held
   std::optional<OldestRecord> oldest;
   std::string source_error;   ///< why nothing can be read; empty: something was, since
   Duration source_failing{};  ///< since when; zero: something can be read
+  std::optional<LastError> last_error;
 };
 
 /// What became of the wish to skip a record.

@@ -65,7 +65,7 @@ bool Lane::may_begin_carefully(const Pending& next, TimePoint now) {
   auto& item = batch.items.front();
   const auto offset = item.offset();
   if (batch.size == 1 && watch_.condemned(offset) && context_.forward != nullptr) {
-    condemn(batch, item, now);
+    condemn(batch, item);
     return true;
   }
   if (!gated_since_) {
@@ -81,14 +81,14 @@ bool Lane::may_begin_carefully(const Pending& next, TimePoint now) {
 }
 
 /// Its handling has ended the process too often: it goes to the dead-letter topic without another attempt.
-void Lane::condemn(handler::RecordBatch& batch, handler::Item& item, TimePoint now) {
+void Lane::condemn(handler::RecordBatch& batch, handler::Item& item) {
   item.attempt = watch_.crashes(item.offset());
   auto outcome = handler::Outcome::reject("the process ended " + std::to_string(item.attempt) +
                                           " times while this record was at work (retry.max_crashes)");
-  note_failure(item, outcome, {});
+  note_failure(item, outcome);
+  remember_error(item, outcome);
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::crashed);
   batch.route = handler::Route::dead_letter;
-  report_failure("record given up, goes to the dead-letter topic", item, item.attempt, outcome, now);
 }
 
 void Lane::survived(std::uint32_t records) {

@@ -78,9 +78,9 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   if (!state_.drain(now)) return;
   stats_->state.set(State::draining);
   leave_rate(now);
-  if (context_.downstream != nullptr) context_.downstream->leave(&execution_);
+  context_.downstream->leave(&execution_);
   log_state("lane draining");
-  let_go(retries_.clear(&handler::Item::sequence));  // not waited for: a drain is everybody's time
+  let_go(waiting_.clear());  // not waited for: a drain is everybody's time
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !watch_.careful();
   gated_ = watch_.careful();
   if (!finish)
@@ -121,6 +121,7 @@ void Lane::withdraw(std::uint32_t keep) {
 
 void Lane::cancel() {
   cancelled_ = true;
+  execution_.set_cut_off();
   give_back_unbegun();
   pool_->cancel();
 }
@@ -128,6 +129,7 @@ void Lane::cancel() {
 std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   if (state_.state() == State::revoked) return 0;
   collect(now);
+  report_more_letters(now, true);
   const bool lost = state_.state() != State::draining;
   if (lost) {
     state_.drain(now);
@@ -137,7 +139,7 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   stats_->state.set(State::revoked);
   source_.reset();
   leave_rate(now);
-  if (context_.downstream != nullptr) context_.downstream->leave(&execution_);
+  context_.downstream->leave(&execution_);
   if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
   pool_->close();
   if (ending == Ending::given_up)

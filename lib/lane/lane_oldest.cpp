@@ -8,6 +8,7 @@
 namespace laneway::lane {
 
 void Lane::tick_oldest(TimePoint now) {
+  if (!context_.downstream->closed()) last_out_ = now;
   if (!skips_.empty())
     std::erase_if(skips_, [&](const auto& wish) { return !ledger_.is_incomplete(wish.first); });
   const auto oldest = ledger_.oldest_incomplete();
@@ -35,14 +36,14 @@ void Lane::tick_oldest(TimePoint now) {
 /// What waits in a retry topic as it is meant to grows no older.
 TimePoint Lane::due_since(Sequence oldest, TimePoint now) const {
   if (!delayed()) return now;
-  const auto due = retries_.due_of([&](const handler::Item& waiting) { return waiting.sequence == oldest; });
+  const auto due = waiting_.due_of([&](const handler::Item& waiting) { return waiting.sequence == oldest; });
   return std::max(now, due.value_or(now));
 }
 
 /// How many records were done when this one failed first, or else became the oldest.
 std::uint64_t Lane::done_before(Sequence oldest) const {
   auto done = ledger_.done();
-  retries_.each([&](const handler::Item& waiting) {
+  waiting_.each([&](const handler::Item& waiting) {
     if (waiting.sequence == oldest && waiting.failures) done = std::min(done, waiting.failures->done_before);
   });
   return done;
@@ -55,11 +56,13 @@ bool Lane::overtaken() const {
   return !ordered_ || ledger_.done() - done_before_oldest_ >= context_.lanes.max_incomplete / 2;
 }
 
-/// Whether the oldest record has held back the others for too long.
+/// Whether the oldest record has held back the others for too long. While the downstream is out, all wait.
 std::optional<delivery::DeadLetterReason> Lane::outlived(TimePoint now) const {
   const auto limit = context_.ledger.max_age;
   if (delayed() || oldest_since_ == TimePoint{}) return {};  // in a retry topic records are meant to wait
-  if (limit > Duration::zero() && now - oldest_since_ >= limit) return delivery::DeadLetterReason::too_old;
+  if (!context_.downstream->closed()) return {};
+  if (limit > Duration::zero() && now - std::max(oldest_since_, last_out_) >= limit)
+    return delivery::DeadLetterReason::too_old;
   if (overtaken()) return delivery::DeadLetterReason::window_full;
   return {};
 }
@@ -83,7 +86,7 @@ void Lane::report_oldest(const Ledger::Position& oldest, TimePoint now) {
 /// fault.
 void Lane::give_up_oldest(Sequence oldest, delivery::DeadLetterReason why) {
   if (context_.ledger.policy != config::LedgerPolicy::dead_letter || context_.forward == nullptr) return;
-  auto item = retries_.take([&](const handler::Item& waiting) {
+  auto item = waiting_.take([&](const handler::Item& waiting) {
     return waiting.sequence == oldest && waiting.failures && !waiting.failures->unavailable &&
            waiting.route() == handler::Route::work;
   });

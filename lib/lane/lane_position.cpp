@@ -138,7 +138,7 @@ void Lane::start_over(std::int64_t offset) {
   ++ledger_life_;
   let_go(keys_.clear());
   keys_ = {};
-  let_go(retries_.clear(&handler::Item::sequence));
+  let_go(waiting_.clear());
   skips_.clear();
   oldest_since_ = {};
   give_back_pending();

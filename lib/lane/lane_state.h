@@ -26,10 +26,11 @@ enum class Hold : std::uint16_t {
   memory_full = 4,    ///< The lane's share of lanes.memory is taken.
   retries_full = 8,   ///< retry.max_waiting records wait for their next attempt.
   breaker_open = 16,  ///< The downstream is out, and records wait that will ask for it.
-  rate_limited = 32,  ///< lanes.rate or handler.rate: the next record's time has not come.
-  map_full = 64,      ///< The completion map does not fit into a commit that needs all of it.
-  by_hand = 128,      ///< An operator wants it so (hand_pauses.h).
-  position = 256,     ///< Where it goes on in the log is being found out, or a corrupt batch is in the way.
+  rate_limited =
+      32,          ///< lanes.rate, rate or the pace of the downstream: the next record's time has not come.
+  map_full = 64,   ///< The completion map does not fit into a commit that needs all of it.
+  by_hand = 128,   ///< An operator wants it so (hand_pauses.h).
+  position = 256,  ///< Where it goes on in the log is being found out, or a corrupt batch is in the way.
 };
 
 class LaneState {

@@ -55,8 +55,8 @@ struct LaneStats {
       oldest_due_ns;  ///< the same, or when its retry topic's delay is over where that is later
   Relaxed<std::uint64_t> window;
   Relaxed<std::uint64_t> waiting_retries;
-  Relaxed<std::uint64_t> record_bytes;  ///< taken and not finished, with overhead
-  Relaxed<std::uint64_t> processed_bytes;
+  Relaxed<std::uint64_t> record_bytes;     ///< taken and not finished, with overhead
+  Relaxed<std::uint64_t> processed_bytes;  ///< of records that are finished
   Relaxed<std::uint64_t> fetched_bytes;
   Histogram resume_latency;
 };

@@ -27,6 +27,7 @@ Lane::Take Lane::take(TimePoint now) {
   if (batch->items.empty()) {
     spare_.push_back(std::move(batch));
   } else {
+    new_ones_turn_ = false;
     on_source_answers();
     if (!delayed()) mark_ = mark_of(batch->items.back().record);
     if (ordered_) apply_order(*batch);
@@ -46,7 +47,7 @@ Lane::Take Lane::take(TimePoint now) {
 std::uint64_t Lane::room() const {
   const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
   const auto window = left(context_.lanes.max_incomplete, ledger_.window());
-  return delayed() ? std::min(window, left(context_.retry.max_waiting, retries_.size())) : window;
+  return delayed() ? std::min(window, left(context_.retry.max_waiting, waiting_.size())) : window;
 }
 
 /// What may be taken now; none: the lane waits for its turn.
@@ -139,6 +140,7 @@ void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_
   auto& item = batch.items.emplace_back();
   item.record = std::move(record);
   item.sequence = next_sequence_++;
+  item.left_behind = ledger_.left_behind(offset);
   if (delayed() && put_off(item, now)) {
     batch.items.pop_back();
     batch.consecutive = false;

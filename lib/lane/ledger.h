@@ -50,6 +50,10 @@ class Ledger {
   bool completed_before(std::int64_t offset) const {
     return !restored_.runs.empty() && restored_.contains(offset);
   }
+  /// An earlier life completed records after it, but not this one: it may be a record that always fails.
+  bool left_behind(std::int64_t offset) const {
+    return !restored_.runs.empty() && offset < restored_.runs.back().begin;
+  }
 
   /// Records delivered: offsets first_offset, first_offset + 1, … Returns the first one's number. They must
   /// not go back.

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "telemetry/log.h"
+
 namespace laneway::lane {
 namespace {
 
@@ -18,11 +20,59 @@ void RateLimiter::change(const config::Rate& rate, TimePoint now) {
   bytes_.change(now, static_cast<double>(rate.bytes), static_cast<double>(rate.bytes) * burst);
   grants_.clear();
   turn_.clear();  // they ask again
-  limited_.store(rate.records > 0 || rate.bytes > 0, std::memory_order_relaxed);
+  has_rate_ = rate.records > 0 || rate.bytes > 0;
+  note_pace();
+}
+
+void RateLimiter::throttled(std::optional<Duration> after, bool again, TimePoint now) {
+  MutexLock lock(mutex_);
+  const bool was_limited = pace_.limited();
+  const double before = pace_.rate();
+  pace_.throttled(now, after, again);
+  if (!was_limited || pace_.rate() != before) {
+    for (const auto& [who, grant] : grants_) {
+      records_.take(now, -static_cast<double>(grant.room.records));
+      bytes_.take(now, -static_cast<double>(grant.room.bytes));
+    }
+    grants_.clear();
+    turn_.clear();  // they ask again
+  }
+  note_pace();
+}
+
+void RateLimiter::worked(std::uint64_t records, TimePoint now) {
+  MutexLock lock(mutex_);
+  pace_.succeeded(now, records);
+}
+
+double RateLimiter::pace(TimePoint now) {
+  MutexLock lock(mutex_);
+  (void)pace_.ready_at(now);  // it may be over
+  note_pace();
+  return pace_.slows(now) ? pace_.rate() : 0;
+}
+
+void RateLimiter::note_pace() {
+  const bool keeps = pace_.limited();
+  limited_.store(has_rate_ || keeps, std::memory_order_relaxed);
+  if (keeps_pace_.exchange(keeps, std::memory_order_relaxed) == keeps) return;
+  if (keeps)
+    telemetry::log(telemetry::Level::warn, "downstream asked too often",
+                   {{"hint", "fewer calls begin until the downstream takes more (docs/outages.md)"}});
+  else
+    telemetry::log(telemetry::Level::info, "calls are not slowed down any more");
+}
+
+/// Nothing limits now, so that nobody has to wait for a turn.
+bool RateLimiter::open(TimePoint now) {
+  if (has_rate_ || pace_.room(now) != delivery::Pace::unlimited) return false;
+  note_pace();
+  return true;
 }
 
 RateLimiter::Room RateLimiter::room(Who who, TimePoint now) {
   MutexLock lock(mutex_);
+  if (open(now)) return {};
   turn_.ask(who, now);
   auto& grant = grants_[who];
   grant.asked = now;
@@ -32,7 +82,7 @@ RateLimiter::Room RateLimiter::room(Who who, TimePoint now) {
 
 bool RateLimiter::waits(Who who, TimePoint now) {
   MutexLock lock(mutex_);
-  if (!turn_.takes_part(who)) return false;
+  if (open(now) || !turn_.takes_part(who)) return false;
   turn_.ask(who, now);
   auto& grant = grants_[who];
   grant.asked = now;
@@ -53,7 +103,7 @@ void RateLimiter::charge(Who who, TimePoint now, std::uint64_t records, std::uin
     bytes -= used.bytes;
   }
   if (records == 0 && bytes == 0) return;
-  records_.take(now, static_cast<double>(records));
+  take_records(now, static_cast<double>(records));
   bytes_.take(now, static_cast<double>(bytes));
   turn_.had(who, cost(static_cast<double>(records), static_cast<double>(bytes)));
 }
@@ -67,7 +117,8 @@ TimePoint RateLimiter::ready_at(Who who, TimePoint now) {
   MutexLock lock(mutex_);
   if (!turn_.takes_part(who)) return now;
   const auto ahead = static_cast<double>(turn_.ahead_of(who));
-  return std::max(records_.ready_at(now, ahead + 1), bytes_.ready_at(now, ahead * typical_bytes_ + 1));
+  return std::max({records_.ready_at(now, ahead + 1), pace_.ready_at(now, ahead + 1),
+                   bytes_.ready_at(now, ahead * typical_bytes_ + 1)});
 }
 
 /// Grants all that there is to those who take part.
@@ -80,9 +131,19 @@ void RateLimiter::serve(TimePoint now) {
   }
 }
 
+double RateLimiter::available_records(TimePoint now) {
+  const double at_pace = pace_.room(now);
+  if (keeps_pace() && !pace_.limited()) note_pace();  // it has ended
+  return records_.limited() ? std::min(records_.available(now), at_pace) : at_pace;
+}
+
+void RateLimiter::take_records(TimePoint now, double records) {
+  records_.take(now, records);
+  pace_.begin(now, records);
+}
+
 bool RateLimiter::any(TimePoint now) {
-  return (!records_.limited() || records_.available(now) >= 1) &&
-         (!bytes_.limited() || bytes_.available(now) >= 1);
+  return available_records(now) >= 1 && (!bytes_.limited() || bytes_.available(now) >= 1);
 }
 
 void RateLimiter::grant(Who who, TimePoint now) {
@@ -90,25 +151,22 @@ void RateLimiter::grant(Who who, TimePoint now) {
     return std::floor(std::max(available / among, least));
   };
   auto& room = grants_[who].room;
-  const auto add = [](std::uint64_t& to, delivery::TokenBucket& from, TimePoint at, double tokens) {
-    if (!from.limited()) {
-      to = std::numeric_limits<std::uint64_t>::max();
-      return 0.0;
-    }
-    to += static_cast<std::uint64_t>(tokens);
-    from.take(at, tokens);
-    return tokens;
+  const auto add = [](std::uint64_t& to, bool limited, double tokens) {
+    to = limited ? to + static_cast<std::uint64_t>(tokens) : std::numeric_limits<std::uint64_t>::max();
+    return limited ? tokens : 0.0;
   };
-  const auto records = add(room.records, records_, now, share(records_.available(now), 1));
+  const auto records = add(room.records, limits_records(), share(available_records(now), 1));
   // What a record has is known only afterwards, so a grant may leave a debt; the next one waits for it.
   const auto bytes =
-      add(room.bytes, bytes_, now, share(bytes_.available(now), std::max(typical_bytes_, 1.0)));
+      add(room.bytes, bytes_.limited(), share(bytes_.available(now), std::max(typical_bytes_, 1.0)));
+  take_records(now, records);
+  bytes_.take(now, bytes);
   turn_.had(who, cost(records, bytes));
 }
 
 /// The grant is gone, and who had it takes part no longer.
 RateLimiter::Grants::iterator RateLimiter::give_back(Grants::iterator grant, TimePoint now) {
-  records_.take(now, -static_cast<double>(grant->second.room.records));
+  take_records(now, -static_cast<double>(grant->second.room.records));
   bytes_.take(now, -static_cast<double>(grant->second.room.bytes));
   turn_.leave(grant->first);
   return grants_.erase(grant);
@@ -123,8 +181,9 @@ void RateLimiter::take_back_unused(TimePoint now) {
 
 /// As a part of a second's rate.
 double RateLimiter::cost(double records, double bytes) const {
-  return std::max(records_.limited() ? records / records_.rate() : 0,
-                  bytes_.limited() ? bytes / bytes_.rate() : 0);
+  return std::max({records_.limited() ? records / records_.rate() : 0,
+                   pace_.rate() > 0 ? records / pace_.rate() : 0,
+                   bytes_.limited() ? bytes / bytes_.rate() : 0});
 }
 
 }  // namespace laneway::lane

@@ -135,7 +135,7 @@ std::string text_of(Limit limit, const Group& group, const Usage& usage, const A
   const auto& lanes = settings.lanes;
   switch (limit) {
     case Limit::outage:
-      return "mend the downstream: the breaker " + held_text(group, Hold::breaker_open) +
+      return "fix the downstream: the breaker " + held_text(group, Hold::breaker_open) +
              "; it is no matter of workers";
     case Limit::failures:
       return "see why records fail: those that wait for their next attempt (retry.max_waiting) " +
@@ -160,6 +160,9 @@ std::string text_of(Limit limit, const Group& group, const Usage& usage, const A
       return "see what the oldest record waits for, or raise lanes.max_incomplete: it " +
              held_text(group, Hold::window_full) + " while workers were idle";
     case Limit::rate:
+      if (settings.keeps_pace)
+        return "let the downstream allow more calls: it answers that there are too many (HTTP 429), and " +
+               held_text(group, Hold::rate_limited) + "; no setting here helps";
       return "raise rate or lanes.rate if the downstream bears it: it " +
              held_text(group, Hold::rate_limited);
     case Limit::none:

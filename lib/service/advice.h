@@ -19,6 +19,7 @@ namespace laneway::service {
 struct AdviceSettings {
   config::Lanes lanes;
   std::uint64_t connections = 0;      ///< that all lanes share; 0: there is no such limit
+  bool keeps_pace = false;            ///< the downstream has asked for fewer calls
   double cores = 1;                   ///< that the process may use
   Duration least_span = seconds(60);  ///< a lane that was seen for less is not judged
 };

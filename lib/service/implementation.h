@@ -1,5 +1,5 @@
 // What a Service is made of. Private to this folder. Threads: see service.h; what `mutex` does not guard is
-// set before the members start, and read by others only after that (breaker(), change()).
+// set before the members start, and read by others only after that (called(), change()).
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,8 @@ struct Service::Implementation {
   static void report_standstill(Duration length);
   void report_refused_threads(const std::vector<LaneView>& lanes);
   void waits(std::string what) EXCLUDES(mutex);
-  const lane::Downstream* breaker() const EXCLUDES(mutex);
+  lane::Downstream* called() const EXCLUDES(mutex);
+  std::optional<DownstreamStatus> downstream_status() const EXCLUDES(mutex);
   const handler::Tracer* spans() const EXCLUDES(mutex);
   Facts facts() const EXCLUDES(mutex);
   Totals totals() const EXCLUDES(mutex);

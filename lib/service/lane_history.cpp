@@ -25,20 +25,26 @@ void LaneHistory::observe(const std::vector<LaneView>& lanes, TimePoint now) {
     if (idle(view) || moved(lane.last, view)) lane.progressed = now;
     if (ran(lane.last, view)) lane.running = now;
     lane.last = view;
-    lane.samples.push_back({now, view.finished});
+    lane.samples.push_back({now, view.done, view.dead_letters});
     while (lane.samples.size() > 2 && lane.samples[1].at <= now - window) lane.samples.pop_front();
     next.emplace(view.epoch, std::move(lane));
   }
   lanes_ = std::move(next);
 }
 
-double LaneHistory::rate(const LaneView& lane) const {
+double LaneHistory::rate(const LaneView& lane) const { return rate_of(lane, &Sample::done); }
+
+double LaneHistory::dead_letter_rate(const LaneView& lane) const {
+  return rate_of(lane, &Sample::dead_letters);
+}
+
+double LaneHistory::rate_of(const LaneView& lane, std::uint64_t Sample::*count) const {
   const auto found = lanes_.find(lane.epoch);
   if (found == lanes_.end()) return 0;
   const auto& samples = found->second.samples;
   const auto time = samples.back().at - samples.front().at;
   if (time <= Duration::zero()) return 0;
-  return static_cast<double>(samples.back().finished - samples.front().finished) / to_seconds(time);
+  return static_cast<double>(samples.back().*count - samples.front().*count) / to_seconds(time);
 }
 
 Duration LaneHistory::without_progress(const LaneView& lane, TimePoint now) const {

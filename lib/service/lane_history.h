@@ -20,8 +20,10 @@ class LaneHistory {
 
   void observe(const std::vector<LaneView>& lanes, TimePoint now);
 
-  /// Records finished a second.
+  /// Records done a second: neither dead letters nor those that went on to a retry topic.
   double rate(const LaneView& lane) const;
+  /// Dead letters a second.
+  double dead_letter_rate(const LaneView& lane) const;
   /// Since when there is something to do, allowed to be done, and nothing is finished or committed.
   Duration without_progress(const LaneView& lane, TimePoint now) const;
   /// Since when it is held without a break, other than by hand.
@@ -30,7 +32,8 @@ class LaneHistory {
  private:
   struct Sample {
     TimePoint at;
-    std::uint64_t finished;
+    std::uint64_t done;
+    std::uint64_t dead_letters;
   };
   struct Lane {
     LaneView last;
@@ -38,6 +41,8 @@ class LaneHistory {
     TimePoint progressed;
     TimePoint running;
   };
+
+  double rate_of(const LaneView& lane, std::uint64_t Sample::*count) const;
 
   std::map<std::uint64_t, Lane> lanes_;  // by epoch
 };

@@ -171,13 +171,26 @@ std::vector<Family> thread_families(const ExpectedThreads& expected) {
   return families;
 }
 
-Family breaker_family(const lane::Downstream& downstream) {
-  Family family(metric("breaker_state"));
-  Sample sample;
-  sample.labels = {{"downstream", downstream.name()}};
-  sample.value = static_cast<double>(downstream.state());
-  family.samples.push_back(std::move(sample));
-  return family;
+std::vector<Family> downstream_families(const std::string& name, const lane::Downstream::Report& report,
+                                        double pace) {
+  const auto of_it = [&](const telemetry::MetricInfo& info, double value) {
+    Sample sample;
+    sample.labels = {{"downstream", name}};
+    sample.value = value;
+    return Family(info, {std::move(sample)});
+  };
+  Family calls(metric("downstream_calls_total"));
+  for (std::size_t i = 0; i < delivery::call_outcomes.size(); ++i) {
+    Sample sample;
+    sample.labels = {{"downstream", name}, {"outcome", delivery::call_outcomes[i]}};
+    sample.value = static_cast<double>(report.totals[i]);
+    calls.samples.push_back(std::move(sample));
+  }
+  std::vector<Family> families;
+  families.push_back(of_it(metric("breaker_state"), static_cast<double>(report.state)));
+  families.push_back(of_it(metric("downstream_pace"), pace));
+  families.push_back(std::move(calls));
+  return families;
 }
 
 std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loops) {

@@ -14,7 +14,8 @@ namespace laneway::service {
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
 telemetry::Family span_family(const handler::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
-telemetry::Family breaker_family(const lane::Downstream& downstream);
+std::vector<telemetry::Family> downstream_families(const std::string& name,
+                                                   const lane::Downstream::Report& report, double pace);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 
 }  // namespace laneway::service

@@ -82,8 +82,7 @@ Readiness judge(const Facts& facts, const ReadinessLimits& limits) {
   if (facts.stopping) return {{{"stopping", "it is stopping", "", -1}}};
   if (!facts.starting.empty()) return {{{"starting", facts.starting, "", -1}}};
   judge_members(facts, limits, reasons);
-  if (!facts.breaker.empty())
-    reasons.push_back({"breaker_open", "the breaker holds every lane: " + facts.breaker, "", -1});
+  if (!facts.breaker.empty()) reasons.push_back({"breaker_open", facts.breaker, "", -1});
   for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits, reasons);
   return {std::move(reasons)};
 }

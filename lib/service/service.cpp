@@ -23,8 +23,9 @@ constexpr Duration live_limit = seconds(10);
 /// Room in the memory plan for partitions that are added later or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
 
-delivery::BreakerRules rules_of(const config::Breaker& breaker) {
-  return {breaker.failures, breaker.window, breaker.probe};
+lane::DownstreamRules rules_of(const config::Config& config) {
+  const auto& breaker = config.breaker;
+  return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
 }
 
 bool all_ended(const Loops& loops) {
@@ -131,8 +132,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
     if (!made) return made.error();
     forward = std::move(made).value();
   }
-  downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config.breaker),
-                                                  config.breaker.slow);
+  downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config));
   rate = std::make_unique<lane::RateLimiter>(config.rate);
   stages = retry_stages(config);
   context = {config.lanes,  config.retry, config.ledger,    plan,       handler.get(),
@@ -180,9 +180,8 @@ Status Service::Implementation::change(const config::Config& wanted) {
                  "the service " + (stops.load() > 0 ? "stops" : "has not started: " + waits_for),
                  "try again when it consumes"};
   in_force = std::make_shared<config::Config>(wanted);
-  downstream->change(rules_of(wanted.breaker), wanted.breaker.slow, now);
+  downstream->change(rules_of(wanted), now);
   rate->change(wanted.rate, now);
-  if (forward != nullptr) forward->set_max_rate(wanted.dead_letter.max_rate);
   context.lanes = wanted.lanes;  // for members that are made later
   context.retry = wanted.retry;
   context.ledger = wanted.ledger;
@@ -317,7 +316,11 @@ std::vector<telemetry::Family> Service::families() const {
   }
   auto families = lane_families(lanes);
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
-  if (const auto* breaker = implementation_->breaker()) families.push_back(breaker_family(*breaker));
+  const auto now = SteadyClock::now();
+  if (auto* called = implementation_->called())
+    for (auto& family :
+         downstream_families(called->name(), called->report(now), implementation_->rate->pace(now)))
+      families.push_back(std::move(family));
   if (const auto* spans = implementation_->spans()) families.push_back(span_family(spans->counts()));
   for (auto& family :
        thread_families(expected_threads(*settings(), lanes.size(), implementation_->brokers.load())))

@@ -19,6 +19,7 @@
 #include "handler/handler.h"
 #include "service/control.h"
 #include "service/lane_view.h"
+#include "service/outage.h"
 #include "service/readiness.h"
 #include "telemetry/metrics.h"
 
@@ -42,7 +43,8 @@ struct Liveness {
 /// Of one lane, for people.
 struct LaneStatus {
   LaneView view;
-  double rate = 0;  ///< records finished a second, over the last ten
+  double rate = 0;              ///< records done a second, over the last ten
+  double dead_letter_rate = 0;  ///< dead letters a second, likewise
   lane::LaneDetail detail;
 };
 
@@ -59,9 +61,7 @@ struct ServiceStatus {
   std::string group;
   Duration uptime{};
   std::size_t members = 0;
-  std::string downstream;      ///< what the breaker watches; empty: there is no breaker
-  const char* breaker = "";    ///< its state
-  std::string breaker_reason;  ///< why it is not closed
+  std::optional<DownstreamStatus> downstream;  ///< nothing until the service has started
   Totals totals;
   std::vector<LaneStatus> lanes;
   Readiness readiness;

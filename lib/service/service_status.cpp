@@ -43,6 +43,7 @@ void Service::Implementation::observe() {
   const auto current = loops();
   const auto lanes = views_of(current);
   const auto idle = idle_members(current);
+  if (auto* downstream_called = called()) downstream_called->settle(now);
   report_refused_threads(lanes);
   MutexLock lock(mutex);
   history.observe(lanes, now);
@@ -69,10 +70,27 @@ void Service::Implementation::waits(std::string what) {
   waits_for = std::move(what);
 }
 
-/// Null until the service has started, or without one.
-const lane::Downstream* Service::Implementation::breaker() const {
+/// What the handler calls; null until the service has started.
+lane::Downstream* Service::Implementation::called() const {
   MutexLock lock(mutex);
-  return waits_for.empty() && downstream->watches() ? downstream.get() : nullptr;
+  return waits_for.empty() ? downstream.get() : nullptr;
+}
+
+std::optional<DownstreamStatus> Service::Implementation::downstream_status() const {
+  auto* downstream_called = called();
+  if (downstream_called == nullptr) return std::nullopt;
+  const auto now = SteadyClock::now();
+  auto report = downstream_called->report(now);
+  DownstreamStatus status{.name = downstream_called->name(),
+                          .state = report.state,
+                          .has_breaker = settings()->breaker.failures > 0,
+                          .last_failure = std::move(report.last_failure),
+                          .has_worked = report.has_worked,
+                          .keeps_rejected = report.keeps_rejected,
+                          .calls = std::move(report.calls),
+                          .pace = rate->pace(now)};
+  if (report.out_since) status.out = now - *report.out_since;
+  return status;
 }
 
 const handler::Tracer* Service::Implementation::spans() const {
@@ -93,6 +111,7 @@ AdviceSettings Service::Implementation::advice_settings() const {
   advised.lanes = settings()->lanes;
   if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
     advised.connections = http->connections;
+  advised.keeps_pace = rate != nullptr && rate->keeps_pace();
   advised.cores = processors();
   advised.least_span = advice_after;
   return advised;
@@ -113,8 +132,8 @@ Facts Service::Implementation::facts() const {
     facts.members.push_back({stats.assigned.get() > 0, since(stats.no_broker_since_ns),
                              since(stats.joining_since_ns), loop->broker_error()});
   }
-  if (const auto* watch = breaker(); watch != nullptr && !watch->closed())
-    facts.breaker = watch->name() + ": " + watch->last_failure();
+  if (const auto watched = downstream_status(); watched && watched->out)
+    facts.breaker = outage_in_words(*watched, wall_clock_ms());
   MutexLock lock(mutex);
   facts.starting = waits_for;
   for (const auto& lane : lanes)
@@ -150,16 +169,13 @@ ServiceStatus Service::status() const {
   status.settings = self.settings()->lanes;
   status.cores = processors();
   status.processor = processor_time();
-  if (const auto* breaker = self.breaker()) {
-    status.downstream = breaker->name();
-    status.breaker = delivery::name_of(breaker->state());
-    if (!breaker->closed()) status.breaker_reason = breaker->last_failure();
-  }
+  status.downstream = self.downstream_status();
   const auto advised = self.advice_settings();
   MutexLock lock(self.mutex);
   status.advice = advise(self.usage.usage(), advised);
   for (auto& lane : facts.lanes)
-    status.lanes.push_back({lane.view, self.history.rate(lane.view), std::move(lane.detail)});
+    status.lanes.push_back({lane.view, self.history.rate(lane.view), self.history.dead_letter_rate(lane.view),
+                            std::move(lane.detail)});
   return status;
 }
 

@@ -91,11 +91,19 @@ inline constexpr MetricInfo metric_table[] = {
      "Records that used up their attempts here and that their next retry topic has acknowledged."},
     {"breaker_state", MetricType::gauge, "0, 1 or 2", "downstream",
      "0: closed, calls go through; 1: half open, some ask whether it is back; 2: open, lanes hold."},
+    {"downstream_pace", MetricType::gauge, "records/s", "downstream",
+     "Records that begin in a second since the downstream answered that there are too many calls (HTTP 429); "
+     "0: as many as there are."},
+    {"downstream_calls_total", MetricType::counter, "calls", "downstream,outcome",
+     "Calls that ended, by outcome: success (also where the record was rejected), http_3xx, http_4xx, "
+     "http_5xx, timeout, "
+     "other_failure."},
     // Memory and throughput
     {"fetched_bytes_total", MetricType::counter, "bytes", "topic,partition",
      "Key and value bytes taken from Kafka."},
     {"processed_bytes_total", MetricType::counter, "bytes", "topic,partition",
-     "Key and value bytes of records done."},
+     "Key and value bytes of records that are done, or that their retry or dead-letter topic has "
+     "acknowledged."},
     {"memory_records_bytes", MetricType::gauge, "bytes", "topic,partition",
      "Memory of records in the lanes: key, value and 512 bytes for each beside them."},
     // The process

@@ -35,7 +35,9 @@ ServiceStatus one_lane() {
   lane.view.member = 1;
   lane.view.hold_reasons = static_cast<std::uint8_t>(lane::Hold::by_hand);
   lane.rate = 12.34567;
+  lane.dead_letter_rate = 0.50004;
   lane.detail.held_by = "by hand";
+  lane.detail.last_error = lane::LastError{17, 4, 1767362531007, "HTTP 500 \xff"};
   lane.detail.oldest =
       lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Place::retry, "HTTP 500 \xff"};
   status.lanes = {lane};
@@ -46,9 +48,11 @@ ServiceStatus one_lane() {
 
 TEST_CASE("the status is one JSON object with an object for each lane") {
   auto status = one_lane();
-  status.downstream = "shop:443";
-  status.breaker = "open";
-  status.breaker_reason = "connection refused";
+  status.downstream = DownstreamStatus{.name = "shop:443",
+                                       .state = delivery::Breaker::State::open,
+                                       .last_failure = "connection refused",
+                                       .out = seconds(90),
+                                       .calls = {.calls = 4, .failed = 3, .kinds = {{"HTTP 500", 3}}}};
   status.totals = {7, 6, 1, 100, 2};
   status.readiness.reasons = {{"breaker_open", "the breaker holds every lane", "", -1}};
   status.cores = 2;
@@ -66,8 +70,12 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
   CHECK(found["ready"] == false);
   CHECK(found["reasons"] ==
         json::parse(R"([{"code":"breaker_open","text":"the breaker holds every lane"}])"));
-  CHECK(found["breaker"] ==
-        json::parse(R"({"downstream":"shop:443","state":"open","reason":"connection refused"})"));
+  auto breaker = found["breaker"];
+  CHECK(breaker["since"].get<std::string>().starts_with("20"));
+  breaker.erase("since");
+  CHECK(breaker == json::parse(R"({"downstream":"shop:443","state":"open","reason":"connection refused",
+    "calls":4,"failed_calls":3,"failed_by_kind":[{"kind":"HTTP 500","calls":3}],"pace":null,
+    "failures":"fails for 75 % of calls: HTTP 500 (3), of 4 calls in the last minute"})"));
   CHECK(found["rebalances"] == json::parse(R"({"assigned":7,"revoked":6,"lost":1})"));
   CHECK(found["commits"] == json::parse(R"({"succeeded":100,"failed":2})"));
   REQUIRE(found["lanes"].size() == 1);
@@ -75,7 +83,26 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
     "topic":"orders","partition":3,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":120,
     "in_flight":8,"workers":16,"queued":256,"queue_capacity":512,"waiting_retries":0,"stuck":0,
     "oldest":{"offset":17,"age_seconds":80.0,"place":"waits for its next attempt","attempts":4,"error":"HTTP 500 \ufffd"},
-    "committed":17,"delivered":300,"finished":250,"finished_bytes":64000,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"holds":4,"pauses":2,"member":2})"));
+    "committed":17,"delivered":300,"finished":250,"finished_bytes":64000,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"dead_letter_rate":0.5,
+    "last_error":{"record":"orders:3:17","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 \ufffd"},
+    "holds":4,"pauses":2,"member":2})"));
+}
+
+TEST_CASE("a downstream that is not out has no since, and no reason") {
+  auto status = one_lane();
+  status.downstream = DownstreamStatus{.name = "shop:443", .last_failure = "connection refused"};
+  const auto found = json::parse(admin::status_json(status, "0.1.0"));
+  CHECK(found["breaker"] == json::parse(R"({"downstream":"shop:443","state":"closed","reason":"","since":null,
+    "calls":0,"failed_calls":0,"failed_by_kind":[],"pace":null,"failures":""})"));
+}
+
+TEST_CASE("without a breaker its state is off, and the pace of a downstream is a number") {
+  auto status = one_lane();
+  status.downstream =
+      DownstreamStatus{.name = "shop:443", .has_breaker = false, .last_failure = {}, .pace = 3.71234};
+  const auto found = json::parse(admin::status_json(status, "0.1.0"))["breaker"];
+  CHECK(found["state"] == "off");
+  CHECK(found["pace"] == 3.712);
 }
 
 TEST_CASE("what is not known or not there is null") {
@@ -85,7 +112,8 @@ TEST_CASE("what is not known or not there is null") {
   CHECK(found["ready"] == true);
   CHECK(found["breaker"].is_null());
   CHECK(found["advice"] == json::array());
-  for (const auto* key : {"lag", "oldest", "committed", "delivered"}) CHECK(found["lanes"][0][key].is_null());
+  for (const auto* key : {"lag", "oldest", "committed", "delivered", "last_error"})
+    CHECK(found["lanes"][0][key].is_null());
   // A lane whose loop does not answer still shows how old its oldest record is.
   status.lanes.front().view.oldest_age = seconds(5);
   CHECK(json::parse(admin::status_json(status, ""))["lanes"][0]["oldest"] ==

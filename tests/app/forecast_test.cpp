@@ -68,6 +68,16 @@ TEST_CASE("the way of a record that fails is told, with its retry topics") {
              "{topic}-dlt"));
 }
 
+TEST_CASE("when an outage is recognised is told, and when none is") {
+  auto config = some_config();
+  config.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(2)};
+  CHECK(says(app::forecast(config, {}),
+             "outages: when 5 different records fail in a row, or half of those in 30s, all lanes hold, no "
+             "attempt counts, and every 2s another record asks"));
+  config.breaker.failures = 0;
+  CHECK(says(app::forecast(config, {}), "outages: none is recognised (breaker.failures: 0)"));
+}
+
 TEST_CASE("members without a partition are told") {
   auto config = some_config();
   config.consumers = 3;

@@ -65,8 +65,67 @@ TEST_CASE("the table has a line for each lane") {
   const auto all = lines(status_json(lane_json("orders", 3, "running", 120)));
   REQUIRE(all.size() == 4);
   CHECK(all[0] == "laneway 0.1.0, group orders-webhook, up 3 m, 2 members, 1 lane, ready");
-  CHECK(all[2] == "lane                state          lag work queue retry oldest  committed  rec/s");
-  CHECK(all[3] == "orders[3]           running        120    8   256     3      -      12345   12.3");
+  CHECK(all[2] == "lane              state       lag work queue retry oldest committed rec/s dead/s");
+  CHECK(all[3] == "orders[3]         running     120    8   256     3      -     12345  12.3    0.0");
+}
+
+TEST_CASE(
+    "dead letters a second stand beside what is done, and below the table how many, and the last error") {
+  const auto all = lines(status_json(lane_json(
+      "orders", 3, "running", 120,
+      R"(,"dead_letters":12,"dead_letter_rate":39.25,"last_error":{"record":"orders:3:17","attempt":8,)"
+      R"("time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 from shop:443"})")));
+  REQUIRE(all.size() == 7);
+  CHECK(all[3] == "orders[3]         running     120    8   256     3      -     12345  12.3   39.2");
+  CHECK(all[5] == "orders[3] 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17");
+  CHECK(all[6] == "  (attempt 8): HTTP 500 from shop:443");
+}
+
+TEST_CASE("an error of the oldest record that is the last error of its lane is said once") {
+  const auto with_last = [](const std::string& record) {
+    return lines(status_json(
+        R"({"topic":"a","partition":3,"state":"running","paused_by_hand":false,"held_by":"","lag":5,)"
+        R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
+        R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP 500"},"last_error":{"record":")" +
+        record + R"(","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500"}})"));
+  };
+  const std::string last = "a[3] last error at 2026-01-02T14:02:11.007Z, a:3:";
+  const auto same = with_last("a:3:17");
+  REQUIRE(same.size() == 6);
+  CHECK(same[5] == last + "17 (attempt 4): HTTP 500");
+  const auto other = with_last("a:3:18");
+  REQUIRE(other.size() == 7);
+  CHECK(other[5] == "a[3] 17 (attempt 4): HTTP 500");
+  CHECK(other[6] == last + "18 (attempt 4): HTTP 500");
+}
+
+TEST_CASE("an oldest record none of whose attempts counts has an error and no number") {
+  const auto all = lines(status_json(
+      R"({"topic":"a","partition":3,"state":"held","paused_by_hand":false,"held_by":"rate limit","lag":5,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":0,"error":"HTTP 429"}})"));
+  REQUIRE(all.size() == 6);
+  CHECK(all[5] == "a[3] held: rate limit; 17: HTTP 429");
+}
+
+TEST_CASE("a downstream that fails for some calls is said above the table, one that is out in the reason") {
+  auto json = status_json(lane_json("orders", 3, "running", 120));
+  const std::string breaker =
+      R"j("breaker":{"downstream":"shop:443","failures":"fails for 3 % of calls: HTTP 500 (12)"})j";
+  const std::string none = R"("breaker":null)";
+  json.replace(json.find(none), none.size(), breaker);
+  CHECK(lines(json)[1] == "the downstream shop:443 fails for 3 % of calls: HTTP 500 (12)");
+  auto stalled =
+      status_json(lane_json("orders", 3, "held", 120), R"({"code":"stalled","text":"no progress"})");
+  stalled.replace(stalled.find(none), none.size(), breaker);
+  CHECK(lines(stalled)[2] == "the downstream shop:443 fails for 3 % of calls: HTTP 500 (12)");
+  auto out =
+      status_json(lane_json("orders", 3, "held", 120), R"({"code":"breaker_open","text":"it is out"})");
+  out.replace(
+      out.find(none), none.size(),
+      R"j("breaker":{"downstream":"shop:443","since":"2026-01-02T14:02:11.007Z","failures":"fails"})j");
+  CHECK(lines(out)[1] == "NOT READY: it is out");
+  CHECK(lines(out)[2].empty());
 }
 
 TEST_CASE("trouble comes first: stuck, held, paused, by hand, then by lag") {
@@ -106,8 +165,8 @@ TEST_CASE("why a lane is held and its oldest record's error stand below the tabl
       R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP \u001b[31m500"},"committed":17,"rate":0})",
       R"({"code":"stalled","topic":"orders","partition":3,"text":"orders[3]: no progress"})"));
   CHECK(all[1] == "NOT READY: orders[3]: no progress");
-  CHECK(all[4] == "orders[3]           held             5    0     0     0   80 s         17    0.0");
-  CHECK(all[6] == "orders[3] held: pool full; 17 (attempt 4): HTTP  [31m500");
+  CHECK(all[4] == "orders[3]         held          5    0     0     0   80 s        17   0.0    0.0");
+  CHECK(all[6] == "orders[3] held: pool full; 17 (attempt 4): HTTP [31m500");
   for (const auto& line : all) CHECK(line.find('\033') == std::string::npos);
 }
 
@@ -129,8 +188,25 @@ TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cu
   const auto all = lines(status_json("", R"({"code":"x","text":")" + words + words + words + "\"}"));
   CHECK(all[1] == "NOT READY: word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10");
   CHECK(all[2].starts_with("  word11 word12"));
-  CHECK(all[4].ends_with("…"));
-  CHECK(all[5].empty());
+  CHECK(all[6].ends_with("…"));
+  CHECK(all[7].empty());
+}
+
+TEST_CASE("what a long name leaves no room for in its line comes in the next one") {
+  const std::string name = "payments-of-the-european-shops-with-invoices";
+  auto json = status_json(
+      R"({"topic":")" + name +
+      R"(","partition":3,"state":"held","paused_by_hand":false,"held_by":"pool full","lag":5,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP 500"},"committed":17,"rate":0})");
+  const std::string group = "orders-webhook";
+  json.replace(json.find(group), group.size(), name);
+  const auto all = lines(json);
+  REQUIRE(all.size() == 8);
+  CHECK(all[0] == "laneway 0.1.0, group " + name + ", up 3 m, 2");
+  CHECK(all[1] == "  members, 1 lane, ready");
+  CHECK(all[6].starts_with(name + "[3] held: pool full; 17"));
+  CHECK(all[7] == "  HTTP 500");
 }
 
 TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {

@@ -44,7 +44,7 @@ void check_batch(bool cut, std::string_view bytes) {
   answer.status = 200;
   answer.body = bytes.substr(1);
   answer.cut = cut;
-  const auto outcomes = handler::batch_verdicts(answer, records, "server", longest_wait);
+  const auto outcomes = handler::batch_verdicts(answer, records, "server", {longest_wait});
   must(outcomes.size() == records);
   for (const auto& outcome : outcomes) check(outcome);
 }

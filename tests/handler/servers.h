@@ -107,6 +107,7 @@ class Connection {
       const auto count = ::recv(socket_, part, sizeof(part), 0);
       if (count <= 0) return {};
       request.append(part, static_cast<std::size_t>(count));
+      if (length != std::string::npos) continue;
       const auto end = request.find("\r\n\r\n");
       const auto field = request.find("Content-Length: ");
       if (end != std::string::npos) length = end + 4 + std::stoul(request.substr(field + 16));

@@ -17,8 +17,6 @@ class DeadLetterTopic final : public handler::RecordHandler {
  public:
   std::string name() const override { return "dead letters"; }
   void fail(int times) { failures_ = times; }
-  /// Too many were to be written.
-  void flood(int times) { flooded_ = times; }
   std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return letters_;
@@ -40,12 +38,6 @@ class DeadLetterTopic final : public handler::RecordHandler {
       --failures_;
       return handler::Outcome::unavailable("no broker");
     }
-    if (flooded_ > 0) {
-      --flooded_;
-      auto outcome = handler::Outcome::unavailable("too many");
-      outcome.cause = handler::Cause::flood;
-      return outcome;
-    }
     MutexLock lock(mutex_);
     letters_.emplace_back(attempt.record.offset(), *attempt.failures);
     attempts_.push_back(attempt.number);
@@ -56,7 +48,6 @@ class DeadLetterTopic final : public handler::RecordHandler {
   std::vector<std::uint32_t> attempts_ GUARDED_BY(mutex_);
   std::vector<std::pair<std::int64_t, handler::FailureHistory>> letters_ GUARDED_BY(mutex_);
   std::atomic<int> failures_{0};
-  std::atomic<int> flooded_{0};
 };
 
 /// A lane that gives up records after three attempts, and its dead-letter topic.

@@ -8,10 +8,16 @@
 using namespace laneway;
 using namespace laneway::lane;
 
+namespace {
+
+const std::string refused = "refused";
+
+}  // namespace
+
 TEST_CASE("each that waits for a downstream asks in its turn, in whatever order they come by") {
-  Downstream downstream("shop", {.failures = 1, .window = seconds(30), .probe = seconds(5)}, {});
+  Downstream downstream("shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(100)};
-  downstream.failed("refused", {}, now);
+  downstream.failed({.reason = refused}, now);
   std::array<int, 4> askers{};                     // their probes
   for (int second = 1; second <= 200; ++second) {  // they come by every second
     now += seconds(1);
@@ -24,15 +30,15 @@ TEST_CASE("each that waits for a downstream asks in its turn, in whatever order 
     REQUIRE((probing != nullptr) == (second % 5 == 0));
     if (probing == nullptr) continue;
     ++*probing;
-    downstream.failed("refused", {}, now);
+    downstream.failed({.reason = refused}, now);
   }
   for (const int probes : askers) CHECK(probes == 10);
 }
 
 TEST_CASE("who leaves, or does not come by any more, keeps nobody from asking") {
-  Downstream downstream("shop", {.failures = 1, .window = seconds(30), .probe = seconds(5)}, {});
+  Downstream downstream("shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(100)};
-  downstream.failed("refused", {}, now);
+  downstream.failed({.reason = refused}, now);
   std::array<int, 3> askers{};
   for (auto& asker : askers) CHECK(downstream.room(&asker, now) == 0);
   downstream.leave(&askers[0]);

@@ -15,7 +15,7 @@ struct CallingLane : TestLane {
     lane.reset();
   }
 
-  Downstream downstream{"test", {2, seconds(30), std::chrono::hours(1)}, {}};
+  Downstream downstream{"test", {.breaker = {2, seconds(30), std::chrono::hours(1)}}};
 };
 
 }  // namespace
@@ -33,26 +33,42 @@ TEST_CASE("a call that fails for several records is one failure of the downstrea
   REQUIRE(test.until_outstanding(0));
   CHECK(test.downstream.closed());
   test.handler.answer(0, Outcome::unavailable("HTTP 502"));
-  CHECK(test.in_time([&] { return !test.downstream.closed(); }));
+  test.pass(seconds(1));
+  CHECK(test.until([&] { return !test.downstream.closed(); }));
 }
 
-TEST_CASE("records that are done by one call do not outvote the calls that fail") {
-  CallingLane test;
-  test.context.lanes.workers = 5;
-  test.partition.add_run(0, 5);
+namespace {
+
+std::vector<std::string> sorted_kinds(const delivery::CallReport& report) {
+  std::vector<std::string> names;
+  for (const auto& kind : report.kinds) names.push_back(kind.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Outcome failure_of(handler::Cause cause, const char* reason) {
+  auto outcome = Outcome::retry(reason);
+  outcome.cause = cause;
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a time-out and an exception are reported as such, whatever the handler's words are") {
+  TestLane test;
+  test.partition.add_run(0, 4);
   test.begin();
-  REQUIRE(test.until_started({0, 1, 2, 3, 4}));
-  test.handler.answer(0, Outcome::unavailable("HTTP 502"));
-  REQUIRE(test.until_outstanding(4));
-  auto done = Outcome::done();
-  test.handler.answer(1, done);
-  done.same_call = true;
-  test.handler.answer(2, done);
-  test.handler.answer(3, done);
-  REQUIRE(test.until_outstanding(1));
-  CHECK(test.downstream.closed());
-  test.handler.answer(4, Outcome::unavailable("HTTP 502"));
-  CHECK(test.until([&] { return !test.downstream.closed(); }));  // two of three calls
+  REQUIRE(test.until_started({0, 1, 2, 3}));
+  test.handler.answer(0, failure_of(handler::Cause::timeout, "the program did not answer and was killed"));
+  test.handler.answer(1, failure_of(handler::Cause::panic, "the handler threw: bad_alloc"));
+  test.handler.answer(2, Outcome::unavailable("no connection in time: SYN"));
+  test.handler.answer(3);
+  REQUIRE(test.until_outstanding(0));
+  const auto report = test.no_breaker.report(SteadyClock::now());
+  CHECK(report.calls.calls == 4);
+  CHECK(sorted_kinds(report.calls) ==
+        std::vector<std::string>{"error in the handler", "no connection in time", "time-out"});
+  CHECK(report.totals[static_cast<std::size_t>(delivery::CallOutcome::timeout)] == 1);
 }
 
 namespace {
@@ -80,6 +96,26 @@ class AtOnce final : public handler::Handler {
 };
 
 }  // namespace
+
+TEST_CASE("failures of a task are a row only where no success is between them") {
+  struct Instant final : handler::RecordHandler {  // so that workers claim many records together
+    std::string name() const override { return "instant"; }
+    Outcome handle_record(const handler::Attempt& attempt) override {
+      return attempt.record.offset() % 10 == 9 ? Outcome::retry("poison") : Outcome::done();
+    }
+  } instant;
+  Downstream downstream("test", {.breaker = {5, seconds(30), std::chrono::hours(1)}});
+  TestLane test;
+  test.context.downstream = &downstream;
+  test.context.handler = &instant;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 256;
+  test.partition.add_run(0, 2000);
+  test.begin();
+  const auto success = static_cast<std::size_t>(OutcomeLabel::success);
+  CHECK(test.in_time([&] { return test.lane->stats().outcomes[success].get() == 1800; }));
+  CHECK(downstream.closed());
+}
 
 TEST_CASE("a task that a handler works on at once is one call") {
   AtOnce handler;

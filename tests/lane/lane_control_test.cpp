@@ -165,8 +165,8 @@ TEST_CASE("a record that is at work is skipped when its attempt fails, and done 
 }
 
 TEST_CASE("a record that waits for an outage to end can be skipped") {
+  Downstream downstream("shop", {.breaker = {.failures = 1}});
   ControlledLane test;
-  Downstream downstream("shop", {.failures = 1}, {});
   test.context.downstream = &downstream;
   test.partition.add_run(0, 1);
   test.begin();
@@ -175,6 +175,23 @@ TEST_CASE("a record that waits for an outage to end can be skipped") {
       test.until([&] { return test.lane->detail(test.now).oldest->place == OldestRecord::Place::retry; }));
   CHECK(test.skip(0) == Skip::on_its_way);
   CHECK(test.until([&] { return test.commit_offset() == 1; }));
+}
+
+TEST_CASE(
+    "where the first record holds back all others, its skip lets the next one show that an outage is none") {
+  Downstream downstream("test", {.breaker = {1, seconds(30), Duration::zero()}});
+  ControlledLane test;
+  test.context.downstream = &downstream;
+  test.context.lanes.order = config::Order::partition;
+  for (int i = 0; i < 1000; ++i) test.handler.answer(0, handler::Outcome::retry("HTTP 500"));
+  test.partition.add_run(0, 10);
+  test.begin();
+  test.handler.answer_done(offsets(1, 10));
+  REQUIRE(test.in_time([&] { return test.handler.attempts(0).size() > 3; }));
+  CHECK_FALSE(downstream.closed());
+  REQUIRE(test.in_time([&] { return test.skip(0) != Skip::not_waiting; }));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 10; }));
+  CHECK(test.topic.offsets() == Offsets{0});
 }
 
 TEST_CASE("the next record of a skipped one's key goes on") {

@@ -189,7 +189,7 @@ TEST_CASE("a drain finishes what waits behind its key") {
 TEST_CASE("cancellation stops what is at work, and each such record is logged as abandoned") {
   CapturedLog log;
   TestLane test;
-  test.partition.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+  test.partition.headers = {{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"}};
   begin_busy(test);
   test.lane->begin_drain(test.now, test.now + seconds(20));
   test.lane->cancel();

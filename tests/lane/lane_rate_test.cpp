@@ -22,6 +22,21 @@ TEST_CASE("a lane takes what its rate allows, holds, and goes on when the time h
       test.until([&] { return test.commit() == 100 || test.lane->stats().committed_offset.get() == 100; }));
 }
 
+TEST_CASE("a lane that waits for its rate keeps what has been fetched, unless the wait is long") {
+  const bool long_wait = GENERATE(false, true);
+  TestLane test;
+  test.context.lanes.rate = {0, long_wait ? 10U : 100U, seconds(1)};
+  test.handler.open();
+  test.partition.add_run(0, 10, 300);  // bytes
+  test.begin();
+  for (int i = 0; i < 25; ++i) {
+    REQUIRE(test.until_outstanding(0));
+    test.pass(milliseconds(100));
+  }
+  CHECK(test.lane->state() == (long_wait ? State::paused : State::held));
+  CHECK(test.lane->stats().pauses.get() == (long_wait ? 1 : 0));
+}
+
 TEST_CASE("a lane that waits for its rate asks to be called when the time comes") {
   TestLane test;
   test.context.lanes.rate = {10, 0, milliseconds(100)};

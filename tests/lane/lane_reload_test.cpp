@@ -141,7 +141,7 @@ TEST_CASE("max_incomplete, max_waiting and pause_after hold from the change on")
 }
 
 TEST_CASE("a breaker goes and comes while calls are at work, and the lane goes on") {
-  Downstream downstream("shop", {.failures = 1}, {});
+  Downstream downstream("shop", {.breaker = {.failures = 1}});
   TestLane test;
   test.context.downstream = &downstream;
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(10);
@@ -151,17 +151,16 @@ TEST_CASE("a breaker goes and comes while calls are at work, and the lane goes o
   REQUIRE(test.until([&] { return test.handler.attempts(1).size() == 1; }));
   test.handler.answer(0, handler::Outcome::unavailable("out"));
   REQUIRE(test.until([&] { return !downstream.closed(); }));
-  downstream.change({.failures = 0}, {}, SteadyClock::now());
+  downstream.change({.breaker = {.failures = 0}}, SteadyClock::now());
   CHECK(downstream.closed());
-  CHECK_FALSE(downstream.watches());
   test.handler.answer(1, handler::Outcome::unavailable("still out"));
   test.pass(milliseconds(20));
   test.handler.open();
   REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
   CHECK(downstream.closed());
-  downstream.change({.failures = 1}, {}, SteadyClock::now());
-  CHECK(downstream.watches());
-  downstream.failed("out again", {}, SteadyClock::now());
+  downstream.change({.breaker = {.failures = 1}}, SteadyClock::now());
+  const std::string reason = "out again";
+  downstream.failed({.reason = reason}, SteadyClock::now());
   CHECK_FALSE(downstream.closed());
 }
 

@@ -1,4 +1,5 @@
 // Records that go on to a retry topic, and lanes that read one.
+#include "delivery/retry_headers.h"
 #include "lane/support.h"
 
 using namespace laneway;
@@ -141,6 +142,36 @@ TEST_CASE("a record of a retry topic is not begun before its delay, and has one 
   REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
   CHECK(test.handler.attempts(1) == std::vector<std::uint32_t>{1});
   CHECK(test.next.taken() == Taken{{Route::retry_topic, 1, 1, "last"}});
+}
+
+TEST_CASE("attempts go on from those that count in the topics before") {
+  StagedLane test(as_retry_topic());
+  delivery::RetryOrigin origin;
+  origin.topic = "source";
+  origin.partition = 1;
+  origin.offset = 70;
+  origin.attempts = 4;
+  for (const auto& header : delivery::retry_headers({}, origin))
+    test.partition.headers.emplace_back(header.name, header.value);
+  test.partition.add(0);
+  test.begin();
+  test.handler.answer(70, Outcome::unavailable("out"));
+  test.handler.answer(70, Outcome::retry("not now"));
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.handler.attempts(70) == std::vector<std::uint32_t>{5, 5});
+  CHECK(test.next.taken() == Taken{{Route::retry_topic, 70, 5, "last"}});
+}
+
+TEST_CASE("the log says of a dead letter that was read in a retry topic where it came from") {
+  CapturedLog log;
+  StagedLane test(as_retry_topic());
+  test.partition.add(0);
+  test.begin();
+  test.handler.answer(0, Outcome::reject("never"));
+  test.work();
+  test.pass(seconds(5));
+  REQUIRE(test.until([&] { return test.commit_offset() == 1; }));
+  CHECK(log.lines({"msg=\"dead letter\" topic=orders partition=3 offset=0 ", " origin=orders:3:0 "}) == 1);
 }
 
 TEST_CASE("the oldest record of a retry topic ages from when it is due") {

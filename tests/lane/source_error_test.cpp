@@ -55,7 +55,9 @@ class Fixture {
 
   TimePoint now = SteadyClock::now();
   const std::unique_ptr<handler::Handler> handler = handler::make_handler(config::Config{}).value();
-  const LaneContext context{{}, {}, {}, plan_memory(1 << 28, 1, 1, 1), handler.get()};
+  Downstream no_breaker{"none", {.breaker = {.failures = 0}}};
+  const LaneContext context{{},      {},      {},         plan_memory(1 << 28, 1, 1, 1), handler.get(),
+                            nullptr, nullptr, &no_breaker};
   Lane lane{context, {{"orders", 0}, next_offset, {}}, 1, [] {}};
   ScriptedSource* source = nullptr;  // the lane's
 };

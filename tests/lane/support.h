@@ -68,7 +68,7 @@ struct Partition {
   static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
   std::size_t fetched_up_to = everything;  // of the log
   bool paused = false;
-  std::string traceparent;  // a header of every record, where it is not empty
+  std::vector<std::pair<std::string, std::optional<std::string>>> headers;  // of every record
   std::size_t reported_fetched = 0;
   std::int64_t high_watermark = kafka::no_offset;
   std::int64_t log_start = kafka::no_offset;
@@ -96,7 +96,7 @@ class SimulatedSource final : public PartitionSource {
     data.timestamp = entry.timestamp;
     data.key = entry.key;
     data.value = std::string(entry.bytes, 'x');
-    if (!partition_.traceparent.empty()) data.headers = {{"traceparent", partition_.traceparent}};
+    data.headers = partition_.headers;
     record = kafka::Record(data);
     return kafka::Pop::record;
   }
@@ -205,6 +205,8 @@ class TestLane {
     context.memory.fetch.queued_min_messages = 1000;
     context.retry.backoff = milliseconds(100);
     context.retry.max_crashes = 0;
+    context.retry.attempts = 5;
+    context.downstream = &no_breaker;
     context.handler = &handler;
   }
   ~TestLane() {
@@ -255,11 +257,11 @@ class TestLane {
     work();  // collects what finished since
     return so;
   }
-  /// Lets time pass until it holds.
+  /// Lets time pass until it holds. Every record at work must have its answer by then.
   template <class Condition>
   bool in_time(Condition&& condition) {
     for (int i = 0; i < 200 && !condition(); ++i) {
-      until_outstanding(0);
+      if (!until_outstanding(0)) return false;
       pass(seconds(1));
     }
     return condition();
@@ -291,6 +293,7 @@ class TestLane {
     return offsets;
   }
 
+  Downstream no_breaker{"none", {.breaker = {.failures = 0}}};
   LaneContext context;
   Partition partition;
   HeldHandler handler;

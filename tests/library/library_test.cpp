@@ -121,7 +121,7 @@ TEST_CASE("what keeps the service from running is an exit code and a text on sta
   CHECK_THAT(refused(), Catch::StartsWith("66 ") && Catch::Contains("/nowhere.yaml"));
 }
 
-TEST_CASE("brokers that are not to be had end run() with 69") {
+TEST_CASE("brokers that are unavailable end run() with 69") {
   Options options;
   options.text =
       "kafka: { bootstrap.servers: \"127.0.0.1:1\", group.id: g }\ntopics: [orders]\nstart_deadline: 1s\n"

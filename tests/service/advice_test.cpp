@@ -101,13 +101,18 @@ TEST_CASE("advice names what limits a lane, and workers only where they are the 
       {"no memory, and all busy", [](Case& c) { held(c.lane(), Hold::memory_full) = 0.8; }, more_workers},
       {"the rate limit", [](Case& c) { c.idle(), held(c.lane(), Hold::rate_limited) = 0.9; },
        "raise rate or lanes.rate if the downstream bears it"},
+      {"the pace of a downstream that asks for fewer calls",
+       [](Case& c) { c.idle(), held(c.lane(), Hold::rate_limited) = 0.9, c.settings.keeps_pace = true; },
+       "let the downstream allow more calls: it answers that there are too many (HTTP 429), and held "
+       "orders[3] "
+       "90 % of the last 5 min; no setting here helps"},
       {"the rate limit, without a lag to speak of",
        [](Case& c) {
          c.idle(), held(c.lane(), Hold::rate_limited) = 0.9, c.lane().lag = 5, c.lane().lag_growth = -1;
        },
        ""},
       {"an outage is no matter of workers", [](Case& c) { held(c.lane(), Hold::breaker_open) = 0.4; },
-       "mend the downstream: the breaker held orders[3] 40 % of the last 5 min; it is no matter of workers"},
+       "fix the downstream: the breaker held orders[3] 40 % of the last 5 min; it is no matter of workers"},
       {"records that fail are no matter of workers",
        [](Case& c) { held(c.lane(), Hold::retries_full) = 0.4; }, "see why records fail"},
       {"members without partitions",

@@ -96,8 +96,10 @@ TEST_CASE("a member that is told to stop while it joins its group again leaves w
 TEST_CASE("a member that joins without a name leaves by the name that the group gives it") {
   World world(1);
   TestHandler handler(world.history, do_nothing, seconds(30), 256);
+  lane::Downstream no_breaker("none", {.breaker = {.failures = 0}});
   lane::LaneContext context;
   context.handler = &handler;
+  context.downstream = &no_breaker;
   context.lanes.drain = patience;
   lane::ConsumerLoop loop(
       context,

@@ -300,10 +300,23 @@ TEST_CASE("the rate is over the last ten seconds") {
   story.step();
   CHECK(story.history.rate(story.lane) == 0);
   for (int i = 0; i < 30; ++i) {
-    story.lane.finished += i < 15 ? 1000 : 100;
+    story.lane.done += i < 15 ? 1000 : 100;
     story.step();
   }
   CHECK(story.history.rate(story.lane) == 100);
   story.step(30);
   CHECK(story.history.rate(story.lane) == 0);
+}
+
+TEST_CASE("the rate is of records that were done, and dead letters have a rate of their own") {
+  Story story;
+  story.step();
+  for (int i = 0; i < 20; ++i) {
+    story.lane.done += 3;
+    story.lane.dead_letters += 40;
+    story.lane.finished += 3 + 40 + 5;  // five went on to a retry topic
+    story.step();
+  }
+  CHECK(story.history.rate(story.lane) == 3);
+  CHECK(story.history.dead_letter_rate(story.lane) == 40);
 }

@@ -87,6 +87,7 @@ TEST_CASE("a breaker that is turned on opens, and one that is turned off holds n
   });
   REQUIRE(eventually([&] { return metric(*service, "pool_jobs_total", "unavailable") > 40; }));
   CHECK(metric(*service, "breaker_state") == 0);
+  CHECK(eventually([&] { return metric(*service, "downstream_calls_total", "other_failure") > 0; }));
   auto wanted = world.config;
   wanted.breaker.failures = 1;
   REQUIRE(service->change(wanted));

@@ -217,6 +217,8 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
       {"dead_letters_total", "counter", "topic,partition,reason"},
       {"retries_scheduled", "gauge"},
       {"breaker_state", "gauge", "downstream"},
+      {"downstream_pace", "gauge", "downstream"},
+      {"downstream_calls_total", "counter", "downstream,outcome"},
       {"fetched_bytes_total", "counter"},
       {"processed_bytes_total", "counter"},
       {"memory_records_bytes", "gauge"},

@@ -84,7 +84,7 @@ function drawCharts() {
   drawChart("rate", "rate", (value) => `${rateText(value)}/s`, "Throughput");
   drawChart("lag", "lag", count, "Lag");
   drawStretches("ready-strip", (sample) => (sample.ready ? "" : "bad"));
-  drawStretches("breaker-strip", (sample) => ({closed: "", open: "bad"})[sample.breaker] ?? "warn");
+  drawStretches("breaker-strip", (sample) => ({closed: "", off: "", open: "bad"})[sample.breaker] ?? "warn");
   drawMarks("dead-letter-strip", "letters", "warn");
   drawMarks("rebalance-strip", "rebalances", "plain");
 }

@@ -34,9 +34,10 @@ function newRow() {
     name: element("th", {role: "rowheader", scope: "row", class: "lane-name"}),
     state: element("td", {role: "cell"}), lag: cell("Lag", "number"), work: cell("At work", "number"),
     queue: cell("Queue", "number"), retries: cell("Retries", "number"), oldest: cell("Oldest", "number"),
-    committed: cell("Committed", "number committed"), rate: cell("Records/s", "number"), actions: cell("", "actions"),
+    committed: cell("Committed", "number committed"), rate: cell("Records/s", "number"),
+    deadRate: cell("Dead/s", "number"), actions: cell("", "actions"),
     queueText: element("span"), bar: element("i"), pause: element("button", {type: "button"}),
-    skip: element("button", {type: "button"}, "Skip…"), detail: element("td", {role: "cell", colspan: "10"}),
+    skip: element("button", {type: "button"}, "Skip…"), detail: element("td", {role: "cell", colspan: "11"}),
     held: element("span"), error: element("span", {class: "error-text"}),
   };
   row.queue.append(row.queueText, element("span", {class: "bar", "aria-hidden": "true"}, row.bar));
@@ -45,7 +46,7 @@ function newRow() {
   row.detailRow = element("tr", {role: "row", class: "detail"}, row.detail);
   row.body = element("tbody", {role: "rowgroup"},
     element("tr", {role: "row", class: "lane"}, row.name, row.state, row.lag, row.work, row.queue, row.retries, row.oldest,
-            row.committed, row.rate, row.actions),
+            row.committed, row.rate, row.deadRate, row.actions),
     row.detailRow);
   row.pause.addEventListener("click", () => openControl(row.lane.paused_by_hand ? "resume" : "pause", row.lane));
   row.skip.addEventListener("click", () => openControl("skip", row.lane));
@@ -63,11 +64,19 @@ function recordText(lane) {
   return `oldest record ${offset} (${place}${attempts > 0 ? `, attempt ${attempts}` : ""})`;
 }
 
+/** Nothing when the oldest record says it. */
+function lastErrorText(lane) {
+  const last = lane.last_error;
+  if (!last || (lane.oldest?.error && last.record === `${lane.topic}:${lane.partition}:${lane.oldest.offset}`)) return "";
+  return `last error at ${clockText(Date.parse(last.time))}, ${last.record} (attempt ${last.attempt}): ${last.error}`;
+}
+
 function fillDetail(row, lane) {
   const parts = [];
   if (lane.held_by && lane.held_by !== "by hand") parts.push(`held: ${lane.held_by}`);
   if (lane.dead_letters > 0) parts.push(plural(lane.dead_letters, "dead letter"));
-  const error = [lane.oldest?.error, lane.source_error && `cannot be read: ${lane.source_error}`].filter(Boolean).join("; ");
+  const error = [lane.oldest?.error, lane.source_error && `cannot be read: ${lane.source_error}`, lastErrorText(lane)]
+    .filter(Boolean).join("; ");
   if (lane.oldest?.error) parts.push(recordText(lane) + ": ");
   setText(row.held, parts.join(" · "));
   setText(row.error, error);
@@ -90,6 +99,7 @@ function fillRow(row, lane) {
   setText(row.oldest, oldestText(lane));
   setText(row.committed, lane.committed === null ? "–" : whole.format(lane.committed));
   setText(row.rate, rateText(lane.rate));
+  setText(row.deadRate, rateText(lane.dead_letter_rate ?? 0));
   setText(row.pause, lane.paused_by_hand ? "Resume" : "Pause");
   row.pause.setAttribute("aria-label", `${row.pause.textContent} ${name}`);
   row.skip.hidden = !lane.oldest?.error;

@@ -19,13 +19,14 @@ function showFigures(status) {
   const queue = sum(lanes, "queue_capacity"), breaker = status.breaker?.state;
   const figures = [
     ["Records/s", rateText(sum(lanes, "rate"))],
+    ["Dead letters/s", rateText(sum(lanes, "dead_letter_rate")), sum(lanes, "dead_letter_rate") ? "warn" : ""],
     [unknown ? `Lag (${unknown} not known)` : "Lag", count(sum(lanes, "lag"))],
     ["At work", `${count(sum(lanes, "in_flight"))}/${count(sum(lanes, "workers"))}`],
     ["Queued", count(sum(lanes, "queued")), queue && sum(lanes, "queued") > 0.8 * queue ? "bad" : ""],
     ["Retries waiting", count(sum(lanes, "waiting_retries")), sum(lanes, "waiting_retries") ? "warn" : ""],
     ["Dead letters", count(sum(lanes, "dead_letters")), sum(lanes, "dead_letters") ? "warn" : ""],
     ["Oldest record", oldest ? ageText(oldest) : "–"],
-    ["Breaker", breaker ?? "none", breaker && breaker !== "closed" ? "bad" : ""],
+    ["Breaker", breaker ?? "none", ["open", "half_open"].includes(breaker) ? "bad" : ""],
   ];
   const list = byId("figures");
   if (list.childElementCount !== figures.length)
@@ -36,6 +37,13 @@ function showFigures(status) {
     setText(figure, value);
     setClass(figure, level || "plain");
   });
+}
+
+/** How its calls fail while most of them work; of an outage a reason says it. */
+function showDownstream(status) {
+  const failures = status.breaker?.since ? "" : status.breaker?.failures;
+  setText(byId("downstream"), failures ? `The downstream ${status.breaker.downstream} ${failures}.` : "");
+  byId("downstream").hidden = !failures;
 }
 
 function showHeader(status) {
@@ -83,6 +91,7 @@ function showTime() {
 function showAll() {
   showHeader(last);
   showFigures(last);
+  showDownstream(last);
   showLanes(last);
 }
 

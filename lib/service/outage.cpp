@@ -1,0 +1,62 @@
+#include "service/outage.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/utc_time.h"
+
+namespace laneway::service {
+
+namespace {
+
+constexpr const char* too_many_rejected =
+    "rejects so many more records than it takes that no rejected record is given up: rejected records are "
+    "tried again until records succeed (dead_letter.max_rate)";
+
+std::string failures_in_words(const DownstreamStatus& downstream) {
+  const auto& calls = downstream.calls;
+  if (calls.failed == 0) return {};
+  const bool all_of_it = downstream.out && *downstream.out < delivery::CallTally::length;
+  return words_of(calls) + ", of " + std::to_string(calls.calls) + (calls.calls == 1 ? " call" : " calls") +
+         (all_of_it ? " since the outage began" : " in the last minute");
+}
+
+std::string pace_in_words(double pace) {
+  if (pace <= 0) return {};
+  const auto records = std::max(1L, std::lround(pace));
+  return "has asked for fewer calls: about " + std::to_string(records) +
+         (records == 1 ? " record a second begins" : " records a second begin");
+}
+
+}  // namespace
+
+std::string calls_in_words(const DownstreamStatus& downstream) {
+  const std::string rejected = downstream.keeps_rejected ? too_many_rejected : "";
+  std::string text;
+  const double pace = downstream.out ? 0 : downstream.pace;  // hardly a record begins in an outage
+  for (const auto& part : {failures_in_words(downstream), pace_in_words(pace), rejected})
+    if (!part.empty()) text += (text.empty() ? "" : "; it ") + part;
+  return text;
+}
+
+std::optional<std::int64_t> out_since_ms(const DownstreamStatus& downstream, std::int64_t now_ms) {
+  if (!downstream.out) return std::nullopt;
+  return now_ms - duration_cast<milliseconds>(*downstream.out).count();
+}
+
+std::string outage_in_words(const DownstreamStatus& downstream, std::int64_t now_ms) {
+  auto how = calls_in_words(downstream);
+  if (how.empty()) how = "failed when it was called last";
+  std::string text = "the downstream " + downstream.name + ' ' + how + "; the lanes have held";
+  if (const auto since = out_since_ms(downstream, now_ms)) text += " since " + utc_clock(*since, now_ms);
+  if (downstream.state == delivery::Breaker::State::half_open) text += " and let a few calls through";
+  text += "; no record is given up meanwhile";
+  if (!downstream.has_worked)
+    text +=
+        "; no call has succeeded since the start: if the records are at fault, laneway skip gives a record "
+        "up";
+  if (!downstream.last_failure.empty()) text += "; the last failure: " + downstream.last_failure;
+  return text;
+}
+
+}  // namespace laneway::service

@@ -1,0 +1,111 @@
+// What is said about a downstream that fails.
+#include "service/outage.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using delivery::Breaker;
+
+namespace {
+
+constexpr std::int64_t noon_ms = 1767362400000;  // 2026-01-02 14:00:00 UTC
+
+DownstreamStatus failing_shop() {
+  return {.name = "127.0.0.1:8080",
+          .state = Breaker::State::open,
+          .last_failure = "HTTP 500 from 127.0.0.1:8080: no database",
+          .has_worked = true,
+          .out = seconds(300),
+          .calls = {.calls = 325, .failed = 316, .kinds = {{"HTTP 500", 312}, {"time-out", 4}}}};
+}
+
+}  // namespace
+
+TEST_CASE("an outage is said with how many calls fail, how, and since when the lanes have held") {
+  CHECK(
+      outage_in_words(failing_shop(), noon_ms) ==
+      "the downstream 127.0.0.1:8080 fails for 97 % of calls: HTTP 500 (312), time-out (4), of 325 calls in "
+      "the last minute; the lanes have held since 13:55:00Z; no record is given up meanwhile; the last "
+      "failure: "
+      "HTTP 500 from 127.0.0.1:8080: no database");
+}
+
+TEST_CASE("of an outage that is younger than a minute, all calls are counted, and none from before") {
+  auto shop = failing_shop();
+  shop.out = seconds(20);
+  shop.calls = {.calls = 1, .failed = 1, .kinds = {{"HTTP 500", 1}}};
+  CHECK(calls_in_words(shop) == "fails for 100 % of calls: HTTP 500 (1), of 1 call since the outage began");
+}
+
+TEST_CASE("a downstream that has not been called for a minute is out as it was at its last call") {
+  auto shop = failing_shop();
+  shop.calls = {};
+  CHECK(outage_in_words(shop, noon_ms)
+            .starts_with(
+                "the downstream 127.0.0.1:8080 failed when it was called last; the lanes have held since "
+                "13:55:00Z; "));
+}
+
+TEST_CASE("while calls are let through again, and where no call has ever succeeded, that is said") {
+  auto shop = failing_shop();
+  shop.state = Breaker::State::half_open;
+  shop.last_failure.clear();
+  CHECK(outage_in_words(shop, noon_ms)
+            .ends_with(
+                "; the lanes have held since 13:55:00Z and let a few calls through; no record is given up "
+                "meanwhile"));
+  shop.has_worked = false;
+  CHECK(outage_in_words(shop, noon_ms)
+            .ends_with("; no call has succeeded since the start: if the records are at fault, laneway skip "
+                       "gives a record up"));
+}
+
+TEST_CASE("a downstream that asks for fewer calls gets a pace, which is said") {
+  auto shop = failing_shop();
+  shop.state = Breaker::State::closed;
+  shop.out.reset();
+  shop.pace = 3.7;
+  shop.calls = {.calls = 400, .failed = 12, .kinds = {{"HTTP 429", 12}}};
+  CHECK(
+      calls_in_words(shop) ==
+      "fails for 3 % of calls: HTTP 429 (12), of 400 calls in the last minute; it has asked for fewer calls: "
+      "about 4 records a second begin");
+  shop.calls = {.calls = 400};
+  CHECK(calls_in_words(shop) == "has asked for fewer calls: about 4 records a second begin");
+  for (const double slow : {1.2, 0.3}) {
+    shop.pace = slow;
+    CHECK(calls_in_words(shop) == "has asked for fewer calls: about 1 record a second begins");
+  }
+}
+
+TEST_CASE("in an outage no pace is said, for the lanes hold") {
+  auto shop = failing_shop();
+  const auto words = calls_in_words(shop);
+  shop.pace = 256;
+  CHECK(calls_in_words(shop) == words);
+}
+
+TEST_CASE("where too many records are rejected, it is said that none of those is given up") {
+  auto shop = failing_shop();
+  shop.out.reset();
+  shop.calls = {};
+  shop.keeps_rejected = true;
+  CHECK(calls_in_words(shop) ==
+        "rejects so many more records than it takes that no rejected record is given up: rejected records "
+        "are tried again until records succeed (dead_letter.max_rate)");
+  shop.calls = {.calls = 400, .failed = 12, .kinds = {{"HTTP 500", 12}}};
+  CHECK(calls_in_words(shop).starts_with(
+      "fails for 3 % of calls: HTTP 500 (12), of 400 calls in the last minute; it rejects so many more "));
+}
+
+TEST_CASE("a downstream that works for most calls is said to fail for the others") {
+  auto shop = failing_shop();
+  CHECK_FALSE(out_since_ms({}, noon_ms));
+  shop.state = Breaker::State::closed;
+  shop.out.reset();
+  shop.calls = {.calls = 400, .failed = 12, .kinds = {{"HTTP 500", 12}}};
+  CHECK(calls_in_words(shop) == "fails for 3 % of calls: HTTP 500 (12), of 400 calls in the last minute");
+  shop.calls = {.calls = 400};
+  CHECK(calls_in_words(shop).empty());
+}
