@@ -20,6 +20,9 @@ def output(*command, **more):
     return done.stdout
 
 
+BUNDLED = "(bundled)" in output(LANEWAY, "version")
+
+
 def verbs(*before):
     """The verbs that the program's help names, those of a verb's own after it."""
     section = re.search(r"^Verbs:\n(.*?)\n\n", output(LANEWAY, *before, "--help"), re.MULTILINE | re.DOTALL)
@@ -44,8 +47,14 @@ class Packages(unittest.TestCase):
             self.bill_names_what_is_linked(runtime)
             self.contains(dev, "usr/include/laneway/plugin.h", "usr/share/laneway/examples/plugin/greeting.cpp")
             needs = output("dpkg-deb", "-f", runtime, "Depends")
-            for library in ("librdkafka1", "libsystemd0", "libcurl4", "adduser"):
+            client = ("libsasl2-2", "libzstd1", "liblz4-1") if BUNDLED else ("librdkafka1",)
+            for library in (*client, "libsystemd0", "libcurl4", "adduser"):
                 self.assertIn(library, needs)
+            if BUNDLED:
+                self.assertNotIn("librdkafka", needs)
+                self.assertNotIn("librdkafka", output("dpkg-deb", "-f", dev, "Depends"))
+                self.contains(runtime, "usr/share/doc/laneway/librdkafka-licences.txt")
+                self.contains(dev, "usr/share/doc/laneway-dev/librdkafka-licences.txt")
             changelog = (ROOT / "scripts" / "debian" / "changelog").read_text()
             self.assertTrue(changelog.startswith(f"laneway ({version}) "), "scripts/debian/changelog is of another version")
 
@@ -68,11 +77,19 @@ class Packages(unittest.TestCase):
             if (link["spdxElementId"], link["relationshipType"]) == ("SPDXRef-laneway", "DYNAMIC_LINK"):
                 linked |= set(packages[link["relatedSpdxElement"]]["sourceInfo"].split("shared libraries: ")[1].split())
         needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "-d", LANEWAY)))
-        self.assertIn("librdkafka.so.1", needed)
+        self.assertEqual(not BUNDLED, "librdkafka.so.1" in needed)
         self.assertEqual(set(), needed - linked)
         named = {one["name"]: one for one in bill["packages"]}
-        self.assertEqual("BSD-2-Clause", named["librdkafka1"]["licenseDeclared"])
-        self.assertEqual(output("dpkg-query", "-W", "-f", "${Version}", "librdkafka1"), named["librdkafka1"]["versionInfo"])
+        client = named["librdkafka" if BUNDLED else "librdkafka1"]
+        self.assertEqual("BSD-2-Clause", client["licenseDeclared"])
+        if BUNDLED:
+            self.assertIn(f"librdkafka {client['versionInfo']} (bundled)", output(LANEWAY, "version"))
+            patches = sorted(patch.name for patch in (ROOT / "scripts" / "librdkafka").glob("*.patch"))
+            self.assertIn(" ".join(patches), client["sourceInfo"])
+            self.assertIn("STATIC_LINK", {link["relationshipType"] for link in bill["relationships"]
+                                          if link["relatedSpdxElement"] == client["SPDXID"]})
+        else:
+            self.assertEqual(output("dpkg-query", "-W", "-f", "${Version}", "librdkafka1"), client["versionInfo"])
         self.assertIn("nlohmann-json3-dev", named)
 
     def contains(self, package, *paths):

@@ -9,7 +9,7 @@
 namespace laneway::kafka {
 
 std::vector<Library> libraries() {
-  return {{"librdkafka", library_version()},
+  return {{"librdkafka", library_version() + " (" LANEWAY_LIBRDKAFKA ")"},
           {"OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING)},
           {"nlohmann-json", std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + '.' +
                                 std::to_string(NLOHMANN_JSON_VERSION_MINOR) + '.' +
