@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "config/broker_pattern.h"
 #include "config/checks.h"
 #include "config/client_keys.h"
 #include "config/connection_rules.h"
@@ -244,12 +245,13 @@ class Rules {
     const auto poll = milliseconds_of("max.poll.interval.ms", 300000);
     const auto session = milliseconds_of("session.timeout.ms", 45000);
     const auto heartbeat = milliseconds_of("heartbeat.interval.ms", 3000);
-    if (poll < session)
+    const bool by_brokers = client("group.protocol") == "consumer";  // then they decide about sessions
+    if (!by_brokers && poll < session)
       refuse({"kafka.max.poll.interval.ms", "kafka.session.timeout.ms"},
              "max.poll.interval.ms is " + std::to_string(poll) + ", less than session.timeout.ms, " +
                  std::to_string(session),
              "the session time-out at most as long");
-    if (heartbeat >= session)
+    if (!by_brokers && heartbeat >= session)
       refuse({"kafka.heartbeat.interval.ms", "kafka.session.timeout.ms"},
              "heartbeat.interval.ms is " + std::to_string(heartbeat) +
                  ", not less than session.timeout.ms, " + std::to_string(session),
@@ -265,16 +267,31 @@ class Rules {
              "reconnect.backoff.ms is more than reconnect.backoff.max.ms", "the other way round");
   }
 
+  /// Under group.protocol: consumer the brokers decide what these keys say under the classic one.
   void check_membership() {
-    if (client("group.protocol") == "consumer") {
-      for (const char* key : {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"})
-        if (given(std::string("kafka.") + key))
-          refuse({std::string("kafka.") + key}, "with group.protocol: consumer the brokers decide this",
-                 "remove it");
-    } else if (given("kafka.group.remote.assignor")) {
-      refuse({"kafka.group.remote.assignor", "kafka.group.protocol"},
-             "this has no effect without group.protocol: consumer", "group.protocol: consumer, or remove it");
-    }
+    const bool by_brokers = client("group.protocol") == "consumer";
+    if (!by_brokers)
+      return refuse_if_given("kafka.group.remote.assignor",
+                             "this has no effect without group.protocol: consumer",
+                             "group.protocol: consumer, or remove it");
+    const std::string of_group = "remove it; for this group kafka-configs.sh --entity-type groups can set ";
+    refuse_if_given("kafka.session.timeout.ms", "kafka.group.protocol: consumer leaves this to the brokers",
+                    of_group + "consumer.session.timeout.ms");
+    refuse_if_given("kafka.heartbeat.interval.ms",
+                    "kafka.group.protocol: consumer leaves this to the brokers",
+                    of_group + "consumer.heartbeat.interval.ms");
+    refuse_if_given("kafka.partition.assignment.strategy",
+                    "kafka.group.protocol: consumer leaves this to the brokers",
+                    "remove it; kafka.group.remote.assignor chooses uniform or range");
+    if (config_.topics_by_pattern())
+      if (const auto what = check_broker_pattern(config_.topics.front()); !what.empty())
+        refuse({"topics", "kafka.group.protocol"},
+               "with kafka.group.protocol: consumer the brokers match the pattern, and " + what,
+               "brackets, groups and simple repetitions, such as [0-9]+, or group.protocol: classic");
+  }
+
+  void refuse_if_given(const std::string& key, const std::string& what, const std::string& hint) {
+    if (given(key)) refuse({key}, what, hint);
   }
 
   void check_assignment() {

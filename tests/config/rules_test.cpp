@@ -259,11 +259,22 @@ TEST_CASE("static members may be several in a process, which numbers them") {
 
 TEST_CASE("the rebalance protocol decides which keys are the client's") {
   CHECK(with("  group.protocol: consumer\n  session.timeout.ms: 45000\n") ==
-        "f.yaml:7:23: kafka.session.timeout.ms: with group.protocol: consumer the brokers decide this "
-        "(remove it)\n");
+        "f.yaml:7:23: kafka.session.timeout.ms: kafka.group.protocol: consumer leaves this to the brokers "
+        "(remove it; for this group kafka-configs.sh --entity-type groups can set "
+        "consumer.session.timeout.ms)\n");
+  for (const char* key : {"heartbeat.interval.ms: 1000", "partition.assignment.strategy: range"}) {
+    const auto problem = with(std::string("  group.protocol: consumer\n  ") + key + "\n");
+    CAPTURE(problem);
+    CHECK(problem.find("kafka.group.protocol: consumer leaves this to the brokers") != std::string::npos);
+    CHECK(std::count(problem.begin(), problem.end(), '\n') == 1);
+  }
   CHECK(with("  group.protocol: consumer\n  group.remote.assignor: uniform\n").empty());
   CHECK(with("  group.remote.assignor: uniform\n").find("without group.protocol: consumer") !=
         std::string::npos);
+}
+
+TEST_CASE("sessions are no business of ours when the brokers decide about them") {
+  CHECK(with("  group.protocol: consumer\n  max.poll.interval.ms: 40000\n").empty());
 }
 
 TEST_CASE("assignment strategies are known and not mixed") {
