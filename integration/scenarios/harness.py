@@ -34,6 +34,12 @@ Promises = checks.Promises
 SHORT_SESSION = {"session.timeout.ms": 10000}  # who is killed has its partitions for no longer than that
 
 
+def membership(protocol, **keys):
+    """The settings of a member: `protocol` is "consumer", where the brokers distribute partitions, or a strategy of classic members.
+    `keys` are for classic members only: of the others the brokers decide them (scripts/kafka)."""
+    return {"group.protocol": "consumer"} if protocol == "consumer" else {"partition.assignment.strategy": protocol, **keys}
+
+
 def merged(base, changes):
     """`base` with `changes` laid over it, map by map; None takes a key out."""
     result = dict(base)

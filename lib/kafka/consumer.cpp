@@ -7,6 +7,8 @@
 #include <deque>
 
 #include "base/mutex.h"
+#include "kafka/commit_result.h"
+#include "kafka/group_protocol.h"
 #include "kafka/handle.h"
 #include "kafka/inquiries.h"
 #include "kafka/join_watch.h"
@@ -89,6 +91,7 @@ class Consumer::Implementation {
   Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, const ClientSettings& settings,
                  std::function<void()> signal)
       : group(setting_of(settings, "group.id")),
+        brokers_distribute(kafka::brokers_distribute(settings)),
         begins_at(first_offset(settings)),
         join_watch(std::move(w)),
         handle(std::move(h)),
@@ -125,6 +128,7 @@ class Consumer::Implementation {
   }
 
   const std::string group;
+  const bool brokers_distribute;                // the partitions (group_protocol.h)
   const std::int64_t begins_at;                 // a partition without a committed offset
   const std::unique_ptr<JoinWatch> join_watch;  // the handle's threads use it
   HandlePtr handle;
@@ -159,6 +163,8 @@ std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t*
   const bool fatal = rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL;
   if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
     return ClientError{fatal, true, false, group_denied(group).text()};
+  // Not fatal with the bundled client, which asks again.
+  if (instance_held(code)) return ClientError{fatal, false, false, membership_error(code, "").text()};
   return ClientError{fatal, false, of_connection(code), error_text(code, rd_kafka_event_error_string(event))};
 }
 
@@ -173,25 +179,8 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
       if (inquiries) inquiries->set_leaders(statistics.leaders);
       return statistics;
     }
-    case RD_KAFKA_EVENT_OFFSET_COMMIT: {
-      CommitResult result;
-      result.request = reinterpret_cast<std::uintptr_t>(rd_kafka_event_opaque(event));
-      const auto code = rd_kafka_event_error(event);
-      const auto* list = rd_kafka_event_topic_partition_list(event);
-      for (int i = 0; list != nullptr && i < list->cnt; ++i) {
-        const auto& e = list->elems[i];
-        const auto partition_code = code != RD_KAFKA_RESP_ERR_NO_ERROR ? code : e.err;
-        const bool good = partition_code == RD_KAFKA_RESP_ERR_NO_ERROR;
-        (good ? result.committed : result.failed).push_back({e.topic, e.partition});
-        if (!good && result.error.empty()) result.error = error_text(partition_code);
-        if (partition_code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) result.metadata_too_long = true;
-        // Of a member that has joined: until the leader of the group has distributed the partitions.
-        const bool distributes =
-            partition_code == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS && join_watch->joining();
-        if (passes(partition_code) || distributes) result.passing = true;
-      }
-      return result;
-    }
+    case RD_KAFKA_EVENT_OFFSET_COMMIT:
+      return read_commit_result(*event, join_watch->joining());
     case RD_KAFKA_EVENT_FETCH:
       // Skipping it would lose the record behind a later commit.
       return ClientError{true, false, false,
@@ -223,8 +212,11 @@ Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& setting
 
 Status Consumer::subscribe(const std::vector<std::string>& topics) {
   ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
-  for (const auto& topic : topics)
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
+  for (const auto& topic : topics) {
+    const bool whole = implementation_->brokers_distribute && topic.starts_with('^');
+    rd_kafka_topic_partition_list_add(list.get(), (whole ? whole_name_pattern(topic) : topic).c_str(),
+                                      RD_KAFKA_PARTITION_UA);
+  }
   const auto code = rd_kafka_subscribe(implementation_->handle.get(), list.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
   return {};
@@ -258,11 +250,12 @@ bool Consumer::assignment_lost() const {
   return rd_kafka_assignment_lost(implementation_->handle.get()) != 0;
 }
 
-std::optional<std::string> Consumer::fatal_error() const {
+std::optional<Error> Consumer::fatal_error() const {
   char text[512];
-  if (rd_kafka_fatal_error(implementation_->handle.get(), text, sizeof text) == RD_KAFKA_RESP_ERR_NO_ERROR)
-    return std::nullopt;
-  return std::string(text);
+  const auto code = rd_kafka_fatal_error(implementation_->handle.get(), text, sizeof text);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return group_denied(implementation_->group);
+  return membership_error(code, text);
 }
 
 std::unique_ptr<PartitionQueue> Consumer::open_queue(const TopicPartition& partition,
@@ -285,7 +278,7 @@ Status Consumer::assign(const std::vector<CommittedOffset>& from) {
         ->offset = implementation_->start_at(start.offset);
   auto* handle = implementation_->handle.get();
   if (cooperative()) {
-    implementation_->join_watch->assigned();
+    if (!implementation_->brokers_distribute) implementation_->join_watch->assigned();
     return to_status(ErrorPtr(rd_kafka_incremental_assign(handle, list.get())), "assigning");
   }
   const auto code = rd_kafka_assign(handle, list.get());
@@ -295,7 +288,7 @@ Status Consumer::assign(const std::vector<CommittedOffset>& from) {
 
 Status Consumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
   auto* handle = implementation_->handle.get();
-  implementation_->join_watch->revoked();
+  if (!implementation_->brokers_distribute) implementation_->join_watch->revoked();
   if (cooperative() && !all)
     return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle, to_list(partitions).get())),
                      "giving back");

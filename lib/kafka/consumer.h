@@ -126,7 +126,7 @@ class Consumer {
                                                   std::function<void()> on_event);
   virtual ~Consumer();
 
-  /// Topic names, or one pattern that starts with ^.
+  /// Topic names, or one pattern that starts with ^ and finds the same topics under each group.protocol.
   Status subscribe(const std::vector<std::string>& topics);
   std::optional<Event> poll();
 
@@ -138,8 +138,8 @@ class Consumer {
   bool join_under_way() const;
   /// The client takes part in no further rebalance, and holds up those of the group (join_watch.h).
   bool must_be_renewed() const;
-  /// Whether the client is in a state that forbids commit and close (a fenced static member).
-  std::optional<std::string> fatal_error() const;
+  /// Why the client is in a state that forbids commit and close (a fenced static member).
+  std::optional<Error> fatal_error() const;
 
   /// Before assign(): the partition's own queue. `on_ready` runs on a client thread.
   std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition, std::function<void()> on_ready);

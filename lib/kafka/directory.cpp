@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "kafka/group_protocol.h"
 #include "kafka/handle.h"
 #include "kafka/tls_trouble.h"
 
@@ -327,6 +328,7 @@ Result<std::vector<std::string>> version_warnings(const ClientSettings& settings
   if (version == 0x020500 || version == 0x020a00)
     return Error{ErrorKind::fatal, name + " has a defect that stops consumers",
                  "install 2.5.3, 2.10.1 or another version"};
+  if (const auto able = check_group_protocol(settings); !able) return able.error();
   std::vector<std::string> warnings;
   const auto value = [&](const char* key) {
     const auto found = settings.find(key);
@@ -334,8 +336,10 @@ Result<std::vector<std::string>> version_warnings(const ClientSettings& settings
   };
   if (version < 0x020601 && value("partition.assignment.strategy").find("cooperative") != std::string::npos)
     warnings.push_back(name + " has known defects with cooperative-sticky (fixed in 2.6.1); range is safer");
-  if (version < 0x020c00 && value("group.protocol") == "consumer")
-    warnings.push_back(name + " has group.protocol=consumer only as a preview (general from 2.12.0)");
+  if (version < 0x020f00 && brokers_distribute(settings))
+    warnings.push_back(name +
+                       " may not come back with group.protocol: consumer after max.poll.interval.ms was "
+                       "exceeded (fixed in 2.15.0)");
   return warnings;
 }
 

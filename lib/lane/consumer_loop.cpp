@@ -305,7 +305,7 @@ void ConsumerLoop::on_client_error(const kafka::ClientError& error) {
     MutexLock lock(shared_mutex_);
     broker_error_ = error.text;
   }
-  if (error.fatal) fail(client_broken(consumer_->fatal_error().value_or(error.text)));
+  if (error.fatal) fail(consumer_->fatal_error().value_or(client_broken(error.text)));
   if (error.group_denied && stats_.assigned.get() == 0) fail({ErrorKind::unavailable, error.text, ""});
 }
 
