@@ -8,7 +8,8 @@ from typing import NamedTuple
 from offsets_topic import Reader
 
 DEADLINE = 3.0  # s, of each step of a request
-METADATA, COORDINATOR, LEAVE_GROUP, CREATE_PARTITIONS, ELECT_LEADERS, REASSIGN = 3, 10, 13, 37, 43, 45
+METADATA, COORDINATOR, LEAVE_GROUP, CREATE_PARTITIONS, ELECT_LEADERS, ALTER_CONFIGS, REASSIGN = 3, 10, 13, 37, 43, 44, 45
+GROUP, SET = 32, 0  # a kind of resource, a change of its settings
 
 
 class Place(NamedTuple):
@@ -80,6 +81,16 @@ def leave(address, group, member):
     code = ask(address, LEAVE_GROUP, text(group) + text(member)).take("h")
     if code != 0:
         raise OSError(f"{member} could not leave the group {group}: error {code}")
+
+
+def configure_group(address, group, **settings):
+    """Settings of a group that brokers keep, such as consumer_session_timeout_ms."""
+    changes = [text(key.replace("_", ".")) + struct.pack(">b", SET) + text(str(value)) for key, value in settings.items()]
+    reader = ask(address, ALTER_CONFIGS, array([struct.pack(">b", GROUP) + text(group) + array(changes)]) + b"\0")
+    reader.take("i"), reader.take("i")
+    code = reader.take("h")
+    if code != 0:
+        raise OSError(f"the settings of the group {group} were refused with error {code}")
 
 
 def prefer(address, partition, replicas):
