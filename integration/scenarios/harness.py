@@ -3,7 +3,8 @@
 A scenario is a function of a Run; main() runs it, prints what it found, and cleans up whatever happens. The programs come
 from LANEWAY and KAFKA_TOOL (ctest sets them). LANEWAY_KAFKA_DIR names a running cluster to share; without it, or when the
 scenario wants to harm its Kafka, it starts one of its own. LANEWAY_THREE_KAFKAS_DIR is the same for those that need three
-brokers: they leave them as they were, and have them for themselves meanwhile.
+brokers: they leave them as they were, and have them for themselves meanwhile. LANEWAY_GROUP_PROTOCOL=consumer has all members join
+their groups by that protocol (KIP-848).
 """
 import concurrent.futures
 import contextlib
@@ -22,8 +23,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "integration" / "oracle"))
+sys.path.append(str(ROOT / "integration" / "faults"))
 import checks  # noqa: E402
 import oracle  # noqa: E402
+import wire  # noqa: E402
 from evidence import Evidence  # noqa: E402
 from service import LANEWAY, Service, die_with_parent, inherited_environment  # noqa: E402,F401
 from waits import PATIENCE, Failed, expect, expect_equal, wait_until  # noqa: E402,F401
@@ -31,13 +34,9 @@ from waits import PATIENCE, Failed, expect, expect_equal, wait_until  # noqa: E4
 KAFKA = ROOT / "scripts" / "kafka"
 KAFKA_TOOL = os.environ.get("KAFKA_TOOL", str(ROOT / "build" / "integration" / "kafka_tool" / "kafka_tool"))
 Promises = checks.Promises
+GROUP_PROTOCOL = os.environ.get("LANEWAY_GROUP_PROTOCOL", "classic")  # or consumer: the brokers distribute the partitions
+LEFT_TO_BROKERS = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")  # under consumer
 SHORT_SESSION = {"session.timeout.ms": 10000}  # who is killed has its partitions for no longer than that
-
-
-def membership(protocol, **keys):
-    """The settings of a member: `protocol` is "consumer", where the brokers distribute partitions, or a strategy of classic members.
-    `keys` are for classic members only: of the others the brokers decide them (scripts/kafka)."""
-    return {"group.protocol": "consumer"} if protocol == "consumer" else {"partition.assignment.strategy": protocol, **keys}
 
 
 def merged(base, changes):
@@ -197,7 +196,18 @@ class Run:
             "admin": {"listen": "127.0.0.1:0"},
             "log": {"level": "info"},
         }
-        return merged(base, changes)
+        settings = merged(base, changes)
+        if GROUP_PROTOCOL == "consumer":
+            self.leave_to_brokers(settings["kafka"])
+        return settings
+
+    def leave_to_brokers(self, kafka):
+        """What a member of the other protocol decides itself is the group's, or the brokers' (scripts/kafka)."""
+        kafka["group.protocol"] = "consumer"
+        decided = {key: kafka.pop(key) for key in LEFT_TO_BROKERS if key in kafka}
+        if "session.timeout.ms" in decided:
+            wire.configure_group(self.admin_bootstrap.split(",")[0], kafka["group.id"],
+                                 consumer_session_timeout_ms=decided["session.timeout.ms"])
 
     def service(self, name, arguments=(), environment=None, program=None, **changes):
         service = Service(self, name, arguments, self.settings(name, **changes), environment, program)

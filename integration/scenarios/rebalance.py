@@ -1,16 +1,16 @@
-"""Members join and leave under load, while records wait for their next attempt. usage: rebalance.py range|cooperative-sticky|consumer"""
+"""Members join and leave under load, while records wait for their next attempt. usage: rebalance.py range|cooperative-sticky"""
 import sys
 
 import harness
 from harness import Promises, expect, wait_until
 
-PROTOCOL = sys.argv[1] if len(sys.argv) > 1 else "range"
+STRATEGY = sys.argv[1] if len(sys.argv) > 1 else "range"
 
 
 def scenario(run):
     run.create(8)
     run.watch_commits()
-    options = {"kafka": harness.membership(PROTOCOL),
+    options = {"kafka": {"partition.assignment.strategy": STRATEGY},
                "handler": {"simulate": {"sleep": "10ms", "fail": 0.02}},
                "retry": {"backoff": "2s", "max_backoff": "2s"}}
 
@@ -42,4 +42,4 @@ def scenario(run):
 
 
 if __name__ == "__main__":
-    harness.main(f"rebalance-{PROTOCOL}", scenario)
+    harness.main(f"rebalance-{STRATEGY}", scenario)

@@ -2,7 +2,8 @@
 old topic's offsets, and processes every record of the new one.
 
 empty: the client sees the new topic before there is a record. grown: when the client sees it, it has grown past the old offset, so
-that nothing goes back.
+that nothing goes back. gone: the brokers distribute the partitions, and take a topic that is deleted out of the assignment; the client sees
+the new one as another topic.
 """
 import json
 import signal
@@ -47,5 +48,20 @@ def scenario(run):
     second.stop()
 
 
+def taken_by_brokers(run):
+    run.create(1)
+    run.tool("produce", run.topic, "--count", OLD)
+    service = run.service("service")
+    run.wait_for_no_lag()
+    run.tool("delete", run.topic)
+    wait_until("the brokers take the partition back", lambda: service.events("lane revoked"))
+    run.create(1)
+    run.produce("--count", NEW)
+    wait_until("all of the new topic is processed", lambda: service.processed() == OLD + NEW)
+    run.wait_for_no_lag()
+    service.stop()
+    expect_equal(NEW, run.committed()[run.topic, 0], "the committed offset of the new topic")
+
+
 if __name__ == "__main__":
-    harness.main("recreate", scenario)
+    harness.main("recreate", taken_by_brokers if sys.argv[1] == "gone" else scenario)

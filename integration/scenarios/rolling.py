@@ -1,5 +1,5 @@
 """A member joins while another drains for its stop, as in a rolling restart: every record is done once.
-usage: rolling.py range|cooperative-sticky|consumer"""
+usage: rolling.py range|cooperative-sticky"""
 import contextlib
 import signal
 import sys
@@ -8,7 +8,7 @@ import harness
 from harness import PATIENCE, Failed, Promises, expect, expect_equal, wait_until
 from web_service import Gate
 
-PROTOCOL = sys.argv[1] if len(sys.argv) > 1 else "range"
+STRATEGY = sys.argv[1] if len(sys.argv) > 1 else "range"
 PARTITIONS, WORKERS, RECORDS = 4, 2, 32
 TOO_EARLY = 5  # s in which the second member, if it had partitions too early, would begin with what the first is at work on
 
@@ -17,7 +17,7 @@ def scenario(run):
     run.create(PARTITIONS)
     run.watch_commits()
     gate = Gate(keeps=range(PARTITIONS))
-    options = {"kafka": harness.membership(PROTOCOL, **{"heartbeat.interval.ms": 500}),
+    options = {"kafka": {"partition.assignment.strategy": STRATEGY, "heartbeat.interval.ms": 500},
                "handler": {"simulate": None, "http": {"url": gate.url(), "timeout": "300s"}},
                "lanes": {"workers": WORKERS, "drain": "100s", "drain_queued": "return"}}
     first = run.service("first", **options)
@@ -38,4 +38,4 @@ def scenario(run):
 
 
 if __name__ == "__main__":
-    harness.main(f"rolling-{PROTOCOL}", scenario)
+    harness.main(f"rolling-{STRATEGY}", scenario)

@@ -1,17 +1,12 @@
 """Static members: a restart within the session moves no partition. A second process of the same name ends the first where the members
-distribute the partitions; where the brokers do (consumer), it waits for the name, as a process does that follows a kill.
-usage: static_membership.py range|consumer"""
+distribute the partitions; where the brokers do (consumer), it waits for the name, as a process does that follows a kill."""
 import json
-import sys
 
 import harness
-from harness import ROOT, Promises, expect, expect_equal, wait_until
+from harness import Promises, expect, expect_equal, wait_until
 
-sys.path.append(str(ROOT / "integration" / "faults"))
-import wire  # noqa: E402
-
-PROTOCOL = sys.argv[1] if len(sys.argv) > 1 else "range"
-SESSION = 10000  # ms, so that a name is not kept for long
+BY_BROKERS = harness.GROUP_PROTOCOL == "consumer"
+SESSION = 10000 if BY_BROKERS else 30000  # ms; after a kill the name is kept for so long
 WAITS = "another member still has this group.instance.id"
 
 
@@ -24,16 +19,13 @@ def partitions(run):
 
 
 def member(run, name, instance):
-    kafka = harness.membership(PROTOCOL, **{"session.timeout.ms": 30000})
-    return run.service(name, kafka={**kafka, "group.instance.id": instance, "client.id": instance},
+    return run.service(name, kafka={"group.instance.id": instance, "client.id": instance, "session.timeout.ms": SESSION},
                        handler={"simulate": {"sleep": "3ms"}})
 
 
 def scenario(run):
     run.create(4)
     run.watch_commits()
-    if PROTOCOL == "consumer":
-        wire.configure_group(run.admin_bootstrap, run.group, consumer_session_timeout_ms=SESSION)
     kept, restarted = member(run, "kept", "a"), member(run, "restarted", "b")
     before = wait_until("both have partitions",
                         lambda: (both := partitions(run)) and [len(own) for own in both.values()] == [2, 2] and both)
@@ -47,11 +39,11 @@ def scenario(run):
     run.wait_for_progress(again, 500)
     wait_until("the assignment is what it was", lambda: partitions(run) == before)
     expect_equal(assigned, len(kept.events("lane assigned")), "assignments of the member that stayed")
-    last, promises = after_a_kill(run, again) if PROTOCOL == "consumer" else (again, Promises(stopped_clean=True))
+    last, promises = after_a_kill(run, again) if BY_BROKERS else (again, Promises(stopped_clean=True))
     run.finish_writing()
     run.wait_for_no_lag()
     usurper = member(run, "usurper", "b")
-    if PROTOCOL == "consumer":
+    if BY_BROKERS:
         waits_for_the_name(run, usurper, last)
     else:
         expect_equal(70, last.wait(harness.PATIENCE), "exit code of a member whose name another process took")
@@ -87,4 +79,4 @@ def waits_for_the_name(run, usurper, owner):
 
 
 if __name__ == "__main__":
-    harness.main(f"static-membership-{PROTOCOL}", scenario)
+    harness.main("static-membership", scenario)
