@@ -154,16 +154,18 @@ constexpr ClientKey keys[] = {
     consumer_only(text("group.instance.id",
                        "static membership: a restart within the session keeps its partitions; -1, "
                        "-2 and so on follow with several consumers")),
-    consumer_only(number("session.timeout.ms", 1, 3600000, "silence after which a member is thrown out")),
-    consumer_only(number("heartbeat.interval.ms", 1, 3600000, "interval of heartbeats")),
+    consumer_only(
+        number("session.timeout.ms", 1, 3600000, "silence after which a classic member is thrown out")),
+    consumer_only(number("heartbeat.interval.ms", 1, 3600000, "interval of a classic member's heartbeats")),
     consumer_only(
         number("max.poll.interval.ms", 1, 86400000, "limit of a rebalance's drain; lanes.drain is below it")),
     consumer_only(
         number("coordinator.query.interval.ms", 1, 3600000, "how often the coordinator is looked up")),
     consumer_only(text("partition.assignment.strategy",
                        "range and roundrobin (separated by a comma), or cooperative-sticky")),
-    consumer_only(
-        choice("group.protocol", "classic consumer", "rebalance protocol; consumer is KIP-848", "2.4.0")),
+    consumer_only(choice("group.protocol", "classic consumer",
+                         "who distributes the partitions: members, or brokers (docs/consumer-protocol.md)",
+                         "2.4.0")),
     consumer_only(
         text("group.remote.assignor", "the broker's assignor, with group.protocol consumer", "2.4.0")),
     // Fetching

@@ -49,6 +49,9 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
       return RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
     case EmbeddedCluster::Failure::rebalancing:
       return RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
+    case EmbeddedCluster::Failure::outdated_epoch:
+      return static_cast<rd_kafka_resp_err_t>(
+          113);  // STALE_MEMBER_EPOCH, which librdkafka 2.0.2 does not name
     case EmbeddedCluster::Failure::too_large:
       return RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
     case EmbeddedCluster::Failure::invalid_record:

@@ -50,6 +50,7 @@ class EmbeddedCluster {
     moved,  ///< The coordinator is moving (group requests), or the leader has changed (fetch, produce).
     unknown_member,  ///< The group does not know the member any more: it loses its partitions.
     rebalancing,     ///< The group is in the middle of a rebalance: a commit is refused.
+    outdated_epoch,  ///< The group has moved on since the member's last heartbeat: a commit is refused.
     too_large,       ///< A batch of records is refused for its size.
     invalid_record,  ///< A batch of records is refused for what is in it.
     denied,          ///< The user may not read the topic, or not write to it.

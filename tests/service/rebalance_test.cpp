@@ -183,6 +183,25 @@ TEST_CASE("commits that fail are made again") {
   stop_cleanly(*service);
 }
 
+TEST_CASE("the last commit of a drain is made again when it was refused for an outdated epoch") {
+  World world(1);
+  world.rebalance_soon();
+  world.config.commit.interval = std::chrono::hours(1);  // so that the drain's is the only one
+  world.produce(50);
+  {
+    const auto service = world.started();
+    CHECK(eventually([&] { return world.history.distinct_done() == 50; }));
+    world.cluster->fail_next(Cluster::Request::offset_commit, 2, Cluster::Failure::outdated_epoch);
+    stop_cleanly(*service);
+  }
+  CHECK(world.committed_offsets() == world.ends());
+  const auto service = world.started();
+  world.produce(10);
+  CHECK(eventually([&] { return world.history.distinct_done() == 60; }));
+  stop_cleanly(*service);
+  CHECK(world.each_done_once());
+}
+
 TEST_CASE("committed offsets that cannot be read at first are asked for again: nothing runs twice") {
   World world(1);
   world.rebalance_soon();
