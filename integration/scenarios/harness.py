@@ -61,6 +61,7 @@ class Run:
         self.services, self.writers, self.endless_writers, self.sampler = [], [], [], None
         self.evidence = Evidence()
         self.lock = threading.Lock()
+        self.sessions = {}  # of groups, where the brokers keep them
         shared = os.environ.get("LANEWAY_THREE_KAFKAS_DIR" if nodes == 3 else "LANEWAY_KAFKA_DIR")
         self.owns_kafka = own_kafka or not shared
         self.kafka_dir = self.folder / "kafka" if self.owns_kafka else Path(shared)
@@ -205,7 +206,9 @@ class Run:
         """What a member of the other protocol decides itself is the group's, or the brokers' (scripts/kafka)."""
         kafka["group.protocol"] = "consumer"
         decided = {key: kafka.pop(key) for key in LEFT_TO_BROKERS if key in kafka}
-        if "session.timeout.ms" in decided:
+        session = {kafka["group.id"]: decided.get("session.timeout.ms")}
+        if any(session.values()) and not session.items() <= self.sessions.items():
+            self.sessions.update(session)
             wire.configure_group(self.admin_bootstrap.split(",")[0], kafka["group.id"],
                                  consumer_session_timeout_ms=decided["session.timeout.ms"])
 

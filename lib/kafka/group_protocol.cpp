@@ -32,7 +32,8 @@ Status check_group_protocol(const ClientSettings& settings) {
   return Error{ErrorKind::configuration,
                settings.at("group.protocol").origin + ": kafka.group.protocol: librdkafka " +
                    rd_kafka_version_str() + " cannot take part in consumer groups of this protocol",
-               "librdkafka 2.12.0 or newer, best 2.15.0, or group.protocol: classic"};
+               "link librdkafka 2.12.0 or newer, build laneway with -DLANEWAY_LIBRDKAFKA=bundled, or set "
+               "group.protocol: classic"};
 }
 
 bool outdated_epoch(int code) { return code == stale_member_epoch; }

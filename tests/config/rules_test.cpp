@@ -1,4 +1,6 @@
 // Keys that are right alone and wrong together.
+#include <algorithm>
+
 #include "catch.h"
 #include "loaded.h"
 
