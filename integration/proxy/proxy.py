@@ -25,6 +25,7 @@ class Link:
         self.from_broker, self.to_broker = upstream
         self.pending = {}  # correlation id: the request that the broker has not answered yet
         self.kept_back = 0  # requests that a rule will let go
+        self.let_go = {}  # correlation id: the rule that kept it back, until it is answered
         self.late = False
         self.settled = asyncio.Event()
 
@@ -59,10 +60,11 @@ class Link:
             self.close()
         elif rule.action != Action.DROP:
             self.kept_back += 1
-            self.proxy.keep_back(rule, lambda: self.send_late(request))
+            self.proxy.keep_back(rule, lambda: self.send_late(request, rule))
 
-    def send_late(self, request):
+    def send_late(self, request, rule):
         self.kept_back -= 1
+        self.let_go[request.correlation] = rule
         self.send_request(request)
 
     def send_request(self, request):
@@ -74,6 +76,8 @@ class Link:
         request = self.pending.pop(correlation_of(frame), None)
         if self.late:
             self.settle()
+        if correlation_of(frame) in self.let_go:
+            self.let_go.pop(correlation_of(frame)).answered.append(frame)
         if request is None:
             return self.send_answer(frame)
         if request.api in WITH_ADDRESSES:

@@ -13,7 +13,7 @@ class Rule:
     """Catches requests of one API, or several, or their answers (`answers`), that fit all of these: the client.id begins with
     `client`, the broker has this number (from 1), and `where` is true of the Request. No more than `times`, where given.
 
-    `caught` is what it has caught so far. Made by a Proxy.
+    `caught` is what it has caught so far, `answered` what the brokers said to requests that were kept back. Made by a Proxy.
     """
 
     def __init__(self, action, api, answers=False, client="", broker=None, where=None, times=None, seconds=None):
@@ -21,7 +21,7 @@ class Rule:
         self.apis = api if isinstance(api, tuple) else (api,)
         self.client, self.broker, self.where = client, broker, where
         self.left = times  # None: no limit
-        self.caught = []
+        self.caught, self.answered = [], []
         self.held = []  # functions that let a frame go, in the order of catching
         self.ended = False
 

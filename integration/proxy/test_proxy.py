@@ -3,11 +3,16 @@
 import queue
 import socket
 import struct
+import sys
 import threading
 import unittest
+from pathlib import Path
 
 import frames
 from proxy import Proxy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
+from waits import wait_until  # noqa: E402
 
 PATIENCE = 60.0  # s
 
@@ -130,6 +135,7 @@ class Rules(unittest.TestCase):
         self.assertEqual([2, 3], [self.broker.next(), self.broker.next()])
         self.proxy.release(rule)
         self.assertEqual(1, self.broker.next())
+        wait_until("the answer is known", lambda: rule.answered == [struct.pack(">i", 1) + b"answer"])
 
     def test_a_delayed_request_comes_by_itself(self):
         self.proxy.delay(0.01, frames.PRODUCE)

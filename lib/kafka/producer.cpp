@@ -69,10 +69,11 @@ void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const ch
   if (!settings.contains(key)) set_own(conf, key, value);
 }
 
-Result<HandlePtr> make_producer(const ProducerSettings& settings) {
+Result<HandlePtr> make_producer(const ProducerSettings& settings, RequestWatch* requests) {
   auto made = make_conf(settings.client);
   if (!made) return made.error();
   auto* conf = made->get();
+  if (requests != nullptr) requests->install(conf);
   set_own(conf, "enable.idempotence", "true");
   set_own(conf, "acks", "all");
   set_own(conf, "delivery.timeout.ms", std::to_string(to_ms(settings.delivery_timeout)));
@@ -103,19 +104,24 @@ Status check_producer(ProducerSettings settings) {
     const auto conf = make_conf(settings.client);
     return conf ? Status() : conf.error();
   }
-  const auto handle = make_producer(settings);
+  const auto handle = make_producer(settings, nullptr);
   return handle ? Status() : handle.error();
 }
 
 class Producer::Implementation {
  public:
-  Implementation(ProducerSettings settings, HandlePtr client)
+  Implementation(ProducerSettings settings, std::unique_ptr<RequestWatch> requests, HandlePtr client)
       : settings_(std::move(settings)),
+        requests_(std::move(requests)),
         handle_(std::move(client)),
         queue_(rd_kafka_queue_get_main(handle_.get())),
-        transaction_(settings_.transactional_id.empty()
-                         ? nullptr
-                         : std::make_unique<Transaction>(handle_.get(), [this] { wake(); })),
+        transaction_(settings_.transactional_id.empty() ? nullptr
+                                                        : std::make_unique<Transaction>(
+                                                              handle_.get(), *requests_, [this] { wake(); },
+                                                              [this] {
+                                                                renewal_asked_.store(true);
+                                                                wake();
+                                                              })),
         thread_([this] { run(); }) {}
   ~Implementation() { stop(); }
 
@@ -138,7 +144,8 @@ class Producer::Implementation {
   SendResult send_now(const Outgoing& record, DeliverySink* sink);
   Delivery failure_of(const rd_kafka_message_t& message, bool alone) const;
   bool notice_fatal();
-  void renew_if_failed();
+  bool may_renew();
+  void renew();
   void keep_client(int users) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     users_ += users;
@@ -148,6 +155,7 @@ class Producer::Implementation {
   static thread_local const Implementation* here;
 
   const ProducerSettings settings_;
+  const std::unique_ptr<RequestWatch> requests_;
   // Only the thread changes these two, under the mutex, while nobody keeps the client. It reads them without;
   // others read them under the mutex, or while they keep the client.
   HandlePtr handle_;
@@ -155,8 +163,9 @@ class Producer::Implementation {
   Mutex mutex_;
   int users_ GUARDED_BY(mutex_) = 0;
   std::atomic<bool> client_failed_{false};
-  TimePoint next_client_{};  // of the thread
-  std::string trouble_;      // of the thread: the client's last error since a record was acknowledged
+  std::atomic<bool> renewal_asked_{false};  // by the transaction, which does not use the client from then on
+  TimePoint next_client_{};                 // of the thread
+  std::string trouble_;  // of the thread: the client's last error since a record was acknowledged
   const std::unique_ptr<Transaction> transaction_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // the last: it uses all of the above
@@ -171,6 +180,8 @@ SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* 
 }
 
 SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySink* sink) {
+  if (renewal_asked_.load())
+    return {Sent::refused, {DeliveryStatus::withdrawn, "its transaction is aborted"}};
   auto headers = headers_of(record.headers);
   const auto fields = fields_of(record, headers.get(), sink);
   const std::size_t count = headers ? fields.size() : fields.size() - 1;
@@ -193,7 +204,7 @@ SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySi
 bool Producer::Implementation::notice_fatal() {
   char words[512];
   if (rd_kafka_fatal_error(handle_.get(), words, sizeof words) == RD_KAFKA_RESP_ERR_NO_ERROR) return false;
-  if (client_failed_.exchange(true)) return true;
+  if (client_failed_.exchange(true) || renewal_asked_.load()) return true;
   if (transaction_) {
     transaction_->break_off(words);
   } else {
@@ -202,13 +213,23 @@ bool Producer::Implementation::notice_fatal() {
   return true;
 }
 
-/// When every record of the client that failed has been answered, so that none is left to be answered twice.
-void Producer::Implementation::renew_if_failed() {
-  if (!client_failed_.load() || transaction_ || rd_kafka_outq_len(handle_.get()) > 0) return;
-  if (SteadyClock::now() < next_client_) return;
-  next_client_ = SteadyClock::now() + between_clients;
-  auto made = make_producer(settings_);
-  if (!made) return telemetry::error("producer has no new client yet", {{"error", made.error().text()}});
+/// When every record of the client has been answered, so that none is left to be answered twice. Without a
+/// transaction it has failed, and answers by itself.
+bool Producer::Implementation::may_renew() {
+  if (!(transaction_ ? renewal_asked_ : client_failed_).load()) return false;
+  if (transaction_)
+    rd_kafka_purge(handle_.get(),
+                   RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
+  return rd_kafka_outq_len(handle_.get()) == 0 && SteadyClock::now() >= next_client_;
+}
+
+void Producer::Implementation::renew() {
+  if (!transaction_) next_client_ = SteadyClock::now() + between_clients;
+  auto made = make_producer(settings_, requests_.get());
+  if (!made) {
+    next_client_ = SteadyClock::now() + between_clients;
+    return telemetry::error("producer has no new client yet", {{"error", made.error().text()}});
+  }
   QueuePtr queue(rd_kafka_queue_get_main(made->get()));
   HandlePtr handle = std::move(made).value();
   {
@@ -219,14 +240,19 @@ void Producer::Implementation::renew_if_failed() {
     client_failed_.store(false);
   }
   queue.reset();  // before its client
+  handle.reset();
   telemetry::info("producer has a new client");
+  if (!transaction_) return;
+  requests_->reset();
+  renewal_asked_.store(false);
+  transaction_->renewed(handle_.get());
 }
 
 void Producer::Implementation::run() {
   here = this;
   while (!stop_.load()) {
     if (const EventPtr event(rd_kafka_queue_poll(queue_.get(), turn_ms)); event) serve(event.get());
-    renew_if_failed();
+    if (may_renew()) renew();
     if (settings_.on_turn) settings_.on_turn();  // without the event: its records have left the queue
   }
 }
@@ -291,10 +317,11 @@ Producer::Producer(std::unique_ptr<Implementation> implementation)
 Producer::~Producer() = default;
 
 Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
-  auto handle = make_producer(settings);
+  auto requests = settings.transactional_id.empty() ? nullptr : std::make_unique<RequestWatch>();
+  auto handle = make_producer(settings, requests.get());
   if (!handle) return handle.error();
-  return std::unique_ptr<Producer>(
-      new Producer(std::make_unique<Implementation>(std::move(settings), std::move(handle).value())));
+  return std::unique_ptr<Producer>(new Producer(
+      std::make_unique<Implementation>(std::move(settings), std::move(requests), std::move(handle).value())));
 }
 
 SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {

@@ -9,7 +9,9 @@
 // one request is on its way at a time: with more, a record can be lost that the client reports as
 // acknowledged.
 //
-// With a transactional_id nothing is sent but inside its transaction; else send() answers withdrawn.
+// With a transactional_id nothing is sent but inside its transaction; else send() answers withdrawn. The
+// client is replaced at each abort, and after a commit on whose way a request went unanswered
+// (kafka/transaction.h).
 //
 // A client that fails for good (a "fatal error" of the library) is replaced by a new one as soon as it has
 // answered what it took; until then everything is unreachable. So such a record may be there twice. With a

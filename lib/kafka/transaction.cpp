@@ -17,8 +17,13 @@ constexpr int last_abort_ms = 1000;
 
 }  // namespace
 
-Transaction::Transaction(rd_kafka_s* handle, std::function<void()> on_open)
-    : handle_(handle), on_open_(std::move(on_open)), thread_([this] { run(); }) {}
+Transaction::Transaction(rd_kafka_s* handle, const RequestWatch& requests, std::function<void()> on_open,
+                         std::function<void()> renew)
+    : handle_(handle),
+      requests_(requests),
+      on_open_(std::move(on_open)),
+      renew_(std::move(renew)),
+      thread_([this] { run(); }) {}
 
 Transaction::~Transaction() { end(); }
 
@@ -127,15 +132,18 @@ bool Transaction::stopping() const {
   return stop_;
 }
 
-/// Makes a call until it is answered for good. A stop leaves it unanswered: then with what it said last.
+/// Makes a call until it is answered for good. A stop leaves it unanswered: then with what it said last. So
+/// does `give_up_unanswered` once a request went unanswered.
 template <class Call>
-std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call call) {
+std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call call,
+                                                        bool give_up_unanswered) {
   for (;;) {
     const ErrorPtr error(call(slice_ms));
     if (!error) return std::nullopt;
     const bool fatal = rd_kafka_error_is_fatal(error.get()) != 0;
     std::string text = std::string(what) + ": " + rd_kafka_error_string(error.get());
-    if (fatal || rd_kafka_error_is_retriable(error.get()) == 0 || stopping())
+    if (fatal || rd_kafka_error_is_retriable(error.get()) == 0 || stopping() ||
+        (give_up_unanswered && requests_.unanswered()))
       return Trouble{fatal, rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE,
                      std::move(text)};
     telemetry::log_repeating(telemetry::Level::warn, what, "transaction waits for brokers",
@@ -157,8 +165,27 @@ void Transaction::break_off(const std::string& why) {
   telemetry::error("transactions ended", {{"error", why}});
 }
 
-/// Aborts what a predecessor of the same transactional.id left open.
-bool Transaction::open_first() {
+void Transaction::renewed(rd_kafka_s* handle) {
+  MutexLock lock(mutex_);
+  next_handle_ = handle;
+  work_.notify_all();
+}
+
+/// False at a stop, or when broken.
+bool Transaction::renew_client() {
+  handle_ = nullptr;
+  renew_();
+  {
+    MutexLock lock(mutex_);
+    while (next_handle_ == nullptr && !stop_) work_.wait(mutex_);
+    handle_ = std::exchange(next_handle_, nullptr);
+    if (handle_ == nullptr) return false;
+  }
+  return open_client();
+}
+
+/// Fences and aborts what a predecessor of the same transactional.id left open.
+bool Transaction::open_client() {
   const auto trouble =
       insist("opening transactions", [this](int ms) { return rd_kafka_init_transactions(handle_, ms); });
   if (trouble && !stopping()) break_off(trouble->text);
@@ -194,7 +221,7 @@ Transaction::Job Transaction::next_job() {
 }
 
 void Transaction::run() {
-  if (!open_first()) return;
+  if (!open_client()) return;
   begin();
   for (;;) {
     switch (next_job()) {
@@ -223,12 +250,8 @@ void Transaction::do_commit() {
     offsets.swap(offsets_);
     member.swap(member_);
   }
-  const ListPtr list = to_list(offsets);
-  auto trouble = insist("sending offsets", [&](int ms) {
-    return rd_kafka_send_offsets_to_transaction(handle_, list.get(), member.get(), ms);
-  });
-  if (!trouble)
-    trouble = insist("committing", [this](int ms) { return rd_kafka_commit_transaction(handle_, ms); });
+  auto trouble = send_offsets(offsets, member);
+  if (!trouble) trouble = finish_commit();
   if (trouble && trouble->fatal) break_off(trouble->text);
   {
     MutexLock lock(mutex_);
@@ -247,13 +270,27 @@ void Transaction::do_commit() {
   }
   if (trouble) return;
   aborts_ = 0;
-  begin();
+  if (!requests_.unanswered() || renew_client()) begin();
+}
+
+std::optional<Transaction::Trouble> Transaction::send_offsets(const std::vector<CommittedOffset>& offsets,
+                                                              const GroupMember& member) {
+  const ListPtr list = to_list(offsets);
+  return insist(
+      "sending offsets",
+      [&](int ms) { return rd_kafka_send_offsets_to_transaction(handle_, list.get(), member.get(), ms); },
+      true);
+}
+
+std::optional<Transaction::Trouble> Transaction::finish_commit() {
+  auto trouble = insist("committing", [this](int ms) { return rd_kafka_commit_transaction(handle_, ms); });
+  // The records must not be done again if they were committed. Who starts again asks what is committed.
+  if (trouble && requests_.end_unanswered() && !stopping()) trouble->fatal = true;
+  return trouble;
 }
 
 void Transaction::do_abort() {
-  const auto trouble = insist("aborting", [this](int ms) { return rd_kafka_abort_transaction(handle_, ms); });
-  if (trouble && !stopping()) return break_off(trouble->text);
-  if (trouble) return;
+  if (!renew_client()) return;
   back_off();
   begin();
 }
@@ -271,7 +308,7 @@ void Transaction::back_off() {
 void Transaction::abort_at_end() {
   {
     MutexLock lock(mutex_);
-    if (!written_ || state_ == State::broken) return;
+    if (!written_ || state_ == State::broken || handle_ == nullptr) return;
   }
   const ErrorPtr ignored(rd_kafka_abort_transaction(handle_, last_abort_ms));
 }

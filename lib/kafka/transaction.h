@@ -5,6 +5,7 @@
 //      ▲          ▲                    │ reopen()    │ failed: sealed, with      begins when one has ended
 //      │          └────────────────────┘             ▼ failure()
 //      └──────────── aborting ◄── abort() in open, sealing, sealed          broken: nothing goes on
+//      a new client
 //
 // Writers ask enter() before they send records that belong together, and say leave() when every one of them
 // has been answered. seal() lets no more in; sealed is reached when all have left. So what is complete at
@@ -13,10 +14,18 @@
 // since the last commit must be done again. The next one begins after a pause that doubles with each abort in
 // a row (from 100 ms to 5 s): brokers that refuse a record will refuse it again.
 //
+// A request that was not answered may reach the brokers later. They cannot tell it from one of the next
+// transaction, unless that has a higher epoch (librdkafka has no KIP-890). So the next one begins with a new
+// client, which gets a higher epoch, after each abort, and after a commit where any request went unanswered
+// on the way. Opening the new client's transactions is what aborts the one that was open.
+//
 // Ownership: made and owned by a Producer. Threads: any; it has a thread of its own for the client's calls,
-// which block (each up to 3 s, again until they are answered: a commit whose outcome is unknown is neither
-// done again nor given up). Nothing else blocks. `on_change` of watch() is called on any thread, under a
-// lock, and must only signal. Errors: failure() for this transaction, broken() for good.
+// which block (each up to 3 s, the one that sends offsets up to the client's socket.timeout.ms; a commit
+// again until it is answered: one whose outcome is unknown is neither done again nor given up). An unpatched
+// librdkafka has no deadline for the call that sends offsets: while the group's coordinator cannot be reached
+// it does not return, and neither does end(). Nothing else blocks.
+// `on_change` of watch() is called on any thread, under a lock, and must only signal. Errors: failure() for
+// this transaction, broken() for good.
 #pragma once
 
 #include <functional>
@@ -29,6 +38,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "kafka/consumer.h"
+#include "kafka/request_watch.h"
 #include "kafka/types.h"
 
 namespace laneway::kafka {
@@ -37,9 +47,11 @@ class Transaction {
  public:
   enum class State : std::uint8_t { opening, open, sealing, sealed, committing, aborting, broken };
 
-  /// `handle` is that of a transactional producer, whose answers another thread reads. `on_open`: writers may
-  /// enter again.
-  Transaction(rd_kafka_s* handle, std::function<void()> on_open);
+  /// `handle` is that of a transactional producer, whose answers another thread reads, and whose requests
+  /// `requests` watches. `on_open`: writers may enter again. `renew`: the client is to be replaced; renewed()
+  /// follows.
+  Transaction(rd_kafka_s* handle, const RequestWatch& requests, std::function<void()> on_open,
+              std::function<void()> renew);
   /// As end().
   ~Transaction();
   /// Ends the thread; an open transaction is aborted if that is soon done. The state stays readable.
@@ -53,6 +65,8 @@ class Transaction {
   /// failed it will not be in the next one, which then begins without a pause.
   void fail(const std::string& why, bool avoidable = false) EXCLUDES(mutex_);
 
+  /// The client in place of the one before, which is gone. After `renew` only.
+  void renewed(rd_kafka_s* handle) EXCLUDES(mutex_);
   /// The client has failed for good: nothing goes on. Called again it changes nothing.
   void break_off(const std::string& why) EXCLUDES(mutex_);
 
@@ -84,21 +98,28 @@ class Transaction {
   enum class Job : std::uint8_t { flush, commit, abort, stop };
 
   void run() EXCLUDES(mutex_);
-  bool open_first() EXCLUDES(mutex_);
+  bool open_client() EXCLUDES(mutex_);
+  bool renew_client() EXCLUDES(mutex_);
   Job next_job() EXCLUDES(mutex_);
   void do_commit() EXCLUDES(mutex_);
+  std::optional<Trouble> send_offsets(const std::vector<CommittedOffset>& offsets, const GroupMember& member)
+      EXCLUDES(mutex_);
+  std::optional<Trouble> finish_commit() EXCLUDES(mutex_);
   void do_abort() EXCLUDES(mutex_);
   void back_off() EXCLUDES(mutex_);
   void abort_at_end() EXCLUDES(mutex_);
   void begin() EXCLUDES(mutex_);
   template <class Call>
-  std::optional<Trouble> insist(const char* what, Call call) EXCLUDES(mutex_);
+  std::optional<Trouble> insist(const char* what, Call call, bool give_up_unanswered = false)
+      EXCLUDES(mutex_);
   bool stopping() const EXCLUDES(mutex_);
   void changed() REQUIRES(mutex_);
 
-  rd_kafka_s* const handle_;
-  int aborts_ = 0;  // since the last commit; the thread's own
+  rd_kafka_s* handle_;  // the thread's own; null while the client is replaced
+  int aborts_ = 0;      // since the last commit; the thread's own
+  const RequestWatch& requests_;
   const std::function<void()> on_open_;
+  const std::function<void()> renew_;
   mutable Mutex mutex_;
   Condition work_;
   State state_ GUARDED_BY(mutex_) = State::opening;
@@ -106,6 +127,7 @@ class Transaction {
   bool written_ GUARDED_BY(mutex_) = false;      // a writer was inside since the transaction began
   bool flushed_ GUARDED_BY(mutex_) = false;      // since seal()
   bool stop_ GUARDED_BY(mutex_) = false;
+  rd_kafka_s* next_handle_ GUARDED_BY(mutex_) = nullptr;
   std::string failure_ GUARDED_BY(mutex_);
   bool avoidable_ GUARDED_BY(mutex_) = false;  // the failure
   std::string broken_ GUARDED_BY(mutex_);
