@@ -129,6 +129,13 @@ Status EmbeddedCluster::set_coordinator(const std::string& group, std::int32_t b
                 "moving a coordinator");
 }
 
+Status EmbeddedCluster::set_transaction_coordinator(const std::string& transactional_id,
+                                                    std::int32_t broker) {
+  return status(rd_kafka_mock_coordinator_set(implementation_->cluster.get(), "transaction",
+                                              transactional_id.c_str(), broker),
+                "moving a coordinator of transactions");
+}
+
 Status EmbeddedCluster::set_latency(std::int32_t broker, int ms) {
   return status(rd_kafka_mock_broker_set_rtt(implementation_->cluster.get(), broker, ms),
                 "setting a latency");

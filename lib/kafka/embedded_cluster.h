@@ -32,6 +32,7 @@ class EmbeddedCluster {
   Status start_broker(std::int32_t broker);
   Status set_leader(const std::string& topic, std::int32_t partition, std::int32_t broker);
   Status set_coordinator(const std::string& group, std::int32_t broker);
+  Status set_transaction_coordinator(const std::string& transactional_id, std::int32_t broker);
   /// Milliseconds that each answer of a broker is held back.
   Status set_latency(std::int32_t broker, int ms);
 
