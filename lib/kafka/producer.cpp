@@ -80,7 +80,8 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings, RequestWatch* 
   set_default(settings.client, conf, "partitioner", "murmur2_random");
   // A broker that knows nothing of this producer yet takes any first sequence number. So where one request is
   // refused (too few in-sync replicas) and the one behind it is taken (they are back), the client believes
-  // that both are written, and the first is lost. Not if the next is sent after the answer.
+  // that both are written, and the first is lost. Not if the next is sent after the answer. (Seen with 2.0.2
+  // and with 2.15.1.)
   set_own(conf, "max.in.flight", "1");
   if (!settings.transactional_id.empty()) {
     set_own(conf, "transactional.id", settings.transactional_id);
