@@ -1,10 +1,11 @@
-"""Requests of one transaction that reach the brokers in the next one: late_requests.py commit|offsets|delays
+"""Requests of one transaction that reach the brokers in the next one: late_requests.py commit|offsets|aborted|delays
 
 The client has no KIP-890: brokers tell transactions of a producer apart by its epoch alone. So after a request that was not answered
 laneway goes on with a new client, whose epoch is higher. A proxy keeps a request back until the next transaction is open.
 
 commit   The request that commits is late: it would commit half of the next transaction, whose process is killed then.
 offsets  The request with the offsets is late: it would put older offsets into the next transaction's commit.
+aborted  The same after a transaction that was aborted because its offsets were not answered.
 delays   One request in twenty comes seconds late, whatever it is: longer than the client waits.
 """
 import random
@@ -62,6 +63,21 @@ def late_offsets(run, proxy):
     return late, commit
 
 
+def late_aborted(run, proxy):
+    """Of the first transaction, which no broker gives an answer about its offsets, while the second one is not committed."""
+    late = proxy.hold(frames.TXN_OFFSET_COMMIT, times=1)
+    unanswered = proxy.drop(frames.TXN_OFFSET_COMMIT)
+    offsets = proxy.delay(0, frames.TXN_OFFSET_COMMIT)
+    commit = proxy.hold(frames.END_TXN, where=lambda _: len(offsets.answered) > 0)
+    batch(run, "second")
+    wait_until("the offsets are late", lambda: late.caught)
+    batch(run, "third")
+    wait_until("the transaction is aborted", lambda: aborted(run))
+    proxy.release(unanswered)
+    wait_until("the next transaction is committed but for the last word", lambda: commit.caught)
+    return late, commit
+
+
 def deliver(proxy, late):
     """Each of these, when the one before has been answered."""
     for rule in late:
@@ -73,7 +89,7 @@ def story(run, proxy):
     first = service(run, "first", proxy.bootstrap())
     batch(run, "first")
     run.wait_for_no_lag()
-    late = {"commit": late_commit, "offsets": late_offsets}[STORY](run, proxy)
+    late = {"commit": late_commit, "offsets": late_offsets, "aborted": late_aborted}[STORY](run, proxy)
     deliver(proxy, late)
     first.kill()
     return 3 * BATCH
