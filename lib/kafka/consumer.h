@@ -6,19 +6,20 @@
 // form (reading committed offsets, the request that wakes a broker thread) run on a helper thread of this
 // class and answer as events.
 //
-// Facts of the client library that shaped this, all measured on librdkafka 2.0.2:
+// Facts of the client library that shaped this; docs/client-facts.md has the figures of both releases:
 // - Partition queues are popped one message at a time: the batch call loses records on pause and on
 // cooperative
 //   rebalances before 2.1, and single pops from un-forwarded queues are cheaper than consumer_poll.
 // - A queue is un-forwarded before the assignment is made; later, messages slip into the main queue.
 // - After a resume the broker thread sleeps up to 1 s. A seek to the offset that would come next wakes it
 // (1–2 ms).
-// - After a full prefetch buffer it sleeps likewise; any request to that leader wakes it. From 2.2 on
-//   fetch.queue.backoff.ms does.
+// - After a full prefetch buffer it sleeps likewise. Before 2.2 any request to that leader wakes it; from 2.2
+// on
+//   none does, and fetch.queue.backoff.ms bounds the sleep.
 // - auto.offset.reset is always `earliest` here, and only the lane decides where reading goes on
 //   (lane/position_judge.h). With `error`, an offset out of range stops the partition's fetcher, and a seek
 //   is then refused: only a new assignment would start the fetcher again, under the eager protocol one of all
-//   partitions (read in the source of 2.0.2 and 2.8.0: FETCH_NONE, ERR__STATE). With `latest`, the client
+//   partitions (ERR__STATE). With `latest`, the client
 //   skips what is still in the log.
 #pragma once
 

@@ -15,7 +15,7 @@
 //
 // Under the cooperative protocol a revocation is followed by an assignment, be it an empty one, and only then
 // by a join. But when the client learns during a revocation that partitions were added, it joins at once.
-// librdkafka (2.0.2 to 2.12 at least) then never clears what it keeps of the revocation, takes itself to be
+// librdkafka (2.0.2 to 2.15.1 at least) then never clears what it keeps of the revocation, takes itself to be
 // in the middle of a rebalance forever, and answers no later call to join: the group waits for
 // max.poll.interval.ms. Only a new client helps.
 //
