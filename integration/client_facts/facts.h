@@ -93,6 +93,8 @@ void add_partitions(const std::string& topic, int partitions);
 void delete_topic(const std::string& topic);
 void delete_records(const std::string& topic, std::int64_t before);
 
+/// Why a key is refused; empty: it is taken.
+std::string refused(rd_kafka_conf_t* conf, const char* key, const char* value);
 rd_kafka_t* make(rd_kafka_type_t type, const Settings& settings,
                  const std::function<void(rd_kafka_conf_t*)>& adapt = {});
 /// Without commits of its own, and with enable.partition.eof.

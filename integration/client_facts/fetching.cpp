@@ -150,9 +150,7 @@ Seen request_wakes() {
 }
 
 Seen backoff_key_helps() {
-  char reason[256];
-  rd_kafka_conf_t* conf = rd_kafka_conf_new();
-  if (rd_kafka_conf_set(conf, "fetch.queue.backoff.ms", "2", reason, sizeof reason) != RD_KAFKA_CONF_OK)
+  if (const auto reason = refused(rd_kafka_conf_new(), "fetch.queue.backoff.ms", "2"); !reason.empty())
     return {false, reason};
   const auto rate = small_buffer_rate({{"fetch.queue.backoff.ms", "2"}}, false);
   return {rate > 30000, text("%.0f records/s", rate)};

@@ -26,6 +26,8 @@ class Member {
     Settings settings{{"partition.assignment.strategy", "cooperative-sticky"},
                       {"heartbeat.interval.ms", "200"},
                       {"session.timeout.ms", "10000"}};
+    if (more.contains("group.protocol"))
+      settings.clear();  // the newer protocol refuses the keys of the classic one
     for (const auto& [key, value] : more) settings[key] = value;
     client = consumer(bootstrap, settings, [this](rd_kafka_conf_t* conf) {
       rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR);
@@ -106,29 +108,26 @@ void join_another(const std::string& bootstrap, const std::string& name, const S
 }
 
 /// Pops from the queues of the partitions that a member keeps.
-int pop_kept(const std::vector<rd_kafka_queue_t*>& queues, const List& revoked) {
+int pop_kept(const std::vector<rd_kafka_queue_t*>& queues, const std::string& name, const List& revoked) {
   int records = 0;
   for (int partition = 0; partition < partitions; ++partition) {
-    if (rd_kafka_topic_partition_list_find(revoked.get(), mock_topic, partition) != nullptr) continue;
+    if (rd_kafka_topic_partition_list_find(revoked.get(), name.c_str(), partition) != nullptr) continue;
     if (const auto popped = pop(queues[static_cast<std::size_t>(partition)], milliseconds(0)))
       records += popped->error == RD_KAFKA_RESP_ERR_NO_ERROR ? 1 : 0;
   }
   return records;
 }
 
-Seen kept_stand_still() {
-  const Mock mock;
-  mock.create(mock_topic, partitions);
-  for (int partition = 0; partition < partitions; ++partition)
-    fill(mock.bootstrap(), mock_topic, partition, 20000);
-  Member member(mock.bootstrap(), mock_topic, {});
+Seen kept_during_revocation(const std::string& bootstrap, const std::string& name, const Settings& settings) {
+  for (int partition = 0; partition < partitions; ++partition) fill(bootstrap, name, partition, 20000);
+  Member member(bootstrap, name, settings);
   std::vector<rd_kafka_queue_t*> queues;
   for (int partition = 0; partition < partitions; ++partition)
-    queues.push_back(own_queue(member.client, mock_topic, partition));
+    queues.push_back(own_queue(member.client, name, partition));
   member.settle(partitions);
   for (auto* queue : queues)
     if (!next_record(queue, seconds(30))) give_up("no record came");
-  join_another(mock.bootstrap(), mock_topic, {});
+  join_another(bootstrap, name, settings);
   std::optional<Asked> revocation;
   wait_for("partitions are revoked", [&] {
     revocation = member.asked();
@@ -138,16 +137,30 @@ Seen kept_stand_still() {
   int meanwhile = 0;
   for (const auto begin = Clock::now(); since(begin) < seconds(3);
        std::this_thread::sleep_for(milliseconds(5)))
-    meanwhile += pop_kept(queues, revocation->partitions);
+    meanwhile += pop_kept(queues, name, revocation->partitions);
   const auto answered = Clock::now();
   member.answer(*revocation);
   wait_for("a kept partition goes on", [&] {
     if (const auto next = member.asked(milliseconds(0))) member.answer(*next);
-    return pop_kept(queues, revocation->partitions) > 0;
+    return pop_kept(queues, name, revocation->partitions) > 0;
   });
   return {meanwhile == 0,
           text("%d records of the kept partitions in 3 s before the answer; the first %lld ms after it",
                meanwhile, static_cast<long long>(since(answered).count()))};
+}
+
+Seen kept_stand_still() {
+  const Mock mock;
+  mock.create(mock_topic, partitions);
+  return kept_during_revocation(mock.bootstrap(), mock_topic, {});
+}
+
+Seen kept_stand_still_by_consumer_protocol() {
+  if (const auto reason = refused(rd_kafka_conf_new(), "group.protocol", "consumer"); !reason.empty())
+    return {false, reason};
+  const auto name = create_topic(partitions);
+  return kept_during_revocation(kafka_bootstrap(), name,
+                                {{"group.id", name}, {"group.protocol", "consumer"}});
 }
 
 /// A commit that is sent while the member joins, and so is answered with "illegal generation".
@@ -323,6 +336,8 @@ const std::vector<Fact> group_facts = {
      "lib/lane/consumer_loop_commit.cpp", commit_of_others_is_taken},
     {"31", on_mock, "Partitions that a member keeps stand still until it has answered a revocation.",
      "lib/lane/rebalance_machine.h", kept_stand_still},
+    {"39", on_kafka, "So they do with `group.protocol: consumer`.", "lib/lane/rebalance_machine.h",
+     kept_stand_still_by_consumer_protocol},
     {"34", on_kafka,
      "A member of an eager group that sees new partitions joins before it has answered a revocation.",
      "lib/lane/rebalance_machine.h", eager_goes_on},

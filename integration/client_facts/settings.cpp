@@ -4,12 +4,6 @@
 namespace client_facts {
 namespace {
 
-/// Why a key is refused; empty: it is taken.
-std::string refused(rd_kafka_conf_t* conf, const char* key, const char* value) {
-  char reason[256] = "";
-  return rd_kafka_conf_set(conf, key, value, reason, sizeof reason) == RD_KAFKA_CONF_OK ? "" : reason;
-}
-
 Seen dangerous_keys_are_taken() {
   constexpr std::pair<const char*, const char*> keys[] = {{"sasl.kerberos.kinit.cmd", "false"},
                                                           {"plugin.library.paths", ""},

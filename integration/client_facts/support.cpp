@@ -148,6 +148,11 @@ void delete_records(const std::string& topic, std::int64_t before) {
   });
 }
 
+std::string refused(rd_kafka_conf_t* conf, const char* key, const char* value) {
+  char reason[256] = "";
+  return rd_kafka_conf_set(conf, key, value, reason, sizeof reason) == RD_KAFKA_CONF_OK ? "" : reason;
+}
+
 rd_kafka_t* make(rd_kafka_type_t type, const Settings& settings,
                  const std::function<void(rd_kafka_conf_t*)>& adapt) {
   char reason[512];
