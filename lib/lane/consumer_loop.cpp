@@ -255,10 +255,12 @@ void ConsumerLoop::tick_at(Entry& entry, TimePoint at) {
 
 /// Those that are due: with many lanes most are not.
 void ConsumerLoop::tick_lanes() {
+  context_.rebalancing = !rebalances_->at_rest();
   while (!ticks_.empty() && ticks_.begin()->first <= now_) {
     auto& entry = *ticks_.begin()->second;
     tick_at(entry, std::max(entry.lane->tick(now_), now_ + nanoseconds(1)));
     after_work(entry);
+    if (const auto& demand = entry.lane->silence_demand()) meet_silence(*demand);
   }
 }
 
@@ -311,6 +313,15 @@ void ConsumerLoop::on_client_error(const kafka::ClientError& error) {
 
 Error ConsumerLoop::client_broken(const std::string& why) {
   return {ErrorKind::fatal, "the Kafka client cannot go on: " + why, ""};
+}
+
+/// The service makes new members, or ends the process; what is done is committed before.
+void ConsumerLoop::meet_silence(const LaneSilence::Demand& demand) {
+  if (demand.step == SilenceStep::rejoin) stats_.partition_silent.set(true);
+  if (demand.step != SilenceStep::restart || stops_.load() > 0) return;
+  ends_by_silence_ = true;
+  fail({ErrorKind::fatal, demand.why,
+        "start the service again; if that does not help, see LanewayPartitionSilent in the runbooks"});
 }
 
 void ConsumerLoop::fail(Error why) {

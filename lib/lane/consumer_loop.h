@@ -72,8 +72,9 @@ struct LoopStats {
   Histogram drain;
   Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn
   Relaxed<std::int64_t>
-      joining_since_ns;           ///< steady time at which the group began to be joined; 0: it is not
-  Relaxed<bool> must_be_renewed;  ///< another loop has to take over (kafka::Consumer)
+      joining_since_ns;            ///< steady time at which the group began to be joined; 0: it is not
+  Relaxed<bool> must_be_renewed;   ///< another loop has to take over (kafka::Consumer)
+  Relaxed<bool> partition_silent;  ///< the same, because a partition delivers nothing (silence_watch.h)
   Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is
 };
 
@@ -186,6 +187,7 @@ class ConsumerLoop : private RebalanceSteps {
   void on_client_error(const kafka::ClientError& error);
   void fail(Error why);
   static Error client_broken(const std::string& why);
+  void meet_silence(const LaneSilence::Demand& demand);
   Entry* find(const kafka::TopicPartition& partition) const;
   void publish_lanes() EXCLUDES(shared_mutex_);
 
@@ -219,7 +221,8 @@ class ConsumerLoop : private RebalanceSteps {
   TimePoint leave_deadline_;
   std::optional<TimePoint> closing_since_;
   bool done_ = false;
-  bool frees_client_ = false;  // nobody uses it any more
+  bool frees_client_ = false;     // nobody uses it any more
+  bool ends_by_silence_ = false;  // it failed, and its client still commits
 
   // Shared
   Signal signal_;

@@ -102,7 +102,7 @@ bool ConsumerLoop::commit_blocked(TimePoint since) const {
 }
 
 bool ConsumerLoop::commit(const Partitions& lanes) {
-  if (consumer_->assignment_lost() || fatal()) return false;
+  if (consumer_->assignment_lost() || (fatal() && !ends_by_silence_)) return false;
   if (preparing_ || !commits_->forget()) return false;
   return begin_commit(entries_of(lanes));
 }

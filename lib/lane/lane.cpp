@@ -63,6 +63,7 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       next_offset_(start.offset),
       acknowledged_(start),
       gated_(watch_.watches()),
+      silence_(context, partition_),
       execution_(context, partition_, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(pool::Limits{.workers = context.lanes.workers,
                                                       .queue = context.lanes.queue,
@@ -81,6 +82,7 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   source_ = std::move(source);
   if (watch_.careful()) begin_carefully();
   follow_hand(now);
+  silence_.start(next_offset_, now);
   state_.start(now);
   show_state();
 }

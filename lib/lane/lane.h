@@ -36,6 +36,7 @@
 #include "lane/key_order.h"
 #include "lane/lane_context.h"
 #include "lane/lane_control.h"
+#include "lane/lane_silence.h"
 #include "lane/lane_state.h"
 #include "lane/lane_stats.h"
 #include "lane/ledger.h"
@@ -92,6 +93,8 @@ class Lane {
   Skip skip(std::int64_t offset, const std::string& reason, TimePoint now);
   /// How long its records wait before their attempt: it is of a retry topic.
   Duration retry_delay() const { return stage_ == nullptr ? Duration::zero() : stage_->delay; }
+  /// What the loop has to do because the partition is silent; none: nothing.
+  const std::optional<LaneSilence::Demand>& silence_demand() const { return silence_.demand(); }
   /// Records completed since the last call.
   std::uint64_t take_completed() { return std::exchange(completed_since_, 0); }
 
@@ -239,6 +242,7 @@ class Lane {
   void take_what_is_fetched(TimePoint now);
   void resume(TimePoint now);
   void tick_starving(TimePoint now);
+  TimePoint tick_silence(TimePoint now);
   void tick_source_error(TimePoint now);
   void on_source_error(TimePoint now);
   void fail_source(std::string why, TimePoint now);
@@ -333,7 +337,7 @@ class Lane {
   bool not_empty_ = true;               // the last pop found something, or was long ago
   bool new_ones_turn_ = false;          // at the pace of a downstream
   std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
-  Duration stall_limit_ = seconds(30);
+  LaneSilence silence_;
   std::string source_error_;  // nothing has come since
   TimePoint failing_since_{};
   TimePoint next_source_report_{};

@@ -32,7 +32,7 @@ TimePoint Lane::tick(TimePoint now) {
   report_more_letters(now);
   publish(now);
   const bool idle = batches_.empty() && !dry_since_ && !judge_.in_doubt();
-  TimePoint next = now + (idle ? idle_tick : busy_tick);
+  TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
   if (const auto due = waiting_.next_due()) next = std::min(next, next_retry(*due, now));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
   return std::min(next, tick_take(now));
@@ -132,27 +132,25 @@ void Lane::resume(TimePoint now) {
   log_state("lane resumed");
 }
 
-/// A client can sleep on a buffer that was full, or leave a partition silent after a broker restart.
+/// A client can sleep on a buffer that was full.
 void Lane::tick_starving(TimePoint now) {
   if (!dry_since_ || !state_.may_take()) return;
   const auto high = source_->log_bounds().end;
   if (high < 0 || next_offset_ < 0 || next_offset_ >= high) {
     dry_since_.reset();
-    stall_limit_ = seconds(30);
     return;
   }
   if (was_full_ && now - *dry_since_ >= dry_limit) {
     was_full_ = false;
     source_->wake();
   }
-  if (now - *dry_since_ < stall_limit_) return;
-  telemetry::warn("partition silent, seeking", {{"topic", partition_.topic},
-                                                {"partition", partition_.partition},
-                                                {"offset", next_offset_},
-                                                {"log_end", high}});
-  source_->seek(next_offset_);
-  dry_since_ = now;
-  stall_limit_ *= 2;
+}
+
+/// Where the client tells an error, or waits for an answer of ours, it may deliver nothing, and says why.
+TimePoint Lane::tick_silence(TimePoint now) {
+  if (source_ == nullptr) return TimePoint::max();
+  const bool wants = state_.may_take() && source_error_.empty() && !context_.rebalancing;
+  return silence_.tick(*source_, wants, next_offset_, now);
 }
 
 void Lane::on_source_error(TimePoint now) { fail_source(source_->last_error(), now); }

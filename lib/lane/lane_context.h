@@ -15,6 +15,7 @@
 #include "lane/journal.h"
 #include "lane/memory_plan.h"
 #include "lane/rate_limiter.h"
+#include "lane/silences.h"
 
 namespace laneway::lane {
 
@@ -35,6 +36,9 @@ struct LaneContext {
   handler::Tracer* tracer = nullptr;        ///< null: there are no spans
   std::string cluster{};                    ///< the id of the cluster whose records come; may be empty
   ProcessId process = 0;                    ///< crash_watch.h
+  Silences* silences = nullptr;             ///< null: nothing is known but by the lanes
+  Duration silence_unit = seconds(30);      ///< silence_watch.h
+  bool rebalancing = false;                 ///< of the loop's thread: the client may deliver nothing
 };
 
 }  // namespace laneway::lane

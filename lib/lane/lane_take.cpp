@@ -20,7 +20,9 @@ Lane::Take Lane::take(TimePoint now) {
   const auto most = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, run_limit()));
   auto batch = new_batch();
+  const auto delivered_before = delivered_;
   const Take result = pop_run(*batch, most, allowed.bytes, now);
+  if (delivered_ != delivered_before) silence_.came();
   flush_noted();
   charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
   if (result == Take::empty) leave_rate(now);
@@ -105,6 +107,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
         flush_noted();
         ledger_.reached(offset);
         next_offset_ = offset;
+        silence_.came();
         on_source_answers();
         break;
       case kafka::Pop::corrupt:

@@ -74,6 +74,7 @@ struct Service::Implementation {
   lane::CarefulTurn careful_turn;
   const lane::ProcessId process = std::max(std::random_device()(), 1U);
   lane::HandPauses hand_pauses;
+  lane::Silences silences;
   const StandstillWatch standstills{report_standstill};  // from the start on: deadlines count
   const TimePoint created = SteadyClock::now();
   lane::LaneContext context;

@@ -145,6 +145,17 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   return families;
 }
 
+Family silence_family(const lane::Silences& silences) {
+  Family family(metric("partition_silence_steps_total"));
+  for (std::size_t i = 0; i < lane::silence_steps.size(); ++i) {
+    Sample sample;
+    sample.labels = {{"step", lane::silence_steps[i]}};
+    sample.value = static_cast<double>(silences.count(static_cast<lane::SilenceStep>(i)));
+    family.samples.push_back(std::move(sample));
+  }
+  return family;
+}
+
 Family span_family(const handler::SpanExporter::Counts& counts) {
   Family family(metric("trace_spans_total"));
   const auto add = [&](const char* result, std::uint64_t count) {

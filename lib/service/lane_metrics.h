@@ -12,6 +12,7 @@
 namespace laneway::service {
 
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
+telemetry::Family silence_family(const lane::Silences& silences);
 telemetry::Family span_family(const handler::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
 std::vector<telemetry::Family> downstream_families(const std::string& name,

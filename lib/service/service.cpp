@@ -28,6 +28,13 @@ lane::DownstreamRules rules_of(const config::Config& config) {
   return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
 }
 
+/// Half of the time that the client gives a request: nothing of a healthy client takes that long.
+Duration silence_unit(const kafka::ClientSettings& client) {
+  const auto timeout = client.find("socket.timeout.ms");
+  const auto ms = timeout == client.end() ? 60000 : std::stoll(timeout->second.value);
+  return std::max<Duration>(milliseconds(ms / 2), seconds(1));
+}
+
 bool all_ended(const Loops& loops) {
   return std::all_of(loops.begin(), loops.end(), [](const auto& loop) { return loop->ended(); });
 }
@@ -135,9 +142,23 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
   downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config));
   rate = std::make_unique<lane::RateLimiter>(config.rate);
   stages = retry_stages(config);
-  context = {config.lanes,  config.retry, config.ledger,    plan,       handler.get(),
-             forward.get(), &stages,      downstream.get(), rate.get(), journal.get(),
-             &careful_turn, &hand_pauses, tracer.get(),     cluster,    process};
+  context = {config.lanes,
+             config.retry,
+             config.ledger,
+             plan,
+             handler.get(),
+             forward.get(),
+             &stages,
+             downstream.get(),
+             rate.get(),
+             journal.get(),
+             &careful_turn,
+             &hand_pauses,
+             tracer.get(),
+             cluster,
+             process,
+             &silences,
+             silence_unit(config.kafka)};
   return {};
 }
 
@@ -195,6 +216,7 @@ const char* Service::Implementation::why_renew() const {
   for (const auto& loop : loops()) {
     lanes += loop->lanes().size();
     if (loop->stats().must_be_renewed.get()) return "to take part in rebalances again";
+    if (loop->stats().partition_silent.get()) return "to read a partition that is silent";
   }
   // Partitions were added, or topics that match the pattern: more lanes than the budget was shared out for.
   return lanes > context.memory.partitions ? "to share out lanes.memory anew" : nullptr;
@@ -316,6 +338,7 @@ std::vector<telemetry::Family> Service::families() const {
   }
   auto families = lane_families(lanes);
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
+  families.push_back(silence_family(implementation_->silences));
   const auto now = SteadyClock::now();
   if (auto* called = implementation_->called())
     for (auto& family :

@@ -77,6 +77,9 @@ inline constexpr MetricInfo metric_table[] = {
      "Rebalances by kind: assign, revoke, lost."},
     {"assignment_repairs_total", MetricType::counter, "repairs", "",
      "The client's assignment differed from the lanes and was made anew."},
+    {"partition_silence_steps_total", MetricType::counter, "steps", "step",
+     "What was tried for partitions that delivered nothing though their log went on: seek, pause, rejoin, "
+     "restart."},
     {"drain_seconds", MetricType::histogram, "seconds", "", "Time a lane took to drain."},
     {"abandoned_total", MetricType::counter, "records", "topic,partition",
      "Records started and not finished when their lane ended; each is logged and will be delivered again."},

@@ -1,4 +1,4 @@
-// What a lane asks of its client: wake-ups and seeks.
+// What a lane asks of its client: wake-ups.
 #include "catch.h"
 #include "lane/support.h"
 
@@ -9,11 +9,6 @@ using handler::Outcome;
 namespace {
 
 const std::vector<std::string> nothing;
-
-/// Passes `time` in steps of a busy loop's ticks.
-void pass_in_steps(TestLane& test, Duration time) {
-  for (Duration passed{}; passed < time; passed += milliseconds(500)) test.pass(milliseconds(500));
-}
 
 }  // namespace
 
@@ -53,60 +48,6 @@ TEST_CASE("a lane that finds a buffer that was full empty wakes the client, if t
   test.pass(milliseconds(19));
   test.pass(milliseconds(1));
   CHECK(test.partition.calls == std::vector<std::string>{"wake"});
-}
-
-TEST_CASE("a partition that is silent for 30 s though its log goes on is sought to its next offset") {
-  TestLane test;
-  test.handler.open();
-  test.partition.add_run(0, 3);
-  test.partition.high_watermark = 10;
-  test.begin();
-  test.work();
-  pass_in_steps(test, milliseconds(29500));
-  CHECK(test.partition.calls == nothing);
-  pass_in_steps(test, seconds(1));
-  CHECK(test.partition.calls == std::vector<std::string>{"seek to 3"});
-  pass_in_steps(test, seconds(59));
-  CHECK(test.partition.calls.size() == 1);  // then it waits for twice as long
-  pass_in_steps(test, seconds(2));
-  CHECK(test.partition.calls == std::vector<std::string>{"seek to 3", "seek to 3"});
-}
-
-TEST_CASE("a partition whose records come slowly is not silent") {
-  TestLane test;
-  test.handler.open();
-  test.partition.high_watermark = 1000;
-  test.begin();
-  for (std::int64_t offset = 0; offset < 100; ++offset) {
-    test.partition.add(offset);
-    test.pass(seconds(1));
-    REQUIRE(test.until_outstanding(0));
-  }
-  CHECK(test.partition.calls == nothing);
-}
-
-TEST_CASE("a partition at its end is not silent, however long") {
-  TestLane test;
-  test.handler.open();
-  test.partition.add_run(0, 3);
-  test.partition.high_watermark = 3;
-  test.begin();
-  pass_in_steps(test, seconds(120));
-  CHECK(test.partition.calls == nothing);
-}
-
-TEST_CASE("a lane that is held asks nothing of a silent client") {
-  TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
-  test.context.lanes.pause_after = std::chrono::hours(1);
-  test.partition.add_run(0, 4);
-  test.partition.high_watermark = 10;
-  test.begin();
-  test.work();
-  REQUIRE(test.lane->state() == State::held);
-  pass_in_steps(test, seconds(120));
-  CHECK(test.partition.calls == nothing);
 }
 
 TEST_CASE("the first record after a resume tells the resume's latency") {

@@ -75,6 +75,7 @@ struct Partition {
   int log_questions = 0;
   int doubts = 0;  // questions to the leader that is to be found first
   kafka::LogAnswer answer;
+  std::optional<std::string> leader;  // answers each question at once: with this error, or what there is
   std::vector<std::string> calls;
 };
 
@@ -117,7 +118,12 @@ class SimulatedSource final : public PartitionSource {
   }
   void wake() override { partition_.calls.emplace_back("wake"); }
   kafka::LogBounds log_bounds() const override { return {partition_.log_start, partition_.high_watermark}; }
-  void ask_log(bool find_leader) override { ++(find_leader ? partition_.doubts : partition_.log_questions); }
+  void ask_log(bool find_leader) override {
+    ++(find_leader ? partition_.doubts : partition_.log_questions);
+    if (!partition_.leader) return;
+    partition_.answers(partition_.log_start, partition_.high_watermark);
+    partition_.answer.error = *partition_.leader;
+  }
   kafka::LogAnswer log_answer() const override { return partition_.answer; }
 
  private:

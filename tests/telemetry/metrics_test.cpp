@@ -211,6 +211,7 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
       {"commit_latency_seconds", "histogram", ""},
       {"rebalances_total", "counter", "kind"},
       {"assignment_repairs_total", "counter", ""},
+      {"partition_silence_steps_total", "counter", "step"},
       {"drain_seconds", "histogram", ""},
       {"abandoned_total", "counter"},
       {"duplicates_suppressed_total", "counter"},

@@ -1,0 +1,67 @@
+// When a partition has fallen silent, and what is tried then, step by step.
+//
+// A client can leave a partition out when it fetches, without an error: one that it takes for paused, say
+// (librdkafka #5153, #5591). Then nothing comes, and nothing is heard of the log either. So the partition's
+// leader is asked where the log ends. A partition is silent while the leader answers that the log goes on
+// beyond the lane's position, the lane wants records, and neither a record nor the log's end comes. Time
+// counts from one such answer to the next: a leader that does not answer is an outage and no silence.
+//
+// Steps are taken when the silence has lasted for 1, 2, 4 and 8 units: a seek to the lane's own position;
+// pause and resume; new clients for all members of the process, which leave the group and join it again; the
+// end of the process, for a restart. Only a partition that has delivered something to this process is worth
+// the end: otherwise a restart has just been tried, and a seek is repeated every 8 units instead.
+//
+// Whatever comes ends the silence. A seek makes a client that works tell the log's end again, so what lies
+// behind the position and is no record (markers of transactions, what compaction has emptied) leads no
+// further than to the first step.
+//
+// Pure: the time is given in and must not go back. One owner, one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+
+namespace laneway::lane {
+
+enum class SilenceStep : std::uint8_t { seek, pause, rejoin, restart };
+/// The values of the label step.
+inline constexpr std::array silence_steps{"seek", "pause", "rejoin", "restart"};
+
+class SilenceWatch {
+ public:
+  explicit SilenceWatch(Duration unit) : unit_(unit) {}
+
+  /// A record or the end of the log has come, or the lane begins.
+  void came(TimePoint now);
+  /// An earlier lane of the partition had tried this, and everything before it, at the same position.
+  void has_tried(SilenceStep step);
+  /// Nothing is wanted, or the leader has not answered: the time since the last answer does not count.
+  void interrupted() { counts_since_.reset(); }
+  /// The leader has answered. `goes_on`: the log does, beyond the lane's position.
+  void hear(bool goes_on, TimePoint now);
+
+  /// When the leader should be asked again.
+  TimePoint next_question() const { return next_question_; }
+  void asked(TimePoint now) { next_question_ = now + unit_ / 2; }
+
+  /// What is to be done now; each step once.
+  std::optional<SilenceStep> step(bool worth_restarting);
+  /// So long; and so long it will be when the next step is due.
+  Duration silent() const { return silent_; }
+  Duration due() const { return due_; }
+
+ private:
+  void begin_at(SilenceStep step);
+
+  const Duration unit_;
+  Duration silent_{};
+  std::optional<TimePoint> counts_since_;  // the last answer
+  TimePoint next_question_{};
+  SilenceStep next_ = SilenceStep::seek;
+  Duration due_ = unit_;
+};
+
+}  // namespace laneway::lane
