@@ -52,7 +52,7 @@ class Link:
                 on_frame(await reader.readexactly(size))
 
     def on_request(self, frame):
-        request = parse_request(frame)
+        request = self.proxy.changed(parse_request(frame))
         rule = self.proxy.rule_for(request, self.broker, answer=False)
         if rule is None:
             self.send_request(request)
@@ -188,6 +188,10 @@ class Proxy:
     async def end(self, rule):
         self.rules = [other for other in self.rules if other is not rule]
         rule.end()
+
+    def changed(self, request):
+        """For proxies that change what is in a request."""
+        return request
 
     def rule_for(self, request, broker, answer):
         return next((rule for rule in self.rules if rule.catches(request, broker, answer)), None)

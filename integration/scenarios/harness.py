@@ -140,11 +140,11 @@ class Run:
         """Writes records as kafka_tool read prints them."""
         self.tool("write", topic or self.topic, text="".join(json.dumps(record) + "\n" for record in records))
 
-    def produce_meanwhile(self, *options, topic=None):
+    def produce_meanwhile(self, *options, topic=None, verb="produce"):
         """Starts a process that goes on writing, without --count until finish_writing."""
         log = open(self.folder / f"writer-{len(self.writers)}.log", "wb")
         with log:
-            writer = subprocess.Popen([KAFKA_TOOL, "--bootstrap", self.admin_bootstrap, "produce", topic or self.topic,
+            writer = subprocess.Popen([KAFKA_TOOL, "--bootstrap", self.admin_bootstrap, verb, topic or self.topic,
                                        "--acks-file", self.acks(), *map(str, options)], stdout=log, stderr=log,
                                       preexec_fn=die_with_parent)
         self.writers.append(writer)

@@ -80,11 +80,12 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
 }
 
 /// The topics that are consumed, once the user may read all that are named. A pattern may match some that the
-/// user may not read; their lanes report that.
+/// user may not read; their lanes report that. So do the lanes of new members: a service that has consumed
+/// could read, and a partition that is silent would keep the others waiting.
 Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_readable_topics(
     kafka::Directory& directory, Deadline deadline) {
   auto topics = find_topics(directory, std::min(deadline.left(), one_question));
-  if (!topics || config.topics_by_pattern()) return topics;
+  if (!topics || config.topics_by_pattern() || !loops().empty()) return topics;
   const auto patience = std::min<Duration>(deadline.left() / 2, kafka::Directory::longest_refusal);
   const auto stopping = [this] { return stops.load() > 0; };
   if (auto status = directory.readable(*topics, patience, stopping); !status) return status.error();
