@@ -1,8 +1,8 @@
 """A partition falls silent: its fetches are not answered, everything else is. Others go on, and steps are taken one after another.
 
 `heals`: the silence ends when the group has been left and joined again. `restarts`: it does not, and the service ends for a restart.
-`outage`: the leader answers neither fetches nor questions, for longer than the first steps would take; that is no silence. `markers`:
-a log ends in an open transaction, then in the markers of one that has ended; nothing of that is silence either.
+`outage`: in a silence the leader does not answer any more, for longer than the next step would take; no step is taken then. `markers`:
+a log ends in an open transaction, then in the markers of one that has ended; nothing of that is silence.
 """
 import sys
 
@@ -46,23 +46,28 @@ def others_go_on(run, service):
     run.wait_for_progress(service, service.processed() + 20)
 
 
-def wait_for_step(run, service, step):
-    wait_until(f"the step is taken: {step}", lambda: service.metric("partition_silence_steps_total", step=step) == 1)
-    expect(f"step={step}" in service.events("partition silent")[-1], "a step that is not in the log")
-    others_go_on(run, service)
+def wait_for_step(service, step):
+    wait_until(f"the step is taken: {step}", lambda: steps(service)[step] == 1)
+
+
+def logged_steps(service):
+    return [step for line in service.events("partition silent") for step in STEPS if f"step={step} " in line]
 
 
 def heals(run):
     with SilentFetches(run.bootstrap) as proxy:
         service = begin(run, proxy)
         fall_silent(run, proxy)
-        for step in STEPS[:3]:
-            wait_for_step(run, service, step)
+        wait_for_step(service, "seek")
+        others_go_on(run, service)
+        wait_for_step(service, "rejoin")
         wait_until("the service starts over", lambda: service.events("starting over to read a partition that is silent"))
         proxy.silent = frozenset()
+        others_go_on(run, service)
         run.finish_writing()
         run.wait_for_no_lag()
         expect_equal({"seek": 1, "pause": 1, "rejoin": 1, "restart": 0}, steps(service), "steps")
+        expect_equal(["seek", "pause", "rejoin"], logged_steps(service), "steps in the log")
         service.stop()
     run.judge(Promises(stopped_clean=True))
 
@@ -71,10 +76,11 @@ def restarts(run):
     with SilentFetches(run.bootstrap) as proxy:
         service = begin(run, proxy)
         fall_silent(run, proxy)
-        for step in STEPS[:3]:
-            wait_for_step(run, service, step)
+        before = service.processed()
         expect_equal(70, service.wait(harness.PATIENCE), "exit code")
+        expect_equal(list(STEPS), logged_steps(service), "steps in the log")
         expect(f"{run.topic}[{SILENT}] has delivered nothing for" in service.log, "the log does not say which partition")
+        expect(service.processed() > before + 100, "the other partitions did not go on")
         run.services.remove(service)  # from those that may end with no other code
         proxy.silent = frozenset()
         successor = run.service("successor", kafka={"bootstrap.servers": proxy.bootstrap(), **QUICK})
@@ -88,12 +94,18 @@ def restarts(run):
 def outage(run):
     with SilentFetches(run.bootstrap) as proxy:
         service = begin(run, proxy)
+        fall_silent(run, proxy)
+        wait_for_step(service, "seek")
         hanging = proxy.hold((FETCH, LIST_OFFSETS), client="laneway", answers=True)
-        run.produce("--count", 30)
-        wait_until("the leader has been asked for long", lambda: questions(hanging) >= 4)
+        wait_until("the leader does not answer", lambda: questions(hanging) >= 2)
+        before = steps(service)
+        wait_until("the leader has been asked for long", lambda: questions(hanging) >= 6)
+        expect_equal(before, steps(service), "steps in an outage")
+        proxy.silent = frozenset()
         proxy.release(hanging)
+        run.finish_writing()
         run.wait_for_no_lag()
-        expect_equal(dict.fromkeys(STEPS, 0), steps(service), "steps")
+        expect_equal(0, steps(service)["restart"], "restarts")
         service.stop()
     run.judge(Promises(stopped_clean=True))
 
