@@ -128,7 +128,7 @@ def markers(run):
 def ask_for_long(proxy):
     """Until each partition has been asked about at least as often as a step takes."""
     asked = proxy.delay(0, (LIST_OFFSETS,), client="laneway")
-    wait_until("the leader has answered for long", lambda: questions(asked) >= 36)
+    wait_until("the leader has answered for long", lambda: questions(asked) >= 24)
     proxy.release(asked)
 
 

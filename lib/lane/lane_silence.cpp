@@ -1,11 +1,11 @@
 #include "lane/lane_silence.h"
 
+#include <utility>
+
 #include "telemetry/log.h"
 
 namespace laneway::lane {
 namespace {
-
-constexpr Duration answer_look = milliseconds(50);
 
 const char* what_is_tried(SilenceStep step) {
   switch (step) {
@@ -40,7 +40,7 @@ TimePoint LaneSilence::tick(PartitionSource& source, bool wants, std::int64_t po
   const bool worth_restarting = context_.silences != nullptr && context_.silences->heard(partition_);
   if (const auto step = watch_.step(worth_restarting)) take(*step, source, position);
   if (!asking_ && now >= watch_.next_question()) ask(source, now);
-  return asking_ ? now + answer_look : watch_.next_question();
+  return asking_ ? now + context_.silence_unit / 8 : watch_.next_question();
 }
 
 void LaneSilence::end(TimePoint now) {
@@ -61,7 +61,7 @@ void LaneSilence::ask(PartitionSource& source, TimePoint now) {
   heard_ = source.log_answer().number;
   asking_ = true;
   watch_.asked(now);
-  source.ask_log(watch_.silent() > Duration::zero());
+  source.ask_log(watch_.suspects());
 }
 
 void LaneSilence::hear(const kafka::LogAnswer& answer, std::int64_t position, TimePoint now) {

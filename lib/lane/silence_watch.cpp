@@ -22,6 +22,7 @@ void SilenceWatch::has_tried(SilenceStep step) {
 void SilenceWatch::hear(bool goes_on, TimePoint now) {
   if (!goes_on) return came(now);
   if (counts_since_) silent_ += now - *counts_since_;
+  if (!suspects()) next_question_ = now + unit_ / 2;
   counts_since_ = now;
 }
 

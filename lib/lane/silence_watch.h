@@ -43,9 +43,12 @@ class SilenceWatch {
   /// The leader has answered. `goes_on`: the log does, beyond the lane's position.
   void hear(bool goes_on, TimePoint now);
 
-  /// When the leader should be asked again.
+  /// When the leader should be asked again: once a unit, with many lanes that have nothing to do, and twice
+  /// in a silence.
   TimePoint next_question() const { return next_question_; }
-  void asked(TimePoint now) { next_question_ = now + unit_ / 2; }
+  void asked(TimePoint now) { next_question_ = now + (suspects() ? unit_ / 2 : unit_); }
+  /// The last answer, or one before it since something came, was that the log goes on.
+  bool suspects() const { return counts_since_ || silent_ > Duration::zero(); }
 
   /// What is to be done now; each step once.
   std::optional<SilenceStep> step(bool worth_restarting);

@@ -4,6 +4,7 @@
 // Threads: any. Nothing blocks. Bounded by the partitions that the process has had.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>

@@ -2,6 +2,7 @@
 
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "catch.h"
@@ -74,10 +75,14 @@ TEST_CASE("what an earlier lane has tried is not tried again") {
   CHECK(silence.pass(seconds(1)) == Steps{SilenceStep::restart});
 }
 
-TEST_CASE("the leader is asked twice a unit") {
+TEST_CASE("the leader is asked once a unit, and twice in a silence") {
   SilenceWatch watch(watch_unit);
   const TimePoint now{std::chrono::hours(1)};
   watch.came(now);
+  CHECK(watch.next_question() == now + watch_unit);
+  watch.asked(now);
+  CHECK(watch.next_question() == now + watch_unit);
+  watch.hear(true, now);
   CHECK(watch.next_question() == now + watch_unit / 2);
   watch.asked(now + watch_unit);
   CHECK(watch.next_question() == now + watch_unit + watch_unit / 2);
