@@ -1,0 +1,106 @@
+"""The token server and the KDC of a cluster: servers.py ACCESS_JSON. Both end with this process, and when the file has gone.
+
+POST /token with a client's name and secret (Basic) gives a token, signed with RS256, for this client; GET /keys gives the key
+that the brokers check it by. Clients: "worker" with "worker-secret"; "forger" with the same secret, whose tokens are signed with
+another key; "astray", whose tokens are for another audience.
+"""
+import base64
+import ctypes
+import http.server
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from kafka_access import kerberos  # noqa: E402
+
+SECRET = "worker-secret"
+LIFETIME = 60  # s
+PR_SET_PDEATHSIG = 1
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def number(value):
+    return base64url(value.to_bytes((value.bit_length() + 7) // 8, "big"))
+
+
+def make_key():
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+class TokenServer(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, port):
+        super().__init__(("127.0.0.1", port), Handler)
+        self.key, self.another_key = make_key(), make_key()
+
+    def keys(self):
+        public = self.key.public_key().public_numbers()
+        return {"keys": [{"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": number(public.n), "e": number(public.e)}]}
+
+    def token(self, client):
+        now = int(time.time())
+        claims = {"iss": "laneway", "sub": client, "iat": now, "exp": now + LIFETIME,
+                  "aud": "elsewhere" if client == "astray" else "kafka"}
+        parts = ({"alg": "RS256", "typ": "JWT", "kid": "1"}, claims)
+        signed = ".".join(base64url(json.dumps(part).encode()) for part in parts)
+        key = self.another_key if client == "forger" else self.key
+        return signed + "." + base64url(key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256()))
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def answer(self, status, body):
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        self.answer(200, self.server.keys())
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path != "/token":
+            return self.answer(404, {"error": "there is nothing here"})
+        credentials = self.headers.get("Authorization", "").removeprefix("Basic ")
+        client, _, secret = base64.b64decode(credentials).decode().partition(":")
+        if secret != SECRET:
+            return self.answer(401, {"error": "invalid_client", "error_description": "the secret is wrong"})
+        return self.answer(200, {"access_token": self.server.token(client), "token_type": "Bearer", "expires_in": LIFETIME})
+
+
+def end_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def main():
+    file = Path(sys.argv[1])
+    state = json.loads(file.read_text())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    kdc = subprocess.Popen(kerberos.kdc_command(file.parent / "access" / "kdc.pid"), stdin=subprocess.DEVNULL,
+                           stdout=sys.stderr, env=kerberos.environment(state["kerberos"]), preexec_fn=end_with_parent)
+    try:
+        threading.Thread(target=TokenServer(state["token_port"]).serve_forever, daemon=True).start()
+        print("ready", flush=True)
+        while file.exists() and kdc.poll() is None:
+            time.sleep(1)
+    finally:
+        kdc.terminate()
+        kdc.wait()
+
+
+if __name__ == "__main__":
+    main()
