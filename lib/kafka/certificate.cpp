@@ -1,6 +1,7 @@
 #include "kafka/certificate.h"
 
 #include <arpa/inet.h>
+#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -99,6 +100,17 @@ std::string certificate_problem(int error, int depth, std::string_view der) {
     default:
       return whose + " is refused: " + X509_verify_cert_error_string(error);
   }
+}
+
+std::string certificate_in(const std::string& file) {
+  const TextPtr text(BIO_new_file(file.c_str(), "r"), BIO_free);
+  const CertificatePtr certificate(text ? PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr) : nullptr,
+                                   X509_free);
+  if (!certificate) return "no certificate that can be read";
+  const auto* end = X509_get0_notAfter(certificate.get());
+  return "the certificate of " + text_of(X509_get_subject_name(certificate.get())) + ", issued by " +
+         text_of(X509_get_issuer_name(certificate.get())) +
+         (X509_cmp_current_time(end) < 0 ? ", which expired on " : ", valid until ") + text_of(end);
 }
 
 }  // namespace laneway::kafka

@@ -9,9 +9,9 @@
 #include <optional>
 #include <set>
 
+#include "kafka/connection_trouble.h"
 #include "kafka/group_protocol.h"
 #include "kafka/handle.h"
-#include "kafka/tls_trouble.h"
 
 namespace laneway::kafka {
 namespace {
@@ -91,9 +91,7 @@ std::map<std::string, std::string> settings_of(const rd_kafka_DescribeConfigs_re
 class Directory::Implementation {
  public:
   explicit Implementation(const ClientSettings& settings)
-      : group(setting_of(settings, "group.id")),
-        bootstrap_(setting_of(settings, "bootstrap.servers")),
-        user_(setting_of(settings, "sasl.username")) {}
+      : group(setting_of(settings, "group.id")), trouble_(settings) {}
 
   Status open(const ClientSettings& settings);
   rd_kafka_t* handle() const { return handle_.get(); }
@@ -111,13 +109,10 @@ class Directory::Implementation {
 
  private:
   static void on_error(rd_kafka_t*, int code, const char* words, void* self);
-  Error no_answer(rd_kafka_resp_err_t code) const;
+  static void on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
 
-  const std::string bootstrap_;
-  const std::string user_;
-  int connection_error_ = RD_KAFKA_RESP_ERR_NO_ERROR;  // the last one since an answer
-  std::string connection_words_;
-  HandlePtr handle_;  // last: it calls on_error until it is gone
+  ConnectionTrouble trouble_;
+  HandlePtr handle_;  // last: it calls on_error and on_log until it is gone
 };
 
 Status Directory::Implementation::open(const ClientSettings& settings) {
@@ -129,6 +124,7 @@ Status Directory::Implementation::open(const ClientSettings& settings) {
   set_own(conf->get(), "fetch.wait.max.ms", "10");
   rd_kafka_conf_set_opaque(conf->get(), this);
   rd_kafka_conf_set_error_cb(conf->get(), on_error);
+  rd_kafka_conf_set_log_cb(conf->get(), on_log);
   auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
   if (!handle) return handle.error();
   handle_ = std::move(handle).value();
@@ -137,10 +133,14 @@ Status Directory::Implementation::open(const ClientSettings& settings) {
 }
 
 void Directory::Implementation::on_error(rd_kafka_t*, int code, const char* words, void* self) {
-  if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return;  // only a consequence
-  auto& directory = *static_cast<Implementation*>(self);
-  directory.connection_error_ = code;
-  directory.connection_words_ = words;
+  static_cast<Implementation*>(self)->trouble_.failed(code, words);
+}
+
+void Directory::Implementation::on_log(const rd_kafka_t* client, int level, const char* facility,
+                                       const char* text) {
+  if (auto* self = client == nullptr ? nullptr : static_cast<Implementation*>(rd_kafka_opaque(client)))
+    self->trouble_.logged(facility, text);
+  pass_on_log(client, level, facility, text);
 }
 
 /// Takes the next thing that the client has to tell; false when there is none for so long.
@@ -163,18 +163,6 @@ TopicInfo Directory::Implementation::found(const rd_kafka_metadata_topic_t& topi
   return {topic.topic, topic.partition_cnt};
 }
 
-Error Directory::Implementation::no_answer(rd_kafka_resp_err_t code) const {
-  if (connection_error_ == RD_KAFKA_RESP_ERR__AUTHENTICATION)
-    return {ErrorKind::unavailable,
-            "the brokers at " + bootstrap_ + " refuse the login" +
-                (user_.empty() ? "" : " of user " + user_) + ": " + connection_words_,
-            missing_right(RD_KAFKA_RESP_ERR__AUTHENTICATION)};
-  const auto why = connection_words_.empty() ? rd_kafka_err2str(code) : explained(connection_words_);
-  const bool says_what_to_do = why != connection_words_ && !connection_words_.empty();
-  return {ErrorKind::unavailable, "the brokers at " + bootstrap_ + " do not answer: " + why,
-          says_what_to_do ? "" : "check kafka.bootstrap.servers and that the brokers run"};
-}
-
 /// Of all topics, or of one. A refused login ends the wait.
 Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, Deadline deadline) {
   for (;;) {
@@ -185,11 +173,10 @@ Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, 
     while (listen(Duration::zero())) {
     }
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      connection_error_ = RD_KAFKA_RESP_ERR_NO_ERROR;
-      connection_words_.clear();
+      trouble_.answered();
       return metadata;
     }
-    if (connection_error_ == RD_KAFKA_RESP_ERR__AUTHENTICATION || deadline.passed()) return no_answer(code);
+    if (trouble_.login_refused() || deadline.passed()) return trouble_.no_answer(code);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "config/text.h"
+#include "kafka/client_support.h"
 #include "kafka/tls_trouble.h"
 #include "telemetry/log.h"
 
@@ -20,15 +21,16 @@ telemetry::Level level_of(int syslog_level) {
   return syslog_level < LOG_DEBUG ? telemetry::Level::info : telemetry::Level::debug;
 }
 
-void on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
+}  // namespace
+
+void pass_on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
   // What is wrong with a certificate is part of the error that follows.
   if (std::strcmp(facility, "SSLCERTVRFY") == 0) level = LOG_DEBUG;
   telemetry::log(level_of(level), explained(text), {{"source", "librdkafka"}, {"facility", facility}});
 }
 
-}  // namespace
-
 Result<ConfPtr> make_conf(const ClientSettings& settings) {
+  if (auto refused = unsupported(settings, linked_client())) return *refused;
   ConfPtr conf(rd_kafka_conf_new());
   char reason[512];
   for (const auto& [key, setting] : settings) {
@@ -39,7 +41,7 @@ Result<ConfPtr> make_conf(const ClientSettings& settings) {
           setting.origin + ": kafka." + key + ": " + (setting.secret ? "the value is not accepted" : reason),
           std::string("this is librdkafka ") + rd_kafka_version_str()};
   }
-  rd_kafka_conf_set_log_cb(conf.get(), on_log);
+  rd_kafka_conf_set_log_cb(conf.get(), pass_on_log);
   note_certificates(conf.get());
   return conf;
 }
@@ -129,7 +131,8 @@ const char* missing_right(rd_kafka_resp_err_t code) {
 std::string error_text(rd_kafka_resp_err_t code, const char* words) {
   const char* right = missing_right(code);
   const std::string text = words == nullptr ? rd_kafka_err2str(code) : explained(words);
-  return right == nullptr ? text : text + " (" + right + ")";
+  const bool says_what_to_do = words != nullptr && text != words;
+  return right == nullptr || says_what_to_do ? text : text + " (" + right + ")";
 }
 
 Error group_denied(const std::string& group) {

@@ -46,8 +46,10 @@ using MetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, MetadataDeleter>;
 using HandlePtr = std::unique_ptr<rd_kafka_t, HandleDeleter>;
 
 /// A configuration with the user's keys and the log callback set; which key was refused, and where it was
-/// written.
+/// written. Also refused is a login that the linked library cannot do.
 Result<ConfPtr> make_conf(const ClientSettings& settings);
+/// The log callback of make_conf: a line of our log for each of the library's.
+void pass_on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
 /// Sets one of our own keys; our own values are always right.
 void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value);
 Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf);

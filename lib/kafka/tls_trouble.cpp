@@ -1,6 +1,5 @@
 #include "kafka/tls_trouble.h"
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -8,6 +7,8 @@
 
 #include "base/mutex.h"
 #include "kafka/certificate.h"
+#include "kafka/client_words.h"
+#include "kafka/login_trouble.h"
 
 namespace laneway::kafka {
 namespace {
@@ -50,15 +51,6 @@ int verified(rd_kafka_t*, const char* broker, std::int32_t, int* error, int dept
   return *error == 0 ? 1 : 0;
 }
 
-bool has(std::string_view words, std::string_view part) { return words.find(part) != words.npos; }
-
-/// "ssl://kafka-1:9093/bootstrap: …" and "kafka-1:9092/1: …" are about the broker kafka-1:9093, or 9092.
-std::string broker_in(std::string_view words) {
-  const auto scheme = words.find("://");
-  if (scheme != words.npos) words.remove_prefix(scheme + 3);
-  return std::string(words.substr(0, std::min(words.find('/'), words.find(": "))));
-}
-
 /// The beginning of a TLS alert, read as the length of an answer of Kafka's.
 bool is_alert(std::string_view words) {
   constexpr std::string_view before = "Invalid response size ";
@@ -72,29 +64,42 @@ bool is_alert(std::string_view words) {
 
 /// What to do, where the two sides do not agree about TLS.
 std::optional<std::string> mismatch(std::string_view words) {
-  const bool hung_up = has(words, "unexpected eof while reading") && has(words, "in state SSL_HANDSHAKE");
-  if (hung_up || has(words, "connecting to a PLAINTEXT broker listener") ||
+  const bool not_tls = has(words, "unexpected eof while reading") && has(words, "in state SSL_HANDSHAKE");
+  if (not_tls || has(words, "connecting to a PLAINTEXT broker listener") ||
       has(words, "wrong version number"))
     return "seems not to speak TLS on this port; give the port of a TLS listener in kafka.bootstrap.servers, "
            "or "
            "set kafka.security.protocol to plaintext (with a login: sasl_plaintext)";
-  if (has(words, "connecting to a SSL listener") || is_alert(words))
+  const bool too_early = hung_up(words) && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://");
+  if (too_early || has(words, "connecting to a SSL listener") || is_alert(words))
     return "seems to expect TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), "
            "or "
            "give the port of a listener without TLS in kafka.bootstrap.servers";
   if (has(words, "alert certificate required") || has(words, "alert bad certificate"))
     return "wants a certificate of the client, or another one; set kafka.ssl.certificate.location and "
            "kafka.ssl.key.location";
+  if (about_own_certificate(words))
+    return "does not accept the client's certificate: it has expired, or its authority is none that the "
+           "broker "
+           "trusts; renew the certificate that kafka.ssl.certificate.location names, or take one of another "
+           "authority";
   return std::nullopt;
 }
 
 }  // namespace
+
+bool about_own_certificate(std::string_view words) {
+  for (const auto* reason : {"unknown", "expired", "revoked", "required"})
+    if (has(words, std::string("alert certificate ") + reason)) return true;
+  return has(words, "alert unknown ca") || has(words, "alert bad certificate");
+}
 
 void note_certificates(rd_kafka_conf_t* conf) { rd_kafka_conf_set_ssl_cert_verify_cb(conf, verified); }
 
 std::string explained(const std::string& words) {
   if (has(words, "certificate verify failed"))
     if (auto refused = refused_certificates().find(words)) return *refused;
+  if (const auto login = login_trouble(words)) return *login + " (" + words + ")";
   const auto what = mismatch(words);
   return what ? "broker " + broker_in(words) + " " + *what + " (" + words + ")" : words;
 }

@@ -1,5 +1,5 @@
-// Why there is no connection to a broker where TLS is the reason, in words that say what to do. The library
-// itself says the same of every certificate that it refuses.
+// Why there is no connection to a broker where TLS or the login is the reason, in words that say what to do.
+// The library itself says the same of every certificate that it refuses.
 //
 // Threads: any. Does not block.
 #pragma once
@@ -7,6 +7,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <string>
+#include <string_view>
 
 namespace laneway::kafka {
 
@@ -14,7 +15,11 @@ namespace laneway::kafka {
 /// refuse does not change.
 void note_certificates(rd_kafka_conf_t* conf);
 
-/// The library's words about a broker; where it is TLS that fails, our own.
+/// The library's words about a broker; where it is TLS or the login (login_trouble.h) that fails, our own
+/// before.
 std::string explained(const std::string& words);
+
+/// Whether the broker refuses the client's own certificate, or misses one.
+bool about_own_certificate(std::string_view words);
 
 }  // namespace laneway::kafka

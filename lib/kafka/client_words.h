@@ -1,0 +1,37 @@
+// What can be told from the words of the client library. Private to this folder. Pure.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace laneway::kafka {
+
+inline bool has(std::string_view words, std::string_view part) { return words.find(part) != words.npos; }
+
+/// What follows `before`, up to the first of the characters of `ends`; empty where `before` is not there.
+inline std::string_view after(std::string_view words, std::string_view before, std::string_view ends) {
+  const auto at = words.find(before);
+  if (at == words.npos) return {};
+  words.remove_prefix(at + before.size());
+  return words.substr(0, words.find_first_of(ends));
+}
+
+/// How newer releases of the library tell that the other side ended the connection.
+inline bool hung_up(std::string_view words) {
+  return has(words, "connection closed by peer") || has(words, "connection reset by peer");
+}
+
+/// "ssl://kafka-1:9093/bootstrap: …" and "kafka-1:9092/1: …" are about the broker kafka-1:9093, or 9092. A
+/// line of the log has the name of a thread before.
+inline std::string broker_in(std::string_view words) {
+  constexpr std::string_view end_of_thread = "]: ";
+  if (words.starts_with("[thrd:"))
+    if (const auto end = words.find(end_of_thread); end != words.npos)
+      words.remove_prefix(end + end_of_thread.size());
+  const auto scheme = words.find("://");
+  if (scheme != words.npos) words.remove_prefix(scheme + 3);
+  return std::string(words.substr(0, std::min(words.find('/'), words.find(": "))));
+}
+
+}  // namespace laneway::kafka
