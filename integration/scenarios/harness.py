@@ -3,8 +3,9 @@
 A scenario is a function of a Run; main() runs it, prints what it found, and cleans up whatever happens. The programs come
 from LANEWAY and KAFKA_TOOL (ctest sets them). LANEWAY_KAFKA_DIR names a running cluster to share; without it, or when the
 scenario wants to harm its Kafka, it starts one of its own. LANEWAY_THREE_KAFKAS_DIR is the same for those that need three
-brokers: they leave them as they were, and have them for themselves meanwhile. LANEWAY_GROUP_PROTOCOL=consumer has all members join
-their groups by that protocol (KIP-848).
+brokers: they leave them as they were, and have them for themselves meanwhile; LANEWAY_ACCESS_KAFKA_DIR for those that need a
+Kafka with every way to log in (scripts/kafka --access). LANEWAY_GROUP_PROTOCOL=consumer has all members join their groups by that
+protocol (KIP-848).
 """
 import concurrent.futures
 import contextlib
@@ -55,19 +56,20 @@ def merged(base, changes):
 class Run:
     """One scenario's surroundings."""
 
-    def __init__(self, name, own_kafka=False, nodes=1, secured=False, broker=()):
+    def __init__(self, name, own_kafka=False, nodes=1, secured=False, broker=(), access=False):
         self.name = name
         self.folder = Path(tempfile.mkdtemp(prefix=f"laneway-{name}-"))
         self.services, self.writers, self.endless_writers, self.sampler = [], [], [], None
         self.evidence = Evidence()
         self.lock = threading.Lock()
         self.sessions = {}  # of groups, where the brokers keep them
-        shared = os.environ.get("LANEWAY_THREE_KAFKAS_DIR" if nodes == 3 else "LANEWAY_KAFKA_DIR")
+        shared = os.environ.get("LANEWAY_THREE_KAFKAS_DIR" if nodes == 3 else
+                                "LANEWAY_ACCESS_KAFKA_DIR" if access else "LANEWAY_KAFKA_DIR")
         self.owns_kafka = own_kafka or not shared
         self.kafka_dir = self.folder / "kafka" if self.owns_kafka else Path(shared)
         self.topic = f"{name}-{os.getpid()}"
         self.group = f"{name}-{os.getpid()}"
-        self.nodes, self.secured = nodes, secured
+        self.nodes, self.secured, self.access = nodes, secured, access
         self.broker = broker  # KEY=VALUE, of a Kafka of its own
 
     def part(self, name):
@@ -80,11 +82,12 @@ class Run:
         try:
             more = ["--nodes", str(self.nodes), "--while", str(os.getpid())] if self.owns_kafka else []
             more += ["--secured"] if self.secured and self.owns_kafka else []
+            more += ["--access"] if self.access and self.owns_kafka else []
             more += [word for setting in self.broker for word in ("--config", setting)]
-            where_passwords_are_asked = self.kafka("start", *more).strip()
+            self.only_plain = self.kafka("start", *more).strip()
             self.admin_bootstrap = re.search(r"KAFKA_ADMIN_BOOTSTRAP=(\S+)", self.kafka("env"))[1]
             # A shared Kafka is secured for those that need it, and has an open door for the others.
-            self.bootstrap = where_passwords_are_asked if self.secured else self.admin_bootstrap
+            self.bootstrap = self.only_plain if self.secured else self.admin_bootstrap
         except BaseException:
             self.clean_up()
             raise
@@ -217,9 +220,9 @@ class Run:
         self.services.append(service)
         return service
 
-    def command(self, name, *arguments):
+    def command(self, name, *arguments, environment=None):
         """laneway with just these arguments."""
-        service = Service(self, name, arguments)
+        service = Service(self, name, arguments, environment=environment)
         self.services.append(service)
         return service
 
@@ -315,12 +318,12 @@ def at_once(run, cases):
     expect(not failures, "\n".join(failures))
 
 
-def main(name, scenario, own_kafka=False, nodes=1, secured=False, broker=()):
+def main(name, scenario, own_kafka=False, nodes=1, secured=False, broker=(), access=False):
     """Runs one scenario and ends the program: 0 passed, 1 failed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that ctest's time-out cleans up, too
     started = time.monotonic()
     try:
-        with Run(name, own_kafka, nodes, secured, broker) as run:
+        with Run(name, own_kafka, nodes, secured, broker, access) as run:
             scenario(run)
     except Failed as failure:
         traceback.print_exc()
