@@ -186,9 +186,10 @@ class Commands(unittest.TestCase):
 
 
 def free_port():
-    """Not one of those that are given to whoever connects to something: until it is used, somebody might be given it."""
+    """Not one of those that are given to whoever connects to something: until it is used, somebody might be given it. Nor one that
+    scripts/kafka chooses from."""
     while True:
-        port = random.randrange(12000, 32000)
+        port = random.randrange(10000, 12000)
         with socket.socket() as taken, contextlib.suppress(OSError):
             taken.bind(("127.0.0.1", port))
             return port
