@@ -59,6 +59,10 @@ class Logins:
         return {"security.protocol": "sasl_plaintext", "bootstrap.servers": at or self.listeners["SASL"],
                 "sasl.mechanism": mechanism, "sasl.username": user, "sasl.password": password}
 
+    def again_and_again(self, user, password):
+        """At a listener where a login holds for a few seconds."""
+        return self.sasl("SCRAM-SHA-512", at=self.listeners["REAUTH"], user=user, password=password)
+
     def token(self, client="worker", secret=SECRET, url=None):
         return {"security.protocol": "sasl_plaintext", "bootstrap.servers": self.listeners["SASL"],
                 "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.client.id": client,
