@@ -4,8 +4,9 @@
 // A bucket of `rate` rejections a second over a minute; each record that succeeds gives one back. So it runs
 // dry when about that many more records were rejected than succeeded. Then the guard closes, and opens again
 // only when the bucket has become full: while records that were refused are rejected again and again, it
-// stays closed; when they succeed, or a minute after the last rejection, it opens. Pure: the time is given in
-// and must not go back. One owner; not thread-safe.
+// stays closed; when they succeed, or a minute after the last rejection, it opens. Pure: the time is given
+// in, and may go back a little where several threads give the times of their turns. One owner; not
+// thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +40,10 @@ class FloodGuard {
   static constexpr double window = 60;  // seconds
 
   void refill(TimePoint now, std::uint64_t successes) {
-    left_ += rate_ * to_seconds(now - at_);  // more than there is room for, the first time
+    const auto until = std::max(now, at_);
+    left_ += rate_ * to_seconds(until - at_);  // more than there is room for, the first time
     left_ = std::min(left_ + static_cast<double>(successes - successes_), full_);
-    at_ = now;
+    at_ = until;
     successes_ = successes;
   }
 

@@ -33,6 +33,13 @@ TEST_CASE("more letters than the rate close the guard: it does not go on with th
   CHECK(admitted(guard, now, 36000, milliseconds(100)) == 0);  // an hour, just at the rate
 }
 
+TEST_CASE("a time that is a little earlier than the last one takes no letter away") {
+  FloodGuard guard(1);
+  auto now = guard_start;
+  CHECK_FALSE(guard.closed(now + milliseconds(1), 0));  // another thread's
+  CHECK(admitted(guard, now, 1000, {}) == 60);
+}
+
 TEST_CASE("the guard opens when fewer letters are to be written for a while") {
   FloodGuard guard(10);
   auto now = guard_start;
