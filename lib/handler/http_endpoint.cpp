@@ -60,6 +60,12 @@ void trust(void* easy, const std::string& ca) {
 }
 
 std::string connection_problem(void* easy, int code, const std::string& text, ConnectionKeys keys) {
+  if (code == CURLE_SSL_CACERT_BADFILE)
+    return std::string(
+               "the file of certificate authorities cannot be used; install the package ca-certificates, or "
+               "put "
+               "the certificate of the server's authority ") +
+           keys.authorities + " (" + text + ")";
   if (code != CURLE_PEER_FAILED_VERIFICATION) return text;
   long result = 0;
   curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &result);
