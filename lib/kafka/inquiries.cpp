@@ -15,6 +15,9 @@ constexpr Duration one_request = milliseconds(500);
 /// that comes after its request was given up is lost, so a coordinator that always takes longer would never
 /// be heard.
 constexpr Duration longest_request = milliseconds(1500);
+/// For each partition whose committed offset is asked for: the client and the coordinator need longer for an
+/// answer about thousands, and requests that are given up keep both busy.
+constexpr Duration one_partition = milliseconds(1);
 /// A leader that was silent is not asked for so long.
 constexpr Duration silence = seconds(2);
 /// Who leads the partitions of a topic is not asked more often.
@@ -194,7 +197,8 @@ LogAnswer Inquiries::log_answer(const TopicPartition& partition) {
 
 Committed Inquiries::answer(const Question& question) {
   const ListPtr list = to_list(question.partitions);
-  for (Duration share = one_request;; share = std::min(2 * share, longest_request)) {
+  const Duration longest = longest_request + question.partitions.size() * one_partition;
+  for (Duration share = longest / 3;; share = std::min(2 * share, longest)) {
     const auto answer = rd_kafka_committed(handle_, list.get(), to_ms(share));
     const auto code = error_of(answer, *list);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {question.request, committed_offsets(*list), {}, true};

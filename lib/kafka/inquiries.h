@@ -6,8 +6,9 @@
 // the others wait for one slice now and then, however many partitions a silent leader has.
 //
 // Threads: everything else comes from the consumer loop; answers are handed to `on_answer` on the thread of
-// this class. The destructor, which joins, waits for one slice at most (1.5 s). Bounded: at most one question
-// and one answer per partition, and the committed requests of rebalances under way are waiting.
+// this class. The destructor, which joins, waits for one slice at most (1.5 s, and while committed offsets
+// are asked for 1 ms more for each of these partitions). Bounded: at most one question and one answer per
+// partition, and the committed requests of rebalances under way are waiting.
 #pragma once
 
 #include <deque>
