@@ -32,12 +32,13 @@ std::string check_broker_pattern(const std::string& pattern) {
     const auto pair = text.substr(i, 2);
     if (c == '\\' && special_escape(next)) return read_differently(pair);
     if (in_brackets && c == '[' && (next == '.' || next == '=')) return read_differently(pair);
+    if (in_brackets && c == '\\' && (next == '-' || next == ']')) return read_differently(pair);
     if (in_brackets) {
       if (c == '[' && next == ':') i = std::min(text.find(":]", i + 2), text.size()) + 1;
       if (c == ']') in_brackets = false;
       continue;
     }
-    if (c == '(' && next == '?') return read_differently(pair);
+    if ((c == '(' && next == '?') || (c == '{' && next == ',')) return read_differently(pair);
     if ((repeats(c) || c == '}') && repeats(next)) return read_differently(pair);
     if (c == '\\') ++i;
     if (c == '[') in_brackets = true;

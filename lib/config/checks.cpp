@@ -1,6 +1,9 @@
 #include "config/checks.h"
 
+#include <regex.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -21,6 +24,20 @@ bool is_host(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return is_word(c) || c == '.' || c == '-' || c == '_' || c == ':' || c == '[' || c == ']';
   });
+}
+
+/// The client reads patterns with the same function.
+std::string check_pattern(const std::string& pattern) {
+  if (pattern.size() == 1) return "the pattern is empty";
+  regex_t regex;
+  const int fault = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+  if (fault == 0) {
+    regfree(&regex);
+    return "";
+  }
+  std::array<char, 128> words{};
+  regerror(fault, &regex, words.data(), words.size());
+  return std::string("it is not a regular expression (POSIX extended syntax): ") + words.data();
 }
 
 /// Where the part between "://" and the path begins and ends.
@@ -88,7 +105,7 @@ std::string check_command(const std::vector<std::string>& command) {
 
 std::string check_topic(const std::string& topic) {
   if (topic.empty()) return "it is empty";
-  if (topic.front() == '^') return topic.size() > 1 ? "" : "the pattern is empty";
+  if (topic.front() == '^') return check_pattern(topic);
   if (topic.size() > 249) return "it is longer than 249 characters";
   if (topic == "." || topic == "..") return "Kafka does not allow that name";
   const bool valid = std::all_of(topic.begin(), topic.end(),

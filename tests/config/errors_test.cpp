@@ -153,6 +153,12 @@ TEST_CASE("topics are names that Kafka has, or one pattern") {
   CHECK(with_topics("[a, b, a]") == "f.yaml:3:9: topics: found a list: \"a\" is there twice" + expected);
   CHECK(with_topics("[a, [b]]") ==
         "f.yaml:3:13: topics: found a list: an element is a single value" + expected);
+  CHECK(with_topics("[^]").find("the pattern is empty") != std::string::npos);
+  for (const char* pattern : {"[\"^(\"]", "[\"^a[\"]", "[\"^*a\"]"}) {
+    CAPTURE(pattern);
+    CHECK(with_topics(pattern).find("it is not a regular expression (POSIX extended syntax): ") !=
+          std::string::npos);
+  }
   CHECK(with_topics("[..]").find("Kafka does not allow that name") != std::string::npos);
   CHECK(with_topics("[" + std::string(250, 'a') + "]").find("longer than 249") != std::string::npos);
 }
