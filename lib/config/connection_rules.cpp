@@ -1,6 +1,7 @@
 #include "config/connection_rules.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "config/text.h"
 
@@ -15,6 +16,45 @@ std::string value_of(const ClientSettings& client, const std::string& key) {
 std::string protocol_of(const ClientSettings& client) {
   const auto protocol = value_of(client, "security.protocol");
   return protocol.empty() ? "plaintext" : protocol;
+}
+
+bool is_port(std::string_view text) {
+  unsigned port = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return failure == std::errc() && end == text.data() + text.size() && port > 0 && port <= 65535;
+}
+
+/// What is wrong with one of bootstrap.servers, for which the client would look in vain.
+std::string server_problem(std::string_view server, const std::string& protocol) {
+  if (server.find('@') != server.npos) return "a user or a password does not belong here";
+  const auto shown = in_quotes(server);
+  if (const auto at = server.find("://"); at != server.npos) {
+    if (lower(server.substr(0, at)) != protocol)
+      return shown + " begins with another protocol than security.protocol, which is " + protocol;
+    server.remove_prefix(at + 3);
+  }
+  if (server.find_first_of("; \t/") != server.npos) return shown + " is not host:port";
+  const auto colon = server.rfind(':');
+  const bool bare_v6 = colon != server.npos && server.find(':') != colon && !server.starts_with('[');
+  if (colon == server.npos || bare_v6 || server.ends_with(']')) return "";
+  return is_port(server.substr(colon + 1)) ? "" : shown + " has no port from 1 to 65535 behind its colon";
+}
+
+void check_servers(const Connection& connection, std::vector<ConnectionProblem>& problems) {
+  const auto given = connection.own.find("bootstrap.servers");
+  if (given == connection.own.end()) return;
+  bool any = false;
+  for (const auto& part : split(given->second.value, ",")) {
+    std::string_view server(part);
+    const auto begin = server.find_first_not_of(" \t");
+    if (begin == server.npos) continue;
+    server = server.substr(begin, server.find_last_not_of(" \t") + 1 - begin);
+    any = true;
+    if (auto what = server_problem(server, protocol_of(connection.all)); !what.empty())
+      problems.push_back({{"bootstrap.servers"}, std::move(what), "host:port, separated by commas", {}});
+  }
+  if (!any)
+    problems.push_back({{"bootstrap.servers"}, "no broker is named", "host:port, separated by commas", {}});
 }
 
 void check_protocol(const Connection& connection, std::vector<ConnectionProblem>& problems) {
@@ -98,6 +138,7 @@ bool is_loopback(const std::string& server) {
 
 std::vector<ConnectionProblem> connection_problems(const Connection& connection) {
   std::vector<ConnectionProblem> problems;
+  check_servers(connection, problems);
   check_mechanism(connection, problems);
   check_protocol(connection, problems);
   check_login(connection, problems);

@@ -51,16 +51,16 @@ int verified(rd_kafka_t*, const char* broker, std::int32_t, int* error, int dept
   return *error == 0 ? 1 : 0;
 }
 
-/// The beginning of a TLS alert, read as the length of an answer of Kafka's.
-bool is_alert(std::string_view words) {
-  constexpr std::string_view before = "Invalid response size ";
-  const auto at = words.find(before);
-  if (at == words.npos) return false;
-  const auto digits = words.substr(at + before.size());
+/// The first four bytes of an answer that is none of Kafka's, where the client took them for its length.
+std::uint32_t taken_for_length(std::string_view words) {
+  const auto digits = after(words, "Invalid response size ", " ");
   std::uint32_t size = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
-  return code == std::errc() && size >> 16 == 0x1503;
+  std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  return size;
 }
+
+bool is_alert(std::string_view words) { return taken_for_length(words) >> 16 == 0x1503; }  // of TLS
+bool is_http(std::string_view words) { return taken_for_length(words) == 0x48545450; }     // "HTTP"
 
 /// What to do, where the two sides do not agree about TLS.
 std::optional<std::string> mismatch(std::string_view words) {
@@ -75,6 +75,9 @@ std::optional<std::string> mismatch(std::string_view words) {
     return "seems to expect TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), "
            "or "
            "give the port of a listener without TLS in kafka.bootstrap.servers";
+  if (is_http(words))
+    return "answers in HTTP, so it is a web server or a proxy and not a Kafka broker; correct "
+           "kafka.bootstrap.servers, or advertised.listeners of the brokers";
   if (has(words, "alert certificate required") || has(words, "alert bad certificate"))
     return "wants a certificate of the client, or another one; set kafka.ssl.certificate.location and "
            "kafka.ssl.key.location";

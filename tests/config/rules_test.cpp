@@ -218,6 +218,32 @@ TEST_CASE("the rules on TLS and credentials hold for a producer's own client key
   CHECK(in(login, "bootstrap.servers: b, security.protocol: ssl").empty());
 }
 
+TEST_CASE("servers that the client would look for in vain are refused") {
+  const auto with_servers = [](const std::string& servers, const std::string& more = "") {
+    return errors_of("kafka: { bootstrap.servers: \"" + servers + "\", group.id: g" + more +
+                     " }\ntopics: [orders]\nhandler: log\n");
+  };
+  for (const char* right :
+       {"a", "a:9092", "a:1, b:65535 ,c,", "[::1]:9092", "[::1]", "::1", "PLAINTEXT://a:1"}) {
+    CAPTURE(right);
+    CHECK(with_servers(right).empty());
+  }
+  CHECK(with_servers("SSL://a:1", ", security.protocol: ssl").empty());
+  const std::string at = "f.yaml:1:29: kafka.bootstrap.servers: ";
+  const std::string hint = " (host:port, separated by commas)\n";
+  CHECK(with_servers(" ,") == at + "no broker is named" + hint);
+  CHECK(with_servers("a:99999") == at + "\"a:99999\" has no port from 1 to 65535 behind its colon" + hint);
+  CHECK(with_servers("http://a:80")
+            .find("begins with another protocol than security.protocol, which is plaintext") !=
+        std::string::npos);
+  for (const char* wrong : {"a:0", "a:x", "a:", "a:1b", "a:1;b:1", "a:1 b:1", "a:1/x", "[::1]:0"}) {
+    CAPTURE(wrong);
+    CHECK(with_servers(wrong).find(std::string("\"") + wrong + "\"") != std::string::npos);
+  }
+  const auto secret = with_servers("me:open-sesame@a:1");
+  CHECK(secret == at + "a user or a password does not belong here" + hint);
+}
+
 TEST_CASE("records that travel unencrypted to a producer's brokers are warned of") {
   const auto warnings = [](const std::string& own) {
     return loaded(

@@ -264,6 +264,15 @@ TEST_CASE("a consumer says why a broker is refused, and a producer why nothing i
   CHECK_THAT(answer.text(), Catch::Contains(broker.address() + ": its certificate was issued by"));
 }
 
+TEST_CASE("a web server where a broker should be is called one") {
+  const std::string words =
+      "127.0.0.1:8080/bootstrap: Receive failed: Invalid response size 1213486160 (0..100000000): increase "
+      "receive.message.max.bytes (after 0ms in state APIVERSION_QUERY)";
+  CHECK_THAT(explained(words),
+             Catch::StartsWith("broker 127.0.0.1:8080 answers in HTTP, so it is a web server"));
+  CHECK_THAT(explained("ssl://" + words), Catch::StartsWith("broker 127.0.0.1:8080 answers in HTTP"));
+}
+
 TEST_CASE("other words of the client stay as they are") {
   for (const std::string words :
        {"127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state "
