@@ -53,6 +53,8 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
   if (!directory) return directory.error();
   auto topics = (*directory)->topics(config.topics, config.start_deadline);
   if (!topics) return topics.error();
+  if (const auto offered = (*directory)->offers_protocol(config.start_deadline); !offered)
+    return offered.error();
   for (const auto& topic : *topics)
     out << "topic " << topic.name << ": " << partitions_text(topic.partitions) << '\n';
   const auto outputs = handler::find_output_topics(config, *topics, **directory, config.start_deadline);

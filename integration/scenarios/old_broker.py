@@ -1,5 +1,5 @@
-"""The brokers do not offer group.protocol: consumer: the service says so, says what to do, and ends with 78; nothing is lost. With
-group.protocol: classic the same group then works."""
+"""The brokers do not offer group.protocol: consumer: the service and check --connect say so, say what to do, and end with 78;
+nothing is lost. With group.protocol: classic the same group then works."""
 import harness
 from bad_input import ends
 from harness import Promises
@@ -11,8 +11,12 @@ def scenario(run):
     run.create(2)
     run.produce("--count", RECORDS)
     refused = run.service("refused", kafka={"group.protocol": "consumer"})
-    ends(refused, 78, "the brokers refuse group.protocol: consumer", "switched off", "group.version", "kafka.group.protocol: classic")
+    words = ("the brokers refuse group.protocol: consumer", "switched off", "group.version", "kafka.group.protocol: classic")
+    ends(refused, 78, *words)
     run.services.remove(refused)
+    checked = run.command("checked", "check", "--connect", "-c", str(refused.file))
+    ends(checked, 78, *words)
+    run.services.remove(checked)
     classic = run.service("classic", kafka={"group.protocol": "classic"})
     run.wait_for_progress(classic, RECORDS)
     run.wait_for_no_lag()

@@ -86,12 +86,26 @@ std::map<std::string, std::string> settings_of(const rd_kafka_DescribeConfigs_re
   return settings;
 }
 
+/// The settings of a topic or a broker; none where they are not told.
+std::map<std::string, std::string> described(rd_kafka_t* handle, rd_kafka_ResourceType_t type,
+                                             const std::string& name, Duration timeout) {
+  const QueuePtr answers(rd_kafka_queue_new(handle));
+  rd_kafka_ConfigResource_t* asked = rd_kafka_ConfigResource_new(type, name.c_str());
+  rd_kafka_DescribeConfigs(handle, &asked, 1, nullptr, answers.get());
+  rd_kafka_ConfigResource_destroy(asked);
+  const EventPtr event(rd_kafka_queue_poll(answers.get(), to_ms(timeout)));
+  const auto* result = event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
+  return result == nullptr ? std::map<std::string, std::string>() : settings_of(*result);
+}
+
 }  // namespace
 
 class Directory::Implementation {
  public:
   explicit Implementation(const ClientSettings& settings)
-      : group(setting_of(settings, "group.id")), trouble_(settings) {}
+      : group(setting_of(settings, "group.id")),
+        brokers_distribute(kafka::brokers_distribute(settings)),
+        trouble_(settings) {}
 
   Status open(const ClientSettings& settings);
   rd_kafka_t* handle() const { return handle_.get(); }
@@ -101,6 +115,8 @@ class Directory::Implementation {
   TopicInfo found(const rd_kafka_metadata_topic_t& topic);
 
   const std::string group;
+  const bool brokers_distribute;
+  std::int32_t broker = -1;  // one that can be asked about itself
   bool group_denied = false;
   // The client tells a refusal only when it is new, so it is kept.
   std::set<std::string> denied_topics;
@@ -207,6 +223,7 @@ Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>&
   const auto all = implementation_->metadata(nullptr, deadline);
   if (!all) return all.error();
   brokers_ = static_cast<std::size_t>((**all).broker_cnt);
+  if (brokers_ > 0) implementation_->broker = (**all).brokers[0].id;
   if (!subscription.empty() && subscription.front().rfind('^', 0) == 0)
     return matching(**all, subscription.front());
   std::vector<TopicInfo> found;
@@ -259,16 +276,20 @@ Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeou
   return {};
 }
 
+Status Directory::offers_protocol(Duration timeout) {
+  if (!implementation_->brokers_distribute || implementation_->broker < 0) return {};
+  const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_BROKER,
+                                  std::to_string(implementation_->broker), timeout);
+  if (settings.empty()) return {};
+  const auto protocols = settings.find("group.coordinator.rebalance.protocols");
+  const bool offered = protocols == settings.end() ? settings.count("group.consumer.session.timeout.ms") > 0
+                                                   : protocols->second.find("consumer") != std::string::npos;
+  if (offered) return {};
+  return membership_error(RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, "");
+}
+
 std::optional<Duration> Directory::retention(const std::string& topic, Duration timeout) {
-  auto* handle = implementation_->handle();
-  const QueuePtr answers(rd_kafka_queue_new(handle));
-  rd_kafka_ConfigResource_t* asked = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str());
-  rd_kafka_DescribeConfigs(handle, &asked, 1, nullptr, answers.get());
-  rd_kafka_ConfigResource_destroy(asked);
-  const EventPtr event(rd_kafka_queue_poll(answers.get(), to_ms(timeout)));
-  const auto* result = event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
-  if (result == nullptr) return {};
-  const auto settings = settings_of(*result);
+  const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_TOPIC, topic, timeout);
   const auto setting = [&](const char* name) {
     const auto found = settings.find(name);
     return found == settings.end() ? std::string() : found->second;

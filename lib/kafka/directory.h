@@ -55,6 +55,11 @@ class Directory {
       const std::vector<TopicInfo>& topics, Duration timeout,
       const std::function<bool()>& given_up = [] { return false; });
 
+  /// A configuration error where the settings ask for group.protocol: consumer and a broker, of those that
+  /// `topics` found, does not have it or has it switched off. No error where it does not tell the user its
+  /// settings (DescribeConfigs), or not within `timeout`.
+  Status offers_protocol(Duration timeout);
+
   /// How long the topic's records are kept, counted from their own timestamps. Nothing where another clock
   /// counts, they are kept for ever, or it is not told (the user lacks DescribeConfigs).
   std::optional<Duration> retention(const std::string& topic, Duration timeout);
