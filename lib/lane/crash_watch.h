@@ -6,7 +6,7 @@
 // processes. A life is one assignment of the partition in which something is begun; nothing is begun in it
 // before its marker is acknowledged, because a record that kills at once would otherwise leave no trace,
 // forever. A record that kills holds the committed offset where it is, so the number grows; any progress sets
-// it back.
+// it back. A lane that ends at rest, with all committed, writes no end: it leaves the number 1.
 //
 // A partition that is lost, a member that is fenced, a process that is stopped for longer than its session:
 // none of these ends cleanly, and none is a death. The process itself knows when it gets the partition again:

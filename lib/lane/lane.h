@@ -147,6 +147,7 @@ class Lane {
   void apply_order(handler::RecordBatch& batch);
 
   // lane_position.cpp
+  bool rests_committed(std::int64_t offset) const;
   bool follows(std::int64_t offset, bool end, TimePoint now);
   void note_gap(std::int64_t next);
   void doubt(std::int64_t seen, bool end, TimePoint now);

@@ -11,10 +11,12 @@ std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map
   if (judge_.in_doubt()) return std::nullopt;
   const auto offset = ledger_.committable();
   if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
-  if (state_.state() == State::draining)
+  if (state_.state() == State::draining) {
+    if (rests_committed(offset)) return std::nullopt;
     watch_.end_cleanly();
-  else if (offset > acknowledged_.offset)
+  } else if (offset > acknowledged_.offset) {
     watch_.progressed();
+  }
   const auto version = ledger_.map_version();
   if (offset == acknowledged_.offset && version == committed_map_version_ &&
       watch_.version() == committed_marker_)
@@ -25,6 +27,12 @@ std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map
   const auto marker = encode(watch_.marker());
   return kafka::CommittedOffset{partition_, offset,
                                 marker + ledger_.completion_map(max_map - std::min(max_map, marker.size()))};
+}
+
+/// Then a drain commits nothing more: were the topic deleted and created again meanwhile, unseen by the
+/// client, the new topic would be given the old offset, and records of it would be left out.
+bool Lane::rests_committed(std::int64_t offset) const {
+  return offset == acknowledged_.offset && ledger_.incomplete() == 0 && watch_.lives_before() == 0;
 }
 
 bool Lane::committed(const kafka::CommittedOffset& offset) {

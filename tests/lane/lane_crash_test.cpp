@@ -56,6 +56,22 @@ TEST_CASE("a lane says at once that a life has begun, and at its end that it end
   CHECK(last->metadata.empty());
 }
 
+// The topic may have been deleted and created again, unseen by the client: the new one would be given the
+// offset.
+TEST_CASE("a lane that ends at rest, with all committed, commits nothing more") {
+  const bool at_rest = GENERATE(true, false);
+  WatchedLane test;
+  test.handler.open();
+  test.partition.add_run(0, 2);
+  test.begin();
+  test.serve_commits();
+  REQUIRE(test.until_outstanding(0));
+  if (at_rest) CHECK(test.commit_marker() == LifeMarker{1, {}, 0});
+  test.lane->begin_drain(test.now, test.now + seconds(1));
+  REQUIRE(test.until_drained());
+  CHECK(test.lane->commit_candidate().has_value() == !at_rest);
+}
+
 TEST_CASE("an idle lane leaves no trace of its life, and what it found stays") {
   WatchedLane test;
   test.context.process = 2;
