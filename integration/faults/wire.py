@@ -9,6 +9,7 @@ from offsets_topic import Reader
 
 DEADLINE = 3.0  # s, of each step of a request
 METADATA, COORDINATOR, LEAVE_GROUP, CREATE_PARTITIONS, ELECT_LEADERS, ALTER_CONFIGS, REASSIGN = 3, 10, 13, 37, 43, 44, 45
+GROUP_HEARTBEAT, LEAVES = 68, -1  # of group.protocol: consumer, and the epoch of a member that leaves
 GROUP, SET = 32, 0  # a kind of resource, a change of its settings
 
 
@@ -79,6 +80,17 @@ def coordinator_of(address, group):
 def leave(address, group, member):
     """The member leaves its group, of which it hears by its next heartbeat. The broker is the group's coordinator."""
     code = ask(address, LEAVE_GROUP, text(group) + text(member)).take("h")
+    if code != 0:
+        raise OSError(f"{member} could not leave the group {group}: error {code}")
+
+
+def leave_consumers(address, group, member):
+    """The same for a member with group.protocol: consumer."""
+    names = b"".join(bytes([len(name) + 1]) + name.encode() for name in (group, member))  # of fewer than 127
+    nothing = b"\0\0" + number(-1) + b"\0\0\0"  # no instance, no rack, no time-out, no subscription, assignor and partitions
+    reader = ask(address, GROUP_HEARTBEAT, names + number(LEAVES) + nothing + b"\0", flexible=True)
+    reader.take("i")
+    code = reader.take("h")
     if code != 0:
         raise OSError(f"{member} could not leave the group {group}: error {code}")
 

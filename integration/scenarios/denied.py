@@ -9,6 +9,7 @@ from bad_input import ends, ends_once_brokers_answered
 from harness import expect, expect_equal, wait_until
 
 USER, PASSWORD, WRONG = "worker", "worker-password", "canary-password"
+BY_BROKERS = harness.GROUP_PROTOCOL == "consumer"
 SESSION = 6.0  # s; the least that Kafka allows
 REFUSED = "Authentication failed"
 NEEDS_TOPIC = "the user needs Read on the topic"
@@ -112,10 +113,16 @@ def reading_is_taken_away(run, service):
 
 
 def the_topic_is_hidden(run, service):
+    """Members look at the topic themselves, and leave it; brokers that distribute the partitions leave them to the member."""
+    failed = failed_commits(service)
     Place(run).rights("revoke", "topic", "read", "describe")
-    says(service, "client error", NEEDS_TOPIC)
-    assigned = len(service.events("lane assigned"))
-    wait_until("its lanes have ended", lambda: len(service.events("lane revoked")) >= assigned)
+    if BY_BROKERS:
+        wait_until("it cannot read", lambda: NEEDS_TOPIC in service.source_error())
+        wait_until("commits fail", lambda: failed_commits(service) > failed)
+    else:
+        says(service, "client error", NEEDS_TOPIC)
+        assigned = len(service.events("lane assigned"))
+        wait_until("its lanes have ended", lambda: len(service.events("lane revoked")) >= assigned)
     Place(run).rights("grant", "topic", "read", "describe")
     goes_on(run, service)
 
@@ -128,6 +135,17 @@ def the_group_is_closed(run, service):
     says(service, "client error", f"group {run.group}: access denied")
     Place(run).rights("grant", "group", "read", "describe")
     goes_on(run, service)
+
+
+def ends_where_the_group_is_closed(run, service):
+    """Where the brokers distribute the partitions."""
+    Place(run).rights("revoke", "group", "read", "describe")
+    ends(service, 69, f"group {run.group}: access denied", NEEDS_GROUP)
+    run.services.remove(service)  # from those that may end with no other code; the judge is to see it all the same
+    Place(run).rights("grant", "group", "read", "describe")
+    successor = Place(run).start("successor")
+    goes_on(run, successor)
+    return successor
 
 
 def stops_at_once_where_the_group_is_closed(run, service):
@@ -150,13 +168,18 @@ def scenario(run):
     run.watch_commits()
     service = Place(run, topic=["describe", "read"], group=["describe", "read"]).start("service")
     run.produce_meanwhile("--rate", 500)
-    for case in (reading_is_taken_away, the_topic_is_hidden, the_group_is_closed):
-        goes_on(run, service)
-        case(run, service)
+    members = [service]
+    for case in CASES:
+        goes_on(run, members[-1])
+        members += filter(None, [case(run, members[-1])])
         print(f"{case.__name__}: passed")
     run.finish_writing()
     run.wait_for_no_lag()
-    stops_at_once_where_the_group_is_closed(run, service)
+    if BY_BROKERS:
+        members[-1].stop()
+        run.services.append(service)
+    else:
+        stops_at_once_where_the_group_is_closed(run, service)
     no_password_is_told(run)
     # What was done while nothing could be committed runs again when the session has ended.
     run.judge(harness.Promises(stopped_clean=True, duplicates=10000))
@@ -164,6 +187,7 @@ def scenario(run):
 
 STARTS = [a_wrong_password, a_topic_that_is_not_shown, a_topic_that_is_shown_and_not_read, a_group_that_is_not_shown,
           a_group_that_is_shown_and_not_joined, a_right_that_comes_before_the_deadline]
+CASES = [reading_is_taken_away, the_topic_is_hidden, ends_where_the_group_is_closed if BY_BROKERS else the_group_is_closed]
 
 if __name__ == "__main__":
     harness.main("denied", scenario, secured=True)

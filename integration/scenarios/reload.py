@@ -20,7 +20,7 @@ REFUSED = [
     ({"lanes": {"wrokers": 3}}, r"reload\.yaml:\d+:\d+: lanes\.wrokers: .*workers"),
     ({"lanes": {"workers": 0}}, r"reload\.yaml:\d+:\d+: lanes\.workers: .*expected a whole number"),
     ({"lanes": {"workers": 9}, "consumers": 7}, r"consumers: 2 → 7: needs a restart: "),
-    ({"lanes": {"workers": 9}, "kafka": {"session.timeout.ms": 20000}}, r"kafka\.session\.timeout\.ms: .* needs a restart: "),
+    ({"lanes": {"workers": 9}, "kafka": {"max.poll.interval.ms": 400000}}, r"kafka\.max\.poll\.interval\.ms: .* needs a restart: "),
     ("topics: [", r"reload\.yaml:\d+:\d+: "),
 ]
 

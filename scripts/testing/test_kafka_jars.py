@@ -1,0 +1,51 @@
+"""What scripts/kafka_jars.py takes for a release of Kafka, with jars that are none."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import kafka_jars  # noqa: E402
+
+
+class Pinned(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.write("a.jar", "one")
+        self.write("b.jar", "two")
+        pinned = mock.patch.dict(kafka_jars.PINNED, {"9.9.9": kafka_jars.digest_of(self.folder)})
+        pinned.start()
+        self.addCleanup(pinned.stop)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def refused(self):
+        with self.assertRaises(kafka_jars.Failure) as refusal:
+            kafka_jars.verify("9.9.9", self.folder)
+        self.assertIn("9.9.9", str(refusal.exception))
+
+    def test_the_jars_that_are_pinned_are_taken(self):
+        kafka_jars.verify("9.9.9", self.folder)
+
+    def test_another_content_is_refused(self):
+        self.write("b.jar", "2")
+        self.refused()
+
+    def test_another_name_is_refused(self):
+        (self.folder / "b.jar").rename(self.folder / "c.jar")
+        self.refused()
+
+    def test_one_more_is_refused(self):
+        self.write("c.jar", "three")
+        self.refused()
+
+    def test_the_releases_that_tests_use_are_pinned(self):
+        self.assertLessEqual({kafka_jars.DEFAULT, kafka_jars.NEWEST}, set(kafka_jars.PINNED))
+
+
+if __name__ == "__main__":
+    unittest.main()
