@@ -1,8 +1,8 @@
 """Reads __consumer_offsets: every commit of a group in the order of the log, completion map included, and its generations.
 
 The input is what `kafka_tool read __consumer_offsets` prints. The layouts are those of Kafka's OffsetCommitValue (versions
-0 to 4) and GroupMetadataValue (versions 0 to 3); the completion map's is that of lib/lane/completion_map.h, read here by code
-of its own.
+0 to 4) and GroupMetadataValue (versions 0 to 3), and under the consumer protocol those of ConsumerGroupMemberMetadataValue and
+ConsumerGroupCurrentMemberAssignmentValue; the completion map's is that of lib/lane/completion_map.h, read here by code of its own.
 """
 import base64
 import json
@@ -11,6 +11,7 @@ import struct
 from facts import Commit, Generation
 
 OFFSET_KEYS, GROUP_KEY = (0, 1), 2
+MEMBER_KEY, ASSIGNMENT_KEY = 5, 8  # of the consumer protocol
 PREFIX = b"laneway1:"
 
 
@@ -47,7 +48,17 @@ class Reader:
                 return value
 
     def compact_text(self):
-        return self.bytes(self.varint() - 1).decode()
+        """A string of a flexible version; None for null."""
+        size = self.varint() - 1
+        return None if size < 0 else self.bytes(size).decode()
+
+    def compact_array(self, element):
+        return [element() for _ in range(self.varint() - 1)]
+
+    def skip_tags(self):
+        for _ in range(self.varint()):
+            self.varint()
+            self.bytes(self.varint())
 
 
 def crc32c(data):
@@ -143,18 +154,64 @@ def generation_of(position, time, value):
     return Generation(position, time, number, members, owners, protocol, claims)
 
 
+class MembersByBrokers:
+    """A group of the consumer protocol. Its log changes one member at a time; each change is a generation here. A member has a
+    partition until a record says that it has given it back, or that the member is gone."""
+
+    def __init__(self):
+        self.clients, self.topics = {}, {}  # the coordinator's id of a member -> its client.id, the topic that it reads
+        self.held = {}  # likewise -> partitions
+        self.epoch = 0
+
+    def note_member(self, member, value):
+        if value is None:
+            return
+        value.take("h"), value.compact_text(), value.compact_text()
+        self.clients[member], _ = value.compact_text(), value.compact_text()
+        topics = value.compact_array(value.compact_text)
+        if len(topics) != 1:  # assignments name topics by ids
+            raise ValueError(f"{self.clients[member]} reads {topics}, and not one topic")
+        (self.topics[member],) = topics
+
+    def note_assignment(self, member, value):
+        if value is None:
+            self.held.pop(member, None)
+            return
+        value.take("h")
+        self.epoch, _, _ = value.take("i"), value.take("i"), value.take("b")
+        assigned, to_give_back = (value.compact_array(lambda: self.numbers(value)) for _ in range(2))
+        self.held[member] = [(self.topics[member], number) for numbers in assigned + to_give_back for number in numbers]
+
+    @staticmethod
+    def numbers(value):
+        """The partitions of one topic."""
+        value.bytes(16)  # the topic's id
+        numbers = value.compact_array(lambda: value.take("i"))
+        value.skip_tags()
+        return numbers
+
+    def generation(self, position, time):
+        owners = {partition: member for member, partitions in self.held.items() for partition in partitions}
+        return Generation(position, time, self.epoch, {member: self.clients[member] for member in self.held}, owners, "consumer")
+
+
 def read_group(lines, group):
     """(commits, generations) of this group."""
-    commits, generations = [], []
+    commits, generations, by_brokers = [], [], MembersByBrokers()
     for record in map(json.loads, lines):
         key = Reader(bytes.fromhex(record["key"] or ""))
         kind = key.take("h") if key.data else None
-        if kind not in (*OFFSET_KEYS, GROUP_KEY) or key.text() != group:
+        if kind not in (*OFFSET_KEYS, GROUP_KEY, MEMBER_KEY, ASSIGNMENT_KEY) or key.text() != group:
             continue
         value = None if record["value"] is None else Reader(bytes.fromhex(record["value"]))
-        position = record["offset"]
-        if kind == GROUP_KEY and value is not None:
-            generations.append(generation_of(position, record["timestamp"], value))
-        elif kind != GROUP_KEY:
+        position, time = record["offset"], record["timestamp"]
+        if kind in OFFSET_KEYS:
             commits.append(commit_of(position, key, value))
+        elif kind == MEMBER_KEY:
+            by_brokers.note_member(key.text(), value)
+        elif kind == ASSIGNMENT_KEY:
+            by_brokers.note_assignment(key.text(), value)
+            generations.append(by_brokers.generation(position, time))
+        elif value is not None:
+            generations.append(generation_of(position, time, value))
     return commits, generations

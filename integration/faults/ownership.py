@@ -28,20 +28,30 @@ def first_between(times, begun, ended):
     return next((time for time in times if begun < (time + 1) * MS and time * MS <= ended), None)
 
 
+def keeps(before, generation, partition):
+    """Whether the owner is the one of the generation before, and goes on. Under classic each generation begins anew: what it
+    says of a member does not tell whether the member lost the partition meanwhile and got it again. Brokers that distribute the
+    partitions themselves note each loss."""
+    return (before is not None and generation.protocol == "consumer"
+            and before.owners.get(partition) == generation.owners[partition])
+
+
 class Ownership:
     def __init__(self, facts):
         self.facts = facts
-        self.held = defaultdict(list)  # partition -> [(ms, generation, member)], where a generation gives it to somebody
+        self.held = defaultdict(list)  # partition -> [(ms, generation, member)] of each ownership's begin
         self.fenced = defaultdict(list)  # member -> [(ms, position)] of generations that it was thrown out of
-        for generation in facts.generations:
+        for before, generation in pairwise([None, *facts.generations]):
             for partition, identity in generation.owners.items():
-                self.held[partition].append((generation.time, generation, generation.members[identity]))
+                if not keeps(before, generation, partition):
+                    self.held[partition].append((generation.time, generation, generation.members[identity]))
         self.committed = defaultdict(list)  # member -> [Commit] of partitions that were its own
         for commit in facts.commits:
             self.committed[self.at_position(commit.partition, commit.position)].append(commit)
         self.taken_again = defaultdict(list)  # partition -> [ns] when its owner had given it back and got it again
         for partition, requests in by_partition(facts.requests).items():
-            self.note_returns(partition, requests)
+            if not any(generation.protocol == "consumer" for generation in facts.generations):  # where each return is noted
+                self.note_returns(partition, requests)
         self.lost = defaultdict(list)  # (member, partition) -> [ms] of generations that it joined without what it had
         for before, after in pairwise(facts.generations):
             for identity in before.members.keys() - after.members.keys():

@@ -179,7 +179,8 @@ class Trial:
 
     def tell_faults(self):
         """As they happened."""
-        print(f"seed {self.seed} ({plan.strategy(self.seed)}), seconds since the run began:")
+        protocol = plan.strategy(self.seed) if harness.GROUP_PROTOCOL == "classic" else harness.GROUP_PROTOCOL
+        print(f"seed {self.seed} ({protocol}), seconds since the run began:")
         for fault in sorted(self.facts.faults, key=lambda fault: fault.begun):
             begun, ended = ((time - self.facts.begun) / 1e9 for time in (fault.begun, fault.ended))
             print(f"  {begun:6.1f} to {ended:6.1f}  {fault.kind} {fault.what}")

@@ -17,12 +17,15 @@ def breaches(facts):
 
 class PlantsForRealRuns(unittest.TestCase):
     def test_each_is_seen(self):
-        self.assertEqual([], plants.unseen(World().facts))
+        for protocol in ("range", "consumer"):
+            self.assertEqual([], plants.unseen(World(protocol).facts), protocol)
 
 
-class PlantedBreaches(unittest.TestCase):
+class Planted:
+    """Under either protocol."""
+
     def setUp(self):
-        self.facts = World().facts
+        self.facts = World(self.PROTOCOL).facts
 
     def reported_by(self, *rules):
         self.assertEqual(set(rules), set(breaches(self.facts)))
@@ -137,54 +140,11 @@ class PlantedBreaches(unittest.TestCase):
         last = self.facts.requests[self.of(499)[0]]
         self.facts.requests.append(last._replace(begun=ns(53), ended=ns(53.001)))
 
-    def test_what_is_taken_again_in_an_outage(self):
-        self.taken_again()
-        self.facts.faults.append(Fault("kill coordinator", "2", ns(49.8), ns(51)))
-        self.assertEqual({}, breaches(self.facts))
-
-    def test_what_is_taken_again_without_an_outage(self):
-        self.taken_again()
-        self.reported_by("duplicates_are_explained")
-
     def test_two_owners(self):
         """The member that gave the partition away without having been stopped goes on with it."""
         first = self.facts.requests[self.of(200, PARTITIONS[1])[0]]
         self.facts.requests.append(first._replace(member="b", offset=201, key="key-0", number=201, begun=ns(21), ended=ns(21.01)))
         self.reported_by("one_owner", "duplicates_are_explained")
-
-    def lose_at_20(self, claims, moves):
-        """When c comes, b joins without the partition that goes to c: it was at work on one record, and had not committed the
-        last one that it did. `claims`: what b says that it has; `moves`: the coordinator."""
-        other = PARTITIONS[1]
-        self.facts.generations[2] = self.facts.generations[2]._replace(protocol="cooperative-sticky", claims={"b1": claims})
-        self.facts.faults[0] = Fault("kill broker", "2", ns(0.1), ns(0.5))  # too long ago to be a reason
-        if moves:
-            self.facts.faults.append(Fault("move leaders", "", ns(19), ns(19.1)))
-        for place, commit in enumerate(self.facts.commits):
-            if commit.partition == other and 19000 < commit.time < 20000:
-                self.change_commit(place, offset=commit.offset - 1, runs=())
-        first = self.facts.requests[self.of(194, other)[0]]
-        self.facts.requests += [first._replace(member="c", begun=ns(20.005), ended=ns(20.006)),
-                                first._replace(member="b", begun=ns(19.9), ended=ns(20.1), key="key-x")]
-
-    def test_a_loss_without_another_identity(self):
-        self.lose_at_20(claims={ORDERS}, moves=True)
-        found, counts = judge(self.facts)
-        self.assertEqual({}, found)
-        self.assertIn("lost", counts["done again, by reason"])
-
-    def test_a_loss_for_which_the_coordinator_gave_no_reason(self):
-        self.lose_at_20(claims={ORDERS}, moves=False)
-        self.reported_by("duplicates_are_explained", "one_owner")
-
-    def test_what_a_member_claims_it_has_not_lost(self):
-        self.lose_at_20(claims=set(PARTITIONS), moves=True)
-        self.reported_by("duplicates_are_explained", "one_owner")
-
-    def test_who_has_lost_a_partition_begins_nothing_of_it(self):
-        self.lose_at_20(claims={ORDERS}, moves=True)
-        self.change(-1, begun=ns(20.05))
-        self.assertIn("one_owner", breaches(self.facts))
 
     def test_two_records_of_a_key_at_once(self):
         first, second = self.of(503)[0], self.of(500)[0]
@@ -251,7 +211,8 @@ class PlantedBreaches(unittest.TestCase):
     def test_a_member_that_does_not_commit(self):
         """What it did of one partition is done again after its death, although it did commit another one."""
         other = PARTITIONS[1]
-        self.facts.generations[0] = self.facts.generations[0]._replace(owners={ORDERS: "a1", other: "a1"})
+        self.facts.generations = [generation._replace(owners={ORDERS: "a1", other: "a1"}) if "a1" in generation.members
+                                  else generation for generation in self.facts.generations]
         self.facts.requests = [request._replace(member="a") if request.partition == other and request.ended < ns(15.9)
                                else request for request in self.facts.requests]
         self.facts.commits = [commit for commit in self.facts.commits
@@ -269,6 +230,82 @@ class PlantedBreaches(unittest.TestCase):
     def test_no_evidence(self):
         self.facts.commits.clear()
         self.assertIn("evidence_is_there", breaches(self.facts))
+
+
+class UnderClassic(Planted, unittest.TestCase):
+    PROTOCOL = "range"
+
+    def test_what_is_taken_again_in_an_outage(self):
+        self.taken_again()
+        self.facts.faults.append(Fault("kill coordinator", "2", ns(49.8), ns(51)))
+        self.assertEqual({}, breaches(self.facts))
+
+    def test_what_is_taken_again_without_an_outage(self):
+        self.taken_again()
+        self.reported_by("duplicates_are_explained")
+
+    def lose_at_20(self, claims, moves):
+        """When c comes, b joins without the partition that goes to c: it was at work on one record, and had not committed the
+        last one that it did. `claims`: what b says that it has; `moves`: the coordinator."""
+        other = PARTITIONS[1]
+        self.facts.generations[2] = self.facts.generations[2]._replace(protocol="cooperative-sticky", claims={"b1": claims})
+        self.facts.faults[0] = Fault("kill broker", "2", ns(0.1), ns(0.5))  # too long ago to be a reason
+        if moves:
+            self.facts.faults.append(Fault("move leaders", "", ns(19), ns(19.1)))
+        for place, commit in enumerate(self.facts.commits):
+            if commit.partition == other and 19000 < commit.time < 20000:
+                self.change_commit(place, offset=commit.offset - 1, runs=())
+        first = self.facts.requests[self.of(194, other)[0]]
+        self.facts.requests += [first._replace(member="c", begun=ns(20.005), ended=ns(20.006)),
+                                first._replace(member="b", begun=ns(19.9), ended=ns(20.1), key="key-x")]
+
+    def test_a_loss_without_another_identity(self):
+        self.lose_at_20(claims={ORDERS}, moves=True)
+        found, counts = judge(self.facts)
+        self.assertEqual({}, found)
+        self.assertIn("lost", counts["done again, by reason"])
+
+    def test_a_loss_for_which_the_coordinator_gave_no_reason(self):
+        self.lose_at_20(claims={ORDERS}, moves=False)
+        self.reported_by("duplicates_are_explained", "one_owner")
+
+    def test_what_a_member_claims_it_has_not_lost(self):
+        self.lose_at_20(claims=set(PARTITIONS), moves=True)
+        self.reported_by("duplicates_are_explained", "one_owner")
+
+    def test_who_has_lost_a_partition_begins_nothing_of_it(self):
+        self.lose_at_20(claims={ORDERS}, moves=True)
+        self.change(-1, begun=ns(20.05))
+        self.assertIn("one_owner", breaches(self.facts))
+
+
+class UnderConsumer(Planted, unittest.TestCase):
+    PROTOCOL = "consumer"
+
+    def test_what_is_taken_again_in_an_outage(self):
+        """An outage is no reason where the brokers have noted no return."""
+        self.taken_again()
+        self.facts.faults.append(Fault("kill coordinator", "2", ns(49.8), ns(51)))
+        self.reported_by("duplicates_are_explained")
+
+    def overtake(self):
+        """Records 248 and 251 of a key change places, about the time when the owners go on to another epoch."""
+        early, late = (self.facts.requests[self.of(offset)[0]] for offset in (248, 251))
+        self.assertTrue(early.ended < ns(25) < late.begun)
+        self.change(self.of(248)[0], begun=late.begun, ended=late.ended)
+        self.change(self.of(251)[0], begun=early.begun, ended=early.ended)
+
+    def test_an_owner_that_goes_on_to_another_epoch_keeps_the_order(self):
+        self.overtake()
+        self.assertIn("keys_in_order", breaches(self.facts))
+
+    def test_an_owner_that_gave_the_partition_back_begins_anew(self):
+        self.overtake()
+        (place,) = [place for place, generation in enumerate(self.facts.generations) if generation.time == 25000]
+        generation = self.facts.generations[place]
+        gone = generation._replace(position=generation.position - 0.5, owners={PARTITIONS[1]: "c1"})
+        self.facts.generations.insert(place, gone)
+        self.assertNotIn("keys_in_order", breaches(self.facts))
 
 
 if __name__ == "__main__":

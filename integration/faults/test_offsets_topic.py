@@ -15,10 +15,20 @@ GENERATION = ("00030008636f6e73756d657200000001000572616e676500276d312d616233306
               "3362636566303038000001a2069377920000000100276d312d61623330646234612d393337632d343431332d623630662d32376265336263"
               "6566303038ffff00026d31000a2f3132372e302e302e31000493e00000afc80000001c000100000001000c73616d706c652d313537393900"
               "0000000000000000000028000000000001000c73616d706c652d31353739390000000300000000000000010000000200000000")
+# Of the consumer protocol: a member; it keeps the partitions 0 and 1 of its topic, and is to give back 2 to 5.
+MEMBER_ID, TOPIC = "D/y2p1jlTN67a6u98Gnz5g", "faults-3-514901"
+MEMBER = ("00000000136d332d6661756c74732d332d3531343930310b2f3132372e302e302e3102106661756c74732d332d35313439303101000493e00001"
+          "000100")
+ASSIGNMENT = ("000000000001000000010102dbd4f9686e184d19847e7348e4e04fcb0300000000000000010002dbd4f9686e184d19847e7348e4e04fcb05"
+              "000000020000000300000004000000050000")
 
 
 def record(key, value, offset=0):
     return json.dumps({"partition": 0, "offset": offset, "timestamp": 5, "key": key, "value": value, "headers": []})
+
+
+def text(value):
+    return struct.pack(">h", len(value)) + value.encode()
 
 
 def varint(value):
@@ -47,7 +57,7 @@ class Group(unittest.TestCase):
         self.assertIsNone(commit.offset)
 
     def test_a_generation(self):
-        key = (struct.pack(">hh", 2, len(GROUP)) + GROUP.encode()).hex()
+        key = (struct.pack(">h", 2) + text(GROUP)).hex()
         commits, (generation,) = read_group([record(key, GENERATION, 3), record(key, None, 4)], GROUP)
         member = "m1-ab30db4a-937c-4413-b60f-27be3bcef008"
         self.assertEqual((3, 5, 1, {member: "m1"}), tuple(generation)[:4])
@@ -56,12 +66,22 @@ class Group(unittest.TestCase):
         self.assertEqual([], commits)
 
     def test_what_a_member_claims(self):
-        name = struct.pack(">h", len(GROUP)) + GROUP.encode()
+        name = text(GROUP)
         topics, user_data = struct.pack(">i", 1) + name, struct.pack(">i", 3) + b"any"
         owned = struct.pack(">i", 1) + name + struct.pack(">iii", 2, 0, 4)
         self.assertEqual({(GROUP, 0), (GROUP, 4)}, claims_of(struct.pack(">h", 1) + topics + user_data + owned))
         self.assertEqual(set(), claims_of(struct.pack(">h", 1) + topics + struct.pack(">ii", -1, 0)))
         self.assertEqual(set(), claims_of(struct.pack(">h", 0) + topics + user_data))
+
+    def test_members_that_the_brokers_give_partitions(self):
+        member, assignment = ((struct.pack(">h", kind) + text(GROUP) + text(MEMBER_ID)).hex() for kind in (5, 8))
+        commits, generations = read_group([record(member, MEMBER, 3), record(assignment, ASSIGNMENT, 4),
+                                           record(assignment, None, 6), record(member, None, 7)], GROUP)
+        has, gone = generations
+        self.assertEqual((4, 5, 1, {MEMBER_ID: "m3-" + TOPIC}), tuple(has)[:4])
+        self.assertEqual({(TOPIC, number): MEMBER_ID for number in range(6)}, has.owners)
+        self.assertEqual((6, {}, {}, "consumer"), (gone.position, gone.members, gone.owners, gone.protocol))
+        self.assertEqual([], commits)
 
     def test_another_group(self):
         self.assertEqual(([], []), read_group([record(COMMIT_KEY, COMMIT), record("", COMMIT)], "other"))
