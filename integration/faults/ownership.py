@@ -36,15 +36,22 @@ def keeps(before, generation, partition):
             and before.owners.get(partition) == generation.owners[partition])
 
 
+def given_back(before, generation):
+    """The partitions that are nobody's from now on. Under classic they are their owner's until another gets them."""
+    return before.owners.keys() - generation.owners.keys() if before and generation.protocol == "consumer" else ()
+
+
 class Ownership:
     def __init__(self, facts):
         self.facts = facts
-        self.held = defaultdict(list)  # partition -> [(ms, generation, member)] of each ownership's begin
+        self.held = defaultdict(list)  # partition -> [(ms, generation, member)] of each ownership's begin; None: it is nobody's
         self.fenced = defaultdict(list)  # member -> [(ms, position)] of generations that it was thrown out of
         for before, generation in pairwise([None, *facts.generations]):
             for partition, identity in generation.owners.items():
                 if not keeps(before, generation, partition):
                     self.held[partition].append((generation.time, generation, generation.members[identity]))
+            for partition in given_back(before, generation):
+                self.held[partition].append((generation.time, generation, None))
         self.committed = defaultdict(list)  # member -> [Commit] of partitions that were its own
         for commit in facts.commits:
             self.committed[self.at_position(commit.partition, commit.position)].append(commit)
@@ -84,13 +91,12 @@ class Ownership:
                 self.taken_again[partition].append(after.begun)
 
     def ownership(self, request):
-        """Equal for two requests that were begun in the same ownership."""
-        generation, member = self.at(request.partition, request.begun)
-        return generation and generation.position, member, bisect_right(self.taken_again[request.partition], request.begun)
+        """Equal for two requests that were begun in the same ownership, or after its end and before the next one."""
+        begun = bisect_right([ms for ms, _, member in self.held[request.partition] if member], request.begun // MS)
+        return begun, bisect_right(self.taken_again[request.partition], request.begun)
 
     def at(self, partition, time):
-        """(generation, member) of the owner at this time in ns; a partition that is between two owners still is the first
-        one's. (None, None) before anybody had it."""
+        """(generation, member) of the owner at this time in ns; (None, None) before anybody had it."""
         held = self.held[partition]
         place = bisect_right(held, time // MS, key=lambda entry: entry[0])
         return held[place - 1][1:] if place else (None, None)
@@ -176,7 +182,8 @@ class Ownership:
     def why_again(self, first, again):
         """What explains that a record which was done by the request `first` is handled `again`; None: nothing does."""
         for request in (first, again):
-            if request.member != self.owner_of(request)[1] and self.did_not_know(request):
+            owners = {self.at(request.partition, request.begun)[1], self.owner_of(request)[1]}
+            if owners != {request.member} and self.did_not_know(request):
                 return "handled by a member that did not know of its loss"
         lost = self.loss(first, again)
         if lost:

@@ -307,6 +307,37 @@ class UnderConsumer(Planted, unittest.TestCase):
         self.facts.generations.insert(place, gone)
         self.assertNotIn("keys_in_order", breaches(self.facts))
 
+    def return_at_53(self):
+        """At 53 s, b handles what it had taken before the brokers gave its partition to nobody; then they give it to b, who handles
+        that record again."""
+        self.taken_again()
+        self.facts.requests.pop()
+        place = next(place for place, generation in enumerate(self.facts.generations) if generation.time == 42000)
+        has = self.facts.generations[place]
+        for time, generation in ((52000, has._replace(members={"c1": "c"}, owners={PARTITIONS[1]: "c1"})), (53002, has)):
+            position = next(commit.position for commit in self.facts.commits if commit.time >= time) - 0.5
+            self.facts.generations.append(generation._replace(position=position, time=time))
+        (first,) = self.of(500)
+        self.change(first, begun=ns(53), ended=ns(53.003))
+        self.facts.requests.append(self.facts.requests[first]._replace(begun=ns(53.004), ended=ns(53.005)))
+
+    def test_a_member_that_goes_on_after_a_stop_until_it_gets_the_partition_again(self):
+        self.return_at_53()
+        self.facts.lives["b"].stops.append((ns(50), ns(52.9)))
+        self.assertEqual({}, breaches(self.facts))
+
+    def test_a_member_that_goes_on_after_a_stop_keeps_the_order(self):
+        self.return_at_53()
+        self.facts.lives["b"].stops.append((ns(50), ns(52.9)))
+        self.facts.requests.append(self.facts.requests[self.of(494)[0]]._replace(begun=ns(52.95), ended=ns(52.96)))
+        self.reported_by("keys_in_order")
+
+    def test_a_member_that_has_given_a_partition_back_and_goes_on(self):
+        self.return_at_53()
+        self.facts.generations = [generation._replace(members={"b1": "b", "c1": "c"}) if generation.time > 50000 else generation
+                                  for generation in self.facts.generations]
+        self.reported_by("duplicates_are_explained")
+
 
 if __name__ == "__main__":
     unittest.main()
