@@ -26,6 +26,7 @@ class Link:
         self.pending = {}  # correlation id: the request that the broker has not answered yet
         self.kept_back = 0  # requests that a rule will let go
         self.let_go = {}  # correlation id: the rule that kept it back, until it is answered
+        self.stalled = None  # the rule behind whose first request all others wait
         self.late = False
         self.settled = asyncio.Event()
 
@@ -53,7 +54,7 @@ class Link:
 
     def on_request(self, frame):
         request = self.proxy.changed(parse_request(frame))
-        rule = self.proxy.rule_for(request, self.broker, answer=False)
+        rule = self.rule_for(request)
         if rule is None:
             self.send_request(request)
         elif rule.action == Action.CUT:
@@ -61,6 +62,14 @@ class Link:
         elif rule.action != Action.DROP:
             self.kept_back += 1
             self.proxy.keep_back(rule, lambda: self.send_late(request, rule))
+
+    def rule_for(self, request):
+        if self.stalled and not self.stalled.ended:
+            self.stalled.caught.append(request)
+            return self.stalled
+        rule = self.proxy.rule_for(request, self.broker, answer=False)
+        self.stalled = rule if rule and rule.action == Action.STALL else None
+        return rule
 
     def send_late(self, request, rule):
         self.kept_back -= 1
@@ -164,6 +173,10 @@ class Proxy:
     def hold(self, api, **which):
         """Keeps what it catches until release(): what comes behind on the same connection overtakes it."""
         return self.add(Rule(Action.HOLD, api, **which))
+
+    def stall(self, api, **which):
+        """The same, and what comes behind waits, as when a broker is slow."""
+        return self.add(Rule(Action.STALL, api, **which))
 
     def delay(self, seconds, api, **which):
         """Keeps each frame for so long."""

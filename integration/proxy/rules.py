@@ -7,6 +7,7 @@ class Action(enum.Enum):
     DELAY = 2
     DROP = 3  # the connection stays
     CUT = 4  # the frame is lost, and its connection with it
+    STALL = 5  # until release(), and all requests behind it
 
 
 class Rule:

@@ -123,6 +123,19 @@ class Rules(unittest.TestCase):
         self.assertEqual(1, self.broker.next())
         self.assertEqual([1], [caught.correlation for caught in rule.caught])
 
+    def test_what_comes_behind_a_stalled_request_waits(self):
+        rule = self.proxy.stall(frames.PRODUCE, times=1)
+        for correlation, api in ((1, frames.PRODUCE), (2, frames.FETCH), (3, frames.PRODUCE)):
+            self.client.send(request(api, correlation))
+        wait_until("all are caught", lambda: len(rule.caught) == 3)
+        other = self.connect()
+        other.send(request(frames.PRODUCE, 4))
+        self.expect_answer(4, other)
+        other.close()
+        self.proxy.release(rule)
+        self.client.send(request(frames.FETCH, 5))
+        self.assertEqual([4, 1, 2, 3, 5], [self.broker.next() for _ in range(5)])
+
     def test_a_request_that_is_held_comes_when_its_client_has_gone(self):
         rule = self.proxy.hold(frames.END_TXN)
         self.client.send(request(frames.END_TXN, 1))
