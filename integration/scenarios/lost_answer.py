@@ -32,7 +32,8 @@ def scenario(run):
     run.watch_commits()
     with Proxy(run.bootstrap) as proxy:
         # A lost answer costs a connection; the next one is made at once.
-        first = run.service("first", kafka={"client.id": "first", "bootstrap.servers": proxy.bootstrap(), "reconnect.backoff.max.ms": 200})
+        first = run.service("first", kafka={"client.id": "first", "bootstrap.servers": proxy.bootstrap(),
+                                            "socket.timeout.ms": 4000, "reconnect.backoff.max.ms": 200})
         run.produce_meanwhile("--rate", 200)
         run.wait_for_progress(first, 100)
         with_less = proxy.drop(HEARTBEAT, answers=True, client="first")
