@@ -24,7 +24,7 @@ class Logins:
         self.open = run.admin_bootstrap  # where nobody is asked
         access = json.loads((run.kafka_dir / "access.json").read_text())
         self.listeners, self.files = access["listeners"], access["certificates"]
-        self.token_url, self.kerberos = access["token_url"], access["kerberos"]
+        self.token_url, self.token_tls_url, self.kerberos = access["token_url"], access["token_tls_url"], access["kerberos"]
 
     def secret_file(self, name, content):
         file = self.folder / name
@@ -39,7 +39,7 @@ class Logins:
                 "/etc/laneway/authority.pem": self.files["authority"], "/etc/laneway/worker.pem": self.files["worker"],
                 "/etc/laneway/worker_key.pem": self.files["worker_key"],
                 "/etc/laneway/worker.keytab": self.kerberos["keytab"], "worker@EXAMPLE.COM": self.kerberos["principal"],
-                "https://tokens.example/token": self.token_url,
+                "https://tokens.example/token": self.token_tls_url,
                 "/etc/laneway/password": self.secret_file("password", PASSWORD),
                 "/etc/laneway/client-secret": self.secret_file("client-secret", SECRET)}
 
@@ -63,10 +63,10 @@ class Logins:
         """At a listener where a login holds for a few seconds."""
         return self.sasl("SCRAM-SHA-512", at=self.listeners["REAUTH"], user=user, password=password)
 
-    def token(self, client="worker", secret=SECRET, url=None):
+    def token(self, client="worker", secret=SECRET, url=None, **changes):
         return {"security.protocol": "sasl_plaintext", "bootstrap.servers": self.listeners["SASL"],
                 "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.client.id": client,
-                "sasl.oauthbearer.client.secret": secret, "sasl.oauthbearer.token.endpoint.url": url or self.token_url}
+                "sasl.oauthbearer.client.secret": secret, "sasl.oauthbearer.token.endpoint.url": url or self.token_url, **changes}
 
     def ticket(self, **changes):
         return {"security.protocol": "sasl_plaintext", "bootstrap.servers": self.listeners["SASL"], "sasl.mechanism": "GSSAPI",

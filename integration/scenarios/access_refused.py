@@ -31,6 +31,9 @@ def rows(logins, closed):
     yield "no-token-server", logins.token(url=f"http://{closed}/token"), ["the token server cannot be reached", closed]
     yield "wrong-token-url", logins.token(url=logins.token_url + "s"), ["gives no token", "token.endpoint.url"]
     yield "token-server-without-tls", logins.token(url=logins.token_url.replace("http:", "https:")), ["does not speak TLS as expected"]
+    over_tls = {"url": logins.token_tls_url, "https.ca.location": another}
+    yield "token-server-wrong-authority", logins.token(**over_tls), ["the certificate of the token server is refused", "kafka.https.ca.location"]
+    yield "wrong-scope", logins.token(**{"sasl.oauthbearer.scope": "wrong"}), ["the token server refuses the scope", "kafka.sasl.oauthbearer.scope"]
     yield "forged-token", logins.token("forger"), ["refuses the token", "signature"]
     yield "token-for-others", logins.token("astray"), ["refuses the token", "audience"]
     yield "wrong-keytab", logins.ticket(**{"sasl.kerberos.keytab": wrong_keytab}), ["kinit has brought no ticket", "kafka.sasl.kerberos.keytab"]

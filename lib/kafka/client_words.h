@@ -22,13 +22,17 @@ inline bool hung_up(std::string_view words) {
   return has(words, "connection closed by peer") || has(words, "connection reset by peer");
 }
 
-/// "ssl://kafka-1:9093/bootstrap: …" and "kafka-1:9092/1: …" are about the broker kafka-1:9093, or 9092. A
-/// line of the log has the name of a thread before.
+/// "ssl://kafka-1:9093/bootstrap: …", "kafka-1:9093/1: …" and "GroupCoordinator: kafka-1:9093: …" are about
+/// the broker kafka-1:9093. A line of the log has the name of a thread before.
 inline std::string broker_in(std::string_view words) {
   constexpr std::string_view end_of_thread = "]: ";
   if (words.starts_with("[thrd:"))
     if (const auto end = words.find(end_of_thread); end != words.npos)
       words.remove_prefix(end + end_of_thread.size());
+  constexpr std::string_view logical = "GroupCoordinator: ";
+  const bool with_address =
+      words.starts_with(logical) && words.find(": ", logical.size()) < words.find(' ', logical.size());
+  if (with_address) words.remove_prefix(logical.size());
   const auto scheme = words.find("://");
   if (scheme != words.npos) words.remove_prefix(scheme + 3);
   return std::string(words.substr(0, std::min(words.find('/'), words.find(": "))));

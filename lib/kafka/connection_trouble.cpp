@@ -25,7 +25,7 @@ void ConnectionTrouble::failed(int code, const std::string& words) {
 void ConnectionTrouble::logged(const char* facility, const std::string& words) {
   const std::string_view about(facility);
   MutexLock lock(mutex_);
-  if (about == "SASLREFRESH") no_ticket_ = words;
+  if (about == "SASLREFRESH" || about == "OIDC") no_credentials_ = words;
   if (about == "FAIL" && has(words, "Disconnected: ") && explained(words) != words) hung_up_ = words;
 }
 
@@ -34,7 +34,13 @@ void ConnectionTrouble::answered() {
   words_.clear();
   MutexLock lock(mutex_);
   hung_up_.clear();
-  no_ticket_.clear();
+  no_credentials_.clear();
+}
+
+/// The brokers have not been asked: what to show them has not come.
+bool ConnectionTrouble::no_credentials() const {
+  MutexLock lock(mutex_);
+  return words_.empty() && !no_credentials_.empty();
 }
 
 Error ConnectionTrouble::no_login() const {
@@ -43,13 +49,13 @@ Error ConnectionTrouble::no_login() const {
                         ? "the brokers at " + bootstrap_ + " refuse the login" + user + ": "
                         : "no login" + user + " at the brokers at " + bootstrap_ + ": ";
   MutexLock lock(mutex_);
-  const auto why = explained(no_ticket_.empty() ? words_ : no_ticket_);
+  const auto why = explained(no_credentials_.empty() ? words_ : no_credentials_);
   return {ErrorKind::unavailable, head + why,
           why == words_ ? missing_right(RD_KAFKA_RESP_ERR__AUTHENTICATION) : ""};
 }
 
 Error ConnectionTrouble::no_answer(rd_kafka_resp_err_t code) const {
-  if (login_refused()) return no_login();
+  if (login_refused() || no_credentials()) return no_login();
   MutexLock lock(mutex_);
   const std::string& words = words_.empty() ? hung_up_ : words_;
   const auto head = "the brokers at " + bootstrap_ + " do not answer: ";

@@ -19,8 +19,8 @@ class ConnectionTrouble {
 
   /// From the client's error callback.
   void failed(int code, const std::string& words) EXCLUDES(mutex_);
-  /// From the client's log callback: only there the library tells that kinit fails, and newer releases that a
-  /// listener of another protocol hangs up.
+  /// From the client's log callback: only there the library tells that kinit fails, that a token server is
+  /// asked again, and newer releases that a listener of another protocol hangs up.
   void logged(const char* facility, const std::string& words) EXCLUDES(mutex_);
   void answered() EXCLUDES(mutex_);
 
@@ -29,6 +29,7 @@ class ConnectionTrouble {
   Error no_answer(rd_kafka_resp_err_t code) const EXCLUDES(mutex_);
 
  private:
+  bool no_credentials() const EXCLUDES(mutex_);
   Error no_login() const EXCLUDES(mutex_);
 
   const std::string bootstrap_;
@@ -38,7 +39,7 @@ class ConnectionTrouble {
   std::string words_;
   mutable Mutex mutex_;
   std::string hung_up_ GUARDED_BY(mutex_);
-  std::string no_ticket_ GUARDED_BY(mutex_);
+  std::string no_credentials_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::kafka

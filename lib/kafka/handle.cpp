@@ -15,10 +15,24 @@
 namespace laneway::kafka {
 namespace {
 
+/// The library runs it by system(3) in the thread that keeps the membership, so a KDC that does not answer
+/// would cost the membership: kinit alone waits for half a minute.
+constexpr const char* kinit =
+    "timeout 10 kinit -R -t \"%{sasl.kerberos.keytab}\" -k \"%{sasl.kerberos.principal}\" || "
+    "timeout 10 kinit -t \"%{sasl.kerberos.keytab}\" -k \"%{sasl.kerberos.principal}\"";
+
 telemetry::Level level_of(int syslog_level) {
   if (syslog_level <= LOG_ERR) return telemetry::Level::error;
   if (syslog_level == LOG_WARNING) return telemetry::Level::warn;
   return syslog_level < LOG_DEBUG ? telemetry::Level::info : telemetry::Level::debug;
+}
+
+/// In lower case, the default included; empty without a login.
+std::string mechanism_of(const ClientSettings& settings) {
+  const auto value = [&](const char* key) { return config::lower(setting_of(settings, key)); };
+  if (!value("security.protocol").starts_with("sasl_")) return {};
+  const auto named = value("sasl.mechanism") + value("sasl.mechanisms");
+  return named.empty() ? "gssapi" : named;
 }
 
 }  // namespace
@@ -41,6 +55,7 @@ Result<ConfPtr> make_conf(const ClientSettings& settings) {
           setting.origin + ": kafka." + key + ": " + (setting.secret ? "the value is not accepted" : reason),
           std::string("this is librdkafka ") + rd_kafka_version_str()};
   }
+  if (mechanism_of(settings) == "gssapi") set_own(conf.get(), "sasl.kerberos.kinit.cmd", kinit);
   rd_kafka_conf_set_log_cb(conf.get(), pass_on_log);
   note_certificates(conf.get());
   return conf;
@@ -63,11 +78,10 @@ Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf) {
 }
 
 bool makes_no_contact(const ClientSettings& settings) {
-  const auto value = [&](const char* key) { return config::lower(setting_of(settings, key)); };
-  if (!value("security.protocol").starts_with("sasl_")) return true;
-  const auto mechanism = value("sasl.mechanism") + value("sasl.mechanisms");
-  if (mechanism.empty() || mechanism == "gssapi") return false;
-  return mechanism != "oauthbearer" || value("sasl.oauthbearer.method") != "oidc";
+  const auto mechanism = mechanism_of(settings);
+  if (mechanism == "gssapi") return false;
+  return mechanism != "oauthbearer" ||
+         config::lower(setting_of(settings, "sasl.oauthbearer.method")) != "oidc";
 }
 
 ListPtr to_list(const std::vector<TopicPartition>& partitions) {

@@ -7,7 +7,17 @@ namespace {
 
 constexpr std::string_view handshake = " mechanism handshake failed: Broker: ";
 
+constexpr const char* token_url = "kafka.sasl.oauthbearer.token.endpoint.url";
+constexpr const char* until_the_token_expires =
+    "; a token that is there already serves until it expires, and the server is asked again by itself";
+
 bool over_tls(std::string_view words) { return has(words, "ssl://"); }
+
+/// The connection ended before the broker had answered.
+bool cut_short(std::string_view words) {
+  return has(words, "mechanism handshake failed: Local: ") ||
+         has(words, "SaslAuthenticateRequest failed: Local: ");
+}
 
 /// What the token server did.
 std::optional<std::string> token_trouble(std::string_view words) {
@@ -18,36 +28,48 @@ std::optional<std::string> token_trouble(std::string_view words) {
            "kafka.sasl.oauthbearer.client.secret";
   if (has(words, "invalid_scope"))
     return "the token server refuses the scope; check kafka.sasl.oauthbearer.scope";
-  if (has(words, "certificate"))
-    return "the certificate of the token server is refused; check kafka.https.ca.location";
+  if (has(words, "SSL certificate problem") || has(words, "SSL: no alternative certificate"))
+    return "the certificate of the token server is refused; name the file with its authority in "
+           "kafka.https.ca.location, and its host as its certificate does in "
+           "kafka.sasl.oauthbearer.token.endpoint.url";
   if (has(words, "SSL") || has(words, "wrong version number"))
     return "the token server does not speak TLS as expected; check whether "
            "kafka.sasl.oauthbearer.token.endpoint.url has to begin with http or with https";
-  if (has(words, "onnect") || has(words, "resolve") || has(words, "timed out") || has(words, "Timeout"))
-    return "the token server cannot be reached; check kafka.sasl.oauthbearer.token.endpoint.url, and that "
-           "the "
-           "server runs";
-  return "the token server gives no token; check kafka.sasl.oauthbearer.token.endpoint.url and the scope";
+  if (has(words, "onnect") || has(words, "resolve") || has(words, "timed out"))
+    return std::string("the token server cannot be reached; check that it runs, and ") + token_url +
+           until_the_token_expires;
+  return std::string("the token server gives no token; check ") + token_url + until_the_token_expires;
+}
+
+/// By the exit code: those of a shell and of timeout(1), which runs it (handle.cpp).
+std::string kinit_trouble(std::string_view words) {
+  const auto code = after(words, "exited with code ", " ");
+  if (code == "127") return "kinit is not installed; install the package krb5-user";
+  const std::string until =
+      "; a ticket that is there already serves until it expires, and kinit is run again";
+  if (code == "124")
+    return "kinit has brought no ticket: no KDC has answered in time; check the realm in /etc/krb5.conf, and "
+           "that its KDC runs" +
+           until;
+  return "kinit has brought no ticket; it says the reason on standard error, and the principal and the key "
+         "table are those of kafka.sasl.kerberos.principal and kafka.sasl.kerberos.keytab" +
+         until;
 }
 
 /// What Kerberos says on this machine, before a broker is asked.
 std::optional<std::string> ticket_trouble(std::string_view words) {
-  if (has(words, "Kerberos ticket refresh failed"))
-    return "kinit has brought no ticket; it says the reason on standard error, and the principal and the key "
-           "table "
-           "are those of kafka.sasl.kerberos.principal and kafka.sasl.kerberos.keytab";
+  if (has(words, "Kerberos ticket refresh failed")) return kinit_trouble(words);
   if (!has(words, "GSSAPI Error")) return std::nullopt;
   if (has(words, "No Kerberos credentials") || has(words, "No credentials were supplied"))
     return "there is no Kerberos ticket; check kafka.sasl.kerberos.principal and kafka.sasl.kerberos.keytab "
-           "with "
-           "kinit -k -t KEYTAB PRINCIPAL, or keep a ticket fresh with k5start";
+           "with kinit -k -t KEYTAB PRINCIPAL, or keep a ticket fresh with k5start";
   if (has(words, "not found in Kerberos database"))
     return "Kerberos knows no principal " + std::string(after(words, "(Server ", " ")) +
            "; check kafka.sasl.kerberos.service.name, and that brokers go by the host names of their "
-           "principals "
-           "in kafka.bootstrap.servers and advertised.listeners";
+           "principals in kafka.bootstrap.servers and advertised.listeners";
   if (has(words, "expired"))
-    return "the Kerberos ticket has expired; keep it fresh with kafka.sasl.kerberos.keytab or k5start";
+    return "the Kerberos ticket has expired, and no new one has come; check that a KDC answers and takes "
+           "kafka.sasl.kerberos.keytab: kinit -k -t KEYTAB PRINCIPAL";
   if (has(words, "Cannot contact any KDC"))
     return "no KDC answers; check the realm in /etc/krb5.conf, and that its KDC runs";
   if (has(words, "Clock skew"))
@@ -58,6 +80,11 @@ std::optional<std::string> ticket_trouble(std::string_view words) {
 /// What the listener offers.
 std::optional<std::string> mechanism_trouble(std::string_view words, const std::string& broker) {
   if (!has(words, handshake)) return std::nullopt;
+  const bool again = !has(words, "/bootstrap: ");
+  if (has(words, "not valid in current SASL state") && again)
+    return broker +
+           " has ended the login, whose token expires, and no newer token has come; see what the log says of "
+           "the token server";
   if (has(words, "not valid in current SASL state"))
     return broker + " expects no login on this port; set kafka.security.protocol to " +
            (over_tls(words) ? "ssl" : "plaintext") +
@@ -79,11 +106,9 @@ std::optional<std::string> credentials_trouble(std::string_view words, const std
            " (each mechanism has its own)";
   if (has(words, "invalid_token"))
     return broker +
-           " refuses the token: its signature, issuer, audience, scope or time is not what the broker "
-           "expects; "
-           "compare kafka.sasl.oauthbearer.token.endpoint.url and the scope with the broker's "
-           "sasl.oauthbearer "
-           "settings";
+           " refuses the token: it has expired and no newer one has come, or its signature, issuer, audience "
+           "or scope is not what the broker expects; compare kafka.sasl.oauthbearer.token.endpoint.url and "
+           "the scope with the broker's sasl.oauthbearer settings";
   return std::nullopt;
 }
 
@@ -101,13 +126,14 @@ std::optional<std::string> missing_login(std::string_view words, const std::stri
 }  // namespace
 
 bool refused_by_broker(std::string_view words) {
-  return has(words, "SASL authentication error") || has(words, handshake);
+  return (has(words, "SASL authentication error") && !cut_short(words)) || has(words, handshake);
 }
 
 std::optional<std::string> login_trouble(std::string_view words) {
   if (auto token = token_trouble(words)) return token;
   if (auto ticket = ticket_trouble(words)) return ticket;
   const auto broker = "broker " + broker_in(words);
+  if (cut_short(words)) return broker + " has ended the connection during the login; the client tries again";
   if (auto mechanism = mechanism_trouble(words, broker)) return mechanism;
   if (auto credentials = credentials_trouble(words, broker)) return credentials;
   return missing_login(words, broker);

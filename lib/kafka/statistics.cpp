@@ -39,7 +39,8 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
     return number_integer(static_cast<number_integer_t>(value));
   }
   bool string(string_t& value) override {
-    if (path_.size() == 3 && path_[0] == "brokers" && path_[2] == "state" && value == "UP")
+    if (is_of_broker() && path_[2] == "state" && value == "UP") statistics.connected = true;
+    if (path_.size() == 2 && path_[0] == "cgrp" && path_[1] == "state" && value == "up")
       statistics.connected = true;
     return true;
   }
@@ -54,6 +55,11 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
   Statistics statistics;
 
  private:
+  /// The connection that is kept for a coordinator stays up where no broker can be asked which one it is.
+  bool is_of_broker() const {
+    return path_.size() == 3 && path_[0] == "brokers" && path_[1] != "GroupCoordinator";
+  }
+
   struct Partition {
     std::int32_t id = -1;
     std::int32_t leader = -1;

@@ -26,7 +26,7 @@ from pathlib import Path
 from . import certificates, kerberos, listeners
 
 SERVERS = Path(__file__).resolve().parent / "servers.py"
-PORTS = len(listeners.LISTENERS) + 2  # and those of the token server and the KDC
+PORTS = len(listeners.LISTENERS) + 3  # and those of the token server, without and with TLS, and of the KDC
 START_DEADLINE = 60.0
 
 
@@ -44,10 +44,11 @@ class Access:
 
     def create(self, ports, password):
         self.folder.mkdir(parents=True, exist_ok=True)
-        token_port, kdc_port, *ports = ports
+        token_port, token_tls_port, kdc_port, *ports = ports
         state = {"listeners": {name: f"127.0.0.1:{port}" for name, port in zip(listeners.LISTENERS, ports)},
                  "certificates": certificates.make(self.folder),
                  "token_port": token_port, "token_url": f"http://127.0.0.1:{token_port}/token",
+                 "token_tls_port": token_tls_port, "token_tls_url": f"https://127.0.0.1:{token_tls_port}/token",
                  "kerberos": kerberos.make(self.folder, kdc_port, password)}
         self.file.write_text(json.dumps(state, indent=1))
 

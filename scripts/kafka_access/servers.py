@@ -1,18 +1,21 @@
 """The token server and the KDC of a cluster: servers.py ACCESS_JSON. Both end with this process, and when the file has gone.
 
 POST /token with a client's name and secret (Basic) gives a token, signed with RS256, for this client; GET /keys gives the key
-that the brokers check it by. Clients: "worker" with "worker-secret"; "forger" with the same secret, whose tokens are signed with
-another key; "astray", whose tokens are for another audience.
+that the brokers check it by. Clients: "worker" with "worker-secret"; with the same secret "forger", whose tokens are signed with
+another key, "astray", whose tokens are for another audience, and "brief", whose tokens are the worker's and hold for seconds.
+There is one scope, "kafka". The same is at another port over TLS, with the certificate of the brokers.
 """
 import base64
 import ctypes
 import http.server
 import json
 import signal
+import ssl
 import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes
@@ -22,7 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kafka_access import kerberos  # noqa: E402
 
 SECRET = "worker-secret"
-LIFETIME = 60  # s
+SCOPE = "kafka"
+LIFETIME, BRIEF_LIFETIME = 60, 10  # s
 PR_SET_PDEATHSIG = 1
 
 
@@ -41,22 +45,31 @@ def make_key():
 class TokenServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, port):
+    def __init__(self, port, keys):
         super().__init__(("127.0.0.1", port), Handler)
-        self.key, self.another_key = make_key(), make_key()
+        self.key, self.another_key = keys
 
     def keys(self):
         public = self.key.public_key().public_numbers()
         return {"keys": [{"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": number(public.n), "e": number(public.e)}]}
 
     def token(self, client):
-        now = int(time.time())
-        claims = {"iss": "laneway", "sub": client, "iat": now, "exp": now + LIFETIME,
+        """And for how long it holds."""
+        now, lifetime = int(time.time()), BRIEF_LIFETIME if client == "brief" else LIFETIME
+        claims = {"iss": "laneway", "sub": "worker" if client == "brief" else client, "iat": now, "exp": now + lifetime,
                   "aud": "elsewhere" if client == "astray" else "kafka"}
         parts = ({"alg": "RS256", "typ": "JWT", "kid": "1"}, claims)
         signed = ".".join(base64url(json.dumps(part).encode()) for part in parts)
         key = self.another_key if client == "forger" else self.key
-        return signed + "." + base64url(key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256()))
+        return signed + "." + base64url(key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())), lifetime
+
+
+def over_tls(server, file):
+    """`file`: its certificate with the key. A connection's handshake is its own thread's affair."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    return server
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -72,14 +85,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, self.server.keys())
 
     def do_POST(self):
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
         if self.path != "/token":
             return self.answer(404, {"error": "there is nothing here"})
         credentials = self.headers.get("Authorization", "").removeprefix("Basic ")
         client, _, secret = base64.b64decode(credentials).decode().partition(":")
         if secret != SECRET:
             return self.answer(401, {"error": "invalid_client", "error_description": "the secret is wrong"})
-        return self.answer(200, {"access_token": self.server.token(client), "token_type": "Bearer", "expires_in": LIFETIME})
+        if form.get("scope", [SCOPE]) != [SCOPE]:
+            return self.answer(400, {"error": "invalid_scope", "error_description": "there is no such scope"})
+        token, lifetime = self.server.token(client)
+        return self.answer(200, {"access_token": token, "token_type": "Bearer", "expires_in": lifetime})
 
 
 def end_with_parent():
@@ -93,7 +109,10 @@ def main():
     kdc = subprocess.Popen(kerberos.kdc_command(file.parent / "access" / "kdc.pid"), stdin=subprocess.DEVNULL,
                            stdout=sys.stderr, env=kerberos.environment(state["kerberos"]), preexec_fn=end_with_parent)
     try:
-        threading.Thread(target=TokenServer(state["token_port"]).serve_forever, daemon=True).start()
+        keys = make_key(), make_key()
+        for server in (TokenServer(state["token_port"], keys),
+                       over_tls(TokenServer(state["token_tls_port"], keys), state["certificates"]["broker_both"])):
+            threading.Thread(target=server.serve_forever, daemon=True).start()
         print("ready", flush=True)
         while file.exists() and kdc.poll() is None:
             time.sleep(1)

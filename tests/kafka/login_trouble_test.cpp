@@ -83,6 +83,25 @@ TEST_CASE("a listener that takes no login, another one, or one where none was gi
           "ssl"}});
 }
 
+TEST_CASE("a login that ends with its token, or with the connection, is told as that and not as refused") {
+  const std::string again =
+      "GroupCoordinator: 127.0.0.1:9094: SASL OAUTHBEARER mechanism handshake failed: Broker: Request not "
+      "valid in "
+      "current SASL state: broker's supported mechanisms:  (after 0ms in state AUTH_HANDSHAKE)";
+  check({{again.c_str(), "broker 127.0.0.1:9094 has ended the login, whose token expires",
+          "the token server"}});
+  for (const std::string words : {"GroupCoordinator: SASL GSSAPI mechanism handshake failed: Local: Broker "
+                                  "transport failure: broker's supported "
+                                  "mechanisms: (n/a) (after 0ms in state DOWN)",
+                                  "GroupCoordinator: SASL authentication error: SaslAuthenticateRequest "
+                                  "failed: Local: Broker transport failure "
+                                  "(after 0ms in state DOWN)"}) {
+    check({{words.c_str(), "broker GroupCoordinator has ended the connection during the login",
+            "tries again"}});
+    CHECK_FALSE(refused_by_broker(words));
+  }
+}
+
 TEST_CASE("a connection that a broker closes later, or where there is a login, is no sign of a missing one") {
   for (const std::string words :
        {"127.0.0.1:9092/1: Disconnected: connection closed by peer: receive 0 after POLLIN (after 12ms in "
@@ -95,25 +114,32 @@ TEST_CASE("a connection that a broker closes later, or where there is a login, i
 }
 
 TEST_CASE("a token that is not given, or not taken, is told with the keys to check") {
-  check({{"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"invalid_client\", \"error_description\": "
-          "\"wrong\"}",
-          "the token server refuses the client; ", "kafka.sasl.oauthbearer.client.secret"},
-         {"[thrd:background]: Failed to retrieve OIDC token from \"http://127.0.0.1:9/token\": Failed to "
-          "connect to "
-          "127.0.0.1 port 9 after 0 ms: Couldn't connect to server (-1)",
-          "the token server cannot be reached; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
-         {"Failed to acquire SASL OAUTHBEARER token: OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong "
-          "version number",
-          "the token server does not speak TLS as expected; ", "http or with https"},
-         {"Failed to acquire SASL OAUTHBEARER token: SSL certificate problem: unable to get local issuer "
-          "certificate",
-          "the certificate of the token server is refused; ", "kafka.https.ca.location"},
-         {"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"there is nothing here\"}",
-          "the token server gives no token; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
-         {"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: "
-          "{\"status\":\"invalid_token\"} (after "
-          "127ms in state AUTH_REQ)",
-          "broker 127.0.0.1:9094 refuses the token: ", "kafka.sasl.oauthbearer.token.endpoint.url"}});
+  check(
+      {{"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"invalid_client\", \"error_description\": "
+        "\"wrong\"}",
+        "the token server refuses the client; ", "kafka.sasl.oauthbearer.client.secret"},
+       {"[thrd:background]: Failed to retrieve OIDC token from \"http://127.0.0.1:9/token\": Failed to "
+        "connect to "
+        "127.0.0.1 port 9 after 0 ms: Couldn't connect to server (-1)",
+        "the token server cannot be reached; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
+       {"Failed to acquire SASL OAUTHBEARER token: OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong "
+        "version number",
+        "the token server does not speak TLS as expected; ", "http or with https"},
+       {"Failed to acquire SASL OAUTHBEARER token: SSL certificate problem: unable to get local issuer "
+        "certificate",
+        "the certificate of the token server is refused; ", "kafka.https.ca.location"},
+       {"Failed to acquire SASL OAUTHBEARER token: Operation timed out after 20001 milliseconds with 0 bytes "
+        "received",
+        "the token server cannot be reached; ", "until it expires"},
+       {"[thrd:background]: Failed to retrieve OIDC token from \"http://127.0.0.1:9/token\": {\"error\": "
+        "\"server_error\"} (500): retrying",
+        "the token server gives no token; ", "until it expires"},
+       {"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"there is nothing here\"}",
+        "the token server gives no token; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
+       {"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: "
+        "{\"status\":\"invalid_token\"} (after "
+        "127ms in state AUTH_REQ)",
+        "broker 127.0.0.1:9094 refuses the token: ", "kafka.sasl.oauthbearer.token.endpoint.url"}});
 }
 
 TEST_CASE("a ticket that Kerberos does not give is told with the keys to check") {
@@ -131,6 +157,23 @@ TEST_CASE("a ticket that Kerberos does not give is told with the keys to check")
            "kafkas/127.0.0.1@EXAMPLE.COM not found in Kerberos database) (after 6ms in state AUTH_REQ)")
               .c_str(),
           "Kerberos knows no principal kafkas/127.0.0.1@EXAMPLE.COM; ", "kafka.sasl.kerberos.service.name"}});
+  check({{(before + "Unspecified GSS failure.  Minor code may provide more information (Ticket expired) "
+                    "(after 4ms in state "
+                    "AUTH_REQ)")
+              .c_str(),
+          "the Kerberos ticket has expired, and no new one has come; ", "kafka.sasl.kerberos.keytab"}});
+  check(
+      {{"[thrd:GroupCoordinator]: GroupCoordinator/1: GSSAPI Error: Unspecified GSS failure.  Minor code may "
+        "provide "
+        "more information (Cannot contact any KDC for realm 'EXAMPLE.COM')",
+        "no KDC answers; ", "/etc/krb5.conf"}});
+  const std::string kinit =
+      "[thrd:main]: Kerberos ticket refresh failed: timeout 10 kinit -R -t \"/k\" -k \"w@EXAMPLE.COM\" || "
+      "timeout 10 "
+      "kinit -t \"/k\" -k \"w@EXAMPLE.COM\": exited with code ";
+  check({{(kinit + "124").c_str(), "kinit has brought no ticket: no KDC has answered in time; ",
+          "until it expires"},
+         {(kinit + "127").c_str(), "kinit is not installed; ", "krb5-user"}});
   check(
       {{"[thrd:main]: Kerberos ticket refresh failed: kinit -R -t \"/k\" -k w@EXAMPLE.COM || kinit -t \"/k\" "
         "-k "
@@ -168,6 +211,17 @@ TEST_CASE("a login that failed on this machine is not said to be refused by brok
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).text(),
              Catch::StartsWith("the brokers at kafka-1:9092 refuse the login of user worker: ") &&
                  Catch::EndsWith("(check kafka.sasl.mechanism, sasl.username and sasl.password)"));
+}
+
+TEST_CASE("a token server that is asked again is why brokers have not answered yet") {
+  ConnectionTrouble trouble(client_of("kafka-1:9092"));
+  trouble.logged(
+      "OIDC",
+      "[thrd:background]: Failed to retrieve OIDC token from \"http://t/token\": down (503): retrying");
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message,
+             Catch::StartsWith("no login at the brokers at kafka-1:9092: the token server gives no token; "));
+  trouble.answered();
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, !Catch::Contains("token"));
 }
 
 TEST_CASE("a certificate of the client that brokers refuse is described") {

@@ -43,3 +43,14 @@ TEST_CASE("text that is no statistics has fetched nothing, and says nothing of b
   }
   CHECK_FALSE(read_statistics(R"({"brokers":{"a":{"state":"CONNECT"}},"topics":{}})").connected);
 }
+
+TEST_CASE("the connection kept for a coordinator counts while the coordinator is known") {
+  const auto connected = [](const std::string& group) {
+    return read_statistics(
+               R"({"brokers":{"a":{"state":"DOWN"},"GroupCoordinator":{"state":"UP"}},"cgrp":{"state":")" +
+               group + R"("}})")
+        .connected;
+  };
+  CHECK(connected("up"));
+  CHECK_FALSE(connected("wait-coord"));
+}
