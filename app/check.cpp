@@ -1,3 +1,4 @@
+#include <chrono>
 #include <iostream>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "config/print.h"
 #include "handler/factory.h"
 #include "kafka/directory.h"
+#include "kafka/key_files.h"
 #include "service/process_limits.h"
 #include "telemetry/log.h"
 
@@ -17,6 +19,9 @@ namespace {
 
 /// What only the parts themselves can tell of their settings.
 std::vector<Error> errors_of_parts(const config::Config& config) {
+  auto files = kafka::check_key_files(config, std::chrono::system_clock::now());
+  for (const auto& warning : files.warnings) std::cerr << "warning: " << warning << '\n';
+  if (!files.errors.empty()) return files.errors;  // the client says less of the same
   std::vector<Error> errors;
   if (const auto client = kafka::check_settings(config.kafka); !client) errors.push_back(client.error());
   if (const auto handler = handler::check_handler(config); !handler) errors.push_back(handler.error());

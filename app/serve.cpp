@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <map>
 #include <optional>
 
 #include "admin/server.h"
@@ -14,6 +15,7 @@
 #include "app/signals.h"
 #include "app/watchdog.h"
 #include "kafka/directory.h"
+#include "kafka/key_files.h"
 #include "service/process_limits.h"
 #include "service/service.h"
 #include "telemetry/journal_entry.h"
@@ -69,16 +71,31 @@ std::vector<telemetry::Family> build_info() {
   return {telemetry::Family(telemetry::metric("build_info"), {std::move(sample)})};
 }
 
+/// Of the files as they are at the start: the clients read them then.
+std::vector<telemetry::Family> certificate_families(const std::map<std::string, double>& ends) {
+  std::vector<telemetry::Sample> samples;
+  for (const auto& [file, end] : ends) {
+    telemetry::Sample sample;
+    sample.labels = {{"file", file}};
+    sample.value = end;
+    samples.push_back(std::move(sample));
+  }
+  return {telemetry::Family(telemetry::metric("client_certificate_expiry_timestamp_seconds"),
+                            std::move(samples))};
+}
+
 using Reload = std::function<service::ControlAnswer(const char* by, bool dry_run)>;
 
-Result<std::unique_ptr<admin::Server>> start_admin(const config::Admin& settings, service::Service& service,
+Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config, service::Service& service,
                                                    const Reload& reload) {
+  const auto& settings = config.admin;
   if (!settings.enabled) return std::unique_ptr<admin::Server>();
   auto server = admin::Server::start(
       settings.listen,
       {.metrics =
-           [&service, aliases = settings.pool_aliases] {
-             return telemetry::render_metrics({build_info, [&service] { return service.families(); }},
+           [&service, ends = kafka::certificate_ends(config), aliases = settings.pool_aliases] {
+             return telemetry::render_metrics({build_info, [&ends] { return certificate_families(ends); },
+                                               [&service] { return service.families(); }},
                                               telemetry::series_per_family, aliases);
            },
        .live = [&service] { return service.live(); },
@@ -164,7 +181,7 @@ int serve_until_stopped(const config::Config& config, Serving serving) {
         stopper.stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
     });
   const Connected connected(serving.stop, stopper);
-  const auto admin = start_admin(config.admin, service, reload);
+  const auto admin = start_admin(config, service, reload);
   if (!admin) return cannot_start(admin.error(), watchdog, notifier);
   if (const auto started = service.start(); !started)
     return cannot_start(started.error(), watchdog, notifier);

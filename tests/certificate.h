@@ -38,6 +38,17 @@ class Certificate {
     const long size = BIO_get_mem_data(out.get(), &text);
     return {text, static_cast<std::size_t>(size)};
   }
+  /// Of the key; encrypted where there is a password.
+  std::string key_pem(const std::string& password = {}) const {
+    const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), BIO_free);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(password.data());
+    REQUIRE(PEM_write_bio_PrivateKey(out.get(), key(), password.empty() ? nullptr : EVP_aes_128_cbc(),
+                                     password.empty() ? nullptr : bytes, static_cast<int>(password.size()),
+                                     nullptr, nullptr) == 1);
+    char* text = nullptr;
+    const long size = BIO_get_mem_data(out.get(), &text);
+    return {text, static_cast<std::size_t>(size)};
+  }
   std::string der() const {
     unsigned char* bytes = nullptr;
     const int size = i2d_X509(x509(), &bytes);

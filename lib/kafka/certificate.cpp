@@ -1,7 +1,6 @@
 #include "kafka/certificate.h"
 
 #include <arpa/inet.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -9,12 +8,14 @@
 #include <ctime>
 #include <memory>
 
+#include "config/read_file.h"
+#include "kafka/key_material.h"
+
 namespace laneway::kafka {
 namespace {
 
 constexpr int most_names = 8;
 
-using CertificatePtr = std::unique_ptr<X509, decltype(&X509_free)>;
 using TextPtr = std::unique_ptr<BIO, decltype(&BIO_free)>;
 using NamesPtr = std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)>;
 
@@ -102,15 +103,21 @@ std::string certificate_problem(int error, int depth, std::string_view der) {
   }
 }
 
+std::string description_of(const X509& certificate, std::time_t now) {
+  const auto dates = dates_of(certificate);
+  const auto moment = std::chrono::system_clock::from_time_t(now);
+  const auto whose = "the certificate of " + text_of(X509_get_subject_name(&certificate)) + ", issued by " +
+                     text_of(X509_get_issuer_name(&certificate));
+  if (dates.begin > moment)
+    return whose + ", is not valid before " + text_of(X509_get0_notBefore(&certificate));
+  return whose + (dates.end <= moment ? ", which expired on " : ", valid until ") +
+         text_of(X509_get0_notAfter(&certificate));
+}
+
 std::string certificate_in(const std::string& file) {
-  const TextPtr text(BIO_new_file(file.c_str(), "r"), BIO_free);
-  const CertificatePtr certificate(text ? PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr) : nullptr,
-                                   X509_free);
-  if (!certificate) return "no certificate that can be read";
-  const auto* end = X509_get0_notAfter(certificate.get());
-  return "the certificate of " + text_of(X509_get_subject_name(certificate.get())) + ", issued by " +
-         text_of(X509_get_issuer_name(certificate.get())) +
-         (X509_cmp_current_time(end) < 0 ? ", which expired on " : ", valid until ") + text_of(end);
+  const auto text = config::read_file(file);
+  const auto certificate = text ? read_certificate(*text) : CertificatePtr(nullptr, X509_free);
+  return certificate ? description_of(*certificate, std::time(nullptr)) : "no certificate that can be read";
 }
 
 }  // namespace laneway::kafka

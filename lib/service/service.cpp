@@ -1,11 +1,13 @@
 #include "service/service.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "config/retry_topics.h"
 #include "handler/factory.h"
 #include "handler/forward_handler.h"
 #include "handler/produce_topics.h"
+#include "kafka/key_files.h"
 #include "service/forward_topics.h"
 #include "service/implementation.h"
 #include "service/lane_metrics.h"
@@ -60,6 +62,10 @@ Status Service::Implementation::prepare() {
   auto warnings = kafka::version_warnings(config.kafka);
   if (!warnings) return warnings.error();
   for (const auto& warning : *warnings) telemetry::warn("client version", {{"error", warning}});
+  // The brokers decide, by their own clocks.
+  const auto files = kafka::check_key_files(config, std::chrono::system_clock::now());
+  for (const auto& error : files.errors) telemetry::warn("certificates and keys", {{"error", error.text()}});
+  for (const auto& warning : files.warnings) telemetry::warn("certificates and keys", {{"error", warning}});
   return {};
 }
 

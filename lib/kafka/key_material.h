@@ -1,0 +1,40 @@
+// Private keys, certificates and key stores as OpenSSL reads them. Private to this folder. Pure.
+#pragma once
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <string>
+
+namespace laneway::kafka {
+
+using CertificatePtr = std::unique_ptr<X509, decltype(&X509_free)>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+
+/// The first one in PEM; nullptr where there is none.
+CertificatePtr read_certificate(const std::string& pem);
+/// The same of a private key; nullptr also where the password is not the key's.
+KeyPtr read_key(const std::string& pem, const std::string& password);
+bool belong_together(X509& certificate, EVP_PKEY& key);
+
+enum class KeyStoreFailure : std::uint8_t { none, no_key_store, wrong_password, unreadable };
+struct KeyStore {
+  KeyStoreFailure failure = KeyStoreFailure::none;
+  CertificatePtr certificate{nullptr, X509_free};  ///< with a key, where there is no failure
+};
+/// PKCS#12.
+KeyStore open_key_store(const std::string& content, const std::string& password);
+
+struct CertificateDates {
+  std::chrono::system_clock::time_point begin, end;
+};
+CertificateDates dates_of(const X509& certificate);
+
+/// Whose it is, who issued it, and until when it is valid, was, or from when on.
+std::string description_of(const X509& certificate, std::time_t now);
+
+}  // namespace laneway::kafka
