@@ -200,6 +200,16 @@ constexpr ClientKey keys_of_producers[] = {
            "how long records without a key stay with one partition"),
 };
 
+/// What a file or an editor puts there, and nobody means.
+std::optional<std::string> objection_to_text(const ClientKey& key, std::string_view value) {
+  if (value.find('\0') != value.npos) return "it holds a zero byte";
+  if (value.starts_with("\xef\xbb\xbf")) return "it begins with a byte order mark";
+  if (key.name.ends_with(".pem")) return std::nullopt;
+  if (value.find_first_of("\r\n") != value.npos) return "it holds a line break";
+  if (!key.secret && (value.front() == ' ' || value.back() == ' ')) return "it begins or ends with a blank";
+  return std::nullopt;
+}
+
 }  // namespace
 
 ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSettings& own) {
@@ -248,13 +258,12 @@ std::optional<std::string> ClientKey::objection(std::string_view value) const {
   if (value.empty()) return "it is empty";
   if (type == Type::flag) return unless(lower(value) == "true" || lower(value) == "false");
   if (type == Type::choice) {
-    const auto allowed = split(lower(choices), " ");
-    return unless(std::find(allowed.begin(), allowed.end(), lower(value)) != allowed.end());
+    const bool exact =
+        lower(choices) != choices;  // those of SASL's mechanisms, which the library compares by case
+    const auto allowed = split(choices, " ");
+    return unless(std::find(allowed.begin(), allowed.end(), exact ? value : lower(value)) != allowed.end());
   }
-  if (type == Type::text) {
-    if (value.find('\0') == value.npos) return std::nullopt;
-    return "it holds a zero byte";
-  }
+  if (type == Type::text) return objection_to_text(*this, value);
   std::int64_t number = 0;
   const auto* end = value.data() + value.size();
   const auto [rest, failure] = std::from_chars(value.data(), end, number);

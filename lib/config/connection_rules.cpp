@@ -29,7 +29,9 @@ std::string server_problem(std::string_view server, const std::string& protocol)
   if (server.find('@') != server.npos) return "a user or a password does not belong here";
   const auto shown = in_quotes(server);
   if (const auto at = server.find("://"); at != server.npos) {
-    if (lower(server.substr(0, at)) != protocol)
+    const auto scheme = lower(server.substr(0, at));
+    if (scheme == "http" || scheme == "https") return shown + ": brokers are no web servers";
+    if (scheme != protocol)
       return shown + " begins with another protocol than security.protocol, which is " + protocol;
     server.remove_prefix(at + 3);
   }
@@ -88,23 +90,54 @@ void check_mechanism(const Connection& connection, std::vector<ConnectionProblem
                         {}});
 }
 
+constexpr const char* user_hint =
+    "PLAIN and SCRAM need sasl.username and sasl.password, or sasl.password_file";
+constexpr const char* ticket_hint =
+    "kinit is run with it; sasl.kerberos.min.time.before.relogin: 0 where others keep a ticket fresh";
+constexpr const char* token_hint = "tokens are fetched from a token server: docs/access.md";
+
+struct Needed {
+  std::vector<std::string> keys;
+  std::string hint;
+};
+
+Needed needed_by(const std::string& mechanism, const ClientSettings& client) {
+  if (mechanism == "plain" || mechanism.starts_with("scram-"))
+    return {{"sasl.username", "sasl.password"}, user_hint};
+  if (mechanism == "gssapi" && value_of(client, "sasl.kerberos.min.time.before.relogin") != "0")
+    return {{"sasl.kerberos.keytab"}, ticket_hint};
+  if (mechanism != "oauthbearer" || value_of(client, "enable.sasl.oauthbearer.unsecure.jwt") == "true")
+    return {};
+  if (value_of(client, "sasl.oauthbearer.method") != "oidc")
+    return {{"sasl.oauthbearer.method: oidc"}, token_hint};
+  return {
+      {"sasl.oauthbearer.token.endpoint.url", "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret"},
+      token_hint};
+}
+
 void check_login(const Connection& connection, std::vector<ConnectionProblem>& problems) {
-  if (!protocol_of(connection.all).starts_with("sasl_")) return;
-  const auto mechanism =
-      value_of(connection.all, "sasl.mechanism") + value_of(connection.all, "sasl.mechanisms");
-  if (mechanism != "plain" && !mechanism.starts_with("scram-")) return;
+  const auto& all = connection.all;
+  if (!protocol_of(all).starts_with("sasl_")) return;
+  const auto mechanism = value_of(all, "sasl.mechanism") + value_of(all, "sasl.mechanisms");
+  if (mechanism.empty() && (all.contains("sasl.username") || all.contains("sasl.password"))) {
+    problems.push_back({{"sasl.username", "sasl.password", "security.protocol"},
+                        "sasl.mechanism is missing, and without it the login is by Kerberos",
+                        "sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
+                        "sasl.mechanism"});
+    return;
+  }
   const bool taken_over =
       !connection.own.contains("sasl.mechanism") && !connection.own.contains("sasl.mechanisms");
-  for (const std::string key : {"sasl.username", "sasl.password"})
-    if (!connection.all.contains(key))
-      problems.push_back(
-          {{"sasl.mechanism", "sasl.mechanisms"},
-           key + " is missing",
-           taken_over
-               ? "the credentials of kafka are not shown to other brokers: give those of this cluster, "
-                 "sasl.username and sasl.password_file"
-               : "PLAIN and SCRAM need sasl.username and sasl.password, or sasl.password_file",
-           key});
+  const auto needed = needed_by(mechanism.empty() ? "gssapi" : mechanism, all);
+  for (const auto& key : needed.keys)
+    if (!all.contains(key))
+      problems.push_back({{"sasl.mechanism", "sasl.mechanisms", "security.protocol"},
+                          key + " is missing",
+                          taken_over && !mechanism.empty() && needed.hint == user_hint
+                              ? "the credentials of kafka are not shown to other brokers: give those of this "
+                                "cluster, sasl.username and sasl.password_file"
+                              : needed.hint,
+                          key});
 }
 
 void check_insecure(const Connection& connection, std::vector<ConnectionProblem>& problems) {

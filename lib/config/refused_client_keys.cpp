@@ -9,6 +9,7 @@ constexpr std::string_view commits = "laneway commits by itself what has been pr
 constexpr std::string_view fetching = "laneway sizes what is fetched for all partitions together";
 constexpr std::string_view runs_code = "it would run code inside laneway";
 constexpr std::string_view no_producer = "it is a producer's key and laneway only consumes";
+constexpr std::string_view of_java = "it is a key of Kafka's Java clients";
 constexpr std::string_view own_callback = "it is set by a program, not in a file";
 
 constexpr RefusedClientKey refused[] = {
@@ -35,6 +36,11 @@ constexpr RefusedClientKey refused[] = {
     {"builtin.features", "it only tells what the library was built with", "laneway version"},
     {"sasl.kerberos.kinit.cmd", "it would run a shell command",
      "a ticket kept fresh outside, by k5start for one"},
+    {"sasl.jaas.config", of_java,
+     "sasl.username and sasl.password_file, or those of the mechanism (docs/access.md)"},
+    {"sasl.login.*", of_java, "sasl.oauthbearer.method: oidc (docs/access.md)"},
+    {"ssl.truststore.*", of_java, "ssl.ca.location, a file of PEM"},
+    {"ssl.keystore.type", of_java, "ssl.keystore.location for PKCS#12, ssl.certificate.location for PEM"},
     {"plugin.library.paths", runs_code, ""},
     {"interceptors", own_callback, ""},
     {"ssl.engine.*", runs_code, "ssl.key.location"},

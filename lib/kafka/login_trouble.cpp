@@ -28,10 +28,14 @@ std::optional<std::string> token_trouble(std::string_view words) {
            "kafka.sasl.oauthbearer.client.secret";
   if (has(words, "invalid_scope"))
     return "the token server refuses the scope; check kafka.sasl.oauthbearer.scope";
-  if (has(words, "SSL certificate problem") || has(words, "SSL: no alternative certificate"))
-    return "the certificate of the token server is refused; name the file with its authority in "
-           "kafka.https.ca.location, and its host as its certificate does in "
-           "kafka.sasl.oauthbearer.token.endpoint.url";
+  if (has(words, "certificate has expired"))
+    return "the certificate of the token server has expired; renew it there";
+  if (has(words, "no alternative certificate"))
+    return "the certificate of the token server is for another host than the one in " +
+           std::string(token_url);
+  if (has(words, "SSL certificate problem"))
+    return "the certificate of the token server is refused; name the file of its authority in "
+           "kafka.https.ca.location";
   if (has(words, "SSL") || has(words, "wrong version number"))
     return "the token server does not speak TLS as expected; check whether "
            "kafka.sasl.oauthbearer.token.endpoint.url has to begin with http or with https";
@@ -100,8 +104,12 @@ std::optional<std::string> credentials_trouble(std::string_view words, const std
   const std::string check =
       " refuses the user or the password; check kafka.sasl.username and kafka.sasl.password";
   if (has(words, "Invalid username or password")) return broker + check;
-  if (const auto mechanism = after(words, "invalid credentials with SASL mechanism ", " ");
-      !mechanism.empty())
+  const auto mechanism = after(words, "invalid credentials with SASL mechanism ", " ");
+  if (mechanism == "GSSAPI")
+    return broker +
+           " refuses the Kerberos ticket: its key table does not hold the key that the KDC has for "
+           "it, or its clock differs; the broker's log says which";
+  if (!mechanism.empty())
     return broker + check + ", and that the user has a password for " + std::string(mechanism) +
            " (each mechanism has its own)";
   if (has(words, "invalid_token"))

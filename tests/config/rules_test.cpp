@@ -231,9 +231,9 @@ TEST_CASE("servers that the client would look for in vain are refused") {
   CHECK(with_servers("SSL://a:1", ", security.protocol: ssl").empty());
   const std::string at = "f.yaml:1:29: kafka.bootstrap.servers: ";
   const std::string hint = " (host:port, separated by commas)\n";
-  CHECK(with_servers(" ,") == at + "no broker is named" + hint);
+  CHECK(with_servers(",") == at + "no broker is named" + hint);
   CHECK(with_servers("a:99999") == at + "\"a:99999\" has no port from 1 to 65535 behind its colon" + hint);
-  CHECK(with_servers("http://a:80")
+  CHECK(with_servers("kafka://a:80")
             .find("begins with another protocol than security.protocol, which is plaintext") !=
         std::string::npos);
   for (const char* wrong : {"a:0", "a:x", "a:", "a:1b", "a:1;b:1", "a:1 b:1", "a:1/x", "[::1]:0"}) {
@@ -335,6 +335,48 @@ TEST_CASE("PLAIN and SCRAM need a user and a password") {
   CHECK(with(sasl + "  sasl.password: x\n").empty());
   CHECK(with(sasl + "  sasl.password: x\n  sasl.mechanisms: PLAIN\n").find("are the same key") !=
         std::string::npos);
+}
+
+TEST_CASE("a login without its mechanism, or without what the mechanism needs, is refused with the key") {
+  const std::string sasl = "  security.protocol: sasl_ssl\n";
+  CHECK(with(sasl + "  sasl.username: me\n  sasl.password: x\n") ==
+        "f.yaml:7:18: kafka.sasl.username: kafka.sasl.mechanism is missing, and without it the login is by "
+        "Kerberos "
+        "(sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512)\n");
+  CHECK(with(sasl).find("kafka.security.protocol: kafka.sasl.kerberos.keytab is missing") !=
+        std::string::npos);
+  CHECK(with(sasl + "  sasl.mechanism: GSSAPI\n").find("sasl.kerberos.keytab is missing") !=
+        std::string::npos);
+  CHECK(with(sasl + "  sasl.mechanism: GSSAPI\n  sasl.kerberos.min.time.before.relogin: 0\n").empty());
+  const auto token = sasl + "  sasl.mechanism: OAUTHBEARER\n";
+  CHECK(with(token).find("kafka.sasl.oauthbearer.method: oidc is missing") != std::string::npos);
+  const auto oidc = token + "  sasl.oauthbearer.method: oidc\n  sasl.oauthbearer.token.endpoint.url: u\n";
+  CHECK(with(oidc).find("sasl.oauthbearer.client.id is missing") != std::string::npos);
+  CHECK(with(oidc + "  sasl.oauthbearer.client.id: i\n").find("sasl.oauthbearer.client.secret is missing") !=
+        std::string::npos);
+  CHECK(with(oidc + "  sasl.oauthbearer.client.id: i\n  sasl.oauthbearer.client.secret: s\n").empty());
+}
+
+TEST_CASE("what a file, an editor or a Java client's settings put into a login is refused") {
+  const std::string sasl = "  security.protocol: sasl_ssl\n  sasl.username: me\n  sasl.password: x\n";
+  CHECK(with(sasl + "  sasl.mechanism: scram-sha-512\n")
+            .find("found \"scram-sha-512\" (expected one of PLAIN, SCRAM-") != std::string::npos);
+  const std::string plain = "  security.protocol: sasl_ssl\n  sasl.mechanism: PLAIN\n";
+  CHECK(with(plain + "  sasl.username: \"me \"\n  sasl.password: x\n").find("begins or ends with a blank") !=
+        std::string::npos);
+  CHECK(with(plain + "  sasl.username: me\n  sasl.password: \"x\\n\"\n").find("it holds a line break") !=
+        std::string::npos);
+  CHECK(with(plain + "  sasl.username: me\n  sasl.password: \"\\uFEFFx\"\n").find("byte order mark") !=
+        std::string::npos);
+  CHECK(
+      with(sasl + "  sasl.mechanism: PLAIN\n  sasl.jaas.config: x\n").find("a key of Kafka's Java clients") !=
+      std::string::npos);
+}
+
+TEST_CASE("brokers are not named by the address of a web server") {
+  const auto said =
+      errors_of("kafka: { bootstrap.servers: \"https://b:9093\", group.id: g }\ntopics: [t]\nhandler: log\n");
+  CHECK(said.find("brokers are no web servers (host:port") != std::string::npos);
 }
 
 TEST_CASE("TLS without checks needs an explicit word") {

@@ -167,6 +167,16 @@ TEST_CASE("a ticket that Kerberos does not give is told with the keys to check")
         "provide "
         "more information (Cannot contact any KDC for realm 'EXAMPLE.COM')",
         "no KDC answers; ", "/etc/krb5.conf"}});
+  check({{(before + "Unspecified GSS failure.  Minor code may provide more information (Clock skew too "
+                    "great) (after 2ms in "
+                    "state AUTH_REQ)")
+              .c_str(),
+          "the clocks of this machine and of the KDC or the broker differ; ", "set them right"}});
+  check(
+      {{"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: Authentication failed during "
+        "authentication due to invalid credentials with SASL mechanism GSSAPI (after 313ms in state "
+        "AUTH_REQ)",
+        "broker 127.0.0.1:9094 refuses the Kerberos ticket: ", "key table"}});
   const std::string kinit =
       "[thrd:main]: Kerberos ticket refresh failed: timeout 10 kinit -R -t \"/k\" -k \"w@EXAMPLE.COM\" || "
       "timeout 10 "
