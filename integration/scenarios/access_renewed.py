@@ -1,6 +1,8 @@
 """Tokens and tickets run out while the service works: they are renewed without a word, and a token server or a KDC that fails
 meanwhile is told, and costs nothing once it works again. The brokers ask for a login again every few seconds.
 """
+import signal
+
 import harness
 from access_logins import Logins, old_client
 from access_servers import Kdc, TokenDoor
@@ -48,11 +50,11 @@ def with_tokens(run, logins, name):
     return door, Row(run, name, {**logins.token("brief", url=door.url), "bootstrap.servers": logins.listeners["REAUTH"]})
 
 
-def with_tickets(run, logins, name):
+def with_tickets(run, logins, name, **changes):
     folder = run.folder / name
     folder.mkdir()
     kdc = Kdc(folder, logins.kerberos)
-    kafka = logins.ticket(**{"bootstrap.servers": logins.listeners["REAUTH"], "sasl.kerberos.min.time.before.relogin": 2000})
+    kafka = logins.ticket(**{"bootstrap.servers": logins.listeners["REAUTH"], "sasl.kerberos.min.time.before.relogin": 2000, **changes})
     return kdc, Row(run, name, kafka, kdc.environment(folder / "tickets"))
 
 
@@ -119,8 +121,19 @@ def a_kdc_that_is_down(run, logins):
         row.judge()
 
 
+def a_kdc_that_hangs(run, logins):
+    # A login that was under way when the ticket ran out is waited for so long.
+    kdc, row = with_tickets(run, logins, "kdc-hangs", **{"socket.timeout.ms": 10000})
+    with kdc, row:
+        kdc.process.send_signal(signal.SIGSTOP)
+        told(row.service, "no KDC has answered in time")
+        kdc.process.send_signal(signal.SIGCONT)
+        row.goes_on()
+        row.judge()
+
+
 TOKENS = (tokens_are_renewed, a_token_server_that_answers_500, a_token_server_that_is_down, a_token_server_that_hangs)
-TICKETS = (tickets_are_renewed, a_kdc_that_is_down)
+TICKETS = (tickets_are_renewed, a_kdc_that_is_down, a_kdc_that_hangs)
 
 
 def scenario(run):
