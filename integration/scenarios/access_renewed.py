@@ -71,8 +71,9 @@ def a_token_server_that_answers_500(run, logins):
     door, row = with_tokens(run, logins, "fails")
     with row:
         door.become("fail")
-        told(row.service, "gives no token")
+        wait_until("it was asked", lambda: door.failed)
         door.become("work")
+        told(row.service, "gives no token")
         row.goes_on()
         row.judge()
         expect(MISREAD not in row.service.log, "the answer after a failed one was not understood")
