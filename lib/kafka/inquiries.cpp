@@ -23,6 +23,8 @@ constexpr Duration silence = seconds(2);
 /// Who leads the partitions of a topic is not asked more often.
 constexpr Duration search_interval = seconds(1);
 constexpr std::int32_t no_leader = -1;
+/// The client goes through all of them for each of them.
+constexpr std::size_t most_together = 500;
 
 /// Also that of a single partition: the offset of one whose transaction is under way is not known yet, and
 /// must not be taken for none.
@@ -49,15 +51,15 @@ rd_kafka_resp_err_t ask_leaders(rd_kafka_t* handle, const std::string& name, Met
 
 /// `which`: RD_KAFKA_OFFSET_BEGINNING or _END. rd_kafka_query_watermark_offsets would not do: before 2.3.0 it
 /// waits for a leader that is silent as long as a connection may be (socket.timeout.ms, a minute).
-rd_kafka_resp_err_t ask_bound(rd_kafka_t* handle, const TopicPartition& partition, std::int64_t which,
-                              Duration slice, std::int64_t& bound) {
-  const ListPtr list = to_list({partition});
-  list->elems[0].offset = which;
-  const auto code = rd_kafka_offsets_for_times(handle, list.get(), to_ms(slice));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return code;
-  bound = list->elems[0].offset;
-  if (list->elems[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return list->elems[0].err;
-  return bound < 0 ? RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE : RD_KAFKA_RESP_ERR_NO_ERROR;
+rd_kafka_resp_err_t ask_bounds(rd_kafka_t* handle, rd_kafka_topic_partition_list_t& list, std::int64_t which,
+                               Duration slice) {
+  for (int i = 0; i < list.cnt; ++i) list.elems[i].offset = which;
+  return rd_kafka_offsets_for_times(handle, &list, to_ms(slice));
+}
+
+rd_kafka_resp_err_t error_of(const rd_kafka_topic_partition_t& bound) {
+  if (bound.err != RD_KAFKA_RESP_ERR_NO_ERROR) return bound.err;
+  return bound.offset < 0 ? RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE : RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 bool is_silence(rd_kafka_resp_err_t code) {
@@ -100,8 +102,9 @@ void Inquiries::ask_committed(std::uint64_t request, std::vector<TopicPartition>
 void Inquiries::ask_log(const TopicPartition& partition, bool find_leader) {
   {
     MutexLock lock(mutex_);
-    const auto [question, is_new] = asked_.emplace(partition, find_leader);
-    question->second = question->second || find_leader;
+    const auto [question, is_new] = asked_.emplace(partition, Manner{find_leader, most_together});
+    auto& manner = question->second;
+    manner.find_leader = manner.find_leader || find_leader;
     if (!is_new) return;
     log_questions_.push_back(partition);
   }
@@ -113,16 +116,34 @@ void Inquiries::set_leaders(std::map<TopicPartition, std::int32_t> leaders) {
   leaders_ = std::move(leaders);
 }
 
-std::int32_t Inquiries::leader_of(const TopicPartition& partition) {
-  MutexLock lock(mutex_);
+std::int32_t Inquiries::leader_of(const TopicPartition& partition) const {
   const auto found = leaders_.find(partition);
   return found == leaders_.end() ? no_leader : found->second;
 }
 
+bool Inquiries::alike(const TopicPartition& partition, std::int32_t leader, const Manner& manner) const {
+  const auto& other = asked_.at(partition);
+  return !other.find_leader && other.together == manner.together && leader_of(partition) == leader;
+}
+
+/// The first one, with those of the same leader as far as the leader is known.
 Inquiries::LogQuestion Inquiries::next_log_question() {
-  const auto question = asked_.extract(log_questions_.front());
+  const auto first = asked_.extract(log_questions_.front());
   log_questions_.pop_front();
-  return {question.key(), question.mapped()};
+  LogQuestion question{{first.key()}, leader_of(first.key()), first.mapped()};
+  const auto& manner = question.manner;
+  if (manner.find_leader || question.leader == no_leader) return question;
+  std::deque<TopicPartition> others;
+  for (auto& partition : log_questions_) {
+    if (question.partitions.size() < manner.together && alike(partition, question.leader, manner)) {
+      asked_.erase(partition);
+      question.partitions.push_back(std::move(partition));
+    } else {
+      others.push_back(std::move(partition));
+    }
+  }
+  log_questions_ = std::move(others);
+  return question;
 }
 
 void Inquiries::run() {
@@ -146,31 +167,62 @@ void Inquiries::run() {
 }
 
 void Inquiries::answer(const LogQuestion& question) {
-  LogBounds bounds;
-  auto error = question.find_leader ? find_leaders(question.partition.topic) : std::string();
-  if (error.empty())
-    error = ask_leader(question.partition, question.find_leader ? longest_request : one_request, bounds);
+  if (!question.manner.find_leader) return ask_leader(question);
+  const auto error = find_leaders(question.partitions.front().topic);
+  if (!error.empty()) return note_error(question, error);
+  ask_again(question, {false, most_together});
+}
+
+/// Behind all that wait.
+void Inquiries::ask_again(const LogQuestion& question, const Manner& manner) {
   MutexLock lock(mutex_);
-  auto& answer = log_answers_[question.partition];
+  for (const auto& partition : question.partitions)
+    if (asked_.emplace(partition, manner).second) log_questions_.push_back(partition);
+}
+
+void Inquiries::note(const TopicPartition& partition, LogBounds bounds, std::string error) {
+  auto& answer = log_answers_[partition];
   ++answer.number;
   if (error.empty()) answer.bounds = bounds;
   answer.error = std::move(error);
 }
 
-/// Why there is no answer; empty: there is one.
-std::string Inquiries::ask_leader(const TopicPartition& partition, Duration slice, LogBounds& bounds) {
-  const auto leader = leader_of(partition);
-  if (const auto silent = silent_until_.find(leader); silent != silent_until_.end()) {
-    if (SteadyClock::now() < silent->second) return "broker " + std::to_string(leader) + " does not answer";
-    silent_until_.erase(silent);
-  }
-  const auto deadline = Deadline::in(slice);
-  auto code = ask_bound(handle_, partition, RD_KAFKA_OFFSET_END, slice, bounds.end);
+void Inquiries::note_error(const LogQuestion& question, const std::string& error) {
+  MutexLock lock(mutex_);
+  for (const auto& partition : question.partitions) note(partition, {}, error);
+}
+
+/// Empty: it may be asked.
+std::string Inquiries::silence_of(std::int32_t leader) {
+  const auto silent = silent_until_.find(leader);
+  if (silent == silent_until_.end()) return {};
+  if (SteadyClock::now() < silent->second) return "broker " + std::to_string(leader) + " does not answer";
+  silent_until_.erase(silent);
+  return {};
+}
+
+/// A leader that refuses the whole question because of one of the partitions is asked about half of them.
+void Inquiries::ask_leader(const LogQuestion& question) {
+  if (const auto silent = silence_of(question.leader); !silent.empty()) return note_error(question, silent);
+  const auto deadline = Deadline::in(longest_request);
+  const ListPtr ends = to_list(question.partitions);
+  const ListPtr starts = to_list(question.partitions);
+  auto code = ask_bounds(handle_, *ends, RD_KAFKA_OFFSET_END, deadline.left());
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-    code = ask_bound(handle_, partition, RD_KAFKA_OFFSET_BEGINNING, deadline.left(), bounds.start);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-  if (is_silence(code) && leader != no_leader) silent_until_[leader] = SteadyClock::now() + silence;
-  return error_text(code);
+    code = ask_bounds(handle_, *starts, RD_KAFKA_OFFSET_BEGINNING, deadline.left());
+  if (is_silence(code)) {
+    if (question.leader != no_leader) silent_until_[question.leader] = SteadyClock::now() + silence;
+  } else if (code != RD_KAFKA_RESP_ERR_NO_ERROR && question.partitions.size() > 1) {
+    return ask_again(question, {false, question.partitions.size() / 2});
+  }
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return note_error(question, error_text(code));
+  MutexLock lock(mutex_);
+  for (std::size_t i = 0; i < question.partitions.size(); ++i) {
+    auto refused = error_of(ends->elems[i]);
+    if (refused == RD_KAFKA_RESP_ERR_NO_ERROR) refused = error_of(starts->elems[i]);
+    note(question.partitions[i], {starts->elems[i].offset, ends->elems[i].offset},
+         refused == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : error_text(refused));
+  }
 }
 
 /// As some broker says now.

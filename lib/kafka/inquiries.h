@@ -1,9 +1,11 @@
 // The thread on which a Consumer makes the requests that the client library offers only in blocking form.
 // Private to this folder.
 //
-// A leader that does not answer keeps nobody else waiting for long: a question takes a slice of time at most,
-// and once a leader was silent, questions to the same leader are answered with that at once for a while. So
-// the others wait for one slice now and then, however many partitions a silent leader has.
+// Questions to the same leader are asked together: an idle leader answers late, because a fetch that waits
+// for records goes first. A leader that does not answer keeps nobody else waiting for long: a question takes
+// a slice of time at most, and once a leader was silent, questions to the same leader are answered with that
+// at once for a while. So the others wait for one slice now and then, however many partitions a silent leader
+// has.
 //
 // Threads: everything else comes from the consumer loop; answers are handed to `on_answer` on the thread of
 // this class. The destructor, which joins, waits for one slice at most (1.5 s, and while committed offsets
@@ -46,17 +48,28 @@ class Inquiries {
     std::vector<TopicPartition> partitions;
     TimePoint until;
   };
-  struct LogQuestion {
-    TopicPartition partition;
+  struct Manner {
     bool find_leader;
+    std::size_t together;  ///< Partitions of one leader that are asked about at once, at most.
+  };
+  struct LogQuestion {
+    std::vector<TopicPartition> partitions;
+    std::int32_t leader;
+    Manner manner;
   };
   void run() EXCLUDES(mutex_);
   Committed answer(const Question& question) EXCLUDES(mutex_);
   LogQuestion next_log_question() REQUIRES(mutex_);
+  bool alike(const TopicPartition& partition, std::int32_t leader, const Manner& manner) const
+      REQUIRES(mutex_);
   void answer(const LogQuestion& question) EXCLUDES(mutex_);
-  std::string ask_leader(const TopicPartition& partition, Duration slice, LogBounds& bounds) EXCLUDES(mutex_);
+  void ask_again(const LogQuestion& question, const Manner& manner) EXCLUDES(mutex_);
+  void ask_leader(const LogQuestion& question) EXCLUDES(mutex_);
+  std::string silence_of(std::int32_t leader);
+  void note(const TopicPartition& partition, LogBounds bounds, std::string error) REQUIRES(mutex_);
+  void note_error(const LogQuestion& question, const std::string& error) EXCLUDES(mutex_);
   std::string find_leaders(const std::string& topic) EXCLUDES(mutex_);
-  std::int32_t leader_of(const TopicPartition& partition) EXCLUDES(mutex_);
+  std::int32_t leader_of(const TopicPartition& partition) const REQUIRES(mutex_);
   bool stopping() EXCLUDES(mutex_);
 
   rd_kafka_s* const handle_;
@@ -65,7 +78,7 @@ class Inquiries {
   Condition changed_;
   std::deque<Question> questions_ GUARDED_BY(mutex_);
   std::deque<TopicPartition> log_questions_ GUARDED_BY(mutex_);
-  std::map<TopicPartition, bool> asked_ GUARDED_BY(mutex_);  // those of log_questions_: find_leader
+  std::map<TopicPartition, Manner> asked_ GUARDED_BY(mutex_);  // those of log_questions_
   std::map<TopicPartition, std::int32_t> leaders_ GUARDED_BY(mutex_);
   std::map<TopicPartition, LogAnswer> log_answers_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;

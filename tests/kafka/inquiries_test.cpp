@@ -21,7 +21,7 @@ constexpr std::int32_t silent_broker = 2;
 constexpr int turns = 5;
 
 struct SilentLeader {
-  SilentLeader() {
+  explicit SilentLeader(std::uint32_t fetch_wait_ms = 100) {
     auto started = EmbeddedCluster::start(2);
     REQUIRE(started);
     cluster = std::move(started).value();
@@ -31,7 +31,7 @@ struct SilentLeader {
     const ClientSettings settings{{"bootstrap.servers", {cluster->bootstrap(), "", false}},
                                   {"group.id", {"orders", "", false}},
                                   {"socket.timeout.ms", {"300000", "", false}}};
-    auto created = Consumer::create(settings, {.statistics_ms = 100}, [] {});
+    auto created = Consumer::create(settings, {.fetch_wait_ms = fetch_wait_ms, .statistics_ms = 100}, [] {});
     REQUIRE(created);
     consumer = std::move(created).value();
     std::vector<CommittedOffset> all;
@@ -95,7 +95,26 @@ struct SilentLeader {
   std::vector<std::unique_ptr<PartitionQueue>> queues;
 };
 
+/// As the consumers of many partitions fetch.
+struct LongFetches : SilentLeader {
+  LongFetches() : SilentLeader(500) {}
+
+  bool all_heard() {
+    for (const auto* some : {&healthy, &silent})
+      for (const auto& partition : *some)
+        if (const auto answer = consumer->log_answer(partition); answer.number == 0 || !answer.error.empty())
+          return false;
+    return true;
+  }
+};
+
 }  // namespace
+
+TEST_CASE_METHOD(LongFetches, "leaders whose fetches wait for records are heard, whatever the partitions") {
+  for (const auto* some : {&healthy, &silent})
+    for (const auto& partition : *some) consumer->ask_log(partition, partition.partition % 2 == 0);
+  CHECK(eventually([&] { return all_heard(); }));
+}
 
 TEST_CASE_METHOD(SilentLeader, "partitions whose leader hangs keep the questions of others no time waiting") {
   REQUIRE(cluster->set_latency(silent_broker, 600000));
