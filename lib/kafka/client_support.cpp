@@ -2,15 +2,23 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "config/text.h"
+#include "kafka/group_protocol.h"
 
 namespace laneway::kafka {
 namespace {
 
-constexpr int scram_mended = 0x020601ff;  // its issue 4895
+constexpr int with_queue_backoff = 0x020200ff;
+constexpr int scram_mended = 0x020601ff;        // its issue 4895
+constexpr int cooperative_mended = 0x020601ff;  // 4381, 4528 and 4800
+constexpr int with_consumer_protocol = 0x020c00ff;
+constexpr int rejoin_mended = 0x020f00ff;  // 5541
+// Releases that stop consumers: an assertion, and a loop of new beginnings.
+constexpr int unusable[] = {0x020500ff, 0x020a00ff};
 
 std::string name_of(const ClientLibrary& client) {
   const auto part = [&](int shift) { return std::to_string(client.version >> shift & 0xff); };
@@ -40,18 +48,14 @@ Error refusal(const config::ClientSetting& setting, const char* key, const std::
           remedy + ", or build laneway with -DLANEWAY_LIBRDKAFKA=bundled"};
 }
 
-}  // namespace
-
-ClientLibrary linked_client() {
-  std::array<char, 512> features{};
-  std::size_t size = features.size();
-  rd_kafka_conf_t* conf = rd_kafka_conf_new();
-  const bool known = rd_kafka_conf_get(conf, "builtin.features", features.data(), &size) == RD_KAFKA_CONF_OK;
-  rd_kafka_conf_destroy(conf);
-  return {rd_kafka_version(), known ? features.data() : ""};
+std::optional<Error> unsupported_protocol(const ClientSettings& settings, const ClientLibrary& client) {
+  if (!brokers_distribute(settings) || client.version >= with_consumer_protocol) return std::nullopt;
+  return refusal(settings.at("group.protocol"), "group.protocol",
+                 name_of(client) + " cannot take part in consumer groups of this protocol",
+                 "link librdkafka 2.12.0 or newer, set group.protocol: classic");
 }
 
-std::optional<Error> unsupported(const ClientSettings& settings, const ClientLibrary& client) {
+std::optional<Error> unsupported_login(const ClientSettings& settings, const ClientLibrary& client) {
   const auto* protocol = given(settings, {"security.protocol"});
   if (!lower_value(protocol).starts_with("sasl_")) return std::nullopt;
   const auto* named = given(settings, {"sasl.mechanism", "sasl.mechanisms"});
@@ -75,5 +79,41 @@ std::optional<Error> unsupported(const ClientSettings& settings, const ClientLib
                    "link librdkafka 1.9.0 or newer that was built with libcurl");
   return std::nullopt;
 }
+
+}  // namespace
+
+ClientLibrary linked_client() {
+  std::array<char, 512> features{};
+  std::size_t size = features.size();
+  rd_kafka_conf_t* conf = rd_kafka_conf_new();
+  const bool known = rd_kafka_conf_get(conf, "builtin.features", features.data(), &size) == RD_KAFKA_CONF_OK;
+  rd_kafka_conf_destroy(conf);
+  return {rd_kafka_version(), known ? features.data() : ""};
+}
+
+std::optional<Error> unsupported(const ClientSettings& settings, const ClientLibrary& client) {
+  if (auto refused = unsupported_protocol(settings, client)) return refused;
+  return unsupported_login(settings, client);
+}
+
+Result<std::vector<std::string>> version_warnings(const ClientSettings& settings,
+                                                  const ClientLibrary& client) {
+  const auto library = name_of(client);
+  if (std::find(std::begin(unusable), std::end(unusable), client.version) != std::end(unusable))
+    return Error{ErrorKind::fatal, library + " has a defect that stops consumers",
+                 "install 2.5.3, 2.10.1 or another version"};
+  std::vector<std::string> warnings;
+  const auto strategy = lower_value(given(settings, {"partition.assignment.strategy"}));
+  if (client.version < cooperative_mended && strategy.find("cooperative") != std::string::npos)
+    warnings.push_back(library +
+                       " has known defects with cooperative-sticky (fixed in 2.6.1); range is safer");
+  if (client.version < rejoin_mended && brokers_distribute(settings))
+    warnings.push_back(library +
+                       " may not come back with group.protocol: consumer after max.poll.interval.ms was "
+                       "exceeded (fixed in 2.15.0)");
+  return warnings;
+}
+
+bool has_queue_backoff(const ClientLibrary& client) { return client.version >= with_queue_backoff; }
 
 }  // namespace laneway::kafka

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "base/mutex.h"
+#include "kafka/client_support.h"
 #include "kafka/commit_result.h"
 #include "kafka/group_protocol.h"
 #include "kafka/handle.h"
@@ -17,9 +18,6 @@
 
 namespace laneway::kafka {
 namespace {
-
-// From here on fetch.queue.backoff.ms bounds the broker thread's sleep on a full buffer.
-constexpr int version_with_queue_backoff = 0x020200ff;
 
 void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key,
                  const std::string& value) {
@@ -42,8 +40,7 @@ void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_
   set_default(settings, conf, "fetch.wait.max.ms", std::to_string(limits.fetch_wait_ms));
   set_own(conf, "auto.offset.reset", "earliest");  // see consumer.h
   set_default(settings, conf, "client.id", "laneway");
-  if (rd_kafka_version() >= version_with_queue_backoff)
-    set_default(settings, conf, "fetch.queue.backoff.ms", "2");
+  if (has_queue_backoff(linked_client())) set_default(settings, conf, "fetch.queue.backoff.ms", "2");
 }
 
 ListPtr one(const TopicPartition& partition, std::int64_t offset = RD_KAFKA_OFFSET_INVALID) {
@@ -93,6 +90,7 @@ class Consumer::Implementation {
       : group(setting_of(settings, "group.id")),
         brokers_distribute(kafka::brokers_distribute(settings)),
         begins_at(first_offset(settings)),
+        asks_to_wake(!has_queue_backoff(linked_client())),
         join_watch(std::move(w)),
         handle(std::move(h)),
         on_event(std::move(signal)),
@@ -130,6 +128,7 @@ class Consumer::Implementation {
   const std::string group;
   const bool brokers_distribute;                // the partitions (group_protocol.h)
   const std::int64_t begins_at;                 // a partition without a committed offset
+  const bool asks_to_wake;                      // a broker's thread
   const std::unique_ptr<JoinWatch> join_watch;  // the handle's threads use it
   HandlePtr handle;
   const std::function<void()> on_event;
@@ -346,7 +345,7 @@ Status Consumer::seek(const TopicPartition& partition, std::int64_t offset) {
 }
 
 void Consumer::wake_leader(const TopicPartition& partition) {
-  if (rd_kafka_version() < version_with_queue_backoff) implementation_->inquiries->ask_log(partition, false);
+  if (implementation_->asks_to_wake) implementation_->inquiries->ask_log(partition, false);
 }
 
 LogBounds Consumer::fetched_bounds(const TopicPartition& partition) const {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "kafka/client_support.h"
 #include "kafka/connection_trouble.h"
-#include "kafka/group_protocol.h"
 #include "kafka/handle.h"
 
 namespace laneway::kafka {
@@ -331,24 +331,7 @@ Status check_settings(const ClientSettings& settings) {
 }
 
 Result<std::vector<std::string>> version_warnings(const ClientSettings& settings) {
-  const int version = rd_kafka_version() >> 8;
-  const std::string name = "librdkafka " + library_version();
-  if (version == 0x020500 || version == 0x020a00)
-    return Error{ErrorKind::fatal, name + " has a defect that stops consumers",
-                 "install 2.5.3, 2.10.1 or another version"};
-  if (const auto able = check_group_protocol(settings); !able) return able.error();
-  std::vector<std::string> warnings;
-  const auto value = [&](const char* key) {
-    const auto found = settings.find(key);
-    return found == settings.end() ? std::string() : found->second.value;
-  };
-  if (version < 0x020601 && value("partition.assignment.strategy").find("cooperative") != std::string::npos)
-    warnings.push_back(name + " has known defects with cooperative-sticky (fixed in 2.6.1); range is safer");
-  if (version < 0x020f00 && brokers_distribute(settings))
-    warnings.push_back(name +
-                       " may not come back with group.protocol: consumer after max.poll.interval.ms was "
-                       "exceeded (fixed in 2.15.0)");
-  return warnings;
+  return version_warnings(settings, linked_client());
 }
 
 std::string library_version() { return rd_kafka_version_str(); }

@@ -8,7 +8,6 @@
 namespace laneway::kafka {
 namespace {
 
-constexpr int version_with_consumer_protocol = 0x020c00ff;
 // Of the protocol; librdkafka 2.0.2 has no names for them.
 constexpr int unreleased_instance_id = 111;
 constexpr int unsupported_assignor = 112;
@@ -26,15 +25,6 @@ bool brokers_distribute(const ClientSettings& settings) {
 }
 
 std::string whole_name_pattern(const std::string& pattern) { return "^.*(" + pattern + ").*"; }
-
-Status check_group_protocol(const ClientSettings& settings) {
-  if (!brokers_distribute(settings) || rd_kafka_version() >= version_with_consumer_protocol) return {};
-  return Error{ErrorKind::configuration,
-               settings.at("group.protocol").origin + ": kafka.group.protocol: librdkafka " +
-                   rd_kafka_version_str() + " cannot take part in consumer groups of this protocol",
-               "link librdkafka 2.12.0 or newer, build laneway with -DLANEWAY_LIBRDKAFKA=bundled, or set "
-               "group.protocol: classic"};
-}
 
 bool outdated_epoch(int code) { return code == stale_member_epoch; }
 

@@ -14,8 +14,6 @@ bool brokers_distribute(const ClientSettings& settings);
 /// Brokers match the whole name of a topic, the client searches in it; this finds for brokers what `pattern`
 /// finds for the client.
 std::string whole_name_pattern(const std::string& pattern);
-/// Whether the linked client can: configuration where it cannot, with the version that can.
-Status check_group_protocol(const ClientSettings& settings);
 /// Whether a commit was refused because the group has moved on since the member's last heartbeat: with the
 /// next one the client knows the new epoch, and the same commit is taken.
 bool outdated_epoch(int code);

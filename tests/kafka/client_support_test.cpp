@@ -1,4 +1,4 @@
-// Which logins are refused because the linked library cannot do them.
+// What is refused or warned of because of what the linked library can do.
 #include "kafka/client_support.h"
 
 #include "catch.h"
@@ -60,6 +60,63 @@ TEST_CASE("other logins, and connections without one, are accepted on every libr
     CHECK(said_of(login("PLAIN"), client).empty());
     CHECK(said_of(login("SCRAM-SHA-256", "ssl"), client).empty());
   }
+}
+
+TEST_CASE("a client that cannot take part is refused with the version that can") {
+  const auto with_protocol = [](const std::string& protocol) {
+    return ClientSettings{{"group.protocol", {protocol, "f.yaml:3:5", false}}};
+  };
+  const ClientLibrary preview{0x020b01ff, mended.features};
+  const ClientLibrary able{0x020c00ff, mended.features};
+  for (const auto& client : {old_one, preview, able}) {
+    CHECK(said_of({}, client).empty());
+    CHECK(said_of(with_protocol("classic"), client).empty());
+  }
+  CHECK(said_of(with_protocol("consumer"), able).empty());
+  for (const auto& client : {old_one, preview}) {
+    const auto refused = unsupported(with_protocol("Consumer"), client);
+    REQUIRE(refused);
+    CHECK(refused->kind == ErrorKind::configuration);
+    CHECK_THAT(refused->text(), Catch::StartsWith("f.yaml:3:5: kafka.group.protocol: librdkafka 2."));
+    CHECK_THAT(refused->hint, Catch::Contains("2.12.0 or newer"));
+  }
+  CHECK(check_settings(with_protocol("consumer")).ok() == (linked_client().version >= 0x020c00ff));
+}
+
+TEST_CASE("a release that stops consumers is refused") {
+  for (const int version : {0x020500ff, 0x020a00ff}) {
+    const auto warnings = version_warnings({}, {version, ""});
+    REQUIRE_FALSE(warnings);
+    CHECK(warnings.error().kind == ErrorKind::fatal);
+  }
+  for (const int version : {0x020002ff, 0x020503ff, 0x020a01ff, 0x020f01ff})
+    CHECK(version_warnings({}, {version, ""}).ok());
+}
+
+TEST_CASE("what a release does badly is warned of where the settings ask for it") {
+  struct Row {
+    const char* key;
+    const char* value;
+    int last_with_warning;
+    int first_without;
+  };
+  for (const auto& [key, value, last, first] :
+       {Row{"partition.assignment.strategy", "cooperative-sticky", 0x020600ff, 0x020601ff},
+        Row{"group.protocol", "consumer", 0x020e00ff, 0x020f00ff}}) {
+    CAPTURE(key);
+    const ClientSettings asked{{key, {value, "", false}}};
+    const auto warnings = [](const ClientSettings& settings, int version) {
+      return version_warnings(settings, {version, ""}).value().size();
+    };
+    CHECK(warnings(asked, last) == 1);
+    CHECK(warnings(asked, first) == 0);
+    CHECK(warnings({}, last) == 0);
+  }
+}
+
+TEST_CASE("the broker's thread sleeps no longer than it is told from 2.2.0 on") {
+  CHECK_FALSE(has_queue_backoff({0x020102ff, ""}));
+  CHECK(has_queue_backoff({0x020200ff, ""}));
 }
 
 TEST_CASE("the linked library is known, and its settings are checked by what it can do") {

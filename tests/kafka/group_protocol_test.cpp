@@ -1,8 +1,6 @@
 // What group.protocol: consumer makes different, without brokers.
 #include "kafka/group_protocol.h"
 
-#include <librdkafka/rdkafka.h>
-
 #include "catch.h"
 
 using namespace laneway;
@@ -22,17 +20,6 @@ TEST_CASE("the brokers distribute where group.protocol is consumer, however it i
   CHECK_FALSE(brokers_distribute({}));
   CHECK_FALSE(brokers_distribute(with_protocol("classic")));
   CHECK(brokers_distribute(with_protocol("Consumer")));
-}
-
-TEST_CASE("a client that cannot take part is refused with the version that can") {
-  CHECK(check_group_protocol({}).ok());
-  CHECK(check_group_protocol(with_protocol("classic")).ok());
-  const auto status = check_group_protocol(with_protocol("consumer"));
-  REQUIRE(status.ok() == (rd_kafka_version() >= 0x020c00ff));
-  if (status.ok()) return;
-  CHECK(status.error().kind == ErrorKind::configuration);
-  CHECK(status.error().text().find("f.yaml:3:5: kafka.group.protocol: librdkafka ") == 0);
-  CHECK(status.error().hint.find("2.12.0 or newer") != std::string::npos);
 }
 
 TEST_CASE("a fatal refusal says what to do, where that is known") {
