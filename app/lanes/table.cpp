@@ -89,6 +89,8 @@ std::string record_text(const Json& oldest) {
          (attempts > 0 ? " (attempt " + std::to_string(attempts) + ')' : "");
 }
 
+double silent_seconds(const Json& lane) { return lane.value("silent_seconds", 0.0); }
+
 std::string detail_of(const Json& lane, const std::string& name) {
   const auto& oldest = lane.at("oldest");
   std::vector<std::string> parts;
@@ -96,6 +98,9 @@ std::string detail_of(const Json& lane, const std::string& name) {
     parts.push_back("held: " + held);
   if (!oldest.is_null() && oldest.contains("error") && !is_last_error(lane, get(oldest, "offset")))
     parts.push_back(record_text(oldest) + ": " + oldest["error"].get<std::string>());
+  if (const auto silent = silent_seconds(lane); silent > 0)
+    parts.push_back("silent for " + dlq::age_text(static_cast<std::int64_t>(silent * 1000)) +
+                    ": its log goes on, and nothing comes");
   if (const auto error = lane.value("source_error", ""); !error.empty())
     parts.push_back("cannot be read: " + error);
   std::string text;
@@ -117,7 +122,8 @@ std::string failures_of(const Json& lane, const std::string& name) {
 }
 
 int trouble_of(const std::string& state) {
-  constexpr std::array order{"running", "assigned", "draining", "by hand", "paused", "held", "stuck"};
+  constexpr std::array order{"running", "assigned", "draining", "by hand",
+                             "paused",  "held",     "silent",   "stuck"};
   return static_cast<int>(std::find(order.begin(), order.end(), state) - order.begin());
 }
 
@@ -126,6 +132,7 @@ Row row_of(const Json& lane) {
   row.name = lane.at("topic").get<std::string>() + '[' + std::to_string(get(lane, "partition")) + ']';
   row.state = lane.at("state").get<std::string>();
   if (lane.at("paused_by_hand").get<bool>() && row.state != "draining") row.state = "by hand";
+  if (silent_seconds(lane) > 0 && row.state == "running") row.state = "silent";
   if (get(lane, "stuck") > 0) row.state = "stuck";
   row.trouble = trouble_of(row.state);
   row.lag = get(lane, "lag");
@@ -144,7 +151,7 @@ Row row_of(const Json& lane) {
 }
 
 const char* colour(const Row& row) {
-  if (row.state == "stuck" || row.state == "held") return "\033[31m";      // red
+  if (row.trouble >= trouble_of("held")) return "\033[31m";                // red
   if (row.state == "paused" || row.state == "by hand") return "\033[33m";  // yellow
   if (row.state == "running") return "\033[32m";                           // green
   return "\033[2m";                                                        // faint

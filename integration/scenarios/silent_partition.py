@@ -24,6 +24,10 @@ def steps(service):
     return {step: service.metric("partition_silence_steps_total", step=step) for step in STEPS}
 
 
+def silent_lanes(service):
+    return [lane["partition"] for lane in service.status()["lanes"] if "silent_seconds" in lane]
+
+
 def begin(run, proxy):
     """A service that has done what there is; its records come by the proxy."""
     run.create(3)
@@ -59,6 +63,7 @@ def heals(run):
         service = begin(run, proxy)
         fall_silent(run, proxy)
         wait_for_step(service, "seek")
+        wait_until("the status says which lane is silent", lambda: silent_lanes(service) == [SILENT])
         others_go_on(run, service)
         wait_for_step(service, "rejoin")
         wait_until("the service starts over", lambda: service.events("starting over to read a partition that is silent"))
@@ -67,6 +72,7 @@ def heals(run):
         run.finish_writing()
         run.wait_for_no_lag()
         expect_equal({"seek": 1, "pause": 1, "rejoin": 1, "restart": 0}, steps(service), "steps")
+        expect_equal([], silent_lanes(service), "lanes that are still silent")
         expect_equal(["seek", "pause", "rejoin"], logged_steps(service), "steps in the log")
         service.stop()
     run.judge(Promises(stopped_clean=True))

@@ -92,6 +92,7 @@ Json json_of(const service::LaneStatus& lane) {
             {"holds", view.holds},
             {"pauses", view.pauses},
             {"member", view.member + 1}};
+  if (view.silent > Duration::zero()) json["silent_seconds"] = rounded(view.silent);
   if (!lane.detail.source_error.empty()) json["source_error"] = lane.detail.source_error;
   return json;
 }

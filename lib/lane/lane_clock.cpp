@@ -150,7 +150,9 @@ void Lane::tick_starving(TimePoint now) {
 TimePoint Lane::tick_silence(TimePoint now) {
   if (source_ == nullptr) return TimePoint::max();
   const bool wants = state_.may_take() && source_error_.empty() && !context_.rebalancing;
-  return silence_.tick(*source_, wants, next_offset_, now);
+  const auto next = silence_.tick(*source_, wants, next_offset_, now);
+  stats_->silent_ns.set(silence_.silent().count());
+  return next;
 }
 
 void Lane::on_source_error(TimePoint now) { fail_source(source_->last_error(), now); }

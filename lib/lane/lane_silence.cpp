@@ -45,7 +45,7 @@ TimePoint LaneSilence::tick(PartitionSource& source, bool wants, std::int64_t po
 
 void LaneSilence::end(TimePoint now) {
   const bool was_silent = watch_.silent() > Duration::zero();
-  if (watch_.silent() >= context_.silence_unit)
+  if (silent() > Duration::zero())
     telemetry::info(
         "partition delivers again",
         {{"topic", partition_.topic}, {"partition", partition_.partition}, {"silent_ms", watch_.silent()}});

@@ -26,6 +26,11 @@ class LaneSilence {
   /// `wants`: the lane would take records, and the client could deliver them. Returns when to call again.
   TimePoint tick(PartitionSource& source, bool wants, std::int64_t position, TimePoint now);
 
+  /// For so long the partition has been silent; zero while no step was due.
+  Duration silent() const {
+    return watch_.silent() >= context_.silence_unit ? watch_.silent() : Duration::zero();
+  }
+
   /// What the loop has to do: rejoin, or restart because of `why`.
   struct Demand {
     SilenceStep step;

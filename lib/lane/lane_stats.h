@@ -46,6 +46,7 @@ struct LaneStats {
   Relaxed<std::uint64_t> abandoned;
   Relaxed<std::int64_t> lag;               ///< -1: not known
   Relaxed<std::uint64_t> expired;          ///< taken by retention before the lane came to them
+  Relaxed<std::int64_t> silent_ns;         ///< so long the partition has been silent; 0: it is not
   Relaxed<bool> expiry_near;               ///< retention is about to take what the lane has not done
   Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1: none
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1: none

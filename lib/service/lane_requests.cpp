@@ -45,6 +45,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.stuck = pool.stuck;
   view.refused_threads = pool.start_failures;
   view.hold_reasons = stats.hold_reasons.get();
+  view.silent = Duration(stats.silent_ns.get());
   view.retry_delay = lane.retry_delay();
   const auto since = stats.oldest_since_ns.get();
   if (since != 0) view.oldest_age = SteadyClock::now() - TimePoint(Duration(since));

@@ -35,6 +35,7 @@ struct LaneView {
   std::uint32_t stuck = 0;            ///< claims with a job that ignores its stop
   std::uint16_t hold_reasons = 0;     ///< bits of lane::Hold
   Duration oldest_age{};              ///< of the oldest record that is not done; zero: there is none
+  Duration silent{};                  ///< so long the partition has been silent (lane/silence_watch.h)
   Duration retry_delay{};             ///< of a retry topic; else zero
 
   bool held_by(lane::Hold reason) const { return (hold_reasons & static_cast<std::uint16_t>(reason)) != 0; }

@@ -105,6 +105,13 @@ TEST_CASE("without a breaker its state is off, and the pace of a downstream is a
   CHECK(found["pace"] == 3.712);
 }
 
+TEST_CASE("a lane says for how long its partition has been silent, and nothing where it is not") {
+  auto status = one_lane();
+  CHECK_FALSE(json::parse(admin::status_json(status, ""))["lanes"][0].contains("silent_seconds"));
+  status.lanes.front().view.silent = milliseconds(95500);
+  CHECK(json::parse(admin::status_json(status, ""))["lanes"][0]["silent_seconds"] == 95.5);
+}
+
 TEST_CASE("what is not known or not there is null") {
   ServiceStatus status;
   status.lanes.emplace_back();

@@ -128,6 +128,16 @@ TEST_CASE("a downstream that fails for some calls is said above the table, one t
   CHECK(lines(out)[2].empty());
 }
 
+TEST_CASE("a lane whose partition is silent says so, and for how long") {
+  const auto all = lines(status_json(lane_json("a", 0, "held", 500) + "," +
+                                     lane_json("a", 1, "running", 5, R"(,"silent_seconds":95.5)") + "," +
+                                     lane_json("a", 2, "draining", 5, R"(,"silent_seconds":0.5)")));
+  CHECK(all[3].starts_with("a[1]              silent "));
+  CHECK(all[4].starts_with("a[0]              held "));
+  CHECK(all[5].starts_with("a[2]              draining "));
+  CHECK(all[7] == "a[1] silent for 95 s: its log goes on, and nothing comes");
+}
+
 TEST_CASE("trouble comes first: stuck, held, paused, by hand, then by lag") {
   const std::string by_hand =
       R"({"topic":"a","partition":5,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":1,)"

@@ -73,6 +73,20 @@ TEST_CASE_METHOD(SilentPartition, "a partition that falls silent is sought, paus
              Catch::Contains("orders[3] has delivered nothing for 24") && Catch::Contains("at offset 3"));
 }
 
+TEST_CASE_METHOD(SilentPartition, "a lane is shown as silent from the first step until something comes") {
+  const auto silent = [&] { return Duration(world.lane->stats().silent_ns.get()); };
+  begin();
+  fall_silent();
+  pass(silence_unit - seconds(3));
+  CHECK(silent() == Duration::zero());
+  pass(seconds(5));
+  REQUIRE(calls() == sought_once);
+  CHECK(silent() >= silence_unit);
+  world.partition.add(3);
+  pass(seconds(2));
+  CHECK(silent() == Duration::zero());
+}
+
 TEST_CASE_METHOD(SilentPartition, "a silent partition's leader is asked for anew") {
   begin();
   fall_silent();

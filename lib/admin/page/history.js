@@ -79,6 +79,8 @@ function compareLanes(before, now) {
     if (!old) continue;
     if (lane.paused_by_hand !== old.paused_by_hand)
       addEvent("warn", `${name} was ${lane.paused_by_hand ? "paused" : "resumed"} by hand.`);
+    if (lane.silent_seconds > 0 && !old.silent_seconds)
+      addEvent("bad", `${name} is silent: its log goes on, and nothing comes.`);
     if (lane.stuck > old.stuck) addEvent("bad", `${name}: work is stuck and ignores its stop.`);
   }
 }

@@ -1,13 +1,15 @@
 // The table of lanes: a tbody each, kept from one poll to the next, so that focus and selection stay.
 
 const mostRows = 200;
-const troubleOrder = ["running", "assigned", "draining", "by hand", "paused", "held", "stuck"];
+const troubleOrder = ["running", "assigned", "draining", "by hand", "paused", "held", "silent", "stuck"];
 const stateClass = {
-  running: "good", assigned: "idle", draining: "idle", "by hand": "warn", paused: "warn", held: "bad", stuck: "bad"};
+  running: "good", assigned: "idle", draining: "idle", "by hand": "warn", paused: "warn", held: "bad", silent: "bad",
+  stuck: "bad"};
 const rows = new Map();  // by name
 
 function stateOf(lane) {
   if (lane.stuck > 0) return "stuck";
+  if (lane.silent_seconds > 0 && lane.state === "running") return "silent";
   return lane.paused_by_hand && lane.state !== "draining" ? "by hand" : lane.state;
 }
 
@@ -74,6 +76,7 @@ function lastErrorText(lane) {
 function fillDetail(row, lane) {
   const parts = [];
   if (lane.held_by && lane.held_by !== "by hand") parts.push(`held: ${lane.held_by}`);
+  if (lane.silent_seconds > 0) parts.push(`silent for ${ageText(lane.silent_seconds)}: its log goes on, and nothing comes`);
   if (lane.dead_letters > 0) parts.push(plural(lane.dead_letters, "dead letter"));
   const error = [lane.oldest?.error, lane.source_error && `cannot be read: ${lane.source_error}`, lastErrorText(lane)]
     .filter(Boolean).join("; ");
