@@ -222,6 +222,11 @@ ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSe
   return client;
 }
 
+Duration request_timeout(const ClientSettings& client) {
+  const auto timeout = client.find("socket.timeout.ms");
+  return milliseconds(timeout == client.end() ? 60000 : std::stoll(timeout->second.value));
+}
+
 std::span<const ClientKey> producer_keys() { return keys_of_producers; }
 
 const ClientKey* find_producer_key(std::string_view name) {

@@ -57,6 +57,9 @@ using ClientSettings = std::map<std::string, ClientSetting>;
 /// first.
 ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSettings& own);
 
+/// How long a request to a broker may take.
+Duration request_timeout(const ClientSettings& client);
+
 /// A key of the library that is refused, with the reason and what to do instead.
 struct RefusedClientKey {
   std::string_view name;  ///< a trailing * stands for the rest

@@ -37,6 +37,7 @@ class ForwardHandler final : public Handler {
                                                       std::map<std::string, std::int32_t> partitions);
 
   void handle(Task task) noexcept override;
+  const kafka::Renewals* renewals() const override { return &producer_->renewals(); }
   std::string name() const override { return "forward"; }
 
  private:

@@ -28,6 +28,7 @@
 #include "handler/outcome.h"
 #include "handler/record_batch.h"
 #include "kafka/record.h"
+#include "kafka/renewals.h"
 #include "kafka/transaction.h"
 #include "pool/batch.h"
 
@@ -182,6 +183,8 @@ class Handler {
   virtual kafka::Transaction* transaction() { return nullptr; }
   /// Why the handler cannot go on, ever: the service then stops, to be started anew. From any thread.
   virtual std::optional<Error> fatal() const { return std::nullopt; }
+  /// Of the clients that it writes to Kafka with; null: it has none.
+  virtual const kafka::Renewals* renewals() const { return nullptr; }
   /// For logs: "http", "log", …
   virtual std::string name() const = 0;
   /// What it talks to, as the breaker's log calls it.

@@ -56,6 +56,7 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
   bool fills_tasks() const override { return true; }
   kafka::Transaction* transaction() override { return transaction_; }
   std::optional<Error> fatal() const override;
+  const kafka::Renewals* renewals() const override { return &producer_->renewals(); }
   std::string name() const override { return "produce"; }
   std::string downstream() const override { return "Kafka at " + brokers_; }
 

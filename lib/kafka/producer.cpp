@@ -20,6 +20,8 @@ namespace {
 constexpr Duration end_patience = seconds(10);
 constexpr int turn_ms = 100;
 constexpr Duration between_clients = seconds(1);
+/// Beyond the time that a request may take.
+constexpr Duration call_slack = seconds(10);
 
 struct HeadersDeleter {
   void operator()(rd_kafka_headers_t* headers) const { rd_kafka_headers_destroy(headers); }
@@ -116,13 +118,7 @@ class Producer::Implementation {
         requests_(std::move(requests)),
         handle_(std::move(client)),
         queue_(rd_kafka_queue_get_main(handle_.get())),
-        transaction_(settings_.transactional_id.empty() ? nullptr
-                                                        : std::make_unique<Transaction>(
-                                                              handle_.get(), *requests_, [this] { wake(); },
-                                                              [this] {
-                                                                renewal_asked_.store(true);
-                                                                wake();
-                                                              })),
+        transaction_(settings_.transactional_id.empty() ? nullptr : make_transaction()),
         thread_([this] { run(); }) {}
   ~Implementation() { stop(); }
 
@@ -137,8 +133,10 @@ class Producer::Implementation {
 
   std::atomic<std::uint64_t> acknowledged{0};
   std::atomic<std::uint64_t> failed{0};
+  Renewals renewals;
 
  private:
+  std::unique_ptr<Transaction> make_transaction();
   void run();
   void serve(rd_kafka_event_t* event);
   void serve_deliveries(rd_kafka_event_t* event);
@@ -165,14 +163,26 @@ class Producer::Implementation {
   int users_ GUARDED_BY(mutex_) = 0;
   std::atomic<bool> client_failed_{false};
   std::atomic<bool> renewal_asked_{false};  // by the transaction, which does not use the client from then on
-  TimePoint next_client_{};                 // of the thread
-  std::string trouble_;  // of the thread: the client's last error since a record was acknowledged
+  std::atomic<Renewal> why_asked_{Renewal::aborted};
+  TimePoint next_client_{};  // of the thread
+  std::string trouble_;      // of the thread: the client's last error since a record was acknowledged
   const std::unique_ptr<Transaction> transaction_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // the last: it uses all of the above
 };
 
 thread_local const Producer::Implementation* Producer::Implementation::here = nullptr;
+
+std::unique_ptr<Transaction> Producer::Implementation::make_transaction() {
+  const auto renew = [this](Renewal why) {
+    why_asked_.store(why);
+    renewal_asked_.store(true);
+    wake();
+  };
+  return std::make_unique<Transaction>(
+      handle_.get(), *requests_, [this] { wake(); }, renew,
+      config::request_timeout(settings_.client) + call_slack);
+}
 
 SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* sink) {
   if (here == this) return send_now(record, sink);
@@ -242,7 +252,9 @@ void Producer::Implementation::renew() {
   }
   queue.reset();  // before its client
   handle.reset();
-  telemetry::info("producer has a new client");
+  const auto why = transaction_ ? why_asked_.load() : Renewal::failed;
+  renewals.add(why);
+  telemetry::info("producer has a new client", {{"reason", renewal_reasons[static_cast<std::size_t>(why)]}});
   if (!transaction_) return;
   requests_->reset();
   renewal_asked_.store(false);
@@ -254,6 +266,7 @@ void Producer::Implementation::run() {
   while (!stop_.load()) {
     if (const EventPtr event(rd_kafka_queue_poll(queue_.get(), turn_ms)); event) serve(event.get());
     if (may_renew()) renew();
+    if (transaction_) transaction_->break_off_hanging();
     if (settings_.on_turn) settings_.on_turn();  // without the event: its records have left the queue
   }
 }
@@ -338,5 +351,6 @@ void Producer::stop() { implementation_->stop(); }
 Transaction* Producer::transaction() { return implementation_->transaction(); }
 std::uint64_t Producer::acknowledged() const { return implementation_->acknowledged.load(); }
 std::uint64_t Producer::failed() const { return implementation_->failed.load(); }
+const Renewals& Producer::renewals() const { return implementation_->renewals; }
 
 }  // namespace laneway::kafka

@@ -38,6 +38,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "kafka/record.h"
+#include "kafka/renewals.h"
 #include "kafka/transaction.h"
 #include "kafka/types.h"
 
@@ -128,6 +129,7 @@ class Producer {
   void stop();
   std::uint64_t acknowledged() const;
   std::uint64_t failed() const;
+  const Renewals& renewals() const;
   /// Null without a transactional_id. Lives as long as the Producer.
   Transaction* transaction();
 

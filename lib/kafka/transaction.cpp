@@ -18,11 +18,12 @@ constexpr int last_abort_ms = 1000;
 }  // namespace
 
 Transaction::Transaction(rd_kafka_s* handle, const RequestWatch& requests, std::function<void()> on_open,
-                         std::function<void()> renew)
+                         std::function<void(Renewal)> renew, Duration longest_call)
     : handle_(handle),
       requests_(requests),
       on_open_(std::move(on_open)),
       renew_(std::move(renew)),
+      longest_call_(longest_call),
       thread_([this] { run(); }) {}
 
 Transaction::~Transaction() { end(); }
@@ -138,7 +139,9 @@ template <class Call>
 std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call call,
                                                         bool give_up_unanswered) {
   for (;;) {
+    note_call(what);
     const ErrorPtr error(call(slice_ms));
+    note_call(nullptr);
     if (!error) return std::nullopt;
     const bool fatal = rd_kafka_error_is_fatal(error.get()) != 0;
     std::string text = std::string(what) + ": " + rd_kafka_error_string(error.get());
@@ -165,6 +168,25 @@ void Transaction::break_off(const std::string& why) {
   telemetry::error("transactions ended", {{"error", why}});
 }
 
+/// Null: it has returned.
+void Transaction::note_call(const char* what) {
+  MutexLock lock(mutex_);
+  call_ = what;
+  call_begun_ = SteadyClock::now();
+}
+
+void Transaction::break_off_hanging() {
+  std::string why;
+  {
+    MutexLock lock(mutex_);
+    const auto lasts = SteadyClock::now() - call_begun_;
+    if (call_ == nullptr || lasts <= longest_call_) return;
+    why = std::string(call_) + ": the Kafka client has not returned from this call for " +
+          std::to_string(duration_cast<seconds>(lasts).count()) + " s";
+  }
+  break_off(why);
+}
+
 void Transaction::renewed(rd_kafka_s* handle) {
   MutexLock lock(mutex_);
   next_handle_ = handle;
@@ -172,9 +194,9 @@ void Transaction::renewed(rd_kafka_s* handle) {
 }
 
 /// False at a stop, or when broken.
-bool Transaction::renew_client() {
+bool Transaction::renew_client(Renewal why) {
   handle_ = nullptr;
-  renew_();
+  renew_(why);
   {
     MutexLock lock(mutex_);
     while (next_handle_ == nullptr && !stop_) work_.wait(mutex_);
@@ -197,6 +219,7 @@ void Transaction::begin() {
     return break_off(rd_kafka_error_string(error.get()));
   {
     MutexLock lock(mutex_);
+    if (state_ == State::broken) return;
     state_ = State::open;
     failure_.clear();
     written_ = false;
@@ -263,14 +286,14 @@ void Transaction::do_commit() {
     if (trouble && state_ != State::broken) {
       failure_ = trouble->text;
       state_ = State::sealed;
-    } else if (!trouble) {
+    } else if (state_ != State::broken) {
       state_ = State::opening;
     }
     changed();
   }
   if (trouble) return;
   aborts_ = 0;
-  if (!requests_.unanswered() || renew_client()) begin();
+  if (!requests_.unanswered() || renew_client(Renewal::unanswered)) begin();
 }
 
 std::optional<Transaction::Trouble> Transaction::send_offsets(const std::vector<CommittedOffset>& offsets,
@@ -290,7 +313,7 @@ std::optional<Transaction::Trouble> Transaction::finish_commit() {
 }
 
 void Transaction::do_abort() {
-  if (!renew_client()) return;
+  if (!renew_client(Renewal::aborted)) return;
   back_off();
   begin();
 }

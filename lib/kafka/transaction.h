@@ -23,7 +23,8 @@
 // which block (each up to 3 s, the one that sends offsets up to the client's socket.timeout.ms; a commit
 // again until it is answered: one whose outcome is unknown is neither done again nor given up). An unpatched
 // librdkafka has no deadline for the call that sends offsets: while the group's coordinator cannot be reached
-// it does not return, and neither does end(). Nothing else blocks.
+// it does not return, and neither does end(). break_off_hanging() notices that: what is left then is to end
+// the process without waiting for the thread. Nothing else blocks.
 // `on_change` of watch() is called on any thread, under a lock, and must only signal. Errors: failure() for
 // this transaction, broken() for good.
 #pragma once
@@ -38,6 +39,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "kafka/consumer.h"
+#include "kafka/renewals.h"
 #include "kafka/request_watch.h"
 #include "kafka/types.h"
 
@@ -48,10 +50,10 @@ class Transaction {
   enum class State : std::uint8_t { opening, open, sealing, sealed, committing, aborting, broken };
 
   /// `handle` is that of a transactional producer, whose answers another thread reads, and whose requests
-  /// `requests` watches. `on_open`: writers may enter again. `renew`: the client is to be replaced; renewed()
-  /// follows.
+  /// `requests` watches. `on_open`: writers may enter again. `renew`: the client is to be replaced, and why;
+  /// renewed() follows. `longest_call`: a call of the client that lasts longer hangs.
   Transaction(rd_kafka_s* handle, const RequestWatch& requests, std::function<void()> on_open,
-              std::function<void()> renew);
+              std::function<void(Renewal)> renew, Duration longest_call);
   /// As end().
   ~Transaction();
   /// Ends the thread; an open transaction is aborted if that is soon done. The state stays readable.
@@ -69,6 +71,8 @@ class Transaction {
   void renewed(rd_kafka_s* handle) EXCLUDES(mutex_);
   /// The client has failed for good: nothing goes on. Called again it changes nothing.
   void break_off(const std::string& why) EXCLUDES(mutex_);
+  /// The same, if a call of the client hangs. To be asked now and then.
+  void break_off_hanging() EXCLUDES(mutex_);
 
   // The one who commits
   void watch(std::function<void()> on_change) EXCLUDES(mutex_);
@@ -99,7 +103,7 @@ class Transaction {
 
   void run() EXCLUDES(mutex_);
   bool open_client() EXCLUDES(mutex_);
-  bool renew_client() EXCLUDES(mutex_);
+  bool renew_client(Renewal why) EXCLUDES(mutex_);
   Job next_job() EXCLUDES(mutex_);
   void do_commit() EXCLUDES(mutex_);
   std::optional<Trouble> send_offsets(const std::vector<CommittedOffset>& offsets, const GroupMember& member)
@@ -113,13 +117,15 @@ class Transaction {
   std::optional<Trouble> insist(const char* what, Call call, bool give_up_unanswered = false)
       EXCLUDES(mutex_);
   bool stopping() const EXCLUDES(mutex_);
+  void note_call(const char* what) EXCLUDES(mutex_);
   void changed() REQUIRES(mutex_);
 
   rd_kafka_s* handle_;  // the thread's own; null while the client is replaced
   int aborts_ = 0;      // since the last commit; the thread's own
   const RequestWatch& requests_;
   const std::function<void()> on_open_;
-  const std::function<void()> renew_;
+  const std::function<void(Renewal)> renew_;
+  const Duration longest_call_;
   mutable Mutex mutex_;
   Condition work_;
   State state_ GUARDED_BY(mutex_) = State::opening;
@@ -128,6 +134,8 @@ class Transaction {
   bool flushed_ GUARDED_BY(mutex_) = false;      // since seal()
   bool stop_ GUARDED_BY(mutex_) = false;
   rd_kafka_s* next_handle_ GUARDED_BY(mutex_) = nullptr;
+  const char* call_ GUARDED_BY(mutex_) = nullptr;  // of the client, under way
+  TimePoint call_begun_ GUARDED_BY(mutex_);
   std::string failure_ GUARDED_BY(mutex_);
   bool avoidable_ GUARDED_BY(mutex_) = false;  // the failure
   std::string broken_ GUARDED_BY(mutex_);

@@ -53,6 +53,7 @@ struct Service::Implementation {
   lane::Downstream* called() const EXCLUDES(mutex);
   std::optional<DownstreamStatus> downstream_status() const EXCLUDES(mutex);
   const handler::Tracer* spans() const EXCLUDES(mutex);
+  std::vector<const kafka::Renewals*> renewals() const;
   Facts facts() const EXCLUDES(mutex);
   Totals totals() const EXCLUDES(mutex);
   ReadinessLimits limits() const;

@@ -145,6 +145,18 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   return families;
 }
 
+Family renewal_family(const std::vector<const kafka::Renewals*>& renewals) {
+  Family family(metric("producer_renewals_total"));
+  for (std::size_t i = 0; i < kafka::renewal_reasons.size(); ++i) {
+    Sample sample;
+    sample.labels = {{"reason", kafka::renewal_reasons[i]}};
+    for (const auto* producer : renewals)
+      sample.value += static_cast<double>(producer->count(static_cast<kafka::Renewal>(i)));
+    family.samples.push_back(std::move(sample));
+  }
+  return family;
+}
+
 Family silence_family(const lane::Silences& silences) {
   Family family(metric("partition_silence_steps_total"));
   for (std::size_t i = 0; i < lane::silence_steps.size(); ++i) {

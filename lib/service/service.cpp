@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "config/client_keys.h"
 #include "config/retry_topics.h"
 #include "handler/factory.h"
 #include "handler/forward_handler.h"
@@ -32,9 +33,7 @@ lane::DownstreamRules rules_of(const config::Config& config) {
 
 /// Half of the time that the client gives a request: nothing of a healthy client takes that long.
 Duration silence_unit(const kafka::ClientSettings& client) {
-  const auto timeout = client.find("socket.timeout.ms");
-  const auto ms = timeout == client.end() ? 60000 : std::stoll(timeout->second.value);
-  return std::max<Duration>(milliseconds(ms / 2), seconds(1));
+  return std::max<Duration>(config::request_timeout(client) / 2, seconds(1));
 }
 
 bool all_ended(const Loops& loops) {
@@ -347,10 +346,13 @@ std::vector<telemetry::Family> Service::families() const {
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
   families.push_back(silence_family(implementation_->silences));
   const auto now = SteadyClock::now();
-  if (auto* called = implementation_->called())
+  if (auto* called = implementation_->called()) {
     for (auto& family :
          downstream_families(called->name(), called->report(now), implementation_->rate->pace(now)))
       families.push_back(std::move(family));
+    if (const auto renewals = implementation_->renewals(); !renewals.empty())
+      families.push_back(renewal_family(renewals));
+  }
   if (const auto* spans = implementation_->spans()) families.push_back(span_family(spans->counts()));
   for (auto& family :
        thread_families(expected_threads(*settings(), lanes.size(), implementation_->brokers.load())))

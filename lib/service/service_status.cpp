@@ -98,6 +98,14 @@ const handler::Tracer* Service::Implementation::spans() const {
   return waits_for.empty() ? tracer.get() : nullptr;
 }
 
+/// Once called() is there.
+std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
+  std::vector<const kafka::Renewals*> all;
+  for (const handler::Handler* writer : {handler.get(), static_cast<handler::Handler*>(forward.get())})
+    if (writer != nullptr && writer->renewals() != nullptr) all.push_back(writer->renewals());
+  return all;
+}
+
 ReadinessLimits Service::Implementation::limits() const {
   ReadinessLimits limits;
   limits.stall = settings()->admin.ready.stall;

@@ -80,6 +80,12 @@ inline constexpr MetricInfo metric_table[] = {
     {"partition_silence_steps_total", MetricType::counter, "steps", "step",
      "What was tried for partitions that delivered nothing though their log went on: seek, pause, rejoin, "
      "restart."},
+    {"producer_renewals_total", MetricType::counter, "clients", "reason",
+     "Clients of producers (handler produce, retry and dead-letter topics) that were replaced: aborted "
+     "(their "
+     "transaction was), unanswered (their transaction was committed, but a request on the way to that was "
+     "not "
+     "answered), failed (they could not go on)."},
     {"drain_seconds", MetricType::histogram, "seconds", "", "Time a lane took to drain."},
     {"abandoned_total", MetricType::counter, "records", "topic,partition",
      "Records started and not finished when their lane ended; each is logged and will be delivered again."},

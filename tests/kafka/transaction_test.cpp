@@ -37,7 +37,7 @@ bool offsets_have_a_deadline() { return libraries().front().version.find("(bundl
 
 struct TransactionWorld {
   /// Of several brokers the first has transactions and topics.
-  explicit TransactionWorld(int brokers = 1) {
+  explicit TransactionWorld(int brokers = 1, const ClientSettings& overrides = {}) {
     auto started = EmbeddedCluster::start(brokers);
     REQUIRE(started);
     cluster = std::move(started).value();
@@ -46,7 +46,7 @@ struct TransactionWorld {
     for (const auto* topic : {"orders", output.c_str()}) REQUIRE(cluster->set_leader(topic, 0, 1));
     REQUIRE(cluster->set_transaction_coordinator("g-1", 1));
     client = {{"bootstrap.servers", {cluster->bootstrap(), "", false}}, {"group.id", {"g", "", false}}};
-    auto made = Producer::create({.client = producer_client(client), .transactional_id = "g-1"});
+    auto made = Producer::create({.client = producer_client(client, overrides), .transactional_id = "g-1"});
     REQUIRE(made);
     producer = std::move(made).value();
     auto joined = Consumer::create(client, {}, [] {});
@@ -196,6 +196,27 @@ TEST_CASE("a transaction whose offsets nobody takes fails, and the next one is c
   const auto committed = world.result();
   REQUIRE(committed);
   CHECK(committed->error.empty());
+}
+
+TEST_CASE("a call of the client that never returns breaks transactions, and the offsets count if it does") {
+  if (offsets_have_a_deadline()) {
+    WARN("left out: the bundled client returns from each call");
+    return;
+  }
+  TransactionWorld world(2, {{"socket.timeout.ms", {"1000", "", false}}});
+  REQUIRE(world.cluster->set_coordinator("g", 2));
+  REQUIRE(world.cluster->stop_broker(2));
+  world.write();
+  world.transaction().seal();
+  world.commit(1);
+  REQUIRE(eventually([&] { return world.transaction().broken().has_value(); }));
+  CHECK_THAT(*world.transaction().broken(),
+             Catch::StartsWith("sending offsets: the Kafka client has not returned from this call for 1"));
+  REQUIRE(world.cluster->start_broker(2));
+  const auto committed = world.result();
+  REQUIRE(committed);
+  CHECK(committed->error.empty());
+  CHECK(world.transaction().state() == State::broken);
 }
 
 TEST_CASE("a producer ends with its transaction open, sealed or failed") {

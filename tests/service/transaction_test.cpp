@@ -105,6 +105,7 @@ TEST_CASE("records are copied in transactions, each once, and the last one ends 
   world.write(100);
   CHECK(eventually([&] { return world.all_committed(*service); }));
   CHECK(metric(*service, "commits_total", "failure") == 0);
+  CHECK(metric(*service, "producer_renewals_total") == 0);
   stop_cleanly(*service);
   CHECK(world.nothing_missing());
   CHECK(world.nothing_twice());
@@ -123,6 +124,7 @@ TEST_CASE("records that brokers refuse fail their transaction, and all of it is 
   REQUIRE(service->change(faster));
   CHECK(eventually([&] { return world.all_committed(*service); }));
   CHECK(youngest(*service) > epoch);  // the lanes started over
+  CHECK(metric(*service, "producer_renewals_total", "aborted") == 1);
   stop_cleanly(*service);
   CHECK(world.nothing_missing());
 }

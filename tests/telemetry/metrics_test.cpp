@@ -212,6 +212,7 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
       {"rebalances_total", "counter", "kind"},
       {"assignment_repairs_total", "counter", ""},
       {"partition_silence_steps_total", "counter", "step"},
+      {"producer_renewals_total", "counter", "reason"},
       {"drain_seconds", "histogram", ""},
       {"abandoned_total", "counter"},
       {"duplicates_suppressed_total", "counter"},

@@ -1,0 +1,31 @@
+// How often a producer got a new client, and why.
+//
+// Threads: any. Nothing blocks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace laneway::kafka {
+
+enum class Renewal : std::uint8_t {
+  aborted,     ///< Its transaction was aborted.
+  unanswered,  ///< Its transaction was committed; a request on the way to that may still arrive.
+  failed,      ///< The client could not go on, and had no transaction.
+};
+/// The values of the label reason.
+inline constexpr std::array renewal_reasons{"aborted", "unanswered", "failed"};
+
+class Renewals {
+ public:
+  void add(Renewal why) { counts_[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t count(Renewal why) const {
+    return counts_[static_cast<std::size_t>(why)].load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, renewal_reasons.size()> counts_{};
+};
+
+}  // namespace laneway::kafka
