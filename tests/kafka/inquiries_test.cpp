@@ -75,7 +75,8 @@ struct SilentLeader {
     for (int turn = 0; turn < turns; ++turn) {
       ask_about_silent_ones();
       const auto before = consumer->log_answer(healthy.front()).number;
-      // On a busy machine the half second of a question may end before its answer comes.
+      // On a busy machine the time of a question may end before its answer comes. The leader counts as
+      // silent for a while then.
       std::string first_error;
       REQUIRE(eventually([&] {
         consumer->ask_log(healthy.front(), false);
@@ -83,7 +84,8 @@ struct SilentLeader {
         if (answer.number > before && first_error.empty()) first_error = answer.error;
         return answer.number > before && answer.error.empty();
       }));
-      CHECK((first_error.empty() || first_error == "Local: Timed out"));
+      CHECK((first_error.empty() || first_error == "Local: Timed out" ||
+             first_error == "broker " + std::to_string(healthy_broker) + " does not answer"));
       CHECK(consumer->log_answer(healthy.front()).bounds.end == 0);
     }
   }
