@@ -4,6 +4,7 @@
 `outage`: in a silence the leader does not answer any more, for longer than the next step would take; no step is taken then. `markers`:
 a log ends in an open transaction, then in the markers of one that has ended; nothing of that is silence.
 """
+import json
 import sys
 
 import harness
@@ -25,7 +26,7 @@ def steps(service):
 
 
 def silent_lanes(service):
-    return [lane["partition"] for lane in service.status()["lanes"] if "silent_seconds" in lane]
+    return [lane["partition"] for lane in json.loads(service.get("/status"))["lanes"] if "silent_seconds" in lane]
 
 
 def begin(run, proxy):

@@ -1,5 +1,7 @@
 #include "lane/silence_watch.h"
 
+#include <algorithm>
+
 namespace laneway::lane {
 
 void SilenceWatch::begin_at(SilenceStep step) {
@@ -21,7 +23,8 @@ void SilenceWatch::has_tried(SilenceStep step) {
 
 void SilenceWatch::hear(bool goes_on, TimePoint now) {
   if (!goes_on) return came(now);
-  if (counts_since_) silent_ += now - *counts_since_;
+  // However late an answer is, the step before it has had a unit of its own.
+  if (counts_since_) silent_ += std::min(now - *counts_since_, unit_);
   if (!suspects()) next_question_ = now + unit_ / 2;
   counts_since_ = now;
 }

@@ -102,11 +102,14 @@ struct LongFetches : SilentLeader {
   LongFetches() : SilentLeader(500) {}
 
   bool all_heard() {
+    bool all = true;
     for (const auto* some : {&healthy, &silent})
-      for (const auto& partition : *some)
-        if (const auto answer = consumer->log_answer(partition); answer.number == 0 || !answer.error.empty())
-          return false;
-    return true;
+      for (const auto& partition : *some) {
+        const auto answer = consumer->log_answer(partition);
+        if (answer.number > 0 && !answer.error.empty()) consumer->ask_log(partition, false);  // as lanes do
+        all = all && answer.number > 0 && answer.error.empty();
+      }
+    return all;
   }
 };
 

@@ -187,6 +187,16 @@ TEST_CASE_METHOD(SilentPartition, "a lane that is held asks nothing of a silent 
   CHECK(calls() == Calls{});
 }
 
+TEST_CASE_METHOD(SilentPartition,
+                 "a log whose records retention deleted while the lane was at their end is not silent") {
+  world.partition.high_watermark = 3;
+  world.partition.log_start = 3;
+  begin();
+  pass(100 * silence_unit);
+  CHECK(world.partition.log_questions > 20);
+  CHECK(calls() == Calls{});
+}
+
 TEST_CASE_METHOD(SilentPartition, "a lane whose position is not known seeks nowhere") {
   world.partition.log.clear();
   begin(kafka::no_offset);

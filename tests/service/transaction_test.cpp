@@ -4,6 +4,7 @@
 #include <map>
 
 #include "catch.h"
+#include "kafka/libraries.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -15,7 +16,7 @@ namespace {
 constexpr int partitions = 3;
 
 struct Copying : World {
-  Copying() : World(partitions) {
+  explicit Copying(int brokers = 1) : World(partitions, brokers) {
     REQUIRE(cluster->create_topic("orders-out", partitions));
     config::ProduceHandler handler;
     handler.topic = "{topic}-out";
@@ -136,6 +137,36 @@ TEST_CASE("a lane without a committed offset starts over from its first record")
   const auto service = world.copy();
   CHECK(eventually([&] { return world.all_committed(*service); }));
   stop_cleanly(*service);
+  CHECK(world.nothing_missing());
+}
+
+TEST_CASE("a service whose transactions hang in the client ends with an error, and loses nothing") {
+  if (kafka::libraries().front().version.find("(bundled)") != std::string::npos) {
+    WARN("left out: the bundled client returns from each call");
+    return;
+  }
+  Copying world(2);  // the first one has all but the group
+  for (const auto* topic : {"orders", "orders-out"})
+    for (std::int32_t p = 0; p < partitions; ++p) REQUIRE(world.cluster->set_leader(topic, p, 1));
+  REQUIRE(world.cluster->set_coordinator("orders", 2));
+  REQUIRE(world.cluster->set_transaction_coordinator("orders-a", 1));
+  world.config.kafka["group.instance.id"] = {"a", "", false};
+  world.config.lanes.drain = seconds(1);
+  std::get<config::ProduceHandler>(world.config.handler).client["socket.timeout.ms"] = {"1000", "", false};
+  auto service = world.copy();
+  world.write(100);
+  REQUIRE(eventually([&] { return world.all_committed(*service); }));
+  REQUIRE(world.cluster->stop_broker(2));
+  world.write(100);
+  const auto ended = service->wait();
+  REQUIRE(ended.error);
+  CHECK(ended.error->kind == ErrorKind::fatal);
+  CHECK_THAT(ended.error->text(), Catch::Contains("sending offsets: the Kafka client has not returned"));
+  REQUIRE(world.cluster->start_broker(2));  // so that the call returns, which the program does not wait for
+  service.reset();
+  const auto next = world.copy();
+  CHECK(eventually([&] { return world.all_committed(*next); }));
+  stop_cleanly(*next);
   CHECK(world.nothing_missing());
 }
 
