@@ -4,7 +4,8 @@
 // (librdkafka #5153, #5591). Then nothing comes, and nothing is heard of the log either. So the partition's
 // leader is asked where the log ends. A partition is silent while the leader answers that the log goes on
 // beyond the lane's position, the lane wants records, and neither a record nor the log's end comes. Time
-// counts from one such answer to the next: a leader that does not answer is an outage and no silence.
+// counts from one such answer to the next, a unit at most: a leader that does not answer is an outage and no
+// silence, and an answer that comes hours late is no reason for several steps at once.
 //
 // Steps are taken when the silence has lasted for 1, 2, 4 and 8 units: a seek to the lane's own position;
 // pause and resume; new clients for all members of the process, which leave the group and join it again; the
