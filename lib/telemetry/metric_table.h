@@ -121,8 +121,9 @@ inline constexpr MetricInfo metric_table[] = {
      "Threads that the process has at most, about, with its partitions and all their workers at work."},
     {"trace_spans_total", MetricType::counter, "spans", "result",
      "Spans by result: exported, dropped (too many waited), failed (the collector did not take them)."},
-    {"client_certificate_expiry_timestamp_seconds", MetricType::gauge, "seconds since 1970", "file",
-     "Until when the certificate that brokers are shown is valid, by its file as it was at the start."},
+    {"client_certificate_expiry_timestamp_seconds", MetricType::gauge, "seconds", "file",
+     "Until when the certificate that brokers are shown is valid, since 1970, by its file as it was at the "
+     "start."},
     {"build_info", MetricType::gauge, "1", "version,librdkafka", "Always 1; the labels say what runs."},
     {"metrics_omitted_series", MetricType::gauge, "series", "metric",
      "Series left out of this page because their metric has too many."},
