@@ -31,23 +31,29 @@ Client connect(const std::string& bootstrap, const Settings& settings, DeliveryR
 
 namespace {
 
+/// Partitions of a topic, all of them and those with a leader.
+struct Count {
+  std::int32_t all = 0;
+  std::int32_t led = 0;
+};
+
 std::int32_t count_led(const rd_kafka_metadata_topic_t& topic) {
   std::int32_t led = 0;
   for (int i = 0; i < topic.partition_cnt; ++i) led += topic.partitions[i].leader >= 0 ? 1 : 0;
   return led;
 }
 
-}  // namespace
-
-std::optional<std::int32_t> partition_count(rd_kafka_t* client, const std::string& topic) {
+std::optional<Count> count_partitions(rd_kafka_t* client, const std::string& topic) {
   std::unique_ptr<rd_kafka_topic_t, Destroy<rd_kafka_topic_destroy>> handle(
       rd_kafka_topic_new(client, topic.c_str(), nullptr));
   const rd_kafka_metadata_t* metadata = nullptr;
   check(rd_kafka_metadata(client, 0, handle.get(), &metadata, patience_ms()), "metadata of " + topic);
   std::unique_ptr<const rd_kafka_metadata_t, Destroy<rd_kafka_metadata_destroy>> owner(metadata);
   if (metadata->topic_cnt != 1 || metadata->topics[0].err != RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
-  return count_led(metadata->topics[0]);
+  return Count{metadata->topics[0].partition_cnt, count_led(metadata->topics[0])};
 }
+
+}  // namespace
 
 Watermarks watermarks(rd_kafka_t* client, const std::string& topic, std::int32_t partition) {
   const auto deadline = Clock::now() + patience;
@@ -63,7 +69,7 @@ Watermarks watermarks(rd_kafka_t* client, const std::string& topic, std::int32_t
 
 void await_partitions(rd_kafka_t* client, const std::string& topic, std::int32_t partitions) {
   const auto deadline = Clock::now() + patience;
-  while (partition_count(client, topic).value_or(0) < partitions) {
+  while (count_partitions(client, topic).value_or(Count{}).led < partitions) {
     if (Clock::now() > deadline) throw Failure(topic + ": its partitions did not all get a leader in time");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -71,9 +77,9 @@ void await_partitions(rd_kafka_t* client, const std::string& topic, std::int32_t
 }
 
 std::int32_t require_topic(rd_kafka_t* client, const std::string& topic) {
-  const auto count = partition_count(client, topic);
+  const auto count = count_partitions(client, topic);
   if (!count) throw Failure("there is no topic " + topic);
-  return *count;
+  return count->all;  // also those that have no leader just now: one that is left out would look finished
 }
 
 Partitions all_partitions(const std::string& topic, std::int32_t count, std::int64_t offset) {

@@ -52,8 +52,6 @@ using Settings = std::map<std::string, std::string>;
 Client connect(const std::string& bootstrap, const Settings& settings = {}, DeliveryReport report = nullptr,
                void* opaque = nullptr);
 
-/// Number of partitions that have a leader; nothing when the topic does not exist.
-std::optional<std::int32_t> partition_count(rd_kafka_t* client, const std::string& topic);
 struct Watermarks {
   std::int64_t low = 0;
   std::int64_t end = 0;
@@ -62,7 +60,7 @@ struct Watermarks {
 Watermarks watermarks(rd_kafka_t* client, const std::string& topic, std::int32_t partition);
 /// Waits until all `partitions` have leaders that answer.
 void await_partitions(rd_kafka_t* client, const std::string& topic, std::int32_t partitions);
-/// As partition_count, but a missing topic is a Failure.
+/// How many partitions the topic has; a missing one is a Failure.
 std::int32_t require_topic(rd_kafka_t* client, const std::string& topic);
 
 Partitions all_partitions(const std::string& topic, std::int32_t count, std::int64_t offset);
