@@ -11,6 +11,7 @@
 
 #include "kafka/client_support.h"
 #include "kafka/connection_trouble.h"
+#include "kafka/group_protocol.h"
 #include "kafka/handle.h"
 
 namespace laneway::kafka {

@@ -51,8 +51,10 @@ struct WatchedClient {
     REQUIRE(rd_kafka_flush(handle.get(), to_ms(patience)) == RD_KAFKA_RESP_ERR_NO_ERROR);
   }
   void write() {
-    REQUIRE(rd_kafka_producev(handle.get(), RD_KAFKA_V_TOPIC("orders"), RD_KAFKA_V_PARTITION(0),
-                              RD_KAFKA_V_END) == RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_vu_t topic{};
+    topic.vtype = RD_KAFKA_VTYPE_TOPIC;
+    topic.u.cstr = "orders";
+    REQUIRE(rd_kafka_produceva(handle.get(), &topic, 1) == nullptr);
   }
 
   std::unique_ptr<EmbeddedCluster> cluster;
