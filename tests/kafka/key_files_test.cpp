@@ -76,7 +76,7 @@ std::string key_store(const Certificate& certificate, const char* password) {
 }  // namespace
 
 TEST_CASE(
-    "a certificate that has expired, or is not valid yet, is an error; one that soon expires a warning") {
+    "a certificate that has expired, or is not valid yet, is an error, and one that soon expires a warning") {
   KeyFolder folder;
   show_certificate(folder, Certificate("IP:127.0.0.1", 15 * days));
   CHECK(folder.is_right());
@@ -171,7 +171,8 @@ TEST_CASE("a key store is opened with its password") {
   CHECK_THAT(folder.error(), Catch::Contains("this is no key store of PKCS#12"));
 }
 
-TEST_CASE("the client of an output in another cluster has files of its own; what both have is told once") {
+TEST_CASE(
+    "the client of an output in another cluster has files of its own, and what both have is told once") {
   KeyFolder folder;
   folder.set("ssl.ca.location", "/nowhere/authority.pem");
   config::ProduceHandler produce;
