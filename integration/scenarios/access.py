@@ -2,6 +2,9 @@
 
 On a client that cannot do it, check and start refuse with the reason.
 """
+import re
+import time
+
 import harness
 from access_logins import Logins, old_client, refusal_by_old_client
 from bad_input import ends
@@ -14,8 +17,17 @@ def consumes(part, logins, kafka, **changes):
     """All records of the topic, with a group of its own."""
     service = part.service(part.name, kafka=kafka, environment=logins.environment(part.name), **changes)
     part.wait_for_no_lag()
+    if "ssl.certificate.location" in kafka:
+        check_expiry(service.get("/metrics"))
     service.stop()
     return service
+
+
+def check_expiry(metrics):
+    """Of the client's certificate, by its file, which the alert names."""
+    expiry = re.search(r'^laneway_client_certificate_expiry_timestamp_seconds\{file="[^"]+\.pem"\} (\S+)$', metrics, re.MULTILINE)
+    expect(expiry, "the metrics do not say when the certificate expires")
+    expect(float(expiry[1]) > time.time(), f"the certificate expires at {expiry[1]}, so it has expired")
 
 
 def is_refused(part, logins, kafka, words):

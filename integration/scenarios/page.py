@@ -234,7 +234,7 @@ def shows_each_number_in_its_place(page):
     expect_equal("top 8,000", browser.text("#lag-most"), "top of the chart")
     expect_equal([75.0, 0.0], heights(browser, "lag"), "heights of the lag's line, 2,000 and 8,000 of 8,000")
     silent = json.loads(planted(2, {"assigned": 2, "revoked": 1, "lost": 0}, (0, 7000), (2, 1000)))
-    silent["lanes"][1]["silent_seconds"] = 95.5
+    silent["lanes"][1]["silent_seconds"] = 95
     browser.plant("*/status", json.dumps(silent))
     page.wait_for_text("#events", "orders[2] is silent")
     expect("silent for 95 s" in page.row(2), f"a lane that is silent: {page.row(2)}")
