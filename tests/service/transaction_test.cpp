@@ -151,6 +151,9 @@ TEST_CASE("a service whose transactions hang in the client ends with an error, a
   REQUIRE(world.cluster->set_coordinator("orders", 2));
   REQUIRE(world.cluster->set_transaction_coordinator("orders-a", 1));
   world.config.kafka["group.instance.id"] = {"a", "", false};
+  // Longer than the coordinator is away, shorter than a test waits: so long the next member has no
+  // partitions.
+  world.config.kafka["session.timeout.ms"] = {"20000", "", false};
   world.config.lanes.drain = seconds(1);
   std::get<config::ProduceHandler>(world.config.handler).client["socket.timeout.ms"] = {"1000", "", false};
   auto service = world.copy();
