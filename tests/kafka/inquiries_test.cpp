@@ -74,18 +74,20 @@ struct SilentLeader {
   void check_turns() {
     for (int turn = 0; turn < turns; ++turn) {
       ask_about_silent_ones();
-      const auto before = consumer->log_answer(healthy.front()).number;
-      // On a busy machine the time of a question may end before its answer comes. The leader counts as
-      // silent for a while then.
+      // On a busy machine the time of a question may end before its answer comes. One question at a time: one
+      // that is left for the next turn would make the leader count as silent there.
+      auto heard = consumer->log_answer(healthy.front()).number;
       std::string first_error;
+      consumer->ask_log(healthy.front(), false);
       REQUIRE(eventually([&] {
-        consumer->ask_log(healthy.front(), false);
         const auto answer = consumer->log_answer(healthy.front());
-        if (answer.number > before && first_error.empty()) first_error = answer.error;
-        return answer.number > before && answer.error.empty();
+        if (answer.number == heard) return false;
+        heard = answer.number;
+        if (first_error.empty()) first_error = answer.error;
+        if (!answer.error.empty()) consumer->ask_log(healthy.front(), false);
+        return answer.error.empty();
       }));
-      CHECK((first_error.empty() || first_error == "Local: Timed out" ||
-             first_error == "broker " + std::to_string(healthy_broker) + " does not answer"));
+      CHECK((first_error.empty() || first_error == "Local: Timed out"));
       CHECK(consumer->log_answer(healthy.front()).bounds.end == 0);
     }
   }
