@@ -42,6 +42,10 @@ class Brokers:
         time.sleep(4 + lasts)
         os.kill(pid, signal.SIGCONT)
 
+    def logs(self):
+        """The text of each broker's log."""
+        return [log.read_text(errors="replace") for log in sorted(self.run.kafka_dir.glob("node-*/server.log"))]
+
     def coordinator(self):
         return wait_until("the group has a coordinator", lambda: self.ask(wire.coordinator_of, self.run.group), PATIENCE)
 

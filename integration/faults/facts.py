@@ -56,6 +56,13 @@ class Generation(NamedTuple):
     claims: dict = {}  # the coordinator's id of a member -> the partitions that it said it had when it joined
 
 
+class Fencing(NamedTuple):
+    """A broker's log says that it threw a member out of the group."""
+
+    member: str
+    time: int
+
+
 @dataclass
 class Life:
     """What was done to a member, and how it ended."""
@@ -85,6 +92,7 @@ class Facts:
     requests: list = field(default_factory=list)
     commits: list = field(default_factory=list)  # in the order of their positions
     generations: list = field(default_factory=list)  # likewise
+    fencings: list = field(default_factory=list)  # in the order of their time
     lives: dict = field(default_factory=dict)  # member -> Life
     faults: list = field(default_factory=list)
     log: dict = field(default_factory=dict)  # partition -> offsets that a reader sees at the end

@@ -1,5 +1,5 @@
 """Whose a partition was, and how members lost partitions: from the group's generations and from what was done to the members."""
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import defaultdict
 from itertools import pairwise
 
@@ -9,6 +9,10 @@ MS = 1_000_000
 UNCOMMITTED = 3 * SECOND
 # Who was stopped or thrown out goes on with what it had under way until it learns that the partitions are another's.
 UNAWARE = 10 * SECOND
+
+# A coordinator that throws a member out writes both down, in its log and in that of the offsets, within this time.
+BOTH_NOTED = 2 * SECOND
+NOWHERE = -1  # no position in the log of offsets
 
 # A coordinator moves with a broker's fault, and again when the broker is back and leads as before (see BROKER_SETTINGS).
 COORDINATOR_BACK = 15 * SECOND
@@ -41,6 +45,16 @@ def given_back(before, generation):
     return before.owners.keys() - generation.owners.keys() if before and generation.protocol == "consumer" else ()
 
 
+def started_over(requests, fenced):
+    """When a member that was thrown out at this time began again with what it had begun before; None: it did not."""
+    begun = set()
+    for request in requests:
+        if fenced < request.begun <= fenced + UNAWARE and request.attempt == 1 and request.offset in begun:
+            return request.begun
+        begun.add(request.offset)
+    return None
+
+
 class Ownership:
     def __init__(self, facts):
         self.facts = facts
@@ -56,15 +70,19 @@ class Ownership:
         for commit in facts.commits:
             self.committed[self.at_position(commit.partition, commit.position)].append(commit)
         self.taken_again = defaultdict(list)  # partition -> [ns] when its owner had given it back and got it again
-        for partition, requests in by_partition(facts.requests).items():
-            if not any(generation.protocol == "consumer" for generation in facts.generations):  # where each return is noted
-                self.note_returns(partition, requests)
+        requests = by_partition(facts.requests)
+        if not any(generation.protocol == "consumer" for generation in facts.generations):  # where each return is noted
+            for partition in requests:
+                self.note_returns(partition, requests[partition])
         self.lost = defaultdict(list)  # (member, partition) -> [ms] of generations that it joined without what it had
         for before, after in pairwise(facts.generations):
             for identity in before.members.keys() - after.members.keys():
                 self.note_departure(before.members[identity], after)
             if after.protocol == "cooperative-sticky" and self.coordinator_moved(before.time * MS, after.time * MS):
                 self.note_losses(before, after)
+        for fencing in facts.fencings:
+            if not any(abs(time * MS - fencing.time) < BOTH_NOTED for time, _ in self.fenced[fencing.member]):
+                self.note_lone_fencing(fencing, requests)
 
     def note_departure(self, member, generation):
         life = self.facts.lives.get(member)
@@ -89,6 +107,16 @@ class Ownership:
             if after.begun - ended > REJOINING and before.member == after.member and (
                     self.brokers_were_out(ended - UNCOMMITTED, after.begun)):
                 self.taken_again[partition].append(after.begun)
+
+    def note_lone_fencing(self, fencing, requests):
+        """A coordinator that stands still while another broker takes over throws members out when it goes on, and nobody takes its
+        record of that. The member joins again, and to the group it has never been away."""
+        self.fenced[fencing.member].append((fencing.time // MS, NOWHERE))
+        for partition, of_partition in requests.items():
+            if self.at(partition, fencing.time)[1] == fencing.member:
+                started = started_over([request for request in of_partition if request.member == fencing.member], fencing.time)
+                if started is not None:
+                    insort(self.taken_again[partition], started)
 
     def ownership(self, request):
         """Equal for two requests that were begun in the same ownership, or after its end and before the next one."""
@@ -179,6 +207,11 @@ class Ownership:
                 return what, time * MS
         return None
 
+    def went_on(self, first, again):
+        """Whether the member was thrown out before it did the record, and began again after that."""
+        return first.member == again.member and self.ownership(first) != self.ownership(again) and (
+            self.was_fenced(first.member, first.begun - UNAWARE, first.begun))
+
     def why_again(self, first, again):
         """What explains that a record which was done by the request `first` is handled `again`; None: nothing does."""
         for request in (first, again):
@@ -188,6 +221,8 @@ class Ownership:
         lost = self.loss(first, again)
         if lost:
             return lost[0]
+        if self.went_on(first, again):
+            return "handled by a member that did not know of its loss"
         if self.changed_hands_in_an_outage(again.partition, first.ended, again.begun):
             return "handed over while brokers were out"
         return None

@@ -22,6 +22,7 @@ from harness import KAFKA_TOOL, Failed, die_with_parent, expect, wait_until  # n
 
 import plan  # noqa: E402
 import plants  # noqa: E402
+from broker_logs import fencings  # noqa: E402
 from cluster import Brokers  # noqa: E402
 from facts import Acknowledged, Facts, Fault, Request  # noqa: E402
 from judge import judge  # noqa: E402
@@ -163,6 +164,8 @@ class Trial:
         facts.lives = self.members.lives
         facts.requests = requests_of(self.downstream)
         facts.commits, facts.generations = read_group(self.run.tool("read", "__consumer_offsets"), self.run.group)
+        clients = {member: client for generation in facts.generations for member, client in generation.members.items()}
+        facts.fencings = fencings(self.brokers.logs(), self.run.group, clients)
         for fields in map(json.loads, self.acks.read_text().splitlines()):
             facts.acknowledged.append(Acknowledged((fields["topic"], fields["partition"]), fields["offset"], fields["number"],
                                                    fields["time"]))

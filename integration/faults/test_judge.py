@@ -4,7 +4,7 @@ import unittest
 from dataclasses import replace
 
 import plants
-from facts import Commit, Fault
+from facts import Commit, Fault, Fencing
 from judge import judge
 from planted import PARTITIONS, RECORDS, SLOW, World, ns
 
@@ -287,6 +287,32 @@ class UnderConsumer(Planted, unittest.TestCase):
         self.taken_again()
         self.facts.faults.append(Fault("kill coordinator", "2", ns(49.8), ns(51)))
         self.reported_by("duplicates_are_explained")
+
+    def test_who_is_thrown_out_by_a_coordinator_that_is_replaced(self):
+        """Its record of that is lost, so that only the broker's log has it; the member starts over with what it did before."""
+        self.taken_again()
+        self.facts.fencings.append(Fencing("b", ns(50)))
+        self.assertEqual({}, breaches(self.facts))
+
+    def test_what_is_done_before_the_member_hears_of_that(self):
+        self.taken_again()
+        self.facts.fencings.append(Fencing("b", ns(49.5)))
+        self.assertEqual({}, breaches(self.facts))
+
+    def test_another_member_that_is_thrown_out(self):
+        self.taken_again()
+        self.facts.fencings.append(Fencing("c", ns(50)))
+        self.reported_by("duplicates_are_explained")
+
+    def test_who_was_thrown_out_long_before(self):
+        self.taken_again()
+        self.facts.fencings.append(Fencing("b", ns(42.5)))
+        self.reported_by("duplicates_are_explained")
+
+    def test_who_is_thrown_out_and_has_nothing_to_do_again_keeps_the_order(self):
+        self.overtake()
+        self.facts.fencings.append(Fencing("b", ns(24.9)))
+        self.assertIn("keys_in_order", breaches(self.facts))
 
     def overtake(self):
         """Records 248 and 251 of a key change places, about the time when the owners go on to another epoch."""

@@ -1,0 +1,25 @@
+"""Reads the brokers' logs: whom a coordinator threw out of a group of the consumer protocol.
+
+__consumer_offsets has that, too, but not where the coordinator was about to be replaced: one that stood still while another broker
+took over ends sessions when it goes on, and answers members by that, before it learns that nobody takes its records any more.
+scripts/kafka has the brokers log what coordinators do.
+"""
+import re
+from datetime import datetime
+
+from facts import Fencing
+
+FENCED = re.compile(r"^(\S+ \S+) INFO .*\[GroupId (\S+)\] Member (\S+) fenced from the group because")
+
+
+def fencings(logs, group, clients):
+    """The Fencings of this group in the order of their time. `logs`: the text of each broker's log; `clients`: the coordinator's id
+    of a member -> its client.id."""
+    found = []
+    for log in logs:
+        for line in log.splitlines():
+            fenced = FENCED.match(line)
+            if fenced and fenced[2] == group and fenced[3] in clients:
+                time = datetime.strptime(fenced[1], "%Y-%m-%d %H:%M:%S,%f")  # of this machine's time zone
+                found.append(Fencing(clients[fenced[3]], round(time.timestamp() * 1000) * 1_000_000))
+    return sorted(found, key=lambda fencing: fencing.time)
