@@ -233,6 +233,7 @@ TEST_CASE("a producer whose client fails for good goes on with a new one") {
   }));
   REQUIRE(producer->flush(Deadline::in(patience)));
   CHECK(answers.all().back().status == DeliveryStatus::acknowledged);
+  CHECK(producer->renewals().count(Renewal::failed) == 2);
 }
 
 TEST_CASE("whatever is unanswered when a producer ends is answered before it is gone") {

@@ -101,6 +101,20 @@ TEST_CASE("a transaction is committed with its offsets, and the next one begins"
   world.transaction().watch({});
 }
 
+TEST_CASE("after a transaction with an unanswered request the next one has a new client") {
+  TransactionWorld world(1, {{"socket.timeout.ms", {"5000", "", false}}});
+  REQUIRE(world.cluster->delay_next(1, Request::add_partitions, {seconds(15)}));
+  world.write();
+  world.transaction().seal();
+  world.commit(1);
+  const auto result = world.result();
+  REQUIRE(result);
+  CHECK(result->error.empty());
+  REQUIRE(eventually([&] { return world.transaction().state() == State::open; }));
+  CHECK(world.producer->renewals().count(Renewal::unanswered) == 1);
+  CHECK(world.producer->renewals().count(Renewal::aborted) == 0);
+}
+
 TEST_CASE("transactions whose client failed for good are broken as soon as that is known") {
   TransactionWorld world;
   REQUIRE(world.transaction().enter());
