@@ -32,8 +32,11 @@ std::string check_pattern(const std::string& pattern) {
   regex_t regex;
   const int fault = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
   if (fault == 0) {
+    const bool commits = regexec(&regex, "__consumer_offsets", 0, nullptr, 0) == 0;
     regfree(&regex);
-    return "";
+    if (!commits) return "";
+    return "it matches __consumer_offsets, to which each commit writes a record, so there would always be "
+           "more; begin with ^[^_] to leave out the topics of Kafka itself";
   }
   std::array<char, 128> words{};
   regerror(fault, &regex, words.data(), words.size());

@@ -159,6 +159,13 @@ TEST_CASE("topics are names that Kafka has, or one pattern") {
     CHECK(with_topics(pattern).find("it is not a regular expression (POSIX extended syntax): ") !=
           std::string::npos);
   }
+  for (const char* pattern : {"[\"^.*\"]", "[\"^__\"]", "[\"^orders|offsets$\"]"}) {
+    CAPTURE(pattern);
+    CHECK(with_topics(pattern).find("it matches __consumer_offsets, to which each commit writes a record") !=
+          std::string::npos);
+  }
+  CHECK(with_topics("[\"^[^_]\"]").empty());
+  CHECK(with_topics("[__consumer_offsets]").empty());
   CHECK(with_topics("[..]").find("Kafka does not allow that name") != std::string::npos);
   CHECK(with_topics("[" + std::string(250, 'a') + "]").find("longer than 249") != std::string::npos);
 }
