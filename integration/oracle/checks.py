@@ -283,21 +283,25 @@ def attempts_are_counted(evidence, promises):
     """
     for partition in evidence.partitions():
         for attempts in by_assignment(evidence.attempts[partition]).values():
-            last = {}
+            last, outage = {}, False
             for attempt in attempts:
-                expected = expected_numbers(evidence, partition, attempt, last.get(attempt.offset))
+                expected = expected_numbers(evidence, partition, attempt, last.get(attempt.offset), outage)
                 last[attempt.offset] = attempt
+                outage = outage or attempt.outcome == "unavailable"
                 if expected is not None and attempt.number not in expected:
                     yield Violation("attempts_are_counted", place(partition, attempt.offset),
                                     f"{attempt.outcome} is said of attempt {attempt.number}, which should be {expected.stop - 1} at most")
 
 
-def expected_numbers(evidence, partition, attempt, before):
-    """Those that an attempt may have; None: any."""
-    if attempt.outcome in FORWARDED:  # alone, when its deaths were counted: that many
-        return range(before.number, before.number + 1) if before else None
+def expected_numbers(evidence, partition, attempt, before, outage):
+    """Those that an attempt may have; None: any. `outage`: the downstream has been out."""
     copy = evidence.copy_at(partition, attempt.offset)
     first = (copy.attempts if copy else 0) + 1
+    if attempt.outcome in FORWARDED:  # alone, when its deaths were counted: that many
+        if before is None:
+            return None
+        # A person may skip a record whose last attempts were given back.
+        return range(first if outage else before.number, before.number + 1)
     if before is None:
         return range(first, first + 1)
     return range(first, before.number + (1 if before.outcome == "unavailable" else 2))
