@@ -1,8 +1,10 @@
-"""A heartbeat of a member that has just been told its first assignment is on its way while the member begins to work, and arrives when
-another member has joined: the partitions change hands only when the first member has drained. For group.protocol: consumer.
+"""What a member says that it owns while an assignment is on its way: early_heartbeat.py begun|withdrawn. For group.protocol: consumer.
 
-The client says in such a heartbeat which partitions it owns. If it leaves out what it has been told and has not confirmed, the
-coordinator gives that to the other member at once, and both work on it.
+begun      A heartbeat of a member that has just been told its first assignment is on its way while the member begins to work, and
+           arrives when another member has joined: the partitions change hands only when the first member has drained. If the client
+           left out what it has been told, the coordinator would give that to the other member at once, and both would work on it.
+withdrawn  A member is told partitions of a new topic, and before it knows the topic's name a part of them is given to another member:
+           that one gets them at once. If nothing said that the first member has not got them, nobody would have them for minutes.
 """
 import json
 import sys
@@ -14,6 +16,7 @@ sys.path.append(str(ROOT / "integration" / "proxy"))
 import frames  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
+STORY = sys.argv[1] if len(sys.argv) > 1 else "begun"
 PARTITIONS = 4
 HEARTBEAT = 68  # ConsumerGroupHeartbeat
 SLOW = {"simulate": {"sleep": "100ms"}}  # a drain takes seconds: the other member would begin meanwhile
@@ -27,7 +30,7 @@ def caught(rule, what):
     wait_until(what, lambda: rule.caught)
 
 
-def scenario(run):
+def begun(run):
     run.create(PARTITIONS)
     run.watch_commits()
     run.produce_meanwhile("--rate", 400)
@@ -55,5 +58,32 @@ def scenario(run):
     run.judge(Promises(stopped_clean=True))
 
 
+def member(run, name, **kafka):
+    """Of two, whose partitions the brokers share out in the order of their names."""
+    kafka.update({"client.id": name, "group.instance.id": name, "group.remote.assignor": "range"})
+    return run.service(name, kafka=kafka, topics=[f"^{run.topic}"])
+
+
+def withdrawn(run):
+    topics = [run.topic, run.topic + "-new"]
+    run.create(1)
+    with Proxy(run.bootstrap) as proxy:
+        first = member(run, "first", **{"bootstrap.servers": proxy.bootstrap()})
+        wait_until("the first member has its partition", lambda: lanes(first) == 1)
+        names = proxy.hold(frames.METADATA, answers=True, client="first")
+        run.create(2, topic=topics[1])
+        caught(names, "the first member has asked for the new topic's name")
+        second = member(run, "second")
+        wait_until("the second member has its share", lambda: lanes(second) == 1)
+        proxy.release(names)
+        wait_until("the first member has its share", lambda: lanes(first) == 2)
+        for topic in topics:
+            run.produce("--count", 200, topic=topic)
+        run.wait_for_no_lag(topics)
+        first.stop()
+    second.stop()
+    run.judge(Promises(stopped_clean=True), topics)
+
+
 if __name__ == "__main__":
-    harness.main("early-heartbeat", scenario)
+    harness.main("early-heartbeat", {"begun": begun, "withdrawn": withdrawn}[STORY])
