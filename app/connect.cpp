@@ -65,7 +65,6 @@ Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
   const auto readable = (*directory)->readable(*topics, patience);
   if (!readable && !config.topics_by_pattern()) return readable.error();
   if (!readable) out << readable.error().text() << '\n';  // the others are consumed nevertheless
-  if (const auto joinable = (*directory)->joinable(patience); !joinable) return joinable.error();
   const auto later = ask_for_retry_topics(config, *topics, **directory, out);
   if (!later) return later.error();
   topics->insert(topics->end(), later->found.begin(), later->found.end());

@@ -1,6 +1,8 @@
 #include "access.h"
 
 #include <array>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "client.h"
@@ -59,6 +61,36 @@ void remove(rd_kafka_t* client, rd_kafka_AclBinding_t* filter, const std::string
     throw Failure(what + ": " + rd_kafka_error_string(error));
 }
 
+/// How many of these rights the broker that is asked acts by.
+std::size_t in_force(rd_kafka_t* client, rd_kafka_AclBinding_t* filter, const std::string& what) {
+  const Queue queue(rd_kafka_queue_new(client));
+  rd_kafka_DescribeAcls(client, filter, nullptr, queue.get());
+  const auto event = answer(queue.get(), what);
+  std::size_t count = 0;
+  rd_kafka_DescribeAcls_result_acls(rd_kafka_event_DescribeAcls_result(event.get()), &count);
+  return count;
+}
+
+/// The controller answers for a right before brokers act by it.
+void await(rd_kafka_t* client, rd_kafka_AclBinding_t* filter, std::size_t count, const std::string& what) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms());
+  while (in_force(client, filter, what) != count) {
+    if (std::chrono::steady_clock::now() > deadline)
+      throw Failure(what + ": the broker has not applied it in time");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+Binding filter_of(const Access& access, const std::string& right) {
+  std::array<char, 512> error{};
+  Binding filter(rd_kafka_AclBindingFilter_new(
+      resource_of(access.type), access.name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL,
+      ("User:" + access.user).c_str(), nullptr, operation_of(right), RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW,
+      error.data(), error.size()));
+  if (!filter) throw Failure(error.data());
+  return filter;
+}
+
 }  // namespace
 
 void grant(const std::string& bootstrap, const Access& access) {
@@ -70,20 +102,19 @@ void grant(const std::string& bootstrap, const Access& access) {
         ("User:" + access.user).c_str(), "*", operation_of(right), RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW,
         error.data(), error.size()));
     if (!binding) throw Failure(error.data());
-    create(client.get(), binding.get(), "grant " + right + " on " + access.type + " " + access.name);
+    const auto what = "grant " + right + " on " + access.type + " " + access.name;
+    create(client.get(), binding.get(), what);
+    await(client.get(), filter_of(access, right).get(), 1, what);
   }
 }
 
 void revoke(const std::string& bootstrap, const Access& access) {
   const auto client = connect(bootstrap);
-  std::array<char, 512> error{};
   for (const auto& right : access.rights) {
-    const Binding filter(rd_kafka_AclBindingFilter_new(
-        resource_of(access.type), access.name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL,
-        ("User:" + access.user).c_str(), nullptr, operation_of(right), RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW,
-        error.data(), error.size()));
-    if (!filter) throw Failure(error.data());
-    remove(client.get(), filter.get(), "revoke " + right + " on " + access.type + " " + access.name);
+    const auto filter = filter_of(access, right);
+    const auto what = "revoke " + right + " on " + access.type + " " + access.name;
+    remove(client.get(), filter.get(), what);
+    await(client.get(), filter.get(), 0, what);
   }
 }
 

@@ -14,6 +14,7 @@ struct Access {
   std::vector<std::string> rights;
 };
 
+/// Both return when the broker that is asked acts by the change.
 void grant(const std::string& bootstrap, const Access& access);
 /// What the user was not allowed before is no failure.
 void revoke(const std::string& bootstrap, const Access& access);

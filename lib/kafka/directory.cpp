@@ -11,7 +11,6 @@
 
 #include "kafka/client_support.h"
 #include "kafka/connection_trouble.h"
-#include "kafka/group_access.h"
 #include "kafka/group_protocol.h"
 #include "kafka/handle.h"
 
@@ -276,10 +275,6 @@ Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeou
     if (self.denied_topics.count(topic.name) > 0)
       return missing(topic.name, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   return {};
-}
-
-Status Directory::joinable(Duration timeout, const std::function<bool()>& given_up) {
-  return may_join(implementation_->handle(), implementation_->group, timeout, given_up);
 }
 
 Status Directory::offers_protocol(Duration timeout) {

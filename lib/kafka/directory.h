@@ -24,8 +24,8 @@ struct TopicInfo {
 
 class Directory {
  public:
-  /// What `readable` and `joinable` may be given at most: a broker that is silent for longer should not keep
-  /// the partitions of others waiting.
+  /// What `readable` may be given at most: a leader that is silent for longer should not keep the partitions
+  /// of others waiting.
   static constexpr Duration longest_refusal = seconds(10);
 
   /// Fails when the settings are wrong; brokers are not contacted yet.
@@ -55,12 +55,6 @@ class Directory {
       const std::vector<TopicInfo>& topics, Duration timeout,
       const std::function<bool()>& given_up = [] { return false; });
 
-  /// Whether the user may join the group of the settings: its coordinator is asked for the user's rights.
-  /// Unavailable where Read is missing; with a client before 2.3.0, where Describe is. No answer within
-  /// `timeout` is no refusal. Returns soon after `given_up` says so.
-  Status joinable(
-      Duration timeout, const std::function<bool()>& given_up = [] { return false; });
-
   /// A configuration error where the settings ask for group.protocol: consumer and a broker, of those that
   /// `topics` found, does not have it or has it switched off. No error where it does not tell the user its
   /// settings (DescribeConfigs), or not within `timeout`.
@@ -71,7 +65,7 @@ class Directory {
   std::optional<Duration> retention(const std::string& topic, Duration timeout);
 
   /// What the group of the settings has committed, with metadata. A group that the user may not describe is
-  /// unavailable.
+  /// unavailable; that joining needs Read besides shows only when it is tried.
   Result<std::vector<CommittedOffset>> committed(const std::vector<TopicPartition>& partitions,
                                                  Duration timeout);
 

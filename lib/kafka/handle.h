@@ -45,9 +45,6 @@ using ErrorPtr = std::unique_ptr<rd_kafka_error_t, ErrorDeleter>;
 using MetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, MetadataDeleter>;
 using HandlePtr = std::unique_ptr<rd_kafka_t, HandleDeleter>;
 
-/// Under which our interceptors are registered.
-inline constexpr char interceptor_name[] = "laneway";
-
 /// A configuration with the user's keys and the log callback set; which key was refused, and where it was
 /// written. Also refused is a login that the linked library cannot do.
 Result<ConfPtr> make_conf(const ClientSettings& settings);

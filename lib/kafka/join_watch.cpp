@@ -1,10 +1,9 @@
 #include "kafka/join_watch.h"
 
-#include "kafka/handle.h"
-
 namespace laneway::kafka {
 namespace {
 
+constexpr const char* name = "laneway";
 // https://kafka.apache.org/protocol#protocol_api_keys
 constexpr std::int16_t join_group = 11;
 constexpr std::int16_t heartbeat = 12;
@@ -23,7 +22,7 @@ std::int64_t now_ns() { return SteadyClock::now().time_since_epoch().count(); }
 }  // namespace
 
 void JoinWatch::attach(rd_kafka_conf_t* conf) {
-  (void)rd_kafka_conf_interceptor_add_on_new(conf, interceptor_name, on_new, this);
+  (void)rd_kafka_conf_interceptor_add_on_new(conf, name, on_new, this);
 }
 
 bool JoinWatch::under_way() const {
@@ -46,9 +45,9 @@ void JoinWatch::expect_for(Duration duration) {
 
 rd_kafka_resp_err_t JoinWatch::on_new(rd_kafka_t* handle, const rd_kafka_conf_t*, void* self, char*,
                                       std::size_t) {
-  const auto code = rd_kafka_interceptor_add_on_request_sent(handle, interceptor_name, on_request, self);
+  const auto code = rd_kafka_interceptor_add_on_request_sent(handle, name, on_request, self);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return code;
-  return rd_kafka_interceptor_add_on_response_received(handle, interceptor_name, on_response, self);
+  return rd_kafka_interceptor_add_on_response_received(handle, name, on_response, self);
 }
 
 rd_kafka_resp_err_t JoinWatch::on_request(rd_kafka_t*, int, const char*, std::int32_t, std::int16_t api,

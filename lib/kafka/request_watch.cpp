@@ -2,11 +2,10 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "kafka/handle.h"
-
 namespace laneway::kafka {
 namespace {
 
+constexpr char name[] = "laneway";
 // Keys of Kafka's protocol. A late InitProducerId is none of them: it fences, and changes no transaction.
 constexpr std::int16_t produce = 0;
 constexpr std::int16_t add_partitions_to_txn = 24;
@@ -24,13 +23,13 @@ rd_kafka_resp_err_t on_answer(rd_kafka_t*, int, const char*, std::int32_t, std::
 }
 
 rd_kafka_resp_err_t on_new(rd_kafka_t* client, const rd_kafka_conf_t*, void* watch, char*, std::size_t) {
-  return rd_kafka_interceptor_add_on_response_received(client, interceptor_name, on_answer, watch);
+  return rd_kafka_interceptor_add_on_response_received(client, name, on_answer, watch);
 }
 
 }  // namespace
 
 void RequestWatch::install(rd_kafka_conf_s* conf) {
-  rd_kafka_conf_interceptor_add_on_new(conf, interceptor_name, on_new, this);
+  rd_kafka_conf_interceptor_add_on_new(conf, name, on_new, this);
 }
 
 void RequestWatch::reset() {

@@ -34,7 +34,7 @@ struct Service::Implementation {
   Status prepare();
   Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
   Result<lane::MemoryPlan> wait_for_topics();
-  Result<std::vector<kafka::TopicInfo>> find_permitted_topics(kafka::Directory& directory, Deadline deadline);
+  Result<std::vector<kafka::TopicInfo>> find_readable_topics(kafka::Directory& directory, Deadline deadline);
   Status make_context(const lane::MemoryPlan& plan);
   Status start_members();
   kafka::ClientSettings member_settings(std::size_t member) const;

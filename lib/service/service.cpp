@@ -84,20 +84,16 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   return topics;
 }
 
-/// The topics that are consumed, once the user may read all that are named and join the group. A pattern may
-/// match some that the user may not read; their lanes report that. So do the lanes of new members: a service
-/// that has consumed could read, and a partition that is silent would keep the others waiting.
-Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_permitted_topics(
+/// The topics that are consumed, once the user may read all that are named. A pattern may match some that the
+/// user may not read; their lanes report that. So do the lanes of new members: a service that has consumed
+/// could read, and a partition that is silent would keep the others waiting.
+Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_readable_topics(
     kafka::Directory& directory, Deadline deadline) {
   auto topics = find_topics(directory, std::min(deadline.left(), one_question));
-  if (!topics || !loops().empty()) return topics;
-  const auto patience = [&] {
-    return std::min<Duration>(deadline.left() / 2, kafka::Directory::longest_refusal);
-  };
+  if (!topics || config.topics_by_pattern() || !loops().empty()) return topics;
+  const auto patience = std::min<Duration>(deadline.left() / 2, kafka::Directory::longest_refusal);
   const auto stopping = [this] { return stops.load() > 0; };
-  if (!config.topics_by_pattern())
-    if (auto status = directory.readable(*topics, patience(), stopping); !status) return status.error();
-  if (auto status = directory.joinable(patience(), stopping); !status) return status.error();
+  if (auto status = directory.readable(*topics, patience, stopping); !status) return status.error();
   return topics;
 }
 
@@ -110,7 +106,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   const auto deadline = Deadline::in(settings()->start_deadline);
   auto next_report = SteadyClock::now();
   for (;;) {
-    auto topics = find_permitted_topics(**directory, deadline);
+    auto topics = find_readable_topics(**directory, deadline);
     if (topics) {
       std::uint64_t partitions = 0;
       brokers.store((*directory)->brokers());

@@ -25,19 +25,3 @@ TEST_CASE("whether a topic may be read is asked of a partition that has a leader
   REQUIRE_FALSE(readable);
   CHECK(readable.error().message == "topic orders: access denied");
 }
-
-TEST_CASE("brokers that do not tell the user's rights to a group refuse nobody") {
-  const auto cluster = EmbeddedCluster::start(1);
-  REQUIRE(cluster);
-  const auto directory = Directory::open(
-      {{"bootstrap.servers", {(*cluster)->bootstrap(), "", false}}, {"group.id", {"orders", "", false}}});
-  REQUIRE(directory);
-  CHECK((*directory)->joinable(patience));
-}
-
-TEST_CASE("the question for a group's rights ends when it is given up") {
-  const auto directory = Directory::open(
-      {{"bootstrap.servers", {"127.0.0.1:1", "", false}}, {"group.id", {"orders", "", false}}});
-  REQUIRE(directory);
-  CHECK((*directory)->joinable(patience, [] { return true; }));
-}
