@@ -7,10 +7,10 @@
 #include "app/forecast.h"
 #include "app/verbs.h"
 #include "base/shortage.h"
-#include "config/print.h"
+#include "config/output/print.h"
 #include "handler/factory.h"
-#include "kafka/directory.h"
-#include "kafka/key_files.h"
+#include "kafka/access/key_files.h"
+#include "kafka/admin/directory.h"
 #include "service/process_limits.h"
 #include "telemetry/log.h"
 

@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "app/control/command_line.h"
 #include "app/dlq/command_line.h"
 #include "app/exit_code.h"
-#include "app/lanes/command_line.h"
 #include "app/plan/command_line.h"
 #include "app/verbs.h"
 
@@ -71,8 +71,8 @@ int command_line(int argc, char** argv) {
   CLI::App* plan_verb = plan::add_verb(program, plan_options);
   DemoOptions demo_options;
   CLI::App* demo_verb = add_demo(program, demo_options);
-  lanes::Options lane_options;
-  const auto lane_verbs = lanes::add_verbs(program, lane_options, source);
+  control::Options lane_options;
+  const auto lane_verbs = control::add_verbs(program, lane_options, source);
   dlq::Options dlq_options;
   CLI::App* dlq_verb = dlq::add_verb(program, dlq_options);
   for (CLI::App* verb : dlq_verb->get_subcommands({})) add_source(*verb, source);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "config/retry_topics.h"
-#include "handler/produce_topics.h"
+#include "config/rules/retry_topics.h"
+#include "handler/produce/produce_topics.h"
 #include "handler/reach.h"
-#include "kafka/directory.h"
+#include "kafka/admin/directory.h"
 
 namespace laneway::app {
 namespace {

@@ -42,7 +42,7 @@ int list(const config::Config& config, const dlq::Options& options) {
 }
 
 int show(const config::Config& config, dlq::Options options) {
-  const auto place = dlq::parse_place(options.place);
+  const auto place = dlq::parse_letter_position(options.place);
   if (!place) return refused(place.error());
   if (!place->topic.empty()) options.topics = {place->topic};
   const auto letters = open(config, options, config.client("group.id"));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "config/retry_topics.h"
+#include "config/rules/retry_topics.h"
 #include "config/units.h"
-#include "lane/memory_plan.h"
+#include "lane/member/memory_plan.h"
 #include "service/process_limits.h"
 #include "service/process_threads.h"
 
@@ -62,7 +62,7 @@ std::string records(const config::Config& config) {
 
 /// A batch is filled by the records that are at work, of all partitions.
 std::string requests(const config::Config& config) {
-  const auto* http = std::get_if<config::HttpHandler>(&config.handler);
+  const auto* http = std::get_if<config::HttpSettings>(&config.handler);
   if (http == nullptr) return "";
   std::string text = "  requests: at most " + std::to_string(http->connections) + " at a time";
   if (http->batch.records == 0) return text + ", one a record\n";

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "admin/client.h"
+#include "app/control/endpoint.h"
 #include "app/exit_code.h"
-#include "app/lanes/endpoint.h"
 #include "app/plan/command_line.h"
 #include "app/plan/measure.h"
 #include "app/plan/print.h"
@@ -17,7 +17,7 @@ namespace {
 Result<plan::Reading> read_from(const std::string& address) {
   const auto answer = admin::get({address, ""}, "/status");
   if (!answer) return answer.error();
-  if (answer->status != 200) return lanes::error_of(*answer);
+  if (answer->status != 200) return control::error_of(*answer);
   auto reading = plan::read_status(answer->body);
   if (!reading) return Error{reading.error().kind, address + ": " + reading.error().message, ""};
   return reading;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "app/control/options.h"
 #include "app/dlq/options.h"
-#include "app/lanes/options.h"
 #include "app/plan/options.h"
 #include "config/loader.h"
 
@@ -28,11 +28,11 @@ int demo(const DemoOptions& options);
 /// `verb` is list, show or redrive of dead letters. Done also when there are none.
 int dead_letters(const config::Source& source, const std::string& verb, const dlq::Options& options);
 /// A running service's lanes, as a table or JSON, once or again and again.
-int status(const config::Source& source, const lanes::Options& options);
+int status(const config::Source& source, const control::Options& options);
 /// `verb` is pause, resume or skip, told to a running service.
-int control(const config::Source& source, const std::string& verb, const lanes::Options& options);
+int control(const config::Source& source, const std::string& verb, const control::Options& options);
 /// A running service reads its configuration again.
-int reload(const config::Source& source, const lanes::Options& options);
+int reload(const config::Source& source, const control::Options& options);
 /// laneway's own and each library's.
 int version();
 

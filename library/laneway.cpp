@@ -8,7 +8,7 @@
 #include "app/serve.h"
 #include "app/signals.h"
 #include "config/loader.h"
-#include "handler/function_handler.h"
+#include "handler/plugin/function_handler.h"
 
 namespace laneway {
 

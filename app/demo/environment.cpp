@@ -10,7 +10,7 @@
 
 #include "app/demo/plan.h"
 #include "config/loader.h"
-#include "kafka/directory.h"
+#include "kafka/admin/directory.h"
 #include "telemetry/log.h"
 
 namespace laneway::demo {

@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "config/config.h"
-#include "kafka/embedded_cluster.h"
-#include "kafka/producer.h"
+#include "kafka/produce/producer.h"
+#include "kafka/testing/embedded_cluster.h"
 
 namespace laneway::demo {
 

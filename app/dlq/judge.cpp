@@ -1,5 +1,5 @@
 #include "app/dlq/redrive.h"
-#include "kafka/producer.h"
+#include "kafka/produce/producer.h"
 
 namespace laneway::dlq {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "delivery/dead_letter.h"
+#include "delivery/dead_letter/dead_letter.h"
 #include "kafka/record.h"
 
 namespace laneway::dlq {

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "app/dlq/filter.h"
-#include "config/checks.h"
+#include "config/rules/checks.h"
 
 namespace laneway::dlq {
 namespace {
 
 /// Of the configuration: its consumer's keys, but another group, and nothing about membership, which a claim
-/// decides itself, by the classic protocol (kafka/group_claim.h).
+/// decides itself, by the classic protocol (kafka/admin/group_claim.h).
 kafka::ClientSettings client_of(const config::Config& config, const std::string& group) {
   auto settings = config.kafka;
   for (const char* key :

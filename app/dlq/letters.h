@@ -14,9 +14,9 @@
 #include "app/dlq/letter.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "kafka/directory.h"
-#include "kafka/group_claim.h"
-#include "kafka/topic_reader.h"
+#include "kafka/admin/directory.h"
+#include "kafka/admin/group_claim.h"
+#include "kafka/admin/topic_reader.h"
 
 namespace laneway::dlq {
 

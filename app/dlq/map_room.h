@@ -1,6 +1,6 @@
 // Whether the metadata of a commit has room for what a redrive sends while it leaves others: each run of
-// neighbouring records that are sent costs bytes of the completion map (lane/completion_map.h), and what
-// does not fit would be sent again by the next redrive.
+// neighbouring records that are sent costs bytes of the completion map (lane/ledger/completion_map.h), and
+// what does not fit would be sent again by the next redrive.
 //
 // Pure; records are told in the order of their offsets.
 #pragma once
@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lane/completion_map.h"
+#include "lane/ledger/completion_map.h"
 
 namespace laneway::dlq {
 

@@ -8,8 +8,8 @@
 #include "app/dlq/map_room.h"
 #include "app/dlq/progress.h"
 #include "base/mutex.h"
-#include "kafka/producer.h"
-#include "lane/ledger.h"
+#include "kafka/produce/producer.h"
+#include "lane/ledger/ledger.h"
 
 namespace laneway::dlq {
 namespace {

@@ -12,7 +12,7 @@
 // too often, it was cut, Kafka would not take it, or there is no room in the commit to remember it.
 //
 // Two redrives at once send nothing twice either: the one that began first finishes what is on its way, and
-// ends; the other goes on from there (kafka/group_claim.h).
+// ends; the other goes on from there (kafka/admin/group_claim.h).
 //
 // Threads: one, beside the producer's.
 #pragma once

@@ -14,7 +14,7 @@ bool read(std::string_view text, Integer& number) {
   return error == std::errc() && end == text.data() + text.size() && number >= 0;
 }
 
-Error not_there(const Place& place, const kafka::PartitionSpan& span) {
+Error not_there(const LetterPosition& place, const kafka::PartitionSpan& span) {
   return {ErrorKind::no_input,
           "there is no record at offset " + std::to_string(place.offset) + " of " + span.partition.text(),
           span.begin < span.end
@@ -24,10 +24,10 @@ Error not_there(const Place& place, const kafka::PartitionSpan& span) {
 
 }  // namespace
 
-Result<Place> parse_place(std::string_view text) {
+Result<LetterPosition> parse_letter_position(std::string_view text) {
   const Error wrong{ErrorKind::usage, "'" + std::string(text) + "' is not a place of a record",
                     "PARTITION:OFFSET as `laneway dlq list` shows it, or TOPIC:PARTITION:OFFSET"};
-  Place place;
+  LetterPosition place;
   const auto last = text.rfind(':');
   if (last == text.npos || !read(text.substr(last + 1), place.offset)) return wrong;
   text = text.substr(0, last);
@@ -40,7 +40,7 @@ Result<Place> parse_place(std::string_view text) {
   return place;
 }
 
-Status show(Letters& letters, const Place& place, std::size_t max_bytes, std::int64_t now,
+Status show(Letters& letters, const LetterPosition& place, std::size_t max_bytes, std::int64_t now,
             std::ostream& out) {
   if (const auto& all = letters.partitions(); all.front().topic != all.back().topic)
     return Error{ErrorKind::usage, "there are several dead-letter topics", "say TOPIC:PARTITION:OFFSET"};

@@ -18,13 +18,14 @@ namespace laneway::dlq {
 /// A table, or a JSON object a line; counts at the end of the table. `now` in ms since 1970.
 Status list(Letters& letters, const Options& options, std::int64_t now, std::ostream& out);
 
-struct Place {
+struct LetterPosition {
   std::string topic;  ///< empty: the only one
   std::int32_t partition = 0;
   std::int64_t offset = 0;
 };
-Result<Place> parse_place(std::string_view text);
+Result<LetterPosition> parse_letter_position(std::string_view text);
 /// No such record: no_input; letters of several topics: usage.
-Status show(Letters& letters, const Place& place, std::size_t max_bytes, std::int64_t now, std::ostream& out);
+Status show(Letters& letters, const LetterPosition& place, std::size_t max_bytes, std::int64_t now,
+            std::ostream& out);
 
 }  // namespace laneway::dlq

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include "config/units.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 namespace {
 
 constexpr std::uint64_t most = 1'000'000;
@@ -96,4 +96,4 @@ std::string address_in(std::string url) {
   return url;
 }
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

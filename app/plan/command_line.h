@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 
 /// The verb; parsing fills `options`. What makes no sense is refused while parsing.
 CLI::App* add_verb(CLI::App& program, Options& options);
@@ -20,4 +20,4 @@ Load with_given(Load load, const Options& options);
 /// "http://host:port/" and "host:port" are the same. Pure.
 std::string address_in(std::string url);
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

@@ -7,7 +7,7 @@
 #include "base/outside_json.h"
 #include "config/units.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 namespace {
 
 using Json = nlohmann::json;
@@ -119,4 +119,4 @@ Result<Measured> measure(const std::vector<Reading>& before, const std::vector<R
   return measured;
 }
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

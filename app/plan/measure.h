@@ -13,7 +13,7 @@
 #include "app/plan/sizing.h"
 #include "base/result.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 
 /// One service at a moment.
 struct Reading {
@@ -48,4 +48,4 @@ struct Measured {
 Result<Measured> measure(const std::vector<Reading>& before, const std::vector<Reading>& after,
                          Duration window);
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 
 std::string number(double value) {
   const bool exact = value >= 100 || std::abs(value - std::round(value)) < 0.05;
@@ -30,4 +30,4 @@ std::string about(double bytes) {
   return number(bytes) + unit;
 }
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

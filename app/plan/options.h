@@ -8,7 +8,7 @@
 
 #include "app/plan/sizing.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 
 /// What was given on the command line.
 struct Options {
@@ -25,4 +25,4 @@ struct Options {
   std::optional<Duration> drain;
 };
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

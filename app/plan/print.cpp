@@ -5,9 +5,9 @@
 
 #include "app/plan/numbers.h"
 #include "config/units.h"
-#include "lane/memory_plan.h"
+#include "lane/member/memory_plan.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 namespace {
 
 std::string count(std::uint64_t many, const std::string& noun) {
@@ -125,4 +125,4 @@ std::string print(const Measured& measured, Duration window) {
          ", queue: " + std::to_string(load.running->queue) + " }\n\n";
 }
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

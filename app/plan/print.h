@@ -6,9 +6,9 @@
 #include "app/plan/measure.h"
 #include "app/plan/sizing.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 
 std::string print(const Load& load, const Sizing& sizing);
 std::string print(const Measured& measured, Duration window);
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/schema.h"
-#include "lane/memory_plan.h"
+#include "config/schema/schema.h"
+#include "lane/member/memory_plan.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 namespace {
 
 constexpr std::uint64_t MiB = 1ULL << 20;
@@ -78,4 +78,4 @@ Sizing size(const Load& load) {
   return sizing;
 }
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

@@ -15,7 +15,7 @@
 #include "base/time.h"
 #include "config/config.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 
 inline constexpr double utilisation = 0.7;
 inline constexpr Duration burst = milliseconds(250);
@@ -67,4 +67,4 @@ Sizing size(const Load& load);
 /// Of a sizing that is otherwise complete; the worst first.
 std::vector<std::string> warnings_of(const Load& load, const Sizing& sizing);
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

@@ -5,7 +5,7 @@
 #include "app/plan/sizing.h"
 #include "config/units.h"
 
-namespace laneway::app::plan {
+namespace laneway::plan {
 namespace {
 
 using Warnings = std::vector<std::string>;
@@ -90,4 +90,4 @@ std::vector<std::string> warnings_of(const Load& load, const Sizing& sizing) {
   return warnings;
 }
 
-}  // namespace laneway::app::plan
+}  // namespace laneway::plan

@@ -80,7 +80,7 @@ config::Config configuration(const Options& options, Duration sleep) {
   config.kafka["bootstrap.servers"] = {options.bootstrap, "--bootstrap"};
   config.kafka["group.id"] = {options.group, "--group"};
   config.topics = {options.topic};
-  config::SimulateHandler handler;
+  config::SimulateSettings handler;
   handler.sleep.p50 = sleep;
   handler.timeout = std::chrono::hours(24);
   config.handler = handler;
@@ -90,7 +90,7 @@ config::Config configuration(const Options& options, Duration sleep) {
 
 config::Config posting(const Options& options) {
   auto config = configuration(options, Duration::zero());
-  config::HttpHandler handler;
+  config::HttpSettings handler;
   handler.url = options.url;
   handler.connections = 4096;
   handler.batch.records = options.batch;
@@ -102,7 +102,7 @@ config::Config posting(const Options& options) {
 /// As config/produce.yaml, and with the defaults of the loader for transactions.
 config::Config writing(const Options& options) {
   auto config = configuration(options, Duration::zero());
-  config::ProduceHandler handler;
+  config::ProduceSettings handler;
   handler.topic = options.to;
   handler.transactional = options.transactional;
   config.handler = handler;
@@ -113,7 +113,7 @@ config::Config writing(const Options& options) {
 
 config::Config piping(const Options& options) {
   auto config = configuration(options, Duration::zero());
-  config::ExecHandler handler;
+  config::ExecSettings handler;
   handler.command = options.child;
   config.handler = handler;
   config.lanes.workers = options.workers;
@@ -122,7 +122,7 @@ config::Config piping(const Options& options) {
 
 config::Config loading(const Options& options) {
   auto config = configuration(options, Duration::zero());
-  config::PluginHandler handler;
+  config::PluginSettings handler;
   handler.path = options.plugin;
   handler.timeout = std::chrono::hours(24);
   config.handler = handler;
@@ -401,7 +401,7 @@ void add_verbs(CLI::App& app, const Options& options) {
   verb("stuck", "the same with a partition that hangs", [&options] {
     auto config = configuration(options, milliseconds(10));
     if (!options.healthy)
-      std::get<config::SimulateHandler>(config.handler).hang_partitions = {stuck_partition};
+      std::get<config::SimulateSettings>(config.handler).hang_partitions = {stuck_partition};
     const auto measure = [&](auto& service) { return for_seconds(service, options, stuck_partition); };
     run(config, measure, !options.healthy);
   });

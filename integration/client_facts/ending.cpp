@@ -111,16 +111,16 @@ Seen deleted_topic_keeps_client() {
 
 const std::vector<Fact> ending_facts = {
     {"13", on_mock, "A commit that waits for its answer has no time-out while the coordinator is away.",
-     "lib/kafka/consumer.cpp", commit_waits},
+     "lib/kafka/group/consumer.cpp", commit_waits},
     {"13-close", on_mock, "`rd_kafka_consumer_close` waits for a coordinator that does not answer.",
-     "lib/kafka/consumer.cpp", close_waits},
-    {"13-queue", on_mock, "`rd_kafka_consumer_close_queue` does not.", "lib/kafka/consumer.cpp",
+     "lib/kafka/group/consumer.cpp", close_waits},
+    {"13-queue", on_mock, "`rd_kafka_consumer_close_queue` does not.", "lib/kafka/group/consumer.cpp",
      close_queue_does_not_wait},
-    {"13-held", on_mock, "A client is not freed while a record of it is held.", "lib/lane/consumer_loop.cpp",
-     held_message_keeps_client},
+    {"13-held", on_mock, "A client is not freed while a record of it is held.",
+     "lib/lane/member/consumer_loop.cpp", held_message_keeps_client},
     {"13-deleted", on_kafka, "A client that has read from a topic which was deleted is not freed.",
-     "lib/lane/consumer_loop.cpp", deleted_topic_keeps_client},
-    {"21", on_mock, "A static member that was fenced may not close.", "lib/lane/consumer_loop.cpp",
+     "lib/lane/member/consumer_loop.cpp", deleted_topic_keeps_client},
+    {"21", on_mock, "A static member that was fenced may not close.", "lib/lane/member/consumer_loop.cpp",
      fenced_member_cannot_close},
 };
 

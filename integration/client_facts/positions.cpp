@@ -158,17 +158,17 @@ const std::vector<Fact> position_facts = {
     {"16", on_kafka, "Transactions leave gaps, and the end of a partition is reported behind them.",
      "lib/lane/lane_take.cpp", end_is_behind_markers},
     {"17", on_kafka, "After a topic was deleted and created again the client goes back to its start.",
-     "lib/lane/lane_position.cpp lib/lane/position_judge.h", recreated_goes_back},
+     "lib/lane/lane_position.cpp lib/lane/position/position_judge.h", recreated_goes_back},
     {"18", on_kafka, "What retention deleted is left out, without an error.", "lib/lane/lane_position.cpp",
      retention_is_silent},
     {"33", on_mock,
      "When a broker answers that the offset is not in its log, the client goes back to the start.",
-     "lib/lane/position_judge.h", goes_back},
+     "lib/lane/position/position_judge.h", goes_back},
     {"33-error", on_mock,
      "With `auto.offset.reset: error` the partition stands still then, and no seek helps.",
-     "lib/kafka/consumer.h", reset_error_stops},
+     "lib/kafka/group/consumer.h", reset_error_stops},
     {"42", on_mock, "With `auto.offset.reset: latest` it leaves out what is still in the log.",
-     "lib/kafka/consumer.h", latest_skips},
+     "lib/kafka/group/consumer.h", latest_skips},
 };
 
 }  // namespace client_facts

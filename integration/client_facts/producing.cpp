@@ -116,18 +116,18 @@ Seen old_transactions() {
 
 const std::vector<Fact> producing_facts = {
     {"32", on_kafka, "Offsets that are committed with a transaction carry their metadata.",
-     "lib/kafka/transaction.cpp", metadata_goes_with_transaction},
+     "lib/kafka/produce/transaction.cpp", metadata_goes_with_transaction},
     {"35", on_mock, "After a fatal error `rd_kafka_produceva` answers with the first error's code.",
-     "lib/kafka/producer.cpp", fatal_keeps_code},
+     "lib/kafka/produce/producer.cpp", fatal_keeps_code},
     {"36", on_mock,
      "With five requests in flight the idempotent producer loses a record whose request was refused at "
      "first.",
-     "lib/kafka/producer.cpp", five_in_flight_lose},
-    {"36-one", on_mock, "With one request in flight it loses none.", "lib/kafka/producer.cpp",
+     "lib/kafka/produce/producer.cpp", five_in_flight_lose},
+    {"36-one", on_mock, "With one request in flight it loses none.", "lib/kafka/produce/producer.cpp",
      one_in_flight_loses_nothing},
     {"37", on_kafka,
      "The client ends transactions without KIP-890: the producer's epoch does not change with them.",
-     "lib/kafka/transaction.h", old_transactions},
+     "lib/kafka/produce/transaction.h", old_transactions},
 };
 
 }  // namespace client_facts

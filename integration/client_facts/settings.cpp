@@ -99,19 +99,20 @@ Seen offsets_for_times_keeps_time() {
 
 const std::vector<Fact> setting_facts = {
     {"20-query", on_mock, "The query for watermarks waits for a silent leader far beyond its time-out.",
-     "lib/kafka/inquiries.cpp", watermark_query_overruns},
-    {"20-times", on_mock, "The question for offsets by time does not.", "lib/kafka/inquiries.cpp",
+     "lib/kafka/group/inquiries.cpp", watermark_query_overruns},
+    {"20-times", on_mock, "The question for offsets by time does not.", "lib/kafka/group/inquiries.cpp",
      offsets_for_times_keeps_time},
-    {"23", on_mock, "`group.protocol: consumer` is taken.", "lib/kafka/directory.cpp", consumer_protocol},
+    {"23", on_mock, "`group.protocol: consumer` is taken.", "lib/kafka/admin/directory.cpp",
+     consumer_protocol},
     {"24", on_mock, "Keys that run programs, load libraries or replace the brokers are taken.",
-     "lib/config/client_keys.h", dangerous_keys_are_taken},
-    {"24-dump", on_mock, "The client's own dump of a configuration shows secrets.", "lib/config/print.cpp",
-     dump_shows_secrets},
-    {"25", on_mock, "The mock cluster keeps the last 5 MiB of a partition.", "lib/kafka/embedded_cluster.h",
-     mock_forgets},
-    {"26", on_mock, "`sasl.oauthbearer.method: oidc` is taken.", "lib/config/client_keys.cpp", oidc},
+     "lib/config/client/client_keys.h", dangerous_keys_are_taken},
+    {"24-dump", on_mock, "The client's own dump of a configuration shows secrets.",
+     "lib/config/output/print.cpp", dump_shows_secrets},
+    {"25", on_mock, "The mock cluster keeps the last 5 MiB of a partition.",
+     "lib/kafka/testing/embedded_cluster.h", mock_forgets},
+    {"26", on_mock, "`sasl.oauthbearer.method: oidc` is taken.", "lib/config/client/client_keys.cpp", oidc},
     {"38", on_mock, "With `group.protocol: consumer` the keys of the classic protocol are refused.",
-     "lib/kafka/directory.cpp", consumer_protocol_refuses_classic_keys},
+     "lib/kafka/admin/directory.cpp", consumer_protocol_refuses_classic_keys},
 };
 
 }  // namespace client_facts

@@ -2,7 +2,7 @@
 
 The input is what `kafka_tool read __consumer_offsets` prints. The layouts are those of Kafka's OffsetCommitValue (versions
 0 to 4) and GroupMetadataValue (versions 0 to 3), and under the consumer protocol those of ConsumerGroupMemberMetadataValue and
-ConsumerGroupCurrentMemberAssignmentValue; the completion map's is that of lib/lane/completion_map.h, read here by code of its own.
+ConsumerGroupCurrentMemberAssignmentValue; the completion map's is that of lib/lane/ledger/completion_map.h, read here by code of its own.
 """
 import base64
 import json

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <string>
 
-#include "kafka/embedded_cluster.h"
+#include "kafka/testing/embedded_cluster.h"
 
 int main(int argc, char** argv) {
   auto cluster = laneway::kafka::EmbeddedCluster::start(1);

@@ -14,13 +14,13 @@ using Json = nlohmann::ordered_json;
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 double rounded(Duration value) { return rounded(to_seconds(value)); }
 
-const char* name_of(lane::OldestRecord::Place place) {
-  switch (place) {
-    case lane::OldestRecord::Place::at_work:
+const char* name_of(lane::OldestRecord::Phase phase) {
+  switch (phase) {
+    case lane::OldestRecord::Phase::at_work:
       return "at work";
-    case lane::OldestRecord::Place::retry:
+    case lane::OldestRecord::Phase::retry:
       return "waits for its next attempt";
-    case lane::OldestRecord::Place::queued:
+    case lane::OldestRecord::Phase::queued:
       break;
   }
   return "waits";
@@ -45,7 +45,7 @@ Json oldest_of(const service::LaneStatus& lane) {
   if (const auto& oldest = lane.detail.oldest) {
     Json json{{"offset", oldest->offset},
               {"age_seconds", rounded(oldest->age)},
-              {"place", name_of(oldest->place)},
+              {"place", name_of(oldest->phase)},
               {"attempts", oldest->attempts}};
     if (!oldest->error.empty()) json["error"] = oldest->error;
     return json;

@@ -32,7 +32,7 @@ class FairTurn {
       found->second.asked = now;
       return;
     }
-    const Place place{line_.empty() ? 0 : line_.begin()->had, next_ticket_++, who};
+    const LinePosition place{line_.empty() ? 0 : line_.begin()->had, next_ticket_++, who};
     line_.insert(place);
     members_.emplace(who, Member{place, now});
   }
@@ -77,22 +77,22 @@ class FairTurn {
   }
 
  private:
-  struct Place {
+  struct LinePosition {
     double had;
     std::uint64_t ticket;
     Who who;
 
-    friend bool operator<(const Place& a, const Place& b) {
+    friend bool operator<(const LinePosition& a, const LinePosition& b) {
       return std::tie(a.had, a.ticket) < std::tie(b.had, b.ticket);
     }
   };
   struct Member {
-    Place place;
+    LinePosition place;
     TimePoint asked;
   };
 
   const Duration patience_;
-  std::set<Place> line_;
+  std::set<LinePosition> line_;
   std::map<Who, Member> members_;
   std::uint64_t next_ticket_ = 0;
 };

@@ -26,11 +26,11 @@ struct ClientSetting {
 };
 
 /// `handler.log`: prints each record to standard output; for looking.
-struct LogHandler {};
+struct LogSettings {};
 
 /// `handler.simulate`: behaves like work, to try settings with. Which records fail or hang follows from
 /// topic, partition, offset and attempt alone, so a run can be repeated.
-struct SimulateHandler {
+struct SimulateSettings {
   /// Sleeping, as a fixed duration or (where p99 is set) log-normal through p50 and p99.
   struct Sleep {
     Duration p50 = milliseconds(10);
@@ -52,14 +52,14 @@ enum class StatusVerdict : std::uint8_t { done, retry, reject, unavailable };
 using StatusVerdicts = std::map<std::uint16_t, StatusVerdict>;
 
 /// `handler.http`: a POST for each record, or for several.
-struct HttpHandler {
+struct HttpSettings {
   std::string url;
   Duration timeout = seconds(10);
   std::string content_type = "application/octet-stream";
   /// Record headers passed on as request headers, by name.
   std::vector<std::string> headers;
   Duration max_retry_after = seconds(60);  ///< cap on what a server may ask for
-  StatusVerdicts statuses;                 ///< instead of the table in lib/handler/http_answer.h
+  StatusVerdicts statuses;                 ///< instead of the table in lib/handler/http/http_answer.h
   std::string authorization_file;          ///< empty: none
   std::string authorization;               ///< what is in it, the header's value; secret
   std::string ca_file;                     ///< empty: the system's certificates
@@ -74,18 +74,18 @@ struct HttpHandler {
   } batch;
 };
 
-/// How records travel to a program of `handler.exec` and verdicts back; see lib/handler/exec_frame.h.
+/// How records travel to a program of `handler.exec` and verdicts back; see lib/handler/exec/exec_frame.h.
 enum class Framing : std::uint8_t { json, binary };
 
 /// `handler.exec`: a program that stays, and reads records.
-struct ExecHandler {
+struct ExecSettings {
   std::vector<std::string> command;  ///< absolute path and arguments; there is no shell
   Framing framing = Framing::json;
   Duration timeout = seconds(30);
 };
 
 /// `handler.plugin`: a shared library does the work.
-struct PluginHandler {
+struct PluginSettings {
   std::string path;  ///< of the shared library, absolute
   Duration timeout = seconds(30);
   std::string config = "{}";        ///< the section handler.plugin.config as JSON
@@ -93,7 +93,7 @@ struct PluginHandler {
 };
 
 /// `handler.produce`: writes each record to a topic; done when all in-sync replicas have it.
-struct ProduceHandler {
+struct ProduceSettings {
   enum class Partition : std::uint8_t { by_key, keep };
   enum class Timestamp : std::uint8_t { keep, now };
 
@@ -125,8 +125,8 @@ struct ProduceHandler {
   bool other_cluster() const { return client.contains("bootstrap.servers"); }
 };
 
-using Handler =
-    std::variant<LogHandler, SimulateHandler, HttpHandler, ExecHandler, PluginHandler, ProduceHandler>;
+using HandlerSettings =
+    std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings, PluginSettings, ProduceSettings>;
 
 enum class Order : std::uint8_t { none, key, partition };
 /// Order by key: what records without a key are.
@@ -238,7 +238,7 @@ struct Config {
   std::map<std::string, ClientSetting> kafka;
   /// Names, or one pattern that starts with ^.
   std::vector<std::string> topics;
-  Handler handler = LogHandler{};
+  HandlerSettings handler = LogSettings{};
   std::uint32_t consumers = 1;
   Duration start_deadline = seconds(60);
   /// Permits brokers whose identity is not checked, and unsecured tokens.

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "config/client_keys.h"
-#include "config/read_file.h"
-#include "config/rules.h"
-#include "config/schema.h"
-#include "config/schema_produce.h"
+#include "config/client/client_keys.h"
+#include "config/rules/rules.h"
+#include "config/schema/schema.h"
+#include "config/schema/schema_produce.h"
 #include "config/text.h"
+#include "config/yaml/read_file.h"
 
 namespace laneway::config {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t max_reported = 50;
 /// The settings of a file's text; false when the text is not a map at all.
 bool read_text(std::string_view text, const Source& source, std::vector<Setting>& settings,
                Problems& problems) {
-  const auto at = [&](Position position) { return Place{Layer::file, source.file, position}; };
+  const auto at = [&](Position position) { return SettingPlace{Layer::file, source.file, position}; };
   if (text.size() > max_file_bytes) {
     problems.add(at({}), "", "the file is larger than 1MiB", "check that it is the right file");
     return false;
@@ -66,7 +66,7 @@ class Application {
   }
 
   void complain(const Setting& setting, const BadValue& bad, const std::string& expects) {
-    Place place = setting.place;
+    SettingPlace place = setting.place;
     if (place.layer == Layer::file && bad.node.position.line > 0) place.position = bad.node.position;
     problems_.add(place, setting.path, "found " + shown(bad.node) + (bad.what.empty() ? "" : ": " + bad.what),
                   "expected " + expects);
@@ -86,7 +86,7 @@ class Application {
   }
 
   void choose(const Setting& setting, const std::string& name) {
-    const auto handler = make_handler(name);
+    const auto handler = default_handler_settings(name);
     if (!handler) {
       complain(setting, {setting.value, ""},
                "one of " + join(handler_names(), ", ") + ", with its settings below it");
@@ -179,7 +179,7 @@ Loaded load(const Source& source) {
   const auto text = read_file(source.file);
   if (text) return load_text(*text, source);
   Problems problems;
-  const Place file{Layer::file, source.file, {}};
+  const SettingPlace file{Layer::file, source.file, {}};
   const Error& error = text.error();
   if (error.kind == ErrorKind::no_input) {
     problems.add_no_input(file, error.message, error.hint);

@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 
-#include "config/schema.h"
+#include "config/schema/schema.h"
 #include "config/text.h"
 
 namespace laneway::config {

@@ -24,13 +24,13 @@
 #include "base/result.h"
 #include "base/stop_token.h"
 #include "base/time.h"
-#include "handler/attempt_trace.h"
 #include "handler/outcome.h"
 #include "handler/record_batch.h"
+#include "kafka/produce/renewals.h"
+#include "kafka/produce/transaction.h"
 #include "kafka/record.h"
-#include "kafka/renewals.h"
-#include "kafka/transaction.h"
 #include "pool/batch.h"
+#include "tracing/attempt_trace.h"
 
 namespace laneway::handler {
 
@@ -40,8 +40,9 @@ struct Attempt {
   std::uint32_t number;                      ///< from 1
   StopToken stop;                            ///< the attempt's deadline passed, or the drain was cut short
   const FailureHistory* failures = nullptr;  ///< of the attempts before; null: none failed
-  const AttemptTrace* trace = nullptr;       ///< its span, to be passed on; null: not sampled
-  /// The id of the record's cluster, for its delivery id (handler/delivery_id.h); empty where it tells none.
+  const tracing::AttemptTrace* trace = nullptr;  ///< its span, to be passed on; null: not sampled
+  /// The id of the record's cluster, for its delivery id (handler/format/delivery_id.h); empty where it tells
+  /// none.
   std::string_view cluster{};
 
   /// The topic of the service that the record belongs to: its own, except where a stranger wrote it to a
@@ -69,7 +70,7 @@ struct Finished {
 /// Of an attempt, until it is answered.
 struct BegunAttempt {
   TimePoint start;
-  std::unique_ptr<AttemptTrace> trace;
+  std::unique_ptr<tracing::AttemptTrace> trace;
 };
 
 /// Who is told: the lane. Called on the thread that answers.
@@ -83,7 +84,7 @@ class TaskSink {
   /// See Attempt; constant, and outlives its tasks.
   virtual std::string_view cluster() const noexcept { return {}; }
   /// The attempt's span; null: none.
-  virtual std::unique_ptr<AttemptTrace> begun(const Item& /*item*/) noexcept { return nullptr; }
+  virtual std::unique_ptr<tracing::AttemptTrace> begun(const Item& /*item*/) noexcept { return nullptr; }
   virtual void attempted(const Item& /*item*/, const BegunAttempt& /*begun*/, TimePoint /*end*/,
                          const Outcome& /*outcome*/) noexcept {}
 };
@@ -123,7 +124,7 @@ class Task {
     finished_.claim.slot->progress(finished_.claim.first_ticket + index);
     const Item& item = batch_->items[job];
     if (!started_) started_ = SteadyClock::now();
-    const AttemptTrace* trace = nullptr;
+    const tracing::AttemptTrace* trace = nullptr;
     if (!begun_.empty()) {
       begun_[index] = {SteadyClock::now(), sink_->begun(item)};
       trace = begun_[index].trace.get();

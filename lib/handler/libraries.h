@@ -1,4 +1,4 @@
-// What this room stands on.
+// The outside libraries that this module uses.
 #pragma once
 
 #include <vector>

@@ -18,6 +18,6 @@ namespace laneway::handler {
 /// starts"; "the plugin orders 1.0 takes its configuration"; nothing for a handler that needs nothing.
 /// Errors: unavailable; configuration for an address that is none, and a plugin that cannot be loaded or does
 /// not start.
-Result<std::optional<std::string>> reach(const config::Handler& settings, Duration timeout);
+Result<std::optional<std::string>> reach(const config::HandlerSettings& settings, Duration timeout);
 
 }  // namespace laneway::handler

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "delivery/blame.h"
-#include "delivery/retry_stages.h"
+#include "delivery/failure/blame.h"
+#include "delivery/retry/retry_stages.h"
 #include "kafka/record.h"
 #include "pool/batch.h"
 

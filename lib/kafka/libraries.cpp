@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kafka/directory.h"
+#include "kafka/admin/directory.h"
 
 namespace laneway::kafka {
 

@@ -54,8 +54,8 @@ using GroupMember = std::shared_ptr<const rd_kafka_consumer_group_metadata_s>;
 /// librdkafka keys as the user gave them.
 using ClientSettings = std::map<std::string, config::ClientSetting>;
 
-/// The client's buffers, derived from the memory budget (lane/memory_plan.h). They are fixed when a client is
-/// made.
+/// The client's buffers, derived from the memory budget (lane/member/memory_plan.h). They are fixed when a
+/// client is made.
 struct FetchLimits {
   std::uint64_t queued_min_messages = 10000;      ///< per partition
   std::uint64_t queued_max_kbytes = 4096;         ///< per partition

@@ -204,7 +204,7 @@ delivery::RecordId Execution::id_of(const handler::Item& item) const {
   return mixed(id_seed_ + static_cast<std::uint64_t>(item.offset()));
 }
 
-std::unique_ptr<handler::AttemptTrace> Execution::begun(const handler::Item& item) noexcept {
+std::unique_ptr<tracing::AttemptTrace> Execution::begun(const handler::Item& item) noexcept {
   if (context_.tracer == nullptr || item.route() != handler::Route::work) return nullptr;
   return context_.tracer->begin(item.record);
 }

@@ -18,8 +18,8 @@
 #include "base/mix.h"
 #include "base/mutex.h"
 #include "handler/handler.h"
-#include "lane/lane_context.h"
-#include "lane/lane_stats.h"
+#include "lane/shared/lane_context.h"
+#include "lane/state/lane_stats.h"
 #include "pool/pool.h"
 
 namespace laneway::lane {
@@ -59,7 +59,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
     return context_.journal != nullptr || context_.tracer != nullptr;
   }
   std::string_view cluster() const noexcept override { return context_.cluster; }
-  std::unique_ptr<handler::AttemptTrace> begun(const handler::Item& item) noexcept override;
+  std::unique_ptr<tracing::AttemptTrace> begun(const handler::Item& item) noexcept override;
   void attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
                  const handler::Outcome& outcome) noexcept override;
 

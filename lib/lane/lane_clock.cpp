@@ -1,7 +1,7 @@
 // What a lane does because time passes: deadlines, due retries, pauses, a source that has gone quiet, gauges.
 #include <algorithm>
 
-#include "handler/retry_record.h"
+#include "handler/forward/retry_record.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
 

@@ -1,11 +1,11 @@
 // What operators ask of a lane: it is paused, shown, and told to skip a record.
-#include "lane/lane_control.h"
+#include "lane/lane_detail.h"
 
 #include <algorithm>
 
-#include "handler/record_trace.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
+#include "tracing/record_trace.h"
 
 namespace laneway::lane {
 
@@ -23,22 +23,22 @@ LaneDetail Lane::detail(TimePoint now) const {
   if (!source_error_.empty()) detail.source_failing = now - failing_since_;
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) return detail;
-  detail.oldest = OldestRecord{oldest->offset, {}, 0, OldestRecord::Place::queued, {}};
+  detail.oldest = OldestRecord{oldest->offset, {}, 0, OldestRecord::Phase::queued, {}};
   if (oldest->sequence == oldest_seen_ && oldest_since_ != TimePoint{})
     detail.oldest->age = now - oldest_since_;
-  const auto look = [&](const handler::Item& item, OldestRecord::Place place, std::uint32_t begun) {
+  const auto look = [&](const handler::Item& item, OldestRecord::Phase phase, std::uint32_t begun) {
     if (item.sequence != oldest->sequence) return;
     detail.oldest->attempts = begun;
-    detail.oldest->place = place;
+    detail.oldest->phase = phase;
     // Only this thread writes it, also while a worker has the record.
     if (item.failures) detail.oldest->error = item.failures->reason;
   };
-  waiting_.each([&](const handler::Item& item) { look(item, OldestRecord::Place::retry, item.attempt - 1); });
+  waiting_.each([&](const handler::Item& item) { look(item, OldestRecord::Phase::retry, item.attempt - 1); });
   for (const auto& range : pool_->in_flight()) {
     const auto& batch = static_cast<const handler::RecordBatch&>(*range.batch);
     if (!current(batch)) continue;
     for (auto i = range.begin; i < range.end; ++i)
-      look(batch.items[i], OldestRecord::Place::at_work, batch.items[i].attempt);
+      look(batch.items[i], OldestRecord::Phase::at_work, batch.items[i].attempt);
   }
   return detail;
 }
@@ -77,7 +77,7 @@ void Lane::skip(handler::Item item, const std::string& reason) {
                                                                     {"offset", item.offset()},
                                                                     {"epoch", epoch_},
                                                                     {"attempt", item.attempt},
-                                                                    handler::TraceField(&item.record),
+                                                                    tracing::TraceField(&item.record),
                                                                     {"error", text}});
   note_failure(item, handler::Outcome::reject(std::move(text)));
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);

@@ -1,9 +1,9 @@
 // The end of a lane: drain, commit candidates, revoke.
 #include <algorithm>
 
-#include "handler/record_trace.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
+#include "tracing/record_trace.h"
 
 namespace laneway::lane {
 
@@ -171,7 +171,7 @@ void Lane::log_abandoned(std::int64_t offset, std::uint32_t attempt, const kafka
                                 {"offset", offset},
                                 {"epoch", epoch_},
                                 {"attempt", attempt},
-                                handler::TraceField(record)});
+                                tracing::TraceField(record)});
 }
 
 }  // namespace laneway::lane

@@ -2,9 +2,9 @@
 // on.
 #include <algorithm>
 
-#include "handler/record_trace.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
+#include "tracing/record_trace.h"
 
 namespace laneway::lane {
 namespace {
@@ -163,8 +163,8 @@ std::optional<Duration> Lane::next_step(handler::Item& item, const handler::Outc
   }
   if (failures.route != handler::Route::work)
     return rules_.delays.delay(++failures.forward_attempts, random(), outcome.after);
-  // How often such records run is up to the pace of all lanes (lane/rate_limiter.h). One that comes too often
-  // for as long as it is tried must not keep that pace low.
+  // How often such records run is up to the pace of all lanes (lane/shared/rate_limiter.h). One that comes
+  // too often for as long as it is tried must not keep that pace low.
   if (outcome.cause == handler::Cause::throttled)
     return rules_.delays.delay(failures.throttled, random(), outcome.after);
   if (outcome.verdict != handler::Verdict::unavailable &&
@@ -258,7 +258,7 @@ void Lane::report_failure(const char* event, const handler::Item& item, std::uin
                           {"offset", item.offset()},
                           {"epoch", epoch_},
                           {"attempt", attempt},
-                          handler::TraceField(&item.record),
+                          tracing::TraceField(&item.record),
                           {"outcome", outcome_name(outcome)},
                           {"failures", failures_unreported_},
                           {"error", outcome.reason}});

@@ -1,8 +1,8 @@
 // Dead letters in the log: each has a line when the dead-letter topic has acknowledged it, and many have one
-// together (delivery/letter_limit.h). The limit of "record failed" is another one.
-#include "handler/record_trace.h"
+// together (delivery/failure/letter_limit.h). The limit of "record failed" is another one.
 #include "lane/lane.h"
 #include "telemetry/log.h"
+#include "tracing/record_trace.h"
 
 namespace laneway::lane {
 
@@ -28,7 +28,7 @@ void Lane::report_letter(const handler::Item& item) const {
                                   {"epoch", epoch_},
                                   {"attempt", item.attempt},
                                   {elsewhere ? "origin" : "", origin},
-                                  handler::TraceField(&item.record),
+                                  tracing::TraceField(&item.record),
                                   {"reason", delivery::name(failures.given_up)},
                                   {"error", failures.reason}});
 }

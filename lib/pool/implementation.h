@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "pool/place.h"
 #include "pool/pool.h"
 #include "pool/service_time.h"
+#include "pool/worker_slot.h"
 
 namespace laneway::pool {
 
@@ -95,8 +95,8 @@ class Pool::Implementation {
   static std::uint32_t weight(const Range& range) { return range.batch->sequential ? 1 : range.count(); }
   void want_all_back() REQUIRES(mutex_);
   bool take_notification() REQUIRES(mutex_);
-  void replace(Place& place) REQUIRES(mutex_);
-  void give_back(Place& place) REQUIRES(mutex_);
+  void replace(WorkerSlot& place) REQUIRES(mutex_);
+  void give_back(WorkerSlot& place) REQUIRES(mutex_);
   void provide_places() REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && !free_.empty(); }
   bool ended() const REQUIRES(mutex_) {
@@ -114,9 +114,9 @@ class Pool::Implementation {
   Limits limits_ GUARDED_BY(mutex_);
   // A place is in use, free or spare. In use and free are together most() of them; more are in use only while
   // a resize to fewer workers has not been followed yet.
-  std::deque<Place> places_ GUARDED_BY(mutex_);  // they stay where they are
-  std::vector<Place*> free_ GUARDED_BY(mutex_);
-  std::vector<Place*> spare_ GUARDED_BY(mutex_);
+  std::deque<WorkerSlot> slots_ GUARDED_BY(mutex_);  // they stay where they are
+  std::vector<WorkerSlot*> free_ GUARDED_BY(mutex_);
+  std::vector<WorkerSlot*> spare_ GUARDED_BY(mutex_);
   std::uint32_t in_use_ GUARDED_BY(mutex_) = 0;
   std::uint32_t stuck_ GUARDED_BY(mutex_) = 0;
   std::uint32_t replaced_ GUARDED_BY(mutex_) = 0;

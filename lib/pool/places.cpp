@@ -22,16 +22,16 @@ std::vector<Range> Pool::Implementation::expire(TimePoint now) {
   Next next;
   {
     MutexLock lock(mutex_);
-    for (Place& place : places_) {
-      if (!place.at_work()) continue;
-      if (now - place.started > ServiceTime::longest_claim) place.want_back(place.first_ticket);
-      if (place.expires(now, job_deadline_)) {
-        place.stop.stop_up_to(place.seen_ticket);
+    for (WorkerSlot& slot : slots_) {
+      if (!slot.at_work()) continue;
+      if (now - slot.started > ServiceTime::longest_claim) slot.want_back(slot.first_ticket);
+      if (slot.expires(now, job_deadline_)) {
+        slot.stop.stop_up_to(slot.seen_ticket);
         ++expired_;
       }
-      if (!place.gets_stuck(now, job_deadline_, limits_.stuck_after)) continue;
-      stuck.push_back(place.job());
-      replace(place);
+      if (!slot.gets_stuck(now, job_deadline_, limits_.stuck_after)) continue;
+      stuck.push_back(slot.job());
+      replace(slot);
     }
     if (stuck.empty()) return stuck;
     next = next_to_work(now);
@@ -40,22 +40,22 @@ std::vector<Range> Pool::Implementation::expire(TimePoint now) {
   return stuck;
 }
 
-void Pool::Implementation::replace(Place& place) {
+void Pool::Implementation::replace(WorkerSlot& slot) {
   ++stuck_;
   if (replaced_ >= std::min<std::uint32_t>(limits_.workers, 64)) return;
-  place.replaced = true;
+  slot.replaced = true;
   ++replaced_;
   provide_places();
 }
 
-void Pool::Implementation::give_back(Place& place) {
-  place.in_use = false;
+void Pool::Implementation::give_back(WorkerSlot& slot) {
+  slot.in_use = false;
   --in_use_;
-  stuck_ -= place.stuck;
-  replaced_ -= place.replaced;
-  (free_.size() + in_use_ < most() ? free_ : spare_).push_back(&place);
-  place.stuck = false;
-  place.replaced = false;
+  stuck_ -= slot.stuck;
+  replaced_ -= slot.replaced;
+  (free_.size() + in_use_ < most() ? free_ : spare_).push_back(&slot);
+  slot.stuck = false;
+  slot.replaced = false;
 }
 
 /// As many free ones as may be used.
@@ -65,7 +65,7 @@ void Pool::Implementation::provide_places() {
     free_.pop_back();
   }
   while (free_.size() + in_use_ < most()) {
-    if (spare_.empty()) spare_.push_back(&places_.emplace_back());
+    if (spare_.empty()) spare_.push_back(&slots_.emplace_back());
     free_.push_back(spare_.back());
     spare_.pop_back();
   }

@@ -130,7 +130,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   queued_ -= jobs;
   ++claims_;
 
-  Place& place = *free_.back();
+  WorkerSlot& place = *free_.back();
   free_.pop_back();
   place.in_use = true;
   ++in_use_;
@@ -144,7 +144,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
 }
 
 void Pool::Implementation::finish(const Claim& claim, Ran ran) {
-  auto& place = static_cast<Place&>(*claim.slot);
+  auto& place = static_cast<WorkerSlot&>(*claim.slot);
   const std::uint32_t jobs = claim.range.count();
   const TimePoint now = SteadyClock::now();
   const Duration took = now - place.started;
@@ -299,7 +299,7 @@ void Pool::Implementation::kick() {
 }
 
 void Pool::Implementation::want_all_back() {
-  for (Place& place : places_)
+  for (WorkerSlot& place : slots_)
     if (place.at_work()) place.want_back(place.first_ticket);
 }
 
@@ -311,13 +311,13 @@ void Pool::Implementation::want_back() {
 void Pool::Implementation::cancel() {
   MutexLock lock(mutex_);
   want_all_back();
-  for (Place& place : places_) place.stop.stop_up_to(StopState::all);
+  for (WorkerSlot& place : slots_) place.stop.stop_up_to(StopState::all);
 }
 
 std::vector<Range> Pool::Implementation::in_flight() const {
   std::vector<Range> ranges;
   MutexLock lock(mutex_);
-  for (const Place& place : places_)
+  for (const WorkerSlot& place : slots_)
     if (place.at_work()) ranges.push_back(place.range);
   return ranges;
 }

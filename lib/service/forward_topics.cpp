@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/checks.h"
-#include "config/retry_topics.h"
+#include "config/rules/checks.h"
+#include "config/rules/retry_topics.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {

@@ -12,8 +12,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "config/config.h"
-#include "delivery/retry_stages.h"
-#include "kafka/directory.h"
+#include "delivery/retry/retry_stages.h"
+#include "kafka/admin/directory.h"
 
 namespace laneway::service {
 

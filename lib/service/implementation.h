@@ -13,9 +13,9 @@
 #include "base/mutex.h"
 #include "base/signal.h"
 #include "base/standstill_watch.h"
-#include "handler/forward_handler.h"
-#include "kafka/directory.h"
-#include "lane/consumer_loop.h"
+#include "handler/forward/forward_handler.h"
+#include "kafka/admin/directory.h"
+#include "lane/member/consumer_loop.h"
 #include "service/advice.h"
 #include "service/lane_history.h"
 #include "service/lane_requests.h"
@@ -52,7 +52,7 @@ struct Service::Implementation {
   void waits(std::string what) EXCLUDES(mutex);
   lane::Downstream* called() const EXCLUDES(mutex);
   std::optional<DownstreamStatus> downstream_status() const EXCLUDES(mutex);
-  const handler::Tracer* spans() const EXCLUDES(mutex);
+  const tracing::Tracer* spans() const EXCLUDES(mutex);
   std::vector<const kafka::Renewals*> renewals() const;
   Facts facts() const EXCLUDES(mutex);
   Totals totals() const EXCLUDES(mutex);
@@ -68,7 +68,7 @@ struct Service::Implementation {
   std::unique_ptr<lane::Downstream> downstream;
   std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::Journal> journal;
-  std::unique_ptr<handler::Tracer> tracer;
+  std::unique_ptr<tracing::Tracer> tracer;
   std::atomic<std::uint64_t> brokers{1};
   std::string cluster;  // its id
   telemetry::SeriesCap series_cap;

@@ -168,7 +168,7 @@ Family silence_family(const lane::Silences& silences) {
   return family;
 }
 
-Family span_family(const handler::SpanExporter::Counts& counts) {
+Family span_family(const tracing::SpanExporter::Counts& counts) {
   Family family(metric("trace_spans_total"));
   const auto add = [&](const char* result, std::uint64_t count) {
     Sample sample;

@@ -4,18 +4,18 @@
 #include <memory>
 #include <vector>
 
-#include "handler/span_exporter.h"
-#include "kafka/renewals.h"
-#include "lane/consumer_loop.h"
+#include "kafka/produce/renewals.h"
+#include "lane/member/consumer_loop.h"
 #include "service/process_threads.h"
 #include "telemetry/metrics.h"
+#include "tracing/span_exporter.h"
 
 namespace laneway::service {
 
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
 telemetry::Family renewal_family(const std::vector<const kafka::Renewals*>& renewals);
 telemetry::Family silence_family(const lane::Silences& silences);
-telemetry::Family span_family(const handler::SpanExporter::Counts& counts);
+telemetry::Family span_family(const tracing::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
 std::vector<telemetry::Family> downstream_families(const std::string& name,
                                                    const lane::Downstream::Report& report, double pace);

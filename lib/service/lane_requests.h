@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "lane/consumer_loop.h"
+#include "lane/member/consumer_loop.h"
 #include "service/control.h"
 #include "service/lane_view.h"
 
@@ -20,7 +20,7 @@ std::vector<LaneView> views_of(const Loops& loops);
 /// By epoch, of the lanes whose loops have answered.
 std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duration patience);
 
-/// Pauses are noted in `pauses` (lane/hand_pauses.h) and told to the lanes that are there.
+/// Pauses are noted in `pauses` (lane/shared/hand_pauses.h) and told to the lanes that are there.
 ControlAnswer control(const Loops& loops, lane::HandPauses& pauses, const ControlRequest& request,
                       Duration patience);
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/time.h"
-#include "lane/lane_state.h"
+#include "lane/state/lane_state.h"
 
 namespace laneway::service {
 
@@ -35,8 +35,8 @@ struct LaneView {
   std::uint32_t stuck = 0;            ///< claims with a job that ignores its stop
   std::uint16_t hold_reasons = 0;     ///< bits of lane::Hold
   Duration oldest_age{};              ///< of the oldest record that is not done; zero: there is none
-  Duration silent{};                  ///< so long the partition has been silent (lane/silence_watch.h)
-  Duration retry_delay{};             ///< of a retry topic; else zero
+  Duration silent{};       ///< so long the partition has been silent (lane/position/silence_watch.h)
+  Duration retry_delay{};  ///< of a retry topic; else zero
 
   bool held_by(lane::Hold reason) const { return (hold_reasons & static_cast<std::uint16_t>(reason)) != 0; }
   bool paused_by_hand() const { return held_by(lane::Hold::by_hand); }

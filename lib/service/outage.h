@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "delivery/breaker.h"
-#include "delivery/call_tally.h"
+#include "delivery/failure/breaker.h"
+#include "delivery/failure/call_tally.h"
 
 namespace laneway::service {
 

@@ -32,10 +32,10 @@ std::uint64_t limit_of(rlim_t limit) { return limit == RLIM_INFINITY ? no_limit 
 
 /// What the handler opens when `at_work` records are at work.
 std::uint64_t handler_descriptors(const config::Config& config, std::uint64_t at_work) {
-  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
+  if (const auto* http = std::get_if<config::HttpSettings>(&config.handler))
     return std::min<std::uint64_t>(http->connections, at_work) +
            per_sender * expected_threads(config, 1, 1).senders;
-  if (std::holds_alternative<config::ExecHandler>(config.handler))
+  if (std::holds_alternative<config::ExecSettings>(config.handler))
     return per_program * at_work + starting_program;
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "handler/http_handler.h"
+#include "handler/http/http_handler.h"
 
 namespace laneway::service {
 namespace {
@@ -17,8 +17,8 @@ std::uint64_t client_threads(const config::Config& config, std::uint64_t brokers
 }
 
 bool has_workers(const config::Config& config) {
-  return !std::holds_alternative<config::HttpHandler>(config.handler) &&
-         !std::holds_alternative<config::ProduceHandler>(config.handler);
+  return !std::holds_alternative<config::HttpSettings>(config.handler) &&
+         !std::holds_alternative<config::ProduceSettings>(config.handler);
 }
 
 }  // namespace
@@ -31,12 +31,12 @@ ExpectedThreads expected_threads(const config::Config& config, std::uint64_t par
   const std::uint64_t own = 4 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
   std::uint64_t producers = 0;
   if (config.dead_letter.enabled()) ++producers;
-  if (std::holds_alternative<config::ProduceHandler>(config.handler)) ++producers;
+  if (std::holds_alternative<config::ProduceSettings>(config.handler)) ++producers;
   ExpectedThreads expected;
   expected.workers = has_workers(config) ? partitions * config.lanes.workers : 0;
   expected.clients = config.consumers * (client + 1) + producers * client;
   expected.all = expected.clients + config.consumers * 2 + expected.workers + own;
-  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler)) {
+  if (const auto* http = std::get_if<config::HttpSettings>(&config.handler)) {
     expected.senders = handler::HttpHandler::threads(*http);
     expected.all += expected.senders;
   }

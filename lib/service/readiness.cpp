@@ -69,9 +69,9 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
 
 std::string describe(const lane::OldestRecord& oldest) {
   std::string text = std::to_string(oldest.offset) + ", " + seconds_text(oldest.age) + " old";
-  using Place = lane::OldestRecord::Place;
-  if (oldest.place == Place::at_work) text += ", at work";
-  if (oldest.place == Place::queued) text += ", not at work";
+  using Phase = lane::OldestRecord::Phase;
+  if (oldest.phase == Phase::at_work) text += ", at work";
+  if (oldest.phase == Phase::queued) text += ", not at work";
   if (oldest.attempts > 0) text += ", attempt " + std::to_string(oldest.attempts);
   if (!oldest.error.empty()) text += ": " + oldest.error;
   return text;

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "lane/lane_control.h"
+#include "lane/lane_detail.h"
 #include "service/lane_view.h"
 
 namespace laneway::service {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "config/client_keys.h"
-#include "config/retry_topics.h"
+#include "config/client/client_keys.h"
+#include "config/rules/retry_topics.h"
 #include "handler/factory.h"
-#include "handler/forward_handler.h"
-#include "handler/produce_topics.h"
-#include "kafka/key_files.h"
+#include "handler/forward/forward_handler.h"
+#include "handler/produce/produce_topics.h"
+#include "kafka/access/key_files.h"
 #include "service/forward_topics.h"
 #include "service/implementation.h"
 #include "service/lane_metrics.h"
@@ -54,7 +54,7 @@ Status Service::Implementation::prepare() {
     handler = std::move(made).value();
   }
   if (!config.trace.otlp.empty()) {
-    auto made = handler::Tracer::make(config);
+    auto made = tracing::Tracer::make(config);
     if (!made) return made.error();
     tracer = std::move(made).value();
   }

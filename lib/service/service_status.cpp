@@ -93,7 +93,7 @@ std::optional<DownstreamStatus> Service::Implementation::downstream_status() con
   return status;
 }
 
-const handler::Tracer* Service::Implementation::spans() const {
+const tracing::Tracer* Service::Implementation::spans() const {
   MutexLock lock(mutex);
   return waits_for.empty() ? tracer.get() : nullptr;
 }
@@ -117,7 +117,7 @@ ReadinessLimits Service::Implementation::limits() const {
 AdviceSettings Service::Implementation::advice_settings() const {
   AdviceSettings advised;
   advised.lanes = settings()->lanes;
-  if (const auto* http = std::get_if<config::HttpHandler>(&config.handler))
+  if (const auto* http = std::get_if<config::HttpSettings>(&config.handler))
     advised.connections = http->connections;
   advised.keeps_pace = rate != nullptr && rate->keeps_pace();
   advised.cores = processors();

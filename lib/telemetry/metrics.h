@@ -1,6 +1,6 @@
 // Metrics as Prometheus reads them, gathered from snapshots at the moment of a scrape.
 //
-// Rooms keep plain numbers; a Provider turns a snapshot of them into families. So the way of a record pays
+// Modules keep plain numbers; a Provider turns a snapshot of them into families. So the way of a record pays
 // nothing for being measured, and a partition that has left simply is no longer in the snapshot.
 // render_metrics calls the providers on the calling thread (the admin server's) and blocks only as they do.
 #pragma once

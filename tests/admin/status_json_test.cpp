@@ -39,7 +39,7 @@ ServiceStatus one_lane() {
   lane.detail.held_by = "by hand";
   lane.detail.last_error = lane::LastError{17, 4, 1767362531007, "HTTP 500 \xff"};
   lane.detail.oldest =
-      lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Place::retry, "HTTP 500 \xff"};
+      lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Phase::retry, "HTTP 500 \xff"};
   status.lanes = {lane};
   return status;
 }

@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "eventually.h"
-#include "kafka/embedded_cluster.h"
+#include "kafka/testing/embedded_cluster.h"
 
 using namespace laneway;
 

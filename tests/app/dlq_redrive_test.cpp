@@ -7,8 +7,8 @@
 #include "app/dlq/verbs.h"
 #include "catch.h"
 #include "eventually.h"
-#include "kafka/embedded_cluster.h"
-#include "kafka/producer.h"
+#include "kafka/produce/producer.h"
+#include "kafka/testing/embedded_cluster.h"
 
 using namespace laneway;
 using namespace laneway::dlq;

@@ -9,8 +9,9 @@
 #include "app/dlq/verbs.h"
 #include "base/utf8.h"
 #include "catch.h"
-#include "kafka/producer.h"
-#include "lane/ledger.h"
+#include "characters.h"
+#include "kafka/produce/producer.h"
+#include "lane/ledger/ledger.h"
 
 using namespace laneway;
 using namespace laneway::dlq;
@@ -47,12 +48,6 @@ Letter letter(const delivery::Headers& headers, std::string value = "value") {
 
 Letter letter(const delivery::DeadLetter& about = description(), delivery::Headers own = {}) {
   return letter(dead_letter_headers(std::move(own), about, delivery::HeaderFamily::spring));
-}
-
-std::size_t characters(std::string_view text) {
-  std::size_t count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return count;
 }
 
 bool harmless(std::string_view text) {
@@ -101,15 +96,15 @@ TEST_CASE("dlq: a time is a date in UTC or a duration ago") {
 }
 
 TEST_CASE("dlq: a place is a partition and an offset, with or without its topic") {
-  const auto plain = parse_place("3:258");
+  const auto plain = parse_letter_position("3:258");
   REQUIRE(plain);
   CHECK(plain->topic.empty());
   CHECK(plain->partition == 3);
   CHECK(plain->offset == 258);
-  CHECK(parse_place("orders-dlt:0:9223372036854775807")->topic == "orders-dlt");
+  CHECK(parse_letter_position("orders-dlt:0:9223372036854775807")->topic == "orders-dlt");
   for (const char* wrong :
        {"", "3", "3:", ":3", ":3:4", "a:b", "3:-1", "-1:3", "3:4x", "3:9223372036854775808"})
-    CHECK_FALSE(parse_place(wrong).ok());
+    CHECK_FALSE(parse_letter_position(wrong).ok());
 }
 
 TEST_CASE("dlq: a row tells where, from where, since when, how often, why") {

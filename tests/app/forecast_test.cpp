@@ -44,7 +44,7 @@ TEST_CASE("threads grow with members and brokers, and the admin server's can be 
 
 TEST_CASE("a handler without workers has no threads for them, and producers and spans have theirs") {
   auto config = some_config();
-  config::HttpHandler http;
+  config::HttpSettings http;
   http.batch.records = 50;  // one thread sends, however many cores there are
   config.handler = http;
   // As above, with one that sends in the place of the worker.

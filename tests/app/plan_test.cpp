@@ -5,8 +5,8 @@
 #include "app/plan/print.h"
 #include "app/plan/sizing.h"
 #include "catch.h"
-#include "config/schema.h"
-#include "lane/memory_plan.h"
+#include "config/schema/schema.h"
+#include "lane/member/memory_plan.h"
 
 using namespace laneway;
 using namespace laneway::app;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kafka/record.h"
-#include "lane/key_order.h"
-#include "lane/ledger.h"
+#include "lane/ledger/key_order.h"
+#include "lane/ledger/ledger.h"
 
 namespace {
 

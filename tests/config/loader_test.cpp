@@ -68,7 +68,7 @@ TEST_CASE("every value of a file arrives in the Config") {
   CHECK(c.client("session.timeout.ms") == "6000");
   CHECK(c.kafka.at("group.id").origin == "f.yaml:1:50");
   CHECK(c.topics == std::vector<std::string>{"orders", "payments"});
-  const auto& http = std::get<HttpHandler>(c.handler);
+  const auto& http = std::get<HttpSettings>(c.handler);
   CHECK(http.url == "https://h/p");
   CHECK(http.timeout == seconds(3));
   CHECK(http.content_type == "text/plain");
@@ -108,20 +108,20 @@ TEST_CASE("what a file leaves out has the default") {
 
 TEST_CASE("handlers are a name, a group or an empty group") {
   const std::string rest = base.substr(0, base.find("handler"));
-  CHECK(std::holds_alternative<LogHandler>(loaded(rest + "handler: log\n").config->handler));
-  CHECK(std::holds_alternative<LogHandler>(loaded(rest + "handler: { log: }\n").config->handler));
+  CHECK(std::holds_alternative<LogSettings>(loaded(rest + "handler: log\n").config->handler));
+  CHECK(std::holds_alternative<LogSettings>(loaded(rest + "handler: { log: }\n").config->handler));
   const auto simulate =
       loaded(rest + "handler: { simulate: { sleep: { p50: 5ms, p99: 1s }, hang_partitions: [0, 3] } }\n");
   REQUIRE(report(simulate.errors) == "");
-  const auto& handler = std::get<SimulateHandler>(simulate.config->handler);
+  const auto& handler = std::get<SimulateSettings>(simulate.config->handler);
   CHECK(handler.sleep.p50 == milliseconds(5));
   CHECK(handler.sleep.p99 == seconds(1));
   CHECK(handler.hang_partitions == std::vector<std::int32_t>{0, 3});
   const auto fixed = loaded(rest + "handler: { simulate: { sleep: 0ms, fail: 0.25 } }\n");
   REQUIRE(report(fixed.errors) == "");
-  CHECK(std::get<SimulateHandler>(fixed.config->handler).sleep.p50 == Duration::zero());
-  CHECK_FALSE(std::get<SimulateHandler>(fixed.config->handler).sleep.p99);
-  CHECK(std::get<SimulateHandler>(fixed.config->handler).fail == 0.25);
+  CHECK(std::get<SimulateSettings>(fixed.config->handler).sleep.p50 == Duration::zero());
+  CHECK_FALSE(std::get<SimulateSettings>(fixed.config->handler).sleep.p99);
+  CHECK(std::get<SimulateSettings>(fixed.config->handler).fail == 0.25);
 }
 
 TEST_CASE("--set overrides the environment, which overrides the file") {
@@ -148,7 +148,7 @@ TEST_CASE("lists, groups and client keys can be overridden") {
   CHECK(result.config->client("max.poll.interval.ms") == "400000");
   CHECK(result.config->kafka.at("group.id").origin == "--set kafka.group.id");
   CHECK(result.config->topics == std::vector<std::string>{"a", "b"});
-  CHECK(std::get<SimulateHandler>(result.config->handler).sleep.p99 == milliseconds(2));
+  CHECK(std::get<SimulateSettings>(result.config->handler).sleep.p99 == milliseconds(2));
   CHECK(loaded(base, {}, {"topics=^ord.*"}).config->topics == std::vector<std::string>{"^ord.*"});
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("a web service's authorization and certificates come from files") {
   const auto result =
       loaded(http_with("    authorization_file: " + token.path() + "\n    ca_file: " + ca.path() + "\n"));
   REQUIRE(report(result.errors) == "");
-  const auto& http = std::get<config::HttpHandler>(result.config->handler);
+  const auto& http = std::get<config::HttpSettings>(result.config->handler);
   CHECK(http.authorization == "Bearer c4n4ry");
   CHECK(http.ca.starts_with("-----BEGIN CERTIFICATE-----"));
 }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "catch.h"
-#include "config/schema.h"
+#include "config/schema/schema.h"
 #include "loaded.h"
 
 using namespace laneway;

@@ -9,11 +9,11 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "delivery/dead_letter.h"
-#include "delivery/dead_letter_cut.h"
-#include "delivery/dead_letter_names.h"
-#include "delivery/retry_headers.h"
-#include "telemetry/trace_context.h"
+#include "delivery/dead_letter/dead_letter.h"
+#include "delivery/dead_letter/dead_letter_cut.h"
+#include "delivery/dead_letter/dead_letter_names.h"
+#include "delivery/dead_letter/retry_headers.h"
+#include "tracing/trace_context.h"
 
 using namespace laneway;
 using namespace laneway::delivery;
@@ -51,7 +51,7 @@ constexpr std::array names{
     std::string_view("laneway-retry-timestamp"),
     std::string_view("laneway-retry-attempts"),
     std::string_view("laneway-retry-first-failure"),
-    telemetry::traceparent_header,
+    tracing::traceparent_header,
 };
 
 struct Input {
@@ -104,8 +104,8 @@ void check_retry_origin(const Headers& headers) {
 
 void check_traceparents(const Headers& headers) {
   for (const auto& header : headers) {
-    const auto read = telemetry::parse_traceparent(header.value.value_or(""));
-    if (read) must(telemetry::parse_traceparent(telemetry::print_traceparent(*read)) == read);
+    const auto read = tracing::parse_traceparent(header.value.value_or(""));
+    if (read) must(tracing::parse_traceparent(tracing::print_traceparent(*read)) == read);
   }
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "handler/exec_answer.h"
-#include "handler/http_batch.h"
+#include "handler/exec/exec_answer.h"
+#include "handler/http/http_batch.h"
 
 using namespace laneway;
 

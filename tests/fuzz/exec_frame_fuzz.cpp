@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "handler/exec_frame.h"
+#include "handler/exec/exec_frame.h"
 
 using namespace laneway;
 using handler::ExecFrameReader;

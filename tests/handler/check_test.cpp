@@ -4,7 +4,7 @@
 #include "base/descriptor.h"
 #include "catch.h"
 #include "handler/factory.h"
-#include "kafka/directory.h"
+#include "kafka/admin/directory.h"
 
 using namespace laneway;
 using namespace laneway::handler;
@@ -24,7 +24,7 @@ TEST_CASE("a check of the settings contacts nobody, and so fences no running ser
   config.kafka["bootstrap.servers"].value = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   config.kafka["group.id"] = {"g", "", false};
   config.kafka["group.instance.id"] = {"1", "", false};
-  config::ProduceHandler produce;
+  config::ProduceSettings produce;
   produce.topic = "out";
   produce.transactional = true;
   config.handler = produce;

@@ -67,7 +67,7 @@ class Run final : public TaskSink {
 
   bool wants_attempts() const noexcept override { return true; }
   std::string_view cluster() const noexcept override { return "c-1"; }
-  std::unique_ptr<AttemptTrace> begun(const Item&) noexcept override {
+  std::unique_ptr<tracing::AttemptTrace> begun(const Item&) noexcept override {
     ++times_begun_;
     return nullptr;
   }
@@ -104,7 +104,7 @@ class Run final : public TaskSink {
   std::optional<Finished> finished_ GUARDED_BY(mutex_);
 };
 
-inline config::Config config_with(config::Handler settings) {
+inline config::Config config_with(config::HandlerSettings settings) {
   config::Config config;
   config.handler = std::move(settings);
   return config;

@@ -3,8 +3,8 @@
 
 #include "base/shortage.h"
 #include "descriptor_limit.h"
-#include "exec.h"
-#include "http.h"
+#include "handler/exec/exec.h"
+#include "handler/http/http.h"
 #include "memory_limit.h"
 
 using namespace laneway;
@@ -74,7 +74,7 @@ TEST_CASE("a program is given the limit on open files that the service was start
   raise_open_files_limit();
   CHECK(open_files_limit() > 200);
   const Scripts scripts;
-  config::ExecHandler settings;
+  config::ExecSettings settings;
   settings.command = {"/bin/sh", scripts.write("program.sh",
                                                "while read -r record; do\n"
                                                "  echo \"{\\\"outcome\\\":\\\"reject\\\", \\\"reason\\\": "

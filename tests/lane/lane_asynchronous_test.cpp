@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "handler/plugin_handler.h"
+#include "handler/plugin/plugin_handler.h"
 #include "support.h"
 
 using namespace laneway;

@@ -28,7 +28,7 @@ struct ControlledLane : TestLane {
     handler.answer(offset, Outcome::retry("HTTP 500"));
     return until([&] {
       const auto oldest = lane->detail(now).oldest;
-      return oldest && oldest->offset == offset && oldest->place == OldestRecord::Place::retry;
+      return oldest && oldest->offset == offset && oldest->phase == OldestRecord::Phase::retry;
     });
   }
   Skip skip(std::int64_t offset) { return lane->skip(offset, "bad order", now); }
@@ -153,7 +153,7 @@ TEST_CASE("a record that is at work is skipped when its attempt fails, and done 
     test.partition.add_run(0, 1);
     test.begin();
     REQUIRE(test.until_started({0}));
-    CHECK(test.lane->detail(test.now).oldest->place == OldestRecord::Place::at_work);
+    CHECK(test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::at_work);
     CHECK(test.skip(0) == Skip::when_it_fails);
     test.handler.answer(0, fails ? Outcome::retry("HTTP 500") : Outcome::done());
     REQUIRE(test.until([&] { return test.commit_offset() == 1; }));
@@ -172,7 +172,7 @@ TEST_CASE("a record that waits for an outage to end can be skipped") {
   test.begin();
   test.handler.answer(0, Outcome::unavailable("refused"));
   REQUIRE(
-      test.until([&] { return test.lane->detail(test.now).oldest->place == OldestRecord::Place::retry; }));
+      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::retry; }));
   CHECK(test.skip(0) == Skip::on_its_way);
   CHECK(test.until([&] { return test.commit_offset() == 1; }));
 }

@@ -195,7 +195,7 @@ TEST_CASE("an attempt that was counted before its outage showed is given back be
   test.begin();
   test.handler.answer(0, Outcome::retry("HTTP 500"));
   REQUIRE(
-      test.until([&] { return test.lane->detail(test.now).oldest->place == OldestRecord::Place::retry; }));
+      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::retry; }));
   test.handler.answer(1, Outcome::retry("HTTP 500"));
   REQUIRE(test.until([&] { return !downstream.closed(); }));
   test.handler.open();

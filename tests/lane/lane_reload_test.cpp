@@ -103,7 +103,7 @@ TEST_CASE("records that fail go by the retry settings that hold when they do") {
   test.begin();
   test.handler.answer(0, handler::Outcome::retry("again"));
   REQUIRE(
-      test.until([&] { return test.lane->detail(test.now).oldest->place == OldestRecord::Place::retry; }));
+      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::retry; }));
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(100);
   test.lane->follow_settings(test.now);
   test.handler.answer(1, handler::Outcome::retry("again"));

@@ -1,5 +1,5 @@
 // Records that go on to a retry topic, and lanes that read one.
-#include "delivery/retry_headers.h"
+#include "delivery/dead_letter/retry_headers.h"
 #include "lane/support.h"
 
 using namespace laneway;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "lane/rebalance_machine.h"
+#include "lane/member/rebalance_machine.h"
 #include "lane/simulated_lanes.h"
 
 using namespace laneway;

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "catch.h"
-#include "lane/rebalance_machine.h"
+#include "lane/member/rebalance_machine.h"
 
 namespace laneway::lane {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "delivery/retry_policy.h"
-#include "delivery/retry_queue.h"
-#include "lane/key_order.h"
-#include "lane/ledger.h"
+#include "delivery/retry/retry_policy.h"
+#include "delivery/retry/retry_queue.h"
+#include "lane/ledger/key_order.h"
+#include "lane/ledger/ledger.h"
 
 using namespace laneway;
 using namespace laneway::lane;

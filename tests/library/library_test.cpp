@@ -9,8 +9,8 @@
 
 #include "app/signals.h"
 #include "catch.h"
-#include "kafka/embedded_cluster.h"
-#include "kafka/producer.h"
+#include "kafka/produce/producer.h"
+#include "kafka/testing/embedded_cluster.h"
 
 using namespace laneway;
 

@@ -1,9 +1,9 @@
 // Which answer belongs to which commit, on an embedded cluster; the time is the test's.
-#include "lane/commit_path.h"
+#include "lane/member/commit_path.h"
 
 #include "catch.h"
 #include "eventually.h"
-#include "kafka/embedded_cluster.h"
+#include "kafka/testing/embedded_cluster.h"
 
 using namespace laneway;
 using Cluster = kafka::EmbeddedCluster;

@@ -1,8 +1,8 @@
 // A member that is given partitions starts from what was committed, offset and completion map, however long
 // the coordinator takes to tell it. On an embedded cluster.
 #include "captured_log.h"
-#include "lane/completion_map.h"
-#include "lane/crash_watch.h"
+#include "lane/ledger/completion_map.h"
+#include "lane/shared/crash_watch.h"
 #include "service/support.h"
 
 using namespace laneway;

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "catch.h"
-#include "delivery/dead_letter.h"
-#include "kafka/topic_reader.h"
+#include "delivery/dead_letter/dead_letter.h"
+#include "kafka/admin/topic_reader.h"
 #include "service/support.h"
 
 using namespace laneway;

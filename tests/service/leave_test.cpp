@@ -2,9 +2,9 @@
 #include <array>
 
 #include "captured_log.h"
-#include "lane/completion_map.h"
-#include "lane/consumer_loop.h"
-#include "lane/crash_watch.h"
+#include "lane/ledger/completion_map.h"
+#include "lane/member/consumer_loop.h"
+#include "lane/shared/crash_watch.h"
 #include "service/support.h"
 
 using namespace laneway;

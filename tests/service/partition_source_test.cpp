@@ -1,9 +1,9 @@
-#include "lane/partition_source.h"
+#include "lane/member/partition_source.h"
 
 #include "catch.h"
 #include "eventually.h"
-#include "kafka/embedded_cluster.h"
-#include "kafka/producer.h"
+#include "kafka/produce/producer.h"
+#include "kafka/testing/embedded_cluster.h"
 
 using namespace laneway;
 

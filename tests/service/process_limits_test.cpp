@@ -7,7 +7,7 @@ using namespace laneway;
 
 namespace {
 
-config::Config config_for(config::Handler handler) {
+config::Config config_for(config::HandlerSettings handler) {
   config::Config config;
   config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
   config.lanes.workers = 8;
@@ -22,21 +22,21 @@ std::uint64_t descriptors(const config::Config& config, std::uint64_t partitions
 }  // namespace
 
 TEST_CASE("a program needs four descriptors, a request one, and requests are bounded by connections") {
-  const auto exec = config_for(config::ExecHandler{});
+  const auto exec = config_for(config::ExecSettings{});
   CHECK(descriptors(exec, 5) - descriptors(exec, 4) == 8 * 4);
-  config::HttpHandler http;
+  config::HttpSettings http;
   http.connections = 36;
   const auto requests = config_for(http);
   CHECK(descriptors(requests, 4) - descriptors(requests, 3) == 8);
   CHECK(descriptors(requests, 5) - descriptors(requests, 4) == 4);
   CHECK(descriptors(requests, 6) == descriptors(requests, 5));
-  const auto simulated = config_for(config::SimulateHandler{});
+  const auto simulated = config_for(config::SimulateSettings{});
   CHECK(descriptors(simulated, 6) == descriptors(simulated, 5));
   CHECK(service::expected_descriptors(exec, 5, 4).all > descriptors(exec, 5));
 }
 
 TEST_CASE("what may run out is named with its limit") {
-  const auto config = config_for(config::ExecHandler{});
+  const auto config = config_for(config::ExecSettings{});
   const auto needed = descriptors(config, 16);
   CHECK(service::limit_warnings(config, 16, 3, {needed, 10'000}).empty());
   const auto files = service::limit_warnings(config, 16, 3, {needed - 1, 10'000});
@@ -50,7 +50,7 @@ TEST_CASE("what may run out is named with its limit") {
 }
 
 TEST_CASE("a service that cannot begin for want of descriptors says so, and with enough of all it begins") {
-  const auto config = config_for(config::SimulateHandler{});
+  const auto config = config_for(config::SimulateSettings{});
   CHECK(service::check_limits(config, 3).ok());
   const DescriptorLimit few(20);
   const auto status = service::check_limits(config, 3);

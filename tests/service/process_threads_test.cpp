@@ -8,11 +8,11 @@ TEST_CASE("workers are expected where the handler blocks, and threads of its own
   config::Config config;
   config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
   config.lanes.workers = 8;
-  config.handler = config::SimulateHandler{};
+  config.handler = config::SimulateSettings{};
   const auto blocking = service::expected_threads(config, 5, 3);
   CHECK(blocking.workers == 40);
 
-  config::HttpHandler http;
+  config::HttpSettings http;
   http.connections = 1;
   config.handler = http;
   const auto one = service::expected_threads(config, 5, 3);

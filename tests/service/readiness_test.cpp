@@ -100,7 +100,7 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
   lane.without_progress = seconds(75);
   lane.view.state = State::held;
   lane.detail.held_by = "pool full";
-  lane.detail.oldest = lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Place::retry, "HTTP 500"};
+  lane.detail.oldest = lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Phase::retry, "HTTP 500"};
   const auto readiness = judge(facts, {});
   REQUIRE(readiness.reasons.size() == 1);
   const auto& reason = readiness.reasons.front();

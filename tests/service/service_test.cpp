@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "catch.h"
-#include "lane/completion_map.h"
+#include "lane/ledger/completion_map.h"
 #include "service/process_threads.h"
 #include "service/support.h"
 #include "telemetry/series_cap.h"

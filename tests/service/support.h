@@ -14,9 +14,9 @@
 #include "base/mutex.h"
 #include "catch.h"
 #include "eventually.h"
-#include "kafka/consumer.h"
-#include "kafka/embedded_cluster.h"
-#include "kafka/producer.h"
+#include "kafka/group/consumer.h"
+#include "kafka/produce/producer.h"
+#include "kafka/testing/embedded_cluster.h"
 #include "service/service.h"
 
 namespace laneway::service {

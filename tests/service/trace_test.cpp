@@ -3,9 +3,9 @@
 #include <set>
 #include <string>
 
-#include "handler/patient_export.h"
 #include "handler/servers.h"
 #include "service/support.h"
+#include "tracing/patient_export.h"
 
 using namespace laneway;
 using namespace laneway::service;
@@ -26,7 +26,7 @@ std::multiset<std::string> spans_at(handler::HttpServer& collector) {
 }  // namespace
 
 TEST_CASE("every attempt of a service has a span where it is asked to, and none where it is not") {
-  const handler::PatientExport patient;
+  const tracing::PatientExport patient;
   for (const bool on : {true, false}) {
     INFO(on);
     handler::HttpServer collector([](const auto&, auto&) {});
@@ -62,12 +62,12 @@ TEST_CASE("a collector that never answers slows no record, nor the stop") {
 }
 
 TEST_CASE("each request of the http handler names the span of its attempt") {
-  const handler::PatientExport patient;
+  const tracing::PatientExport patient;
   handler::HttpServer collector([](const auto&, auto&) {});
   handler::HttpServer receiver([](const auto&, auto&) {});
   World world(2);
   world.config.trace = {collector.url(), 1};
-  config::HttpHandler http;
+  config::HttpSettings http;
   http.url = receiver.url();
   http.timeout = patience;
   world.config.handler = http;

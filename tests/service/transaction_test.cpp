@@ -18,9 +18,9 @@ constexpr int partitions = 3;
 struct Copying : World {
   explicit Copying(int brokers = 1) : World(partitions, brokers) {
     REQUIRE(cluster->create_topic("orders-out", partitions));
-    config::ProduceHandler handler;
+    config::ProduceSettings handler;
     handler.topic = "{topic}-out";
-    handler.partition = config::ProduceHandler::Partition::keep;
+    handler.partition = config::ProduceSettings::Partition::keep;
     handler.transactional = true;
     config.handler = handler;
     config.breaker.probe = milliseconds(100);
@@ -155,7 +155,7 @@ TEST_CASE("a service whose transactions hang in the client ends with an error, a
   // partitions.
   world.config.kafka["session.timeout.ms"] = {"20000", "", false};
   world.config.lanes.drain = seconds(1);
-  std::get<config::ProduceHandler>(world.config.handler).client["socket.timeout.ms"] = {"1000", "", false};
+  std::get<config::ProduceSettings>(world.config.handler).client["socket.timeout.ms"] = {"1000", "", false};
   auto service = world.copy();
   world.write(100);
   REQUIRE(eventually([&] { return world.all_committed(*service); }));

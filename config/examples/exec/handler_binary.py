@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A program for laneway's exec handler with `framing: binary`: for large records and those that are not text.
 
-The layout of the frames is described in lib/handler/exec_frame.h. Write your work into handle().
+The layout of the frames is described in lib/handler/exec/exec_frame.h. Write your work into handle().
 """
 import struct
 import sys

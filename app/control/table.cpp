@@ -1,0 +1,288 @@
+#include "app/control/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "app/dlq/print.h"
+#include "base/outside_json.h"
+#include "delivery/dead_letter/dead_letter.h"
+
+namespace laneway::control {
+namespace {
+
+using Json = nlohmann::json;
+using dlq::cell;
+
+constexpr std::size_t lane_width = 17;
+constexpr std::size_t most_details = 6;
+constexpr std::size_t most_failures = 3;
+constexpr std::size_t most_advice = 3;
+constexpr std::size_t most_lines = 6;       // of one reason
+constexpr std::size_t most_lane_lines = 2;  // about one lane, below the table
+constexpr std::size_t fewest_rows = 4;      // of the table, where a terminal is too short for all
+
+struct Row {
+  std::string name;
+  std::string state;
+  int trouble = 0;  // the more, the further up
+  std::int64_t lag = -1;
+  std::string numbers;
+  std::string detail;
+  std::string failures;
+};
+
+std::string right(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+/// At most `width` characters: "1234", "123k", "45M".
+std::string number(std::int64_t value, std::size_t width) {
+  if (value < 0) return "-";
+  constexpr std::array units{"", "k", "M", "G", "T", "P", "E"};
+  for (const auto* unit : units) {
+    if (auto text = std::to_string(value) + unit; text.size() <= width) return text;
+    value /= 1000;
+  }
+  return "?";
+}
+
+/// Of the field, which a service of another version may not have.
+std::string rate(const Json& lane, const char* field, std::size_t width) {
+  const auto value = lane.value(field, 0.0);
+  std::array<char, 32> text{};
+  const auto length = std::snprintf(text.data(), text.size(), "%.1f", value);
+  const bool fits = length > 0 && static_cast<std::size_t>(length) <= width;
+  return right(fits ? text.data() : number(static_cast<std::int64_t>(value), width), width);
+}
+
+/// A number that may be null or missing.
+std::int64_t get(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? -1 : found->get<std::int64_t>();
+}
+
+std::string count(std::int64_t number, const std::string& noun) {
+  return std::to_string(number) + ' ' + noun + (number == 1 ? "" : "s");
+}
+
+/// The end of a long name tells more.
+std::string lane_cell(const std::string& name) {
+  if (name.size() <= lane_width) return cell(name, lane_width);
+  return "…" + name.substr(name.size() - lane_width + 1);
+}
+
+/// The last error of the lane is of this record: what is said of that says it all.
+bool is_last_error(const Json& lane, std::int64_t offset) {
+  const auto last = lane.value("last_error", Json());
+  return last.is_object() && last.value("record", "").ends_with(':' + std::to_string(offset));
+}
+
+/// No attempt of a record counts that has failed only because the downstream was out, or asked too often.
+std::string record_text(const Json& oldest) {
+  const auto attempts = get(oldest, "attempts");
+  return std::to_string(get(oldest, "offset")) +
+         (attempts > 0 ? " (attempt " + std::to_string(attempts) + ')' : "");
+}
+
+double silent_seconds(const Json& lane) { return lane.value("silent_seconds", 0.0); }
+
+std::string detail_of(const Json& lane, const std::string& name) {
+  const auto& oldest = lane.at("oldest");
+  std::vector<std::string> parts;
+  if (const auto held = lane.value("held_by", ""); !held.empty() && held != "by hand")
+    parts.push_back("held: " + held);
+  if (!oldest.is_null() && oldest.contains("error") && !is_last_error(lane, get(oldest, "offset")))
+    parts.push_back(record_text(oldest) + ": " + oldest["error"].get<std::string>());
+  if (const auto silent = silent_seconds(lane); silent > 0)
+    parts.push_back("silent for " + dlq::age_text(static_cast<std::int64_t>(silent * 1000)) +
+                    ": its log goes on, and nothing comes");
+  if (const auto error = lane.value("source_error", ""); !error.empty())
+    parts.push_back("cannot be read: " + error);
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? name + ' ' : "; ") + part;
+  return text;
+}
+
+/// "orders[3] 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17 (attempt 8): HTTP 500"
+std::string failures_of(const Json& lane, const std::string& name) {
+  std::string text;
+  if (const auto letters = lane.value("dead_letters", std::int64_t{0}); letters > 0)
+    text = count(letters, "dead letter");
+  const auto last = lane.value("last_error", Json());
+  if (last.is_object())
+    text += (text.empty() ? "last error at " : "; last error at ") + last.value("time", "") + ", " +
+            last.value("record", "") + " (attempt " + std::to_string(get(last, "attempt")) +
+            "): " + last.value("error", "");
+  return text.empty() ? text : name + ' ' + text;
+}
+
+int trouble_of(const std::string& state) {
+  constexpr std::array order{"running", "assigned", "draining", "by hand",
+                             "paused",  "held",     "silent",   "stuck"};
+  return static_cast<int>(std::find(order.begin(), order.end(), state) - order.begin());
+}
+
+Row row_of(const Json& lane) {
+  Row row;
+  row.name = lane.at("topic").get<std::string>() + '[' + std::to_string(get(lane, "partition")) + ']';
+  row.state = lane.at("state").get<std::string>();
+  if (lane.at("paused_by_hand").get<bool>() && row.state != "draining") row.state = "by hand";
+  if (silent_seconds(lane) > 0 && row.state == "running") row.state = "silent";
+  if (get(lane, "stuck") > 0) row.state = "stuck";
+  row.trouble = trouble_of(row.state);
+  row.lag = get(lane, "lag");
+  const auto& oldest = lane.at("oldest");
+  const auto age = oldest.is_null()
+                       ? "-"
+                       : dlq::age_text(static_cast<std::int64_t>(oldest.value("age_seconds", 0.0) * 1000));
+  row.numbers = right(number(row.lag, 6), 6) + ' ' + right(number(get(lane, "in_flight"), 4), 4) + ' ' +
+                right(number(get(lane, "queued"), 5), 5) + ' ' +
+                right(number(get(lane, "waiting_retries"), 5), 5) + ' ' + right(age, 6) + ' ' +
+                right(number(get(lane, "committed"), 9), 9) + ' ' + rate(lane, "rate", 5) + ' ' +
+                rate(lane, "dead_letter_rate", 6);
+  row.detail = detail_of(lane, row.name);
+  row.failures = failures_of(lane, row.name);
+  return row;
+}
+
+const char* colour(const Row& row) {
+  if (row.trouble >= trouble_of("held")) return "\033[31m";                // red
+  if (row.state == "paused" || row.state == "by hand") return "\033[33m";  // yellow
+  if (row.state == "running") return "\033[32m";                           // green
+  return "\033[2m";                                                        // faint
+}
+
+std::string coloured(const std::string& text, const char* with, const TableStyle& style) {
+  return style.colours ? with + text + "\033[0m" : text;
+}
+
+/// One line, as long as it fits.
+std::string line(const std::string& text) {
+  auto out = cell(text, table_width);
+  out.erase(out.find_last_not_of(' ') + 1);
+  return out + '\n';
+}
+
+std::size_t characters(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// Some lines of words; the last one is cut.
+std::string wrapped(const std::string& text, std::size_t most = most_lines) {
+  std::istringstream words(delivery::clean_text(text));
+  std::vector<std::string> lines(1);
+  for (std::string word; words >> word;) {
+    auto& last = lines.back();
+    const auto length = characters(last) + 1 + characters(word);
+    if (last.empty() || length <= table_width || lines.size() == most)
+      last += (last.empty() ? "" : " ") + word;
+    else
+      lines.push_back("  " + word);
+  }
+  std::string out;
+  for (const auto& part : lines) out += line(part);
+  return out;
+}
+
+/// How calls fail, while most of them work. Of an outage a reason says it.
+std::string downstream_of(const Json& breaker) {
+  if (!breaker.is_object() || !breaker.value("since", Json()).is_null()) return "";
+  const auto failures = breaker.value("failures", "");
+  return failures.empty() ? ""
+                          : wrapped("the downstream " + breaker.value("downstream", "") + ' ' + failures);
+}
+
+std::vector<std::string> heading(const Json& status, const TableStyle& style) {
+  std::vector<std::string> lines;
+  const bool ready = status.at("ready").get<bool>();
+  lines.push_back(wrapped(
+      "laneway " + status.at("version").get<std::string>() + ", group " +
+      status.at("group").get<std::string>() + ", up " +
+      dlq::age_text(static_cast<std::int64_t>(status.at("uptime_seconds").get<double>() * 1000)) + ", " +
+      count(get(status, "members"), "member") + ", " +
+      count(static_cast<std::int64_t>(status.at("lanes").size()), "lane") + (ready ? ", ready" : "")));
+  for (const auto& reason : status.at("reasons"))
+    lines.push_back(
+        coloured(wrapped("NOT READY: " + reason.at("text").get<std::string>()), "\033[31m", style));
+  if (auto words = downstream_of(status.at("breaker")); !words.empty()) lines.push_back(std::move(words));
+  if (lines.size() > 1 + most_details) {
+    const auto more = lines.size() - most_details;
+    lines.resize(most_details);
+    lines.push_back("and " + std::to_string(more) + " reasons more (--json)\n");
+  }
+  lines.emplace_back("\n");
+  lines.push_back(cell("lane", lane_width) +
+                  " state       lag work queue retry oldest committed rec/s dead/s\n");
+  return lines;
+}
+
+std::vector<Row> sorted_rows(const Json& status) {
+  std::vector<Row> rows;
+  for (const auto& lane : status.at("lanes")) rows.push_back(row_of(lane));
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.trouble != b.trouble ? a.trouble > b.trouble : a.lag > b.lag;
+  });
+  return rows;
+}
+
+/// What stands below the table: what is the matter with lanes, and what to change.
+std::vector<std::string> details_of(const Json& status, const std::vector<Row>& rows) {
+  std::vector<std::string> details;
+  for (const auto& row : rows)
+    if (!row.detail.empty() && details.size() < most_details)
+      details.push_back(wrapped(row.detail, most_lane_lines));
+  const auto most = details.size() + most_failures;
+  for (const auto& row : rows)
+    if (!row.failures.empty() && details.size() < most)
+      details.push_back(wrapped(row.failures, most_lane_lines));
+  const auto advice = status.value("advice", Json::array());
+  for (std::size_t i = 0; i < advice.size() && i < most_advice; ++i)
+    details.push_back(wrapped("advice: " + advice[i].get<std::string>()));
+  return details;
+}
+
+std::size_t height(const std::vector<std::string>& parts) {
+  std::size_t lines = 0;
+  for (const auto& part : parts)
+    lines += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
+  return lines;
+}
+
+std::string render(const Json& status, const TableStyle& style) {
+  const auto rows = sorted_rows(status);
+  auto lines = heading(status, style);
+  auto details = details_of(status, rows);
+  const std::size_t besides = 3;  // the cursor, "and … more", the blank above the details
+  const auto least = height(lines) + besides + std::min(rows.size(), fewest_rows);
+  while (style.rows > 0 && !details.empty() && least + height(details) > style.rows) details.pop_back();
+  const auto rest = height(lines) + height(details) + (details.empty() ? besides - 1 : besides);
+  const std::size_t room = style.rows == 0 ? rows.size() : std::max<std::size_t>(style.rows, rest + 1) - rest;
+  for (std::size_t i = 0; i < rows.size() && i < room; ++i)
+    lines.push_back(lane_cell(rows[i].name) + ' ' + coloured(cell(rows[i].state, 8), colour(rows[i]), style) +
+                    ' ' + rows[i].numbers + '\n');
+  if (room < rows.size())
+    lines.push_back("and " + count(static_cast<std::int64_t>(rows.size() - room), "lane") + " more\n");
+  if (!details.empty()) lines.emplace_back("\n");
+  std::string text;
+  for (const auto& part : lines) text += part;
+  for (const auto& part : details) text += part;
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> render_status(const std::string& status, const TableStyle& style) {
+  try {
+    return render(parse_outside_json(status), style);
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace laneway::control

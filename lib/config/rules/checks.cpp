@@ -1,0 +1,177 @@
+#include "config/rules/checks.h"
+
+#include <regex.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "config/text.h"
+
+namespace laneway::config {
+namespace {
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+bool is_port(const std::string& text) {
+  unsigned port = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return failure == std::errc{} && rest == text.data() + text.size() && port <= 65535;
+}
+
+bool is_host(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_word(c) || c == '.' || c == '-' || c == '_' || c == ':' || c == '[' || c == ']';
+  });
+}
+
+/// The client reads patterns with the same function.
+std::string check_pattern(const std::string& pattern) {
+  if (pattern.size() == 1) return "the pattern is empty";
+  regex_t regex;
+  const int fault = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+  if (fault == 0) {
+    const bool commits = regexec(&regex, "__consumer_offsets", 0, nullptr, 0) == 0;
+    regfree(&regex);
+    if (!commits) return "";
+    return "it matches __consumer_offsets, to which each commit writes a record, so there would always be "
+           "more; begin with ^[^_] to leave out the topics of Kafka itself";
+  }
+  std::array<char, 128> words{};
+  regerror(fault, &regex, words.data(), words.size());
+  return std::string("it is not a regular expression (POSIX extended syntax): ") + words.data();
+}
+
+/// Where the part between "://" and the path begins and ends.
+std::pair<std::size_t, std::size_t> authority(const std::string& url) {
+  const auto begin = url.find("://") + 3;
+  return {begin, std::min(url.find_first_of("/?#", begin), url.size())};
+}
+
+}  // namespace
+
+std::string check_listen(const std::string& address) {
+  const auto colon = address.rfind(':');
+  if (colon == address.npos) return "it has no port";
+  const auto host = address.substr(0, colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (!is_host(host)) return "it has no host";
+  if (!bracketed && host.find(':') != host.npos) return "an IPv6 address needs brackets, such as [::1]:9644";
+  return is_port(address.substr(colon + 1)) ? "" : "its port is not a number up to 65535";
+}
+
+std::string check_url(const std::string& url) {
+  const auto scheme = lower(url.substr(0, 8));
+  if (!scheme.starts_with("http://") && scheme != "https://") return "it has another scheme or none";
+  if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c == 0x7f; }))
+    return "it holds a space or a character that is not printable ASCII";
+  const auto [begin, end] = authority(url);
+  auto host = url.substr(begin, end - begin);
+  host = host.substr(host.rfind('@') + 1);
+  const auto colon = host.rfind(':');
+  const bool has_port = colon != host.npos && host.find(']', colon) == host.npos;
+  if (!is_host(has_port ? host.substr(0, colon) : host)) return "it has no host";
+  return !has_port || is_port(host.substr(colon + 1)) ? "" : "its port is not a number up to 65535";
+}
+
+std::string check_content_type(const std::string& type) {
+  if (type.empty()) return "it is empty";
+  const bool printable = std::all_of(type.begin(), type.end(), [](char c) { return c >= ' ' && c < 0x7f; });
+  return printable ? "" : "it holds a character that a request header may not hold";
+}
+
+std::string check_header(const std::string& name) {
+  static const std::set<std::string> own = {
+      "connection", "content-length",  "content-type", "expect",  "host",
+      "te",         "trailer",         "traceparent",  "upgrade", "transfer-encoding",
+      "keep-alive", "proxy-connection"};
+  if (name.empty()) return "it is empty";
+  const bool token = std::all_of(name.begin(), name.end(), [](char c) {
+    return is_word(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+  });
+  if (!token) return "it holds a character that a header's name may not hold";
+  const auto lowered = lower(name);
+  if (own.contains(lowered) || lowered.starts_with("kafka-") || lowered.starts_with("laneway-"))
+    return "laneway or HTTP sets that header itself";
+  return "";
+}
+
+std::string check_command(const std::vector<std::string>& command) {
+  if (command.empty()) return "the list is empty";
+  const std::string& program = command.front();
+  if (program.starts_with('/')) return "";
+  if (program.find(' ') != program.npos)
+    return "this is one word for a shell; give the program and each argument by itself";
+  return in_quotes(program) + " is not an absolute path; neither a shell nor PATH is asked";
+}
+
+std::string check_topic(const std::string& topic) {
+  if (topic.empty()) return "it is empty";
+  if (topic.front() == '^') return check_pattern(topic);
+  if (topic.size() > 249) return "it is longer than 249 characters";
+  if (topic == "." || topic == "..") return "Kafka does not allow that name";
+  const bool valid = std::all_of(topic.begin(), topic.end(),
+                                 [](char c) { return is_word(c) || c == '.' || c == '_' || c == '-'; });
+  return valid ? "" : "it holds a character other than letters, digits, dot, underscore and hyphen";
+}
+
+std::string check_topic_template(const std::string& text) {
+  if (text.empty()) return "";
+  const auto name = topic_from_template(text, "t");
+  if (name.front() == '^') return "it is the name of a topic, not a pattern";
+  return check_topic(name);
+}
+
+std::string topic_from_template(const std::string& text, const std::string& topic) {
+  constexpr std::string_view placeholder = "{topic}";
+  const auto at = text.find(placeholder);
+  return at == text.npos ? text : text.substr(0, at) + topic + text.substr(at + placeholder.size());
+}
+
+std::string check_topics(const std::vector<std::string>& topics) {
+  if (topics.empty()) return "the list is empty";
+  const bool pattern =
+      std::any_of(topics.begin(), topics.end(), [](const auto& t) { return t.front() == '^'; });
+  if (pattern && topics.size() > 1)
+    return "a pattern stands beside other topics; join them in one, such as ^(orders|payments.*)$";
+  std::set<std::string> seen;
+  for (const auto& topic : topics)
+    if (!seen.insert(topic).second) return in_quotes(topic) + " is there twice";
+  return "";
+}
+
+std::string check_json_pointer(const std::string& pointer) {
+  if (!pointer.empty() && pointer.front() != '/') return "it does not begin with a /";
+  for (auto at = pointer.find('~'); at != pointer.npos; at = pointer.find('~', at + 1))
+    if (at + 1 == pointer.size() || (pointer[at + 1] != '0' && pointer[at + 1] != '1'))
+      return "a ~ in it is neither ~0 (for ~) nor ~1 (for /)";
+  return "";
+}
+
+bool has_login(const std::string& url) {
+  if (url.find("://") == url.npos) return false;
+  const auto [begin, end] = authority(url);
+  return url.substr(begin, end - begin).find('@') != url.npos;
+}
+
+std::string without_secrets(const std::string& url) {
+  auto [begin, end] = authority(url);
+  std::string shown = url.substr(0, std::min(url.find_first_of("?#"), url.size()));
+  if (shown.size() < url.size()) shown += "?*****";
+  const auto at = url.substr(0, end).rfind('@');
+  if (at != url.npos && at >= begin) shown.replace(begin, at - begin, "*****");
+  return shown;
+}
+
+std::string refused_without_secrets(const std::string& url) {
+  const auto scheme = url.find("://");
+  const auto begin = scheme == url.npos ? 0 : scheme + 3;
+  const auto at = url.rfind('@');
+  const bool user = at != url.npos && at >= begin;
+  const auto shown = user ? url.substr(0, begin) + "*****" + url.substr(at) : url;
+  const auto query = shown.find_first_of("?#");
+  return query == shown.npos ? shown : shown.substr(0, query) + "?*****";
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,234 @@
+// One setting: its name, what a right value is, and how it goes into a Config and comes out as YAML again.
+//
+// The builders below make the rows of the table in schema.cpp. `access` is a generic lambda from a Config,
+// const or not, to the field, so the default of a setting is the field's own and is written in config.h
+// alone. Pure.
+#pragma once
+
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+#include "config/text.h"
+#include "config/units.h"
+#include "config/yaml/document.h"
+
+namespace laneway::config {
+
+/// The value or the element of it that is wrong, and why where that adds to Property::expects.
+struct BadValue {
+  Node node;
+  std::string what;
+};
+
+struct Property {
+  std::string name;         ///< dotted: lanes.workers
+  std::string expects;      ///< type and range: "a duration from 1ms to 1h"
+  std::string description;  ///< one line
+  std::string example;      ///< YAML, where there is no useful default
+  std::uint64_t most = 0;   ///< of a whole number, or of a size in bytes
+  /// Takes a list or a map as well, so --set and the environment may give one in YAML's flow style.
+  bool structured = false;
+  /// Puts the value in, or says what is wrong with it (Fault::what; the position where it is not the node's
+  /// own).
+  std::function<std::optional<BadValue>(Config&, const Node&)> set;
+  /// As YAML in one line; empty when it is not set.
+  std::function<std::string(const Config&)> print;
+  /// Where what is printed does not say all: a secret is left out.
+  std::function<bool(const Config&, const Config&)> equal;
+
+  bool same(const Config& a, const Config& b) const { return equal ? equal(a, b) : print(a) == print(b); }
+};
+
+inline Error wrong_value(std::string what) { return {ErrorKind::configuration, std::move(what), ""}; }
+
+/// A setting of one scalar. `parse`: text to Result of the field's type; `print`: the field to YAML.
+template <class Access, class Parse, class Print>
+Property scalar_property(std::string name, std::string expects, std::string description, Access access,
+                         Parse parse, Print print) {
+  Property property;
+  property.name = std::move(name);
+  property.expects = std::move(expects);
+  property.description = std::move(description);
+  property.set = [access, parse](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_scalar()) return BadValue{node, ""};
+    auto parsed = parse(node.text);
+    if (!parsed) return BadValue{node, parsed.error().message};
+    access(config) = std::move(parsed).value();
+    return std::nullopt;
+  };
+  property.print = [access, print](const Config& config) { return print(access(config)); };
+  property.equal = [access](const Config& a, const Config& b) { return access(a) == access(b); };
+  return property;
+}
+
+/// A list of scalars; a single one may be written without the brackets. `check` sees the whole list.
+template <class Access, class Parse, class Print, class Check>
+Property list_property(std::string name, std::string expects, std::string description, Access access,
+                       Parse parse, Print print, Check check) {
+  Property property;
+  property.name = std::move(name);
+  property.expects = std::move(expects);
+  property.description = std::move(description);
+  property.structured = true;
+  property.set = [access, parse, check](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_list() && !node.is_scalar()) return BadValue{node, ""};
+    const std::vector<Node> items = node.is_list() ? node.items : std::vector<Node>{node};
+    auto& field = access(config);
+    field.clear();
+    for (const Node& item : items) {
+      if (!item.is_scalar()) return BadValue{item, "an element is a single value"};
+      auto parsed = parse(item.text);
+      if (!parsed) return BadValue{item, parsed.error().message};
+      field.push_back(std::move(parsed).value());
+    }
+    std::string what = check(field);
+    return what.empty() ? std::nullopt : std::optional(BadValue{node, std::move(what)});
+  };
+  property.print = [access, print](const Config& config) {
+    std::vector<std::string> items;
+    for (const auto& item : access(config)) items.push_back(print(item));
+    return "[" + join(items, ", ") + "]";
+  };
+  return property;
+}
+
+/// A map. `set_entry` puts an entry into it, or says what is wrong; `print_item`: key and value to YAML.
+template <class Access, class SetEntry, class PrintItem>
+Property map_property(std::string name, std::string expects, std::string description, Access access,
+                      SetEntry set_entry, PrintItem print_item) {
+  Property property;
+  property.name = std::move(name);
+  property.expects = std::move(expects);
+  property.description = std::move(description);
+  property.structured = true;
+  property.set = [access, set_entry](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+    auto& map = access(config);
+    map.clear();
+    for (const Entry& entry : node.entries)
+      if (auto bad = set_entry(map, entry)) return bad;
+    return std::nullopt;
+  };
+  property.print = [access, print_item](const Config& config) {
+    std::vector<std::string> items;
+    for (const auto& [key, value] : access(config)) items.push_back(print_item(key, value));
+    return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
+  };
+  return property;
+}
+
+template <class Number>
+Result<Number> parse_number(const std::string& text, Number min, Number max) {
+  Number value{};
+  const auto* end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, value);
+  if (failure == std::errc::result_out_of_range && rest == end) return wrong_value("it is out of range");
+  if (failure != std::errc{} || rest != end) return wrong_value("");
+  if (!(value >= min && value <= max)) return wrong_value("it is out of range");
+  return value;
+}
+
+template <class Access>
+Property count(std::string name, std::uint64_t min, std::uint64_t max, std::string description,
+               Access access) {
+  using Number = std::remove_reference_t<decltype(access(std::declval<Config&>()))>;
+  const auto parse = [min, max](const std::string& text) {
+    return parse_number<Number>(text, static_cast<Number>(min), static_cast<Number>(max));
+  };
+  auto property = scalar_property(
+      std::move(name), "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
+      std::move(description), access, parse, [](Number n) { return std::to_string(n); });
+  property.most = max;
+  return property;
+}
+
+/// A duration within bounds, for scalar_property.
+inline auto parse_duration_within(Duration min, Duration max) {
+  return [min, max](const std::string& text) -> Result<Duration> {
+    auto parsed = parse_duration(text);
+    if (parsed && (*parsed < min || *parsed > max)) return wrong_value("it is out of range");
+    return parsed;
+  };
+}
+
+template <class Access>
+Property duration(std::string name, Duration min, Duration max, std::string description, Access access) {
+  return scalar_property(
+      std::move(name),
+      "a duration from " + print_duration(min) + " to " + print_duration(max) + ", such as 500ms, 2s or 1m",
+      std::move(description), access, parse_duration_within(min, max), print_duration);
+}
+
+template <class Access>
+Property size(std::string name, std::uint64_t min, std::uint64_t max, std::string description,
+              Access access) {
+  const auto parse = [min, max](const std::string& text) -> Result<std::uint64_t> {
+    auto parsed = parse_size(text);
+    if (parsed && (*parsed < min || *parsed > max)) return wrong_value("it is out of range");
+    return parsed;
+  };
+  auto property =
+      scalar_property(std::move(name),
+                      "a size from " + print_size(min) + " to " + print_size(max) + ", such as 64MiB or 1GiB",
+                      std::move(description), access, parse, print_size);
+  property.most = max;
+  return property;
+}
+
+/// From 0 to 1.
+template <class Access>
+Property fraction(std::string name, std::string description, Access access) {
+  const auto print = [](double value) {
+    std::string text(32, '\0');
+    text.resize(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr -
+                                         text.data()));
+    return text;
+  };
+  return scalar_property(
+      std::move(name), "a number from 0 to 1, such as 0.01", std::move(description), access,
+      [](const std::string& text) { return parse_number<double>(text, 0.0, 1.0); }, print);
+}
+
+/// One of some words, each with its meaning.
+template <class Value, class Access>
+Property choice(std::string name, std::vector<std::pair<std::string, Value>> words, std::string description,
+                Access access) {
+  std::vector<std::string> names;
+  for (const auto& [word, value] : words) names.push_back(word);
+  const auto parse = [words](const std::string& text) -> Result<Value> {
+    for (const auto& [word, value] : words)
+      if (word == text) return value;
+    return wrong_value("");
+  };
+  const auto print = [words](Value field) {
+    for (const auto& [word, value] : words)
+      if (value == field) return word;
+    return std::string();
+  };
+  return scalar_property(std::move(name), "one of " + join(names, ", "), std::move(description), access,
+                         parse, print);
+}
+
+template <class Access>
+Property flag(std::string name, std::string description, Access access) {
+  return choice<bool>(std::move(name), {{"true", true}, {"false", false}}, std::move(description), access);
+}
+
+/// `check` says what is wrong with the text, or nothing.
+template <class Access, class Check>
+Property text(std::string name, std::string expects, std::string description, Access access, Check check) {
+  const auto parse = [check](const std::string& value) -> Result<std::string> {
+    std::string what = check(value);
+    if (!what.empty()) return wrong_value(std::move(what));
+    return value;
+  };
+  return scalar_property(std::move(name), std::move(expects), std::move(description), access, parse,
+                         yaml_scalar);
+}
+
+}  // namespace laneway::config

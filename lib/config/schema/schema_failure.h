@@ -1,0 +1,14 @@
+// The rows of the table for what limits and follows work: rate, retry, dead_letter, breaker. Private to this
+// folder.
+#pragma once
+
+#include <vector>
+
+#include "config/schema/property.h"
+
+namespace laneway::config {
+
+void add_lane_rate(std::vector<Property>& table);
+void add_failure_properties(std::vector<Property>& table);
+
+}  // namespace laneway::config

@@ -1,0 +1,79 @@
+#include "config/schema/schema_statuses.h"
+
+#include <array>
+#include <string_view>
+
+namespace laneway::config {
+namespace {
+
+constexpr std::uint16_t classes = 5;
+
+constexpr std::array<std::pair<std::string_view, StatusVerdict>, 4> verdict_words = {
+    {{"done", StatusVerdict::done},
+     {"retry", StatusVerdict::retry},
+     {"reject", StatusVerdict::reject},
+     {"unavailable", StatusVerdict::unavailable}}};
+
+std::string name_of_status(std::uint16_t status) {
+  return std::to_string(status) + (status <= classes ? "xx" : "");
+}
+
+/// Nothing where the text is any other than the one that is printed, so that no status can be set twice.
+std::optional<std::uint16_t> status_or_class(const std::string& text) {
+  const bool is_class = text.size() == 3 && text.ends_with("xx");
+  const auto number = is_class ? parse_number<std::uint16_t>(text.substr(0, 1), 1, classes)
+                               : parse_number<std::uint16_t>(text, 100, 599);
+  if (!number || name_of_status(*number) != text) return std::nullopt;
+  return *number;
+}
+
+/// The status or class that a wrong key stands for; nothing where the key stands for none.
+std::optional<std::uint16_t> nearest_status(std::string_view text) {
+  const auto begin = text.find_first_not_of(" 0");
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string trimmed(text.substr(begin, text.find_last_not_of(' ') + 1 - begin));
+  if (auto status = status_or_class(trimmed)) return status;
+  if (trimmed.size() > 1 && trimmed.find_first_of("xX*") != std::string::npos)
+    return status_or_class(trimmed.substr(0, 1) + "xx");
+  return std::nullopt;
+}
+
+std::string what_is_wrong_with(const std::string& key) {
+  const auto near = nearest_status(key);
+  return "a key is a status from 100 to 599, or a class from 1xx to 5xx" +
+         (near ? "; did you mean \"" + name_of_status(*near) + "\"?" : std::string());
+}
+
+std::optional<BadValue> set_status(StatusVerdicts& statuses, const Entry& entry) {
+  const auto status = status_or_class(entry.key);
+  if (!status) return BadValue{key_node(entry), what_is_wrong_with(entry.key)};
+  for (const auto& [word, verdict] : verdict_words) {
+    if (!entry.value.is_scalar() || entry.value.text != word) continue;
+    statuses[*status] = verdict;
+    return std::nullopt;
+  }
+  return BadValue{entry.value, "the verdict on " + name_of_status(*status) +
+                                   " is one of done, retry, reject, unavailable"};
+}
+
+std::string print_status(std::uint16_t status, StatusVerdict verdict) {
+  for (const auto& [word, value] : verdict_words)
+    if (value == verdict) return yaml_scalar(name_of_status(status)) + ": " + std::string(word);
+  return {};
+}
+
+}  // namespace
+
+Property statuses_property() {
+  return map_property(
+      "handler.http.statuses",
+      "a map of statuses (100 to 599) or classes of them (1xx to 5xx) to done, retry, reject or unavailable, "
+      "such as { \"404\": reject, \"409\": done, \"5xx\": retry }",
+      "what statuses mean, instead of the usual verdicts; a status comes before its class; a 2xx can be "
+      "given "
+      "another verdict than done, such as \"202\": retry where 202 means that the work is not done yet",
+      [](auto& config) -> auto& { return std::get<HttpSettings>(config.handler).statuses; }, set_status,
+      print_status);
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,206 @@
+#include "config/yaml/settings.h"
+
+#include <algorithm>
+
+#include "config/client/client_keys.h"
+#include "config/schema/schema.h"
+#include "config/text.h"
+#include "config/yaml/read_file.h"
+
+namespace laneway::config {
+namespace {
+
+constexpr std::string_view prefix = "LANEWAY_";
+constexpr std::string_view client_prefix = "LANEWAY_KAFKA__";
+constexpr std::string_view file_suffix = "_file";
+
+/// Whoever writes a variable wrongly may have put a secret into it. What can only be a number, a word or a
+/// name is shown all the same.
+bool may_hold_secret(const std::string& path) {
+  if (below(path, "kafka") || path.ends_with(file_suffix)) return path.ends_with(file_suffix);
+  const auto* property = find_property(path);
+  return property == nullptr || property->structured;
+}
+
+void hide(Node& node) {
+  node.hidden = true;
+  for (Node& item : node.items) hide(item);
+  for (Entry& entry : node.entries) hide(entry.value);
+}
+
+bool holds_secret(const std::string& path, const Node& value) {
+  return path == "handler.produce.kafka" &&
+         std::any_of(value.entries.begin(), value.entries.end(), [](const Entry& entry) {
+           const auto* key = find_producer_key(entry.key);
+           return key != nullptr && key->secret;
+         });
+}
+
+/// A text from outside the file: a list or a map in YAML's flow style where the setting takes one, else the
+/// text.
+void add_text(std::string path, const std::string& text, const SettingPlace& place, std::vector<Setting>& out,
+              Problems& problems) {
+  const bool hidden = place.layer == Layer::environment && may_hold_secret(path);
+  Node value = scalar_node(text, {});
+  if (text.empty() || text == "{}") value.kind = is_section(path) ? Node::Kind::null : Node::Kind::scalar;
+  const auto* property = find_property(path);
+  if (property != nullptr && property->structured && (text.starts_with('[') || text.starts_with('{'))) {
+    Document document = parse_document(text);
+    if (!document.faults.empty()) {
+      value.hidden = hidden;
+      const auto what = hidden ? "it cannot be read as YAML" : document.faults.front().what;
+      problems.add(place, path, "found " + shown(value) + ": " + what, "expected " + property->expects);
+      return;
+    }
+    value = std::move(document.root);
+  }
+  if (hidden) hide(value);
+  if (place.layer == Layer::command_line && holds_secret(path, value)) {
+    problems.add(place, path, "every user of the machine can see a secret on the command line",
+                 "use its key with _file, or the variable LANEWAY_HANDLER__PRODUCE__KAFKA");
+    return;
+  }
+  out.push_back({std::move(path), std::move(value), place});
+}
+
+std::string with_underscores(std::string_view name) {
+  std::string out = lower(name);
+  std::replace(out.begin(), out.end(), '.', '_');
+  return out;
+}
+
+/// The client's key that a variable's ending stands for: keys hold dots and underscores, variables only the
+/// latter.
+std::string client_path(std::string_view ending) {
+  const auto wanted = with_underscores(ending);
+  for (const ClientKey& key : client_keys()) {
+    const auto name = with_underscores(key.name);
+    if (name == wanted) return "kafka." + std::string(key.name);
+    if (key.secret && name + std::string(file_suffix) == wanted)
+      return "kafka." + std::string(key.name) + std::string(file_suffix);
+  }
+  for (const RefusedClientKey& key : refused_client_keys())
+    if (with_underscores(key.name) == wanted) return "kafka." + std::string(key.name);
+  return "kafka." + wanted;
+}
+
+std::string path_of(std::string_view variable) {
+  if (variable.starts_with(client_prefix)) return client_path(variable.substr(client_prefix.size()));
+  return join(split(lower(variable.substr(prefix.size())), "__"), ".");
+}
+
+std::string variable_of(const std::string& path) {
+  const bool client = below(path, "kafka");
+  std::string name = with_underscores(client ? path.substr(6) : join(split(path, "."), "__"));
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return std::string(client ? client_prefix : prefix) + name;
+}
+
+/// A misspelt variable's nearest, by the variables' own names.
+std::string hint_for(const std::string& variable, const Objection& objection) {
+  if (!objection.hint.starts_with("did you mean") && !objection.hint.starts_with("see "))
+    return objection.hint;
+  std::vector<std::string> variables;
+  for (const std::string& name : known_names()) variables.push_back(variable_of(name));
+  const auto near = nearest(variable, variables);
+  return near ? "did you mean " + *near + "?"
+              : "its name stands for no key; LANEWAY_LANES__WORKERS is lanes.workers";
+}
+
+/// A secret's setting becomes one of the key that it is for. False when its file cannot be read.
+bool read_secret_file(Setting& setting, Problems& problems) {
+  const auto content = read_secret(setting.value.text);
+  if (!content) {
+    problems.add(setting.place, setting.path,
+                 "found " + shown(setting.value) + ": " + content.error().message, content.error().hint);
+    return false;
+  }
+  setting.value.text = *content;
+  setting.path.resize(setting.path.size() - file_suffix.size());
+  return true;
+}
+
+bool is_secret_file(const std::string& path) {
+  return below(path, "kafka") && path.ends_with(file_suffix) && find_client_key(path.substr(6)) == nullptr;
+}
+
+/// Where both a secret and its file are given in the same place, no order says which is meant.
+bool contradicts(const Setting& setting, const Settings& merged, Problems& problems) {
+  const bool file = is_secret_file(setting.path);
+  const auto other = merged.find(file ? setting.path.substr(0, setting.path.size() - file_suffix.size())
+                                      : setting.path + std::string(file_suffix));
+  if (other == merged.end() || other->second.place.layer != setting.place.layer) return false;
+  problems.add(setting.place, setting.path, "the secret is given twice, also as " + other->first, "keep one");
+  return true;
+}
+
+void put(Setting setting, Settings& merged) {
+  std::erase_if(merged, [&](const auto& item) {
+    const auto& path = item.first;
+    const bool same_secret =
+        path + std::string(file_suffix) == setting.path || setting.path + std::string(file_suffix) == path;
+    if (below(path, "kafka")) return same_secret;  // dots there do not nest
+    return below(path, setting.path) || below(setting.path, path);
+  });
+  auto path = setting.path;
+  merged.insert_or_assign(std::move(path), std::move(setting));
+}
+
+}  // namespace
+
+std::vector<Setting> settings_of_environment(const Environment& environment, Problems& problems) {
+  std::vector<Setting> found;
+  for (auto it = environment.lower_bound(std::string(prefix));
+       it != environment.end() && it->first.starts_with(prefix); ++it) {
+    const SettingPlace place{Layer::environment, it->first, {}};
+    auto path = path_of(it->first);
+    if (const auto objection = object_to(path)) {
+      problems.add(place, "", objection->what, hint_for(it->first, *objection));
+    } else {
+      add_text(std::move(path), it->second, place, found, problems);
+    }
+  }
+  return found;
+}
+
+std::vector<Setting> settings_of_command_line(const std::vector<std::string>& sets, Problems& problems) {
+  std::vector<Setting> found;
+  int number = 0;
+  for (const std::string& set : sets) {
+    ++number;
+    const auto equals = set.find('=');
+    if (equals == set.npos || equals == 0) {
+      problems.add({Layer::command_line, set, {number, 1}}, "", "this is not NAME=VALUE",
+                   "such as --set lanes.workers=16");
+      continue;
+    }
+    auto path = set.substr(0, equals);
+    const SettingPlace place{Layer::command_line, path, {number, 1}};
+    const auto* key = below(path, "kafka") ? find_client_key(std::string_view(path).substr(6)) : nullptr;
+    if (key != nullptr && key->secret) {
+      problems.add(place, path, "every user of the machine can see a secret on the command line",
+                   "use " + path + "_file, or the variable " + variable_of(path));
+    } else if (const auto objection = object_to(path)) {
+      problems.add(place, path, objection->what, objection->hint);
+    } else {
+      add_text(std::move(path), set.substr(equals + 1), place, found, problems);
+    }
+  }
+  return found;
+}
+
+Settings merge(std::vector<Setting> all, Problems& problems) {
+  Settings merged;
+  for (Setting& setting : all)
+    if (!contradicts(setting, merged, problems)) put(std::move(setting), merged);
+  Settings read;
+  for (auto& [path, setting] : merged) {
+    if (is_secret_file(path) && !read_secret_file(setting, problems)) continue;
+    auto name = setting.path;
+    read.insert_or_assign(std::move(name), std::move(setting));
+  }
+  return read;
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "delivery/dead_letter/dead_letter.h"
+#include "delivery/dead_letter/dead_letter_names.h"
+#include "delivery/dead_letter/header_values.h"
+
+namespace laneway::delivery {
+namespace {
+
+constexpr std::array<std::pair<DeadLetterReason, std::string_view>, 8> reason_names{{
+    {DeadLetterReason::unknown, "unknown"},
+    {DeadLetterReason::rejected, "rejected"},
+    {DeadLetterReason::attempts_exhausted, "attempts_exhausted"},
+    {DeadLetterReason::retry_time_over, "retry_time_over"},
+    {DeadLetterReason::too_old, "too_old"},
+    {DeadLetterReason::window_full, "window_full"},
+    {DeadLetterReason::crashed, "crashed"},
+    {DeadLetterReason::skipped, "skipped"},
+}};
+
+/// As Java's TimestampType prints them.
+constexpr std::array<std::pair<TimestampType, std::string_view>, 3> timestamp_type_names{{
+    {TimestampType::none, "NoTimestampType"},
+    {TimestampType::create_time, "CreateTime"},
+    {TimestampType::log_append_time, "LogAppendTime"},
+}};
+
+template <class Value, std::size_t size>
+std::string_view name_in(const std::array<std::pair<Value, std::string_view>, size>& table, Value value) {
+  for (const auto& [of, text] : table)
+    if (of == value) return text;
+  return table.front().second;
+}
+
+template <class Value, std::size_t size>
+Value value_in(const std::array<std::pair<Value, std::string_view>, size>& table, std::string_view text) {
+  for (const auto& [value, of] : table)
+    if (of == text) return value;
+  return table.front().first;
+}
+
+template <class Integer>
+std::optional<Integer> big_endian(std::optional<std::string_view> bytes) {
+  if (!bytes || bytes->size() != sizeof(Integer)) return {};
+  std::uint64_t bits = 0;
+  for (const char c : *bytes) bits = bits << 8 | static_cast<unsigned char>(c);
+  if (bits > static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) return {};
+  return static_cast<Integer>(bits);
+}
+
+std::string text_in(const Headers& headers, std::string_view name, std::string_view otherwise = {}) {
+  auto text = last(headers, name);
+  if (!text && !otherwise.empty()) text = last(headers, otherwise);
+  return std::string(text.value_or(std::string_view()));
+}
+
+/// Which family a record was described in last: a Connect sink may have read what Spring's wrote.
+bool connect_described_last(const Headers& headers) {
+  const auto at = [&](std::string_view prefix) {
+    return std::find_if(headers.rbegin(), headers.rend(),
+                        [&](const Header& header) { return header.name.starts_with(prefix); });
+  };
+  return at(header::connect_prefix) < at(header::spring_prefix);
+}
+
+void read_spring(DeadLetter& letter, const Headers& headers) {
+  letter.topic = topic_in(last(headers, header::spring_topic));
+  letter.partition = big_endian<std::int32_t>(last(headers, header::spring_partition)).value_or(-1);
+  letter.offset = big_endian<std::int64_t>(last(headers, header::spring_offset)).value_or(-1);
+  letter.timestamp = big_endian<std::int64_t>(last(headers, header::spring_timestamp)).value_or(-1);
+  letter.timestamp_type = timestamp_type_named(text_in(headers, header::spring_timestamp_type));
+  letter.consumer_group = text_in(headers, header::spring_group);
+  letter.exception = text_in(headers, header::spring_exception, header::spring_key_exception);
+  letter.text = text_in(headers, header::spring_message, header::spring_key_message);
+}
+
+void read_connect(DeadLetter& letter, const Headers& headers) {
+  letter.topic = topic_in(last(headers, header::connect_topic));
+  letter.partition = decimal<std::int32_t>(last(headers, header::connect_partition)).value_or(-1);
+  letter.offset = decimal<std::int64_t>(last(headers, header::connect_offset)).value_or(-1);
+  letter.timestamp = decimal<std::int64_t>(last(headers, header::timestamp)).value_or(-1);
+  letter.timestamp_type = timestamp_type_named(text_in(headers, header::timestamp_type));
+  letter.consumer_group = text_in(headers, header::group, header::connect_connector);
+  letter.exception = text_in(headers, header::connect_exception);
+  letter.text = text_in(headers, header::connect_message);
+}
+
+}  // namespace
+
+std::string_view name(DeadLetterReason reason) { return name_in(reason_names, reason); }
+std::string_view name(TimestampType type) { return name_in(timestamp_type_names, type); }
+DeadLetterReason reason_named(std::string_view name) { return value_in(reason_names, name); }
+TimestampType timestamp_type_named(std::string_view name) { return value_in(timestamp_type_names, name); }
+
+std::uint32_t redrives_of(const Headers& headers) {
+  return decimal<std::uint32_t>(last(headers, header::redrives)).value_or(0);
+}
+
+std::optional<DeadLetter> read_dead_letter(const Headers& headers) {
+  DeadLetter letter;
+  if (connect_described_last(headers))
+    read_connect(letter, headers);
+  else
+    read_spring(letter, headers);
+  if (letter.topic.empty() && letter.exception.empty() && letter.text.empty()) return {};
+  letter.reason = reason_named(last(headers, header::reason).value_or(""));
+  letter.attempts = decimal<std::uint32_t>(last(headers, header::attempts)).value_or(0);
+  letter.first_failure = decimal<std::int64_t>(last(headers, header::first_failure)).value_or(-1);
+  letter.redrives = redrives_of(headers);
+  letter.cut = last(headers, header::truncated) || last(headers, header::dropped_headers) ||
+               last(headers, header::key_truncated);
+  return letter;
+}
+
+}  // namespace laneway::delivery

@@ -1,0 +1,33 @@
+// Values in the headers of records, which anyone may have written; only for the files of this folder. What
+// makes no sense is as if it were not there.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "delivery/dead_letter/dead_letter.h"
+
+namespace laneway::delivery {
+
+/// The last header of the name, as everywhere in Kafka; nothing when there is none or it is null.
+std::optional<std::string_view> last(const Headers& headers, std::string_view name);
+
+/// A count of decimal digits, from 0 to the largest of the type.
+template <class Integer>
+std::optional<Integer> decimal(std::optional<std::string_view> text) {
+  if (!text) return {};
+  Integer number{};
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc() || end != text->data() + text->size() || std::cmp_less(number, 0)) return {};
+  return number;
+}
+
+/// Topics go into requests: nothing but what Kafka allows as the name of one; else empty.
+std::string topic_in(std::optional<std::string_view> text);
+
+void add(Headers& headers, std::string_view name, std::string value);
+
+}  // namespace laneway::delivery

@@ -1,0 +1,174 @@
+#include "delivery/failure/breaker.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace laneway::delivery {
+namespace {
+
+constexpr double chance = 1e-9;
+constexpr std::size_t most_outages = 32;
+constexpr std::uint32_t fewest_records = 60;  // whose half says something
+constexpr std::uint32_t nearly_all = CallWindow::few / 4 * 3;
+constexpr std::uint32_t wide = 4 * 32;  // quarters: the load is nearly what it was
+constexpr std::uint32_t widest = 4 * 4096;
+constexpr Duration fading = seconds(60);      // between two steps, of a tenth each
+constexpr Duration calm_enough = seconds(5);  // first failures of records come closer together in an outage
+
+/// How often something of this probability must happen in a row to be less likely than `chance`.
+std::uint32_t beyond(double probability) {
+  if (probability <= 0) return 1;
+  return static_cast<std::uint32_t>(std::ceil(std::log(chance) / std::log(std::min(probability, 0.999))));
+}
+
+}  // namespace
+
+const char* name_of(Breaker::State state) {
+  switch (state) {
+    case Breaker::State::closed:
+      return "closed";
+    case Breaker::State::half_open:
+      return "half_open";
+    case Breaker::State::open:
+      return "open";
+  }
+  return "unknown";
+}
+
+void Breaker::change(BreakerRules rules, TimePoint now) {
+  if (rules.failures == 0) {
+    if (state_ != State::closed) close(now);
+    window_.clear();
+    recovering_.scale(0);
+  }
+  if (rules_.failures == 0 && rules.failures > 0) attributes_since_ = now;
+  if (rules.probe != rules_.probe) probe_at_ = std::min(probe_at_, now + rules.probe);
+  window_.set_length(rules.window);
+  rules_ = rules;
+}
+
+std::uint32_t Breaker::room(TimePoint now) const {
+  switch (state_) {
+    case State::closed:
+      return unlimited;
+    case State::open:
+      return now >= probe_at_ ? 1 : 0;
+    case State::half_open:
+      break;
+  }
+  const auto allowed = quarters_ / 4;
+  if (in_flight_ < allowed) return allowed - in_flight_;
+  return now - last_begun_ >= rules_.probe ? 1 : 0;  // what runs may hang
+}
+
+void Breaker::begin(TimePoint now, std::uint32_t calls) {
+  if (state_ == State::closed) return;
+  if (state_ == State::open) {
+    state_ = State::half_open;
+    quarters_ = 4;
+    in_flight_ = 0;
+    has_worked_ = false;
+    calm_since_ = now;
+    window_.clear();
+  }
+  in_flight_ += calls;
+  last_begun_ = now;
+}
+
+void Breaker::ended(std::uint32_t calls) { in_flight_ -= std::min(in_flight_, calls); }
+
+void Breaker::succeeded(TimePoint now, std::uint64_t calls) {
+  if (calls == 0) return;
+  ended(static_cast<std::uint32_t>(std::min<std::uint64_t>(calls, unlimited)));
+  successes_ += calls;
+  recovering_.add(calls, 0);
+  if (state_ == State::open) return;  // begun before it opened
+  failing_.add(calls, window_.in_a_row());
+  window_.succeeded(now, calls);
+  if (state_ == State::closed) return;
+  has_worked_ = true;
+  quarters_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(quarters_ + 4 * calls, widest));
+  if (quarters_ >= wide && window_.failures() * 2 < window_.records()) close(now);
+}
+
+void Breaker::failed(TimePoint now, RecordId record, bool suspect, std::optional<Duration> after) {
+  if (rules_.failures == 0) return;
+  ended(1);
+  if (state_ == State::open) {
+    if (after) probe_at_ = std::max(probe_at_, now + *after);
+    return;
+  }
+  const bool says_something = !suspect && window_.failed(now, record);
+  if (state_ == State::half_open) {
+    if (says_something) calm_since_ = now;
+    if (says_something || !has_worked_) --quarters_;
+    if (quarters_ < 4) open(now, after);
+    return;
+  }
+  if (!says_something) return;
+  const auto begun = onset();
+  if (!begun) return;
+  outages_.push_back({*begun});
+  ++outages_seen_;
+  if (outages_.size() > most_outages) outages_.pop_front();
+  is_row_beyond_chance() ? open(now, after) : open_half(now);
+}
+
+void Breaker::look(TimePoint now) {
+  if (state_ == State::half_open && has_worked_ && now - calm_since_ >= calm_enough) close(now);
+  if (now - faded_at_ < fading) return;
+  failing_.scale(0.9);
+  recovering_.scale(0.9);
+  faded_at_ = now;
+}
+
+/// When the outage began that the last failure has shown; nothing when there is none.
+std::optional<TimePoint> Breaker::onset() const {
+  const bool most = window_.records() >= fewest_records && window_.failures() * 2 >= window_.records();
+  if (most && window_.failures() >= rules_.failures) return window_.failing_since();
+  if (is_row_beyond_chance()) return window_.row_since();
+  if (window_.lately() >= std::max(rules_.failures, nearly_all)) return window_.lately_since();
+  return {};
+}
+
+bool Breaker::is_row_beyond_chance() const {
+  const auto usual = std::max(failing_.bad(), recovering_.bad());
+  return window_.in_a_row() >= std::max(rules_.failures, beyond(usual));
+}
+
+void Breaker::recovered(std::uint32_t failures) {
+  if (rules_.failures > 0) recovering_.add(0, failures);
+}
+
+std::uint32_t Breaker::beyond_chance() const { return beyond(recovering_.bad()); }
+
+bool Breaker::was_out(TimePoint at) const {
+  if (at < attributes_since_) return true;
+  if (outages_.size() == most_outages && at < outages_.front().begun) return true;
+  return std::any_of(outages_.begin(), outages_.end(), [&](const Outage& outage) {
+    return outage.begun <= at && (!outage.ended || at <= *outage.ended);
+  });
+}
+
+void Breaker::open(TimePoint now, std::optional<Duration> after) {
+  state_ = State::open;
+  probe_at_ = now + std::max(rules_.probe, after.value_or(Duration::zero()));
+}
+
+/// Calls work and fail by turns: nobody waits for the time of a probe, which fails as often as not.
+void Breaker::open_half(TimePoint now) {
+  state_ = State::half_open;
+  quarters_ = wide / 2;
+  in_flight_ = 0;
+  last_begun_ = calm_since_ = now;
+  has_worked_ = false;
+  window_.clear();
+}
+
+void Breaker::close(TimePoint now) {
+  state_ = State::closed;
+  outages_.back().ended = now;
+  window_.clear();
+}
+
+}  // namespace laneway::delivery

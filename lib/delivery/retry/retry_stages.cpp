@@ -1,0 +1,31 @@
+#include "delivery/retry/retry_stages.h"
+
+#include <algorithm>
+
+namespace laneway::delivery {
+
+Duration RetryStage::wait(std::int64_t timestamp, std::int64_t now) const {
+  if (timestamp < 0 || timestamp >= now) return delay;
+  // No longer ago than the delay is what counts: an old timestamp must not overflow the clock.
+  const auto longest = duration_cast<milliseconds>(delay).count() + 1;
+  const Duration age = milliseconds(std::min(now - timestamp, longest));
+  return std::max(delay - age, Duration::zero());
+}
+
+void RetryStages::add(const std::string& source,
+                      const std::vector<std::pair<std::string, Duration>>& retry_topics) {
+  RetryStage* before = &stages_[source];
+  before->source = source;
+  for (const auto& [topic, delay] : retry_topics) {
+    before->next = topic;
+    before = &stages_[topic];
+    *before = {source, {}, delay};
+  }
+}
+
+const RetryStage* RetryStages::find(std::string_view topic) const {
+  const auto found = stages_.find(topic);
+  return found == stages_.end() ? nullptr : &found->second;
+}
+
+}  // namespace laneway::delivery

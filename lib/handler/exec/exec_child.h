@@ -1,0 +1,81 @@
+// A program of `handler.exec` at work: one record at a time goes in as a frame, one answer comes back.
+//
+// Threads: exchange() by one thread at a time; errors() and process() by any. Blocks: exchange() until the
+// answer, the deadline, or 20 ms after a stop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/stop_token.h"
+#include "base/time.h"
+#include "config/config.h"
+#include "handler/exec/exec_errors.h"
+#include "handler/exec/exec_frame.h"
+#include "handler/exec/exec_process.h"
+#include "handler/outcome.h"
+
+namespace laneway::handler {
+
+/// How late a stop may be seen while a program is waited for.
+inline constexpr Duration exec_stop_delay = milliseconds(20);
+/// For the exit of a program that closed its output, or whose input has ended.
+inline constexpr Duration exec_exit_patience = milliseconds(500);
+
+/// How an exchange went. After all but `answered` the program is of no more use.
+struct ExecReply {
+  enum class Kind {
+    answered,   ///< The outcome is the program's.
+    not_taken,  ///< It ended or misbehaved before it had read anything of the record.
+    failed,     ///< It ended or answered nonsense.
+    timed_out,
+    stopped,
+  };
+  Kind kind = Kind::failed;
+  Outcome outcome;
+  std::string problem;  ///< for people, unless answered
+};
+
+class ExecChild {
+ public:
+  /// Errors: those of ExecProcess::start.
+  static Result<std::shared_ptr<ExecChild>> start(const config::ExecSettings& settings,
+                                                  std::shared_ptr<ExecErrorLog> log);
+
+  /// `frame`: what exec_frame made with this id. It is released once the program's pipe has all of it: a
+  /// record may be large, and the work on it long. An exchange that ends before leaves it.
+  ExecReply exchange(std::string& frame, std::uint64_t id, Deadline deadline, StopToken stop);
+  /// Has answered at least once.
+  bool proven() const { return proven_; }
+
+  /// No more exchanges: closes its input and output, and begins to end it; see ExecProcess::end.
+  void end(Duration patience);
+
+  ExecProcess& process() { return *process_; }
+  ExecErrorStream& errors() { return errors_; }
+
+  ExecChild(std::unique_ptr<ExecProcess> process, config::Framing framing, std::shared_ptr<ExecErrorLog> log);
+
+ private:
+  enum class Progress { something, nothing, closed };
+  enum class Wait { ready, timed_out, stopped };
+
+  Progress write_some(std::string_view frame, std::size_t& written);
+  Progress read_some();
+  Wait wait(bool to_write, Deadline deadline, StopToken stop) const;
+  ExecReply judge(bool written, std::uint64_t id);
+  ExecReply broken(std::size_t written, StopToken stop);
+  std::string how_it_broke(StopToken stop);
+  ExecReply unasked();
+
+  const std::unique_ptr<ExecProcess> process_;
+  const config::Framing framing_;
+  ExecErrorStream errors_;
+  ExecFrameReader reader_;
+  bool proven_ = false;
+};
+
+}  // namespace laneway::handler

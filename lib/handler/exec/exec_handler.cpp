@@ -1,0 +1,136 @@
+#include "handler/exec/exec_handler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "telemetry/log.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr Duration first_delay = milliseconds(100);
+
+}  // namespace
+
+/// The first failure costs no wait: a program may well end over one record.
+void ExecBackOff::failed(TimePoint now) {
+  if (failures_ > 0 && now < until_) return;
+  const auto doublings = std::min<std::uint32_t>(failures_, 16);
+  until_ = now + (failures_ == 0 ? Duration::zero()
+                                 : std::min<Duration>(ExecBackOff::longest_delay,
+                                                      first_delay * (1U << (doublings - 1))));
+  ++failures_;
+}
+
+Status ExecHandler::check(const config::ExecSettings& settings) {
+  if (settings.command.empty())
+    return Error{ErrorKind::configuration, "handler.exec.command: there is none", "name a program"};
+  return check_program(settings.command.front());
+}
+
+Result<std::unique_ptr<Handler>> ExecHandler::make(const config::ExecSettings& settings) {
+  if (const auto status = check(settings); !status) return status.error();
+  return std::unique_ptr<Handler>(new ExecHandler(settings));
+}
+
+ExecHandler::ExecHandler(const config::ExecSettings& settings)
+    : settings_(settings), supervisor_(error_log_) {}
+
+ExecHandler::~ExecHandler() {
+  MutexLock lock(mutex_);
+  for (const Child& child : idle_) supervisor_.end(*child, exec_exit_patience);
+}
+
+Outcome ExecHandler::handle_record(const Attempt& attempt) {
+  const auto id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  std::string frame;
+  for (;;) {
+    const auto child = borrow(attempt.stop);
+    if (!child && child.error().kind == ErrorKind::exhausted) return Outcome::local(child.error().message);
+    if (!child) return unavailable(child.error().message);
+    if (frame.empty()) frame = exec_frame(settings_.framing, id, attempt);
+    const bool proven = (*child)->proven();
+    auto reply = (*child)->exchange(frame, id, Deadline::in(settings_.timeout), attempt.stop);
+    if (reply.kind == ExecReply::Kind::answered) {
+      give_back(*child);
+      return std::move(reply.outcome);
+    }
+    const bool ended_idle = reply.kind == ExecReply::Kind::not_taken && proven;
+    auto outcome = give_up(*child, std::move(reply));
+    if (!ended_idle) return outcome;  // else the record has seen no program yet
+  }
+}
+
+/// Waits while starts are backed off: answered at once, one record after the other would come to nothing.
+Result<ExecHandler::Child> ExecHandler::borrow(StopToken stop) {
+  const auto deadline = Deadline::in(ExecBackOff::longest_delay);
+  {
+    MutexLock lock(mutex_);
+    for (;;) {
+      if (!idle_.empty()) {
+        auto child = std::move(idle_.back());
+        idle_.pop_back();
+        return child;
+      }
+      const auto now = SteadyClock::now();
+      if (now >= back_off_.until()) break;
+      if (deadline.passed() || stop.stop_requested())
+        return Error{ErrorKind::unavailable, "waited for another start, because " + last_problem_, ""};
+      given_back_.wait_until(mutex_, std::min(back_off_.until(), now + exec_stop_delay));
+    }
+  }
+  return start();
+}
+
+Result<ExecHandler::Child> ExecHandler::start() {
+  auto child = ExecChild::start(settings_, error_log_);
+  if (child) {
+    supervisor_.add(*child);
+    telemetry::debug("exec program started", {{"pid", (*child)->process().pid()}});
+    return child;
+  }
+  telemetry::log_repeating(telemetry::Level::warn, "exec start: " + child.error().message,
+                           "exec program cannot be started", {{"error", child.error().message}});
+  if (child.error().kind == ErrorKind::exhausted) return child;  // no fault of the program's
+  MutexLock lock(mutex_);
+  back_off_.failed(SteadyClock::now());
+  last_problem_ = child.error().message;
+  return child;
+}
+
+void ExecHandler::give_back(Child child) {
+  {
+    MutexLock lock(mutex_);
+    back_off_.answered();
+    idle_.push_back(std::move(child));
+  }
+  given_back_.notify_one();
+}
+
+/// Ends a program that is of no more use; what that means for the record.
+Outcome ExecHandler::give_up(const Child& child, ExecReply reply) {
+  supervisor_.end(*child, Duration::zero());
+  if (reply.kind == ExecReply::Kind::stopped) return Outcome::retry(std::move(reply.problem));
+  telemetry::log_repeating(telemetry::Level::warn, "exec failed", "exec program failed",
+                           {{"pid", child->process().pid()}, {"error", reply.problem}});
+  if (!child->proven()) {
+    MutexLock lock(mutex_);
+    back_off_.failed(SteadyClock::now());
+    last_problem_ = reply.problem;
+  }
+  if (reply.kind == ExecReply::Kind::not_taken) return unavailable(std::move(reply.problem));
+  auto outcome = Outcome::retry(std::move(reply.problem));
+  if (reply.kind == ExecReply::Kind::timed_out) outcome.cause = Cause::timeout;
+  return outcome;
+}
+
+/// The next attempt is when a program may be started.
+Outcome ExecHandler::unavailable(std::string reason) {
+  MutexLock lock(mutex_);
+  const TimePoint now = SteadyClock::now();
+  const TimePoint until = back_off_.until();
+  if (until <= now) return Outcome::unavailable(std::move(reason));
+  return Outcome::unavailable(std::move(reason), until - now);
+}
+
+}  // namespace laneway::handler

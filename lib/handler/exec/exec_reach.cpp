@@ -1,0 +1,45 @@
+#include "handler/exec/exec_reach.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "handler/exec/exec_child.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr Duration patience = seconds(2);
+
+/// Until the process has ended or `deadline`; what it writes to standard error does not stop it.
+void wait_for_end(ExecChild& child, Deadline deadline) {
+  pollfd event{child.process().exit_event().number(), POLLIN, 0};
+  do {
+    child.errors().drain();
+  } while (::poll(&event, 1, static_cast<int>(duration_cast<milliseconds>(exec_stop_delay).count())) == 0 &&
+           !deadline.passed());
+  child.errors().drain();
+}
+
+}  // namespace
+
+Result<std::string> reach_program(const config::ExecSettings& settings, Duration timeout) {
+  const std::string& program = settings.command.front();
+  if (const auto status = check_program(program); !status) return status.error();
+  auto started = ExecChild::start(settings, std::make_shared<ExecErrorLog>());
+  if (!started) return started.error();
+  ExecChild& child = **started;
+  child.process().input().close();
+  wait_for_end(child, Deadline::in(std::min(timeout, patience)));
+  const auto how = child.process().how_it_ended();
+  if (!how) return program + " starts";
+  if (*how == "ended with exit status 0") return program + " starts, and ends when its input ends";
+  const auto line = child.errors().last_line();
+  return Error{ErrorKind::unavailable,
+               "handler.exec.command: " + program + ", given no record, " + *how +
+                   (line.empty() ? "" : "; the last line of its standard error: " + line),
+               "correct the program or its arguments; at the end of its input it ends with exit status 0"};
+}
+
+}  // namespace laneway::handler

@@ -1,0 +1,109 @@
+#include "handler/exec/exec_supervisor.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "telemetry/log.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr Duration longest_wait = seconds(1);  // for the log's report of lines left out
+constexpr Duration farewell = milliseconds(1500);
+
+Descriptor make_event() {
+  Descriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (event.number() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return event;
+}
+
+}  // namespace
+
+ExecSupervisor::ExecSupervisor(std::shared_ptr<ExecErrorLog> log)
+    : log_(std::move(log)), wake_(make_event()), thread_([this] { watch(); }) {}
+
+ExecSupervisor::~ExecSupervisor() {
+  {
+    MutexLock lock(mutex_);
+    const auto deadline = Deadline::in(farewell);
+    while (!children_.empty() && !deadline.passed()) fewer_.wait_until(mutex_, deadline.at());
+    for (const auto& child : children_)
+      telemetry::warn("exec program did not end", {{"pid", child->process().pid()}});
+    stopped_ = true;
+  }
+  wake();
+  thread_.join();
+  log_->report(true);
+}
+
+void ExecSupervisor::add(std::shared_ptr<ExecChild> child) {
+  {
+    MutexLock lock(mutex_);
+    children_.push_back(std::move(child));
+  }
+  wake();
+}
+
+void ExecSupervisor::end(ExecChild& child, Duration patience) {
+  child.end(patience);
+  wake();
+}
+
+void ExecSupervisor::wake() const {
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(wake_.number(), &one, sizeof one) == sizeof one);  // full: it is awake anyway
+}
+
+ExecSupervisor::Children ExecSupervisor::children() {
+  MutexLock lock(mutex_);
+  return stopped_ ? Children() : children_;
+}
+
+void ExecSupervisor::watch() {
+  for (;;) {
+    const auto now_there = children();
+    const auto next = look_after(now_there);
+    {
+      MutexLock lock(mutex_);
+      if (stopped_) return;
+    }
+    log_->report(false);
+    wait(now_there, next);
+  }
+}
+
+/// When something is to be done next.
+TimePoint ExecSupervisor::look_after(const Children& children) {
+  auto next = SteadyClock::now() + longest_wait;
+  for (const auto& child : children) {
+    child->errors().drain();
+    if (const auto due = child->process().go_on_ending()) next = std::min(next, *due);
+    if (!child->process().ended()) continue;
+    child->errors().drain();
+    MutexLock lock(mutex_);
+    std::erase(children_, child);
+    fewer_.notify_all();
+    next = SteadyClock::now();
+  }
+  return next;
+}
+
+void ExecSupervisor::wait(const Children& children, TimePoint until) const {
+  std::vector<pollfd> events{{wake_.number(), POLLIN, 0}};
+  for (const auto& child : children) {
+    events.push_back({child->errors().open_descriptor(), POLLIN, 0});
+    events.push_back({child->process().exit_event().number(), POLLIN, 0});
+  }
+  const auto left = std::clamp<Duration>(until - SteadyClock::now(), Duration::zero(), longest_wait);
+  ::poll(events.data(), events.size(), static_cast<int>(std::chrono::ceil<milliseconds>(left).count()));
+  std::uint64_t count = 0;
+  static_cast<void>(::read(wake_.number(), &count, sizeof count) > 0);
+}
+
+}  // namespace laneway::handler

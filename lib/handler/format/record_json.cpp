@@ -1,0 +1,95 @@
+#include "handler/format/record_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "config/text.h"
+#include "handler/format/append_number.h"
+#include "handler/format/delivery_id.h"
+
+namespace laneway::handler {
+namespace {
+
+using Bytes = std::optional<std::string_view>;
+
+bool is_text(const Bytes& bytes) { return !bytes || !config::invalid_utf8(*bytes); }
+
+bool stands_for_itself(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
+/// The library escapes what has to be, and puts U+FFFD for what is not UTF-8; most texts have nothing of
+/// either, and need no copies.
+void append_text(std::string& out, std::string_view text) {
+  if (!std::all_of(text.begin(), text.end(), stands_for_itself) || config::invalid_utf8(text)) {
+    out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+void append_bytes(std::string& out, const Bytes& bytes, bool as_base64) {
+  if (!bytes)
+    out += "null";
+  else
+    append_text(out, as_base64 ? base64(*bytes) : *bytes);
+}
+
+template <typename Number>
+void append_member(std::string& out, std::string_view member, Number number) {
+  out += member;
+  append_number(out, number);
+}
+
+}  // namespace
+
+// Put together by hand: a document for it in memory costs more than all else that is done with a record.
+std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id) {
+  const kafka::Record& record = attempt.record;
+  const auto headers = shown_headers(record, attempt.trace);
+  const bool as_base64 =
+      !is_text(record.key()) || !is_text(record.value()) ||
+      !std::all_of(headers.begin(), headers.end(), [](const auto& header) { return is_text(header.value); });
+  std::string out;
+  out.reserve(record.size() + 384);
+  out += '{';
+  if (id) append_member(out, R"("id":)", *id);
+  out += id ? R"(,"topic":)" : R"("topic":)";
+  append_text(out, record.topic());
+  append_member(out, R"(,"partition":)", record.partition());
+  append_member(out, R"(,"offset":)", record.offset());
+  append_member(out, R"(,"timestamp":)", record.timestamp());
+  out += R"(,"key":)";
+  append_bytes(out, record.key(), as_base64);
+  out += R"(,"value":)";
+  append_bytes(out, record.value(), as_base64);
+  out += R"(,"headers":[)";
+  for (const kafka::Header& header : headers) {
+    out += out.back() == '[' ? "[" : ",[";
+    append_text(out, header.name);
+    out += ',';
+    append_bytes(out, header.value, as_base64);
+    out += ']';
+  }
+  append_member(out, R"(],"attempt":)", attempt.number);
+  out += R"(,"delivery_id":")";
+  append_delivery_id(out, attempt);
+  out += as_base64 ? R"(","base64":true})" : R"("})";
+  return out;
+}
+
+std::string base64(std::string_view bytes) {
+  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto group = bytes.substr(at, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
+    for (std::size_t i = 0; i < 4; ++i) out += i <= group.size() ? digits[bits >> (18 - 6 * i) & 63] : '=';
+  }
+  return out;
+}
+
+}  // namespace laneway::handler

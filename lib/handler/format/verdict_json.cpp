@@ -1,0 +1,79 @@
+#include "handler/format/verdict_json.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "config/units.h"
+#include "telemetry/escape.h"
+
+namespace laneway::handler {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t longest_reason = 1000;
+constexpr std::array<std::string_view, 4> outcome_names = {"done", "retry", "reject", "unavailable"};
+
+/// The member, unless it is not there or null.
+const json* member(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+/// The answer is shown as it came: printing a member of it would recurse as deep as it is nested.
+Error wrong_member(const std::string& name, const std::string& expected, std::string_view text) {
+  return nonsense("has another " + name + " than " + expected + ": " + excerpt(text));
+}
+
+Result<std::optional<Duration>> after_of(const json& object, std::string_view text) {
+  const json* after = member(object, "after");
+  if (after == nullptr) return std::optional<Duration>();
+  if (after->is_string())
+    if (const auto parsed = config::parse_duration(after->get_ref<const std::string&>()))
+      return std::optional(*parsed);
+  return wrong_member("after", "a duration such as \"5s\"", text);
+}
+
+}  // namespace
+
+Error nonsense(std::string what) { return {ErrorKind::internal, std::move(what), ""}; }
+
+Result<Outcome> verdict_of_json(const json& object, std::string_view text) {
+  const json* outcome = member(object, "outcome");
+  if (outcome == nullptr) return nonsense("has no outcome: " + excerpt(text));
+  const auto name = std::find_if(outcome_names.begin(), outcome_names.end(),
+                                 [&](std::string_view each) { return *outcome == each; });
+  if (name == outcome_names.end())
+    return wrong_member("outcome", "done, retry, reject and unavailable", text);
+  const json* reason = member(object, "reason");
+  if (reason != nullptr && !reason->is_string()) return wrong_member("reason", "a text", text);
+  const auto after = after_of(object, text);
+  if (!after) return after.error();
+  return verdict_of_parts(static_cast<std::size_t>(name - outcome_names.begin()),
+                          reason == nullptr ? "" : reason->get_ref<const std::string&>(), *after);
+}
+
+Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::optional<Duration> after) {
+  if (after) after = std::min(*after, longest_after);
+  std::string text = excerpt(reason, longest_reason);
+  switch (verdict) {
+    case 0:
+      return Outcome::done();
+    case 1:
+      return Outcome::retry(std::move(text), after);
+    case 2:
+      return Outcome::reject(std::move(text));
+    default:
+      return Outcome::unavailable(std::move(text), after);
+  }
+}
+
+std::string excerpt(std::string_view bytes, std::size_t longest) {
+  std::string out;
+  telemetry::append_escaped(out, bytes.substr(0, longest));
+  if (bytes.size() > longest) out += "...";
+  return out;
+}
+
+}  // namespace laneway::handler

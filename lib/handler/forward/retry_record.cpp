@@ -1,0 +1,50 @@
+#include "handler/forward/retry_record.h"
+
+#include "delivery/dead_letter/retry_headers.h"
+
+namespace laneway::handler {
+namespace {
+
+std::optional<delivery::RetryOrigin> origin_in(const delivery::Headers& headers,
+                                               const delivery::RetryStage& stage,
+                                               const delivery::RetryStages& stages) {
+  auto origin = delivery::read_retry_origin(headers);
+  if (!origin) return {};
+  const auto* of_origin = stages.find(origin->topic);
+  if (of_origin == nullptr || of_origin->source != stage.source) return {};
+  return origin;
+}
+
+}  // namespace
+
+void restore_origin(Item& item, const delivery::RetryStage& stage, const delivery::RetryStages& stages) {
+  item.failures = std::make_unique<FailureHistory>();
+  item.failures->stage = &stage;
+  item.failures->retry_offset = item.record.offset();
+  const auto origin = origin_in(headers_of(item.record), stage, stages);
+  auto data = item.record.release_copy();
+  std::erase_if(data.headers, [](const auto& header) { return delivery::describes_retry(header.first); });
+  if (origin) {
+    data.topic = origin->topic;
+    data.partition = origin->partition;
+    data.offset = origin->offset;
+    data.timestamp = origin->timestamp;
+    data.timestamp_type = static_cast<kafka::TimestampType>(origin->timestamp_type);
+    item.failures->attempts_before = origin->attempts;
+    item.attempt = origin->attempts + 1;
+    item.failures->first_ms = std::max<std::int64_t>(origin->first_failure, 0);
+  }
+  item.record = kafka::Record(data);
+}
+
+delivery::Headers headers_of(const kafka::Record& record) {
+  delivery::Headers headers;
+  for (const auto& header : record.headers()) {
+    auto& copy = headers.emplace_back();
+    copy.name = header.name;
+    if (header.value) copy.value = std::string(*header.value);
+  }
+  return headers;
+}
+
+}  // namespace laneway::handler

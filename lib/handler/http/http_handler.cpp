@@ -1,0 +1,94 @@
+#include "handler/http/http_handler.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/shortage.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr std::uint32_t most_loops = 4;
+constexpr std::uint32_t loads_apart = 8;       // tasks
+constexpr std::uint32_t most_connecting = 32;  // of all loops
+
+/// Of `whole` in `parts`, as even as can be.
+std::uint32_t share(std::uint32_t whole, std::uint32_t parts, std::uint32_t index) {
+  return whole / parts + (index < whole % parts ? 1 : 0);
+}
+
+Error refused(std::string key, std::string message, std::string hint) {
+  return {ErrorKind::configuration, "handler.http." + std::move(key) + ": " + std::move(message),
+          std::move(hint)};
+}
+
+}  // namespace
+
+Result<std::string> HttpHandler::check(const config::HttpSettings& settings) {
+  auto server = curl::server_of(settings.url);
+  if (!server) return server.error();
+  if (settings.timeout < milliseconds(1))
+    return refused("timeout", "less than 1ms", "give a time such as 10s");
+  if (settings.content_type.empty() ||
+      without_control_characters(settings.content_type) != settings.content_type)
+    return refused("content_type", "not a media type", "give one such as application/json");
+  for (const std::string& name : settings.headers)
+    if (!may_be_passed_on(name))
+      return refused(
+          "headers", without_control_characters(name) + " cannot be passed on",
+          "name record headers that are HTTP tokens and that neither HTTP nor laneway sets itself");
+  return server;
+}
+
+Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpSettings& settings) {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (ready != CURLE_OK)
+    return Error{ErrorKind::internal, std::string("libcurl: ") + curl_easy_strerror(ready), ""};
+  const auto server = check(settings);
+  if (!server) return server.error();
+  try {
+    return std::unique_ptr<Handler>(new HttpHandler(settings, server.value()));
+  } catch (const std::system_error& e) {
+    if (const auto lacks = shortage_of(e.code().value()))
+      return Error{ErrorKind::exhausted, "handler.http cannot start: " + *lacks, ""};
+    return Error{ErrorKind::internal, std::string("handler.http cannot start: ") + e.what(), ""};
+  }
+}
+
+std::uint32_t HttpHandler::threads(const config::HttpSettings& settings) {
+  if (settings.batch.records > 0) return 1;
+  return std::clamp(std::thread::hardware_concurrency(), 1U, std::min(most_loops, settings.connections));
+}
+
+HttpHandler::HttpHandler(const config::HttpSettings& settings, const std::string& server)
+    : server_(server),
+      // A record of a batch may be sent twice (http_sender.h).
+      timeout_(settings.batch.records > 0 ? 2 * settings.timeout + settings.batch.linger : settings.timeout) {
+  const std::uint32_t loops = threads(settings);
+  for (std::uint32_t i = 0; i < loops; ++i) {
+    const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};
+    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits));
+  }
+}
+
+/// All threads end before the first loop goes: each may still hand over to any.
+HttpHandler::~HttpHandler() {
+  for (const auto& loop : loops_) loop->stop();
+}
+
+void HttpHandler::handle(Task task) noexcept {
+  HttpLoop* least = nullptr;
+  HttpLoop* here = nullptr;
+  for (const auto& loop : loops_) {
+    if (least == nullptr || loop->load() < least->load()) least = loop.get();
+    if (loop->is_here()) here = loop.get();
+  }
+  const bool stays = here != nullptr && here->has_room() && here->load() <= least->load() + loads_apart;
+  (stays ? here : least)->hand_over(std::move(task));
+}
+
+}  // namespace laneway::handler

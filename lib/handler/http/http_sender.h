@@ -1,0 +1,108 @@
+// Sends the records of tasks and answers them: the http handler without its thread.
+//
+// Waiting records are sent in the order in which they came as soon as the client has room. The records of one
+// task are sent one after the other: the next when the one before is done. Every 50 ms stops are looked for:
+// a record that is in the air is answered, and its request cut off when no other record waits for it; a task
+// whose record has not been sent ends unanswered, because nothing was attempted.
+//
+// The time of a request is measured here, because libcurl's clock goes on while the process stands still:
+// after a SIGCONT an answer that is in the socket counts, and what is not answered has the rest of its time.
+//
+// Batches: a request takes records as they come, of all lanes, until it has batch.records or batch.bytes, or
+// its first record has waited for batch.linger. Never two records of one task, so that order holds however
+// the service works on them: records of one key (of one partition, where that is the order) are never in the
+// air together. A record that has failed is sent in a request of its own next, also where the attempt did not
+// count: then one that spoils whatever request it is in spoils no other record. Where the service was not
+// available, or asked for fewer calls, the record stays with others. The records of a request that is
+// rejected as a whole are sent again at once, each in a request of its own: the rejection itself is nobody's,
+// neither an attempt nor a call. For the breaker a request is one call, whatever its records are answered
+// (Outcome::same_call).
+//
+// Memory: bounded by who adds tasks. The lanes' slots do it: a pool hands over no more claims than
+// lanes.workers, and a task of most_per_task() == 1 is one record or the records of one key.
+//
+// Used by one thread at a time, except where said. Only serve() blocks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "handler/handler.h"
+#include "handler/http/http_client.h"
+
+namespace laneway::handler {
+
+class HttpSender {
+ public:
+  /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
+  HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits);
+  /// Requests in the air are cut off; tasks end as far as they were answered.
+  ~HttpSender();
+  HttpSender(const HttpSender&) = delete;
+  HttpSender& operator=(const HttpSender&) = delete;
+
+  /// A task will be added: it counts in load() from now on. From any thread.
+  void announce() noexcept { load_.fetch_add(1, std::memory_order_relaxed); }
+  /// Tasks announced that are neither ended nor just being answered. From any thread.
+  std::uint32_t load() const noexcept { return load_.load(std::memory_order_relaxed); }
+  /// It has been announced.
+  void add(Task task);
+  /// Waits up to 50 ms for something to happen. Answers tasks.
+  void serve();
+  /// From any thread.
+  void wake() noexcept { client_.wake(); }
+
+ private:
+  /// A task and which of its records has its turn.
+  struct Work {
+    explicit Work(Task given) : task(std::move(given)), attempt(task.attempt(0)) {}
+    bool goes_alone() const;
+    bool stopped() const { return attempt->stop.stop_requested(); }
+    Task task;
+    std::uint32_t index = 0;
+    std::optional<Attempt> attempt;
+    TimePoint since;      // when it began to wait, for batches
+    bool spoilt = false;  // a request with this record and others was rejected
+  };
+  using WorkPtr = std::unique_ptr<Work>;
+  class Request;
+
+  void wait_for_turn(WorkPtr work);
+  Duration until_due() const;
+  std::vector<std::string> take_works(std::vector<WorkPtr>& works);
+  void send_waiting();
+  void begin(Request& request);
+  void not_begun(Request& request, const Outcome& outcome);
+  void conclude(Request& request, const HttpAnswer& answer);
+  void wait_again(Request& request);
+  bool is_spoilt(const Request& request, const HttpAnswer& answer) const;
+  std::vector<Outcome> verdicts(const Request& request, const HttpAnswer& answer) const;
+  std::unique_ptr<Request> take_out(Request& request);
+  void answer(WorkPtr work, Outcome outcome);
+  void look_for_stops();
+  void look_for_stops(Request& request, TimePoint now);
+  static std::vector<WorkPtr> take_stopped(Request& request);
+  void answer_stopped(std::vector<WorkPtr> works, bool ended);
+  void end_late(Request& request);
+  static bool missed_connecting(const Request& request, const HttpAnswer& answer);
+
+  const curl::HttpEndpoint endpoint_;
+  const std::vector<std::string> passed_on_;
+  const AnswerRules rules_;
+  const config::HttpSettings::Batch batch_;
+  std::atomic<std::uint32_t> load_{0};
+
+  HttpClient client_;
+  RequestHeaders headers_;  // of the request that just begins
+  std::deque<WorkPtr> waiting_;
+  std::vector<std::unique_ptr<Request>> in_air_;
+  TimePoint next_look_;
+};
+
+}  // namespace laneway::handler

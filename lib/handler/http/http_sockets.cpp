@@ -1,0 +1,112 @@
+#include "handler/http/http_sockets.h"
+
+#include <sched.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace laneway::handler {
+namespace {
+
+Descriptor made(int number, const char* what) {
+  if (number < 0) throw std::system_error(errno, std::generic_category(), what);
+  return Descriptor(number);
+}
+
+std::uint64_t tag_of(int socket, std::uint32_t owner) {
+  return std::uint64_t{owner} << 32U | static_cast<std::uint32_t>(socket);
+}
+int socket_of(std::uint64_t tag) { return static_cast<int>(tag & 0xFFFFFFFFU); }
+std::uint32_t owner_of(std::uint64_t tag) { return static_cast<std::uint32_t>(tag >> 32U); }
+
+}  // namespace
+
+HttpSockets::HttpSockets()
+    : epoll_(made(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      event_(made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+  epoll_event event{};
+  event.data.u64 = tag_of(event_.number(), 0);
+  event.events = EPOLLIN;
+  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, event_.number(), &event) != 0)
+    throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+}
+
+HttpSockets::Socket& HttpSockets::at(int socket) {
+  const auto number = static_cast<std::size_t>(socket);
+  if (number >= sockets_.size()) sockets_.resize(number + 1);
+  return sockets_[number];
+}
+
+void HttpSockets::opened(int socket) {
+  at(socket) = {};
+  at(socket).is_connection = true;
+}
+
+void HttpSockets::closed(int socket) {
+  // Closing alone would do, unless a process that is just being started has the socket too.
+  if (at(socket).registered != 0) forget(socket);
+  at(socket) = {};
+}
+
+void HttpSockets::forget(int socket) {
+  // It may be closed already, and then is out.
+  ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, nullptr);
+  at(socket).registered = 0;
+}
+
+void HttpSockets::watch(int socket, std::uint32_t owner, std::uint32_t wanted) {
+  Socket& known = at(socket);
+  known.wanted = wanted;
+  if (wanted == 0) return;
+  if (known.is_connection && known.registered == wanted && known.owner == owner) return;
+  epoll_event event{};
+  event.data.u64 = tag_of(socket, owner);
+  event.events = wanted;
+  const bool known_now =
+      ::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, socket, &event) == 0 ||
+      (errno == EEXIST && ::epoll_ctl(epoll_.number(), EPOLL_CTL_MOD, socket, &event) == 0);
+  known.owner = owner;
+  known.registered = known_now ? wanted : 0;
+}
+
+std::optional<HttpSockets::Event> HttpSockets::next(Duration at_most) {
+  if (!has_more()) {
+    if (count_ == events_.size()) ::sched_yield();
+    const auto wait_ms = std::chrono::ceil<milliseconds>(at_most).count();
+    const int count = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()),
+                                   static_cast<int>(wait_ms));
+    next_ = 0;
+    count_ = static_cast<std::size_t>(std::max(count, 0));
+  }
+  while (has_more())
+    if (const auto event = looked_at(events_[next_++])) return event;
+  return {};
+}
+
+/// Nothing if it is not for anybody.
+std::optional<HttpSockets::Event> HttpSockets::looked_at(const epoll_event& event) {
+  const int socket = socket_of(event.data.u64);
+  if (socket == event_.number()) {
+    std::uint64_t sum = 0;
+    static_cast<void>(::read(socket, &sum, sizeof(sum)) == 0);
+    return {};
+  }
+  const Socket& known = at(socket);
+  // If not: it was closed since the kernel reported it, and may be another's by now.
+  if (known.registered == 0 || known.owner != owner_of(event.data.u64)) return {};
+  if (known.wanted == 0) {
+    forget(socket);
+    return {};
+  }
+  return Event{known.owner, socket, event.events};
+}
+
+void HttpSockets::wake() noexcept {
+  const std::uint64_t one = 1;
+  // It can fail only where the event is set already.
+  static_cast<void>(::write(event_.number(), &one, sizeof(one)) == 0);
+}
+
+}  // namespace laneway::handler

@@ -1,0 +1,258 @@
+#include "handler/http/http_transfer.h"
+
+#include <curl/curl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "base/shortage.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr std::size_t longest_answer =
+    64 * 1024;                         // headers and body, unless more is kept; the rest is not read
+constexpr int most_sendings = 2;       // of one request
+constexpr long receive_buffer = 4096;  // answers are short, and there may be a thousand transfers
+
+/// Value of `line` when it is the header `name`.
+std::optional<std::string_view> header_value(std::string_view line, std::string_view name) {
+  if (line.size() <= name.size() || line[name.size()] != ':') return {};
+  if (!curl_strnequal(line.data(), name.data(), name.size())) return {};
+  line.remove_prefix(name.size() + 1);
+  const auto begin = line.find_first_not_of(" \t");
+  const auto end = line.find_last_not_of(" \t\r\n");
+  return begin == std::string_view::npos || end < begin ? "" : line.substr(begin, end - begin + 1);
+}
+
+/// Seconds or an HTTP date (RFC 9110, 10.2.3); nothing when it is neither.
+std::optional<Duration> parse_retry_after(std::string_view value) {
+  constexpr std::int64_t most = 24 * 60 * 60;
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (end == value.data() + value.size() && error != std::errc::invalid_argument) {
+    if (error == std::errc::result_out_of_range) count = most;
+  } else {
+    const std::time_t date = curl_getdate(std::string(value).c_str(), nullptr);
+    if (date == -1) return {};
+    count = date - std::time(nullptr);
+  }
+  return seconds(std::clamp<std::int64_t>(count, 0, most));
+}
+
+std::string headers_of(const curl::HttpEndpoint& endpoint) {
+  RequestHeaders headers;
+  headers.add("Content-Type", endpoint.content_type);
+  if (!endpoint.authorization.empty()) headers.add("Authorization", endpoint.authorization);
+  using namespace std::string_literals;
+  return headers.lines() + "Expect:\0"s;  // never wait for 100 Continue
+}
+
+}  // namespace
+
+struct HttpTransfer::Callbacks {
+  static std::size_t header(char* data, std::size_t, std::size_t size, void* self_pointer) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    const std::string_view line(data, size);
+    if (line.starts_with("HTTP/")) {  // a final answer may follow an interim one
+      self.answer_.retry_after.reset();
+      self.answer_.location.clear();
+    }
+    if (const auto value = header_value(line, "Retry-After"))
+      self.answer_.retry_after = parse_retry_after(*value);
+    if (const auto value = header_value(line, "Location")) self.answer_.location = *value;
+    return self.count(size);
+  }
+
+  static std::size_t body(char* data, std::size_t, std::size_t size, void* self_pointer) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    const auto room = self.kept_of_body_ - self.answer_.body.size();
+    self.answer_.body.append(data, std::min(room, size));
+    if (size > room) self.answer_.cut = true;
+    return self.count(size);
+  }
+
+  /// Called when a connection is there, before the request goes out on it.
+  static int before_sending(void* self_pointer, char*, char*, int, int) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    self.leave_connecting();
+    self.sent_ = true;
+    // For a second sending. Where one connection carries all requests, one new connection is enough for all.
+    if (!self.multiplexes_) curl_easy_setopt(self.easy_, CURLOPT_FRESH_CONNECT, 1L);
+    return ++self.sendings_ <= most_sendings ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+  }
+
+  static curl_socket_t open(void* self_pointer, curlsocktype, curl_sockaddr* address) {
+    auto& self = *static_cast<HttpTransfer*>(self_pointer);
+    self.enter_connecting();
+    const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (socket >= 0)
+      self.sockets_.opened(socket);
+    else
+      self.socket_error_ = errno;
+    return socket;
+  }
+
+  static int close(void* sockets, curl_socket_t socket) {
+    static_cast<HttpSockets*>(sockets)->closed(socket);
+    return ::close(socket);
+  }
+};
+
+HttpTransfer::HttpTransfer(const curl::HttpEndpoint& endpoint, std::uint32_t& connecting,
+                           HttpSockets& sockets)
+    : first_headers_(headers_of(endpoint)),
+      kept_of_body_(endpoint.kept_of_answer),
+      connecting_(connecting),
+      sockets_(sockets),
+      easy_(curl_easy_init()),
+      error_text_(CURL_ERROR_SIZE, '\0') {
+  if (easy_ == nullptr) throw std::bad_alloc();
+  set_options(endpoint);
+}
+
+HttpTransfer::~HttpTransfer() {
+  leave_connecting();
+  curl_easy_cleanup(easy_);
+}
+
+void HttpTransfer::set_options(const curl::HttpEndpoint& endpoint) {
+  const auto timeout_ms =
+      std::max<long>(1, static_cast<long>(duration_cast<milliseconds>(endpoint.timeout).count()));
+  curl_easy_setopt(easy_, CURLOPT_URL, endpoint.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
+  // HTTP/2 only where TLS negotiates it; there rather a further stream than a further connection.
+  const bool tls = endpoint.is_tls();
+  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
+  curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
+  curl::trust(easy_, endpoint.ca);
+  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
+  curl_easy_setopt(easy_, CURLOPT_USERAGENT, "laneway");
+  if (endpoint.reads_answer) curl_easy_setopt(easy_, CURLOPT_ACCEPT_ENCODING, "identity");
+  curl_easy_setopt(easy_, CURLOPT_POST, 1L);
+  curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  // So that each address of a name has its part. The time of all of it is the sender's, by its own clock.
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
+  curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Callbacks::header);
+  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &Callbacks::body);
+  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Callbacks::before_sending);
+  curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open);
+  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETFUNCTION, &Callbacks::close);
+  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETDATA, &sockets_);
+}
+
+std::size_t HttpTransfer::count(std::size_t bytes) {
+  received_ += bytes;
+  if (received_ <= longest_answer + kept_of_body_) return bytes;
+  cut_ = answer_.cut = true;
+  return 0;  // ends the transfer
+}
+
+void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers) {
+  answer_ = {};
+  received_ = 0;
+  sendings_ = 0;
+  socket_error_ = 0;
+  cut_ = false;
+  error_text_[0] = '\0';
+  set_headers(headers);
+  curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, 0L);
+  enter_connecting();
+}
+
+bool HttpTransfer::prepare_again(int code) {
+  long new_connections = 0;
+  curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &new_connections);
+  const bool met_closed = sent_ && received_ == 0 && new_connections == 0;
+  if (code == CURLE_OK || sendings_ != 1 || !met_closed) return false;
+  error_text_[0] = '\0';
+  enter_connecting();
+  return true;
+}
+
+void HttpTransfer::set_headers(const RequestHeaders& headers) {
+  header_lines_.assign(first_headers_).append(headers.lines());
+  header_list_.clear();
+  for (std::size_t begin = 0; begin < header_lines_.size(); begin = header_lines_.find('\0', begin) + 1)
+    header_list_.push_back({header_lines_.data() + begin, nullptr});
+  for (std::size_t i = 1; i < header_list_.size(); ++i) header_list_[i - 1].next = &header_list_[i];
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_.data());
+}
+
+void HttpTransfer::enter_connecting() {
+  sent_ = false;
+  if (!std::exchange(counted_, true)) ++connecting_;
+}
+
+void HttpTransfer::leave_connecting() {
+  if (std::exchange(counted_, false)) --connecting_;
+}
+
+HttpAnswer HttpTransfer::time_out(Duration after) {
+  leave_connecting();
+  answer_.transport = Transport::timed_out;
+  answer_.sent = sent_;
+  answer_.problem =
+      (answer_.sent ? std::to_string(received_) + " bytes received after " : std::string("none after ")) +
+      std::to_string(duration_cast<milliseconds>(after).count()) + " ms";
+  return std::move(answer_);
+}
+
+void HttpTransfer::abandon() { leave_connecting(); }
+
+/// What this process lacked, where that is why nothing was sent. Of names that are looked up and of files of
+/// certificates libcurl does not say why they failed.
+std::optional<std::string> HttpTransfer::shortage(int code) const {
+  if (sent_) return std::nullopt;
+  if (auto lacks = shortage_of(socket_error_)) return lacks;
+  if (auto lacks = shortage_of_files()) return lacks;
+  if (code == CURLE_OUT_OF_MEMORY) return shortage_of(ENOMEM);
+  if (std::string_view(error_text_.data()).find("thread failed to start") != std::string_view::npos)
+    return shortage_of(EAGAIN);
+  return std::nullopt;
+}
+
+HttpAnswer HttpTransfer::conclude(int code) {
+  leave_connecting();
+  long status = 0;
+  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  answer_.status = static_cast<int>(status);
+  answer_.sent = sent_;
+  long version = CURL_HTTP_VERSION_NONE;
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+  if (version != CURL_HTTP_VERSION_NONE) multiplexes_ = version >= CURL_HTTP_VERSION_2_0;
+  if (code == CURLE_OK || cut_) return std::move(answer_);
+  const char* text =
+      error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(static_cast<CURLcode>(code));
+  answer_.problem = curl::connection_problem(easy_, code, text);
+  if (code == CURLE_OPERATION_TIMEDOUT) {
+    answer_.transport = Transport::timed_out;
+  } else if (const auto lacks = shortage(code)) {
+    answer_.transport = Transport::no_resources;
+    answer_.problem = *lacks;
+  } else {
+    answer_.transport = sent_ ? Transport::broken : Transport::not_connected;
+    if (sendings_ > most_sendings) answer_.problem = "a second connection was closed before an answer, too";
+  }
+  return std::move(answer_);
+}
+
+}  // namespace laneway::handler

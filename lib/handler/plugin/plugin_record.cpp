@@ -1,0 +1,79 @@
+#include "handler/plugin/plugin_record.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "handler/format/delivery_id.h"
+
+namespace laneway::handler {
+namespace {
+
+constexpr std::size_t longest_plugin_reason = 1024;
+constexpr std::int64_t longest_delay_ms = 24LL * 3600 * 1000;
+
+laneway_bytes bytes_of(std::string_view text) {
+  return {text.data() == nullptr ? "" : text.data(), text.size()};
+}
+
+laneway_bytes bytes_of(const std::optional<std::string_view>& text) {
+  return text ? bytes_of(*text) : laneway_bytes{nullptr, 0};
+}
+
+}  // namespace
+
+void PluginRecord::show(const Attempt& begun) {
+  const kafka::Record& shown = begun.record;
+  topic = bytes_of(shown.topic());
+  key = bytes_of(shown.key());
+  value = bytes_of(shown.value());
+  offset = shown.offset();
+  timestamp = shown.timestamp();
+  partition = shown.partition();
+  attempt = begun.number;
+  begun_.emplace(begun);
+  delivery_id_.clear();
+  headers_read_ = false;
+}
+
+const std::string& PluginRecord::delivery_id() const {
+  if (delivery_id_.empty()) append_delivery_id(delivery_id_, *begun_);
+  return delivery_id_;
+}
+
+const std::vector<kafka::Header>& PluginRecord::headers() const {
+  if (!headers_read_) {
+    headers_ = shown_headers(begun_->record, begun_->trace);
+    headers_read_ = true;
+  }
+  return headers_;
+}
+
+laneway_header PluginRecord::header(std::size_t index) const {
+  if (index >= headers().size()) return {};
+  const kafka::Header& header = headers_[index];
+  return {bytes_of(header.name), bytes_of(header.value)};
+}
+
+Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const char* reason) {
+  const char* text = reason == nullptr ? "" : reason;
+  std::string words(text, ::strnlen(text, longest_plugin_reason));
+  std::optional<Duration> after;
+  if (after_ms >= 0) after = milliseconds(std::min(after_ms, longest_delay_ms));
+  switch (verdict) {
+    case LANEWAY_DONE:
+      return Outcome::done();
+    case LANEWAY_RETRY:
+      return Outcome::retry(std::move(words), after);
+    case LANEWAY_REJECT:
+      return Outcome::reject(std::move(words));
+    case LANEWAY_UNAVAILABLE:
+      return Outcome::unavailable(std::move(words), after);
+    default:
+      break;
+  }
+  auto outcome = Outcome::retry("the plugin answered " + std::to_string(verdict) + ", which is no verdict");
+  outcome.cause = Cause::panic;
+  return outcome;
+}
+
+}  // namespace laneway::handler

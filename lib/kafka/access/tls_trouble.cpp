@@ -1,0 +1,110 @@
+#include "kafka/access/tls_trouble.h"
+
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "kafka/access/certificate.h"
+#include "kafka/access/client_words.h"
+#include "kafka/access/login_trouble.h"
+
+namespace laneway::kafka {
+namespace {
+
+/// Of the certificates that brokers showed last, those that were refused. The library's error, which comes on
+/// another way, names only the broker.
+class RefusedCertificates {
+ public:
+  void note(const std::string& broker, std::optional<std::string> problem) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    if (problem)
+      problems_[broker] = std::move(*problem);
+    else
+      problems_.erase(broker);
+  }
+  /// That of a broker which is named in `words`.
+  std::optional<std::string> find(std::string_view words) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    for (const auto& [broker, problem] : problems_)
+      if (words.find(broker + "/") != words.npos || words.find(broker + ":") != words.npos)
+        return "broker " + broker + ": " + problem;
+    return std::nullopt;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::map<std::string, std::string> problems_ GUARDED_BY(mutex_);  // by host:port
+};
+
+RefusedCertificates& refused_certificates() {
+  static RefusedCertificates all;
+  return all;
+}
+
+/// On a client's thread, for each certificate of the chain, until one is refused.
+int verified(rd_kafka_t*, const char* broker, std::int32_t, int* error, int depth, const char* der,
+             std::size_t size, char*, std::size_t, void*) {
+  if (*error != 0) refused_certificates().note(broker, certificate_problem(*error, depth, {der, size}));
+  if (*error == 0 && depth == 0) refused_certificates().note(broker, std::nullopt);
+  return *error == 0 ? 1 : 0;
+}
+
+/// The first four bytes of an answer that is none of Kafka's, where the client took them for its length.
+std::uint32_t taken_for_length(std::string_view words) {
+  const auto digits = after(words, "Invalid response size ", " ");
+  std::uint32_t size = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  return size;
+}
+
+bool is_alert(std::string_view words) { return taken_for_length(words) >> 16 == 0x1503; }  // of TLS
+bool is_http(std::string_view words) { return taken_for_length(words) == 0x48545450; }     // "HTTP"
+
+/// What to do, where the two sides do not agree about TLS.
+std::optional<std::string> mismatch(std::string_view words) {
+  const bool not_tls = has(words, "unexpected eof while reading") && has(words, "in state SSL_HANDSHAKE");
+  if (not_tls || has(words, "connecting to a PLAINTEXT broker listener") ||
+      has(words, "wrong version number"))
+    return "seems not to speak TLS on this port; give the port of a TLS listener in kafka.bootstrap.servers, "
+           "or "
+           "set kafka.security.protocol to plaintext (with a login: sasl_plaintext)";
+  const bool too_early = hung_up(words) && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://");
+  if (too_early || has(words, "connecting to a SSL listener") || is_alert(words))
+    return "seems to expect TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), "
+           "or "
+           "give the port of a listener without TLS in kafka.bootstrap.servers";
+  if (is_http(words))
+    return "answers in HTTP, so it is a web server or a proxy and not a Kafka broker; correct "
+           "kafka.bootstrap.servers, or advertised.listeners of the brokers";
+  if (has(words, "alert certificate required") || has(words, "alert bad certificate"))
+    return "wants a certificate of the client, or another one; set kafka.ssl.certificate.location and "
+           "kafka.ssl.key.location";
+  if (about_own_certificate(words))
+    return "does not accept the client's certificate: it has expired, or its authority is none that the "
+           "broker "
+           "trusts; renew the certificate that kafka.ssl.certificate.location names, or take one of another "
+           "authority";
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool about_own_certificate(std::string_view words) {
+  for (const auto* reason : {"unknown", "expired", "revoked", "required"})
+    if (has(words, std::string("alert certificate ") + reason)) return true;
+  return has(words, "alert unknown ca") || has(words, "alert bad certificate");
+}
+
+void note_certificates(rd_kafka_conf_t* conf) { rd_kafka_conf_set_ssl_cert_verify_cb(conf, verified); }
+
+std::string explained(const std::string& words) {
+  if (has(words, "certificate verify failed"))
+    if (auto refused = refused_certificates().find(words)) return *refused;
+  if (const auto login = login_trouble(words)) return *login + " (" + words + ")";
+  const auto what = mismatch(words);
+  return what ? "broker " + broker_in(words) + " " + *what + " (" + words + ")" : words;
+}
+
+}  // namespace laneway::kafka

@@ -1,0 +1,43 @@
+#include <librdkafka/rdkafka.h>
+
+#include <memory>
+
+#include "kafka/client/handle.h"
+
+namespace laneway::kafka {
+namespace {
+
+template <class T>
+using Owned = std::unique_ptr<T, void (*)(T*)>;
+
+constexpr int brokers_default = -1;
+
+}  // namespace
+
+Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t partitions,
+                    std::optional<Duration> retention, Duration timeout) {
+  char words[512];
+  Owned<rd_kafka_NewTopic_t> topic(
+      rd_kafka_NewTopic_new(name.c_str(), partitions, brokers_default, words, sizeof words),
+      rd_kafka_NewTopic_destroy);
+  if (!topic) return Error{ErrorKind::unavailable, "topic " + name + " cannot be created: " + words, ""};
+  const auto ms = retention ? duration_cast<milliseconds>(*retention).count() : -1;
+  rd_kafka_NewTopic_set_config(topic.get(), "retention.ms", std::to_string(ms).c_str());
+  const QueuePtr answers(rd_kafka_queue_new(handle));
+  Owned<rd_kafka_AdminOptions_t> options(rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS),
+                                         rd_kafka_AdminOptions_destroy);
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), to_ms(timeout), nullptr, 0);
+  auto* one = topic.get();
+  rd_kafka_CreateTopics(handle, &one, 1, options.get(), answers.get());
+  const EventPtr answer(rd_kafka_queue_poll(answers.get(), to_ms(timeout)));
+  if (!answer) return client_error(RD_KAFKA_RESP_ERR__TIMED_OUT, "creating topic " + name);
+  const auto* result = rd_kafka_event_CreateTopics_result(answer.get());
+  std::size_t count = 0;
+  const auto* topics = result == nullptr ? nullptr : rd_kafka_CreateTopics_result_topics(result, &count);
+  auto code = rd_kafka_event_error(answer.get());
+  if (count == 1) code = rd_kafka_topic_result_error(topics[0]);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) return {};
+  return client_error(code, "creating topic " + name);
+}
+
+}  // namespace laneway::kafka

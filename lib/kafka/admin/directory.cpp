@@ -1,0 +1,340 @@
+#include "kafka/admin/directory.h"
+
+#include <librdkafka/rdkafka.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "kafka/access/connection_trouble.h"
+#include "kafka/client/client_support.h"
+#include "kafka/client/handle.h"
+#include "kafka/group/group_protocol.h"
+
+namespace laneway::kafka {
+namespace {
+
+/// What the client has to tell is taken this often while a request waits.
+constexpr Duration callback_interval = milliseconds(500);
+
+/// POSIX extended, as the library itself matches subscriptions.
+class Pattern {
+ public:
+  explicit Pattern(const std::string& text)
+      : good_(regcomp(&regex_, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
+  ~Pattern() {
+    if (good_) regfree(&regex_);
+  }
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+  bool good() const { return good_; }
+  bool matches(const char* name) const { return regexec(&regex_, name, 0, nullptr, 0) == 0; }
+
+ private:
+  regex_t regex_{};
+  bool good_;
+};
+
+Error missing(const std::string& topic, rd_kafka_resp_err_t code) {
+  if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+    return {ErrorKind::unavailable, "topic " + topic + ": access denied", missing_right(code)};
+  if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+    return {ErrorKind::unavailable, "topic " + topic + " does not exist",
+            "create it, or correct its name in the configuration"};
+  return {ErrorKind::unavailable, "topic " + topic + ": " + rd_kafka_err2str(code), ""};
+}
+
+const rd_kafka_metadata_topic_t* find_topic(const rd_kafka_metadata_t& metadata, const std::string& topic) {
+  const rd_kafka_metadata_topic_t* end = metadata.topics + metadata.topic_cnt;
+  const auto* found = std::find_if<const rd_kafka_metadata_topic_t*>(
+      metadata.topics, end, [&](const auto& t) { return topic == t.topic; });
+  return found == end ? nullptr : found;
+}
+
+/// A partition that has a leader; the first one where none has.
+std::int32_t partition_to_ask(const rd_kafka_metadata_topic_t& topic) {
+  const rd_kafka_metadata_partition_t* end = topic.partitions + topic.partition_cnt;
+  const auto* led = std::find_if<const rd_kafka_metadata_partition_t*>(
+      topic.partitions, end, [](const auto& partition) { return partition.leader >= 0; });
+  return led == end ? 0 : led->id;
+}
+
+Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, const std::string& expression) {
+  const Pattern pattern(expression);
+  if (!pattern.good())
+    return Error{ErrorKind::configuration, "topics: '" + expression + "' is not a regular expression",
+                 "POSIX extended syntax, starting with ^"};
+  std::vector<TopicInfo> found;
+  for (const auto* t = metadata.topics; t != metadata.topics + metadata.topic_cnt; ++t)
+    if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+      found.push_back({t->topic, t->partition_cnt});
+  return found;
+}
+
+/// Of the only topic that was asked about; none where it is refused.
+std::map<std::string, std::string> settings_of(const rd_kafka_DescribeConfigs_result_t& result) {
+  std::map<std::string, std::string> settings;
+  std::size_t count = 0;
+  const auto* const* resources = rd_kafka_DescribeConfigs_result_resources(&result, &count);
+  if (count != 1) return settings;
+  const auto* const* entries = rd_kafka_ConfigResource_configs(resources[0], &count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (const char* value = rd_kafka_ConfigEntry_value(entries[i]))
+      settings[rd_kafka_ConfigEntry_name(entries[i])] = value;
+  return settings;
+}
+
+/// The settings of a topic or a broker; none where they are not told.
+std::map<std::string, std::string> described(rd_kafka_t* handle, rd_kafka_ResourceType_t type,
+                                             const std::string& name, Duration timeout) {
+  const QueuePtr answers(rd_kafka_queue_new(handle));
+  rd_kafka_ConfigResource_t* asked = rd_kafka_ConfigResource_new(type, name.c_str());
+  rd_kafka_DescribeConfigs(handle, &asked, 1, nullptr, answers.get());
+  rd_kafka_ConfigResource_destroy(asked);
+  const EventPtr event(rd_kafka_queue_poll(answers.get(), to_ms(timeout)));
+  const auto* result = event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
+  return result == nullptr ? std::map<std::string, std::string>() : settings_of(*result);
+}
+
+}  // namespace
+
+class Directory::Implementation {
+ public:
+  explicit Implementation(const ClientSettings& settings)
+      : group(setting_of(settings, "group.id")),
+        brokers_distribute(kafka::brokers_distribute(settings)),
+        trouble_(settings) {}
+
+  Status open(const ClientSettings& settings);
+  rd_kafka_t* handle() const { return handle_.get(); }
+  Result<MetadataPtr> metadata(rd_kafka_topic_t* only, Deadline deadline);
+  Error absent(const std::string& topic, Deadline deadline);
+  bool listen(Duration timeout);
+  TopicInfo found(const rd_kafka_metadata_topic_t& topic);
+
+  const std::string group;
+  const bool brokers_distribute;
+  std::int32_t broker = -1;  // one that can be asked about itself
+  bool group_denied = false;
+  // The client tells a refusal only when it is new, so it is kept.
+  std::set<std::string> denied_topics;
+  std::set<std::string> answered_topics;
+  std::map<std::string, std::int32_t> asked_partitions;  // of topics that were found by their names
+
+ private:
+  static void on_error(rd_kafka_t*, int code, const char* words, void* self);
+  static void on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
+
+  ConnectionTrouble trouble_;
+  HandlePtr handle_;  // last: it calls on_error and on_log until it is gone
+};
+
+Status Directory::Implementation::open(const ClientSettings& settings) {
+  auto conf = make_conf(settings);
+  if (!conf) return conf.error();
+  set_own(conf->get(), "enable.auto.commit", "false");
+  set_own(conf->get(), "enable.auto.offset.store", "false");
+  set_own(conf->get(), "enable.partition.eof", "true");
+  set_own(conf->get(), "fetch.wait.max.ms", "10");
+  rd_kafka_conf_set_opaque(conf->get(), this);
+  rd_kafka_conf_set_error_cb(conf->get(), on_error);
+  rd_kafka_conf_set_log_cb(conf->get(), on_log);
+  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!handle) return handle.error();
+  handle_ = std::move(handle).value();
+  rd_kafka_poll_set_consumer(handle_.get());
+  return {};
+}
+
+void Directory::Implementation::on_error(rd_kafka_t*, int code, const char* words, void* self) {
+  static_cast<Implementation*>(self)->trouble_.failed(code, words);
+}
+
+void Directory::Implementation::on_log(const rd_kafka_t* client, int level, const char* facility,
+                                       const char* text) {
+  if (auto* self = client == nullptr ? nullptr : static_cast<Implementation*>(rd_kafka_opaque(client)))
+    self->trouble_.logged(facility, text);
+  pass_on_log(client, level, facility, text);
+}
+
+/// Takes the next thing that the client has to tell; false when there is none for so long.
+bool Directory::Implementation::listen(Duration timeout) {
+  rd_kafka_message_t* message = rd_kafka_consumer_poll(handle(), to_ms(timeout));
+  if (message == nullptr) return false;
+  const auto code = message->err;
+  const std::string topic = message->rkt == nullptr ? "" : rd_kafka_topic_name(message->rkt);
+  rd_kafka_message_destroy(message);
+  const bool fetched = code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) group_denied = true;
+  if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) denied_topics.insert(topic);
+  if (fetched) denied_topics.erase(topic);
+  if (!topic.empty()) answered_topics.insert(topic);
+  return true;
+}
+
+TopicInfo Directory::Implementation::found(const rd_kafka_metadata_topic_t& topic) {
+  asked_partitions[topic.topic] = partition_to_ask(topic);
+  return {topic.topic, topic.partition_cnt};
+}
+
+/// Of all topics, or of one. A refused login ends the wait.
+Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, Deadline deadline) {
+  for (;;) {
+    const rd_kafka_metadata_t* raw = nullptr;
+    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), callback_interval);
+    const auto code = rd_kafka_metadata(handle(), only == nullptr ? 1 : 0, only, &raw, to_ms(wait));
+    MetadataPtr metadata(raw);
+    while (listen(Duration::zero())) {
+    }
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      trouble_.answered();
+      return metadata;
+    }
+    if (trouble_.login_refused() || deadline.passed()) return trouble_.no_answer(code);
+  }
+}
+
+/// Why a topic is not among all that the user may describe.
+Error Directory::Implementation::absent(const std::string& topic, Deadline deadline) {
+  const std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> only(
+      rd_kafka_topic_new(handle(), topic.c_str(), nullptr), rd_kafka_topic_destroy);
+  const auto answer = metadata(only.get(), deadline);
+  if (!answer) return answer.error();
+  const auto* found = find_topic(**answer, topic);
+  const bool denied = found != nullptr && found->err != RD_KAFKA_RESP_ERR_NO_ERROR;
+  return missing(topic, denied ? found->err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+}
+
+Directory::Directory(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+Directory::~Directory() = default;
+
+Result<std::unique_ptr<Directory>> Directory::open(const ClientSettings& settings) {
+  auto implementation = std::make_unique<Implementation>(settings);
+  if (auto status = implementation->open(settings); !status) return status.error();
+  return std::unique_ptr<Directory>(new Directory(std::move(implementation)));
+}
+
+Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>& subscription,
+                                                 Duration timeout) {
+  const auto deadline = Deadline::in(timeout);
+  const auto all = implementation_->metadata(nullptr, deadline);
+  if (!all) return all.error();
+  brokers_ = static_cast<std::size_t>((**all).broker_cnt);
+  if (brokers_ > 0) implementation_->broker = (**all).brokers[0].id;
+  if (!subscription.empty() && subscription.front().rfind('^', 0) == 0)
+    return matching(**all, subscription.front());
+  std::vector<TopicInfo> found;
+  for (const auto& name : subscription) {
+    const auto* topic = find_topic(**all, name);
+    if (topic == nullptr) return implementation_->absent(name, deadline);
+    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
+    found.push_back(implementation_->found(*topic));
+  }
+  return found;
+}
+
+Result<std::optional<TopicInfo>> Directory::find(const std::string& name, Duration timeout) {
+  const auto all = implementation_->metadata(nullptr, Deadline::in(timeout));
+  if (!all) return all.error();
+  const auto* topic = find_topic(**all, name);
+  if (topic == nullptr || topic->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return {std::nullopt};
+  if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
+  return std::optional(implementation_->found(*topic));
+}
+
+Status Directory::create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
+                         Duration timeout) {
+  return create_topic(implementation_->handle(), name, partitions, retention, timeout);
+}
+
+std::string Directory::cluster(Duration timeout) {
+  char* id = rd_kafka_clusterid(implementation_->handle(), to_ms(timeout));
+  const std::string cluster(id == nullptr ? "" : id);
+  if (id != nullptr) rd_kafka_mem_free(implementation_->handle(), id);
+  return cluster;
+}
+
+Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout,
+                           const std::function<bool()>& given_up) {
+  auto& self = *implementation_;
+  const auto deadline = Deadline::in(timeout);
+  const ListPtr ends(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
+  for (const auto& topic : topics)
+    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), self.asked_partitions[topic.name])
+        ->offset = RD_KAFKA_OFFSET_END;
+  self.answered_topics.clear();
+  rd_kafka_assign(self.handle(), ends.get());
+  while (self.answered_topics.size() < topics.size() && !deadline.passed() && !given_up())
+    self.listen(std::min(deadline.left(), callback_interval));
+  rd_kafka_assign(self.handle(), nullptr);
+  for (const auto& topic : topics)
+    if (self.denied_topics.count(topic.name) > 0)
+      return missing(topic.name, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  return {};
+}
+
+Status Directory::offers_protocol(Duration timeout) {
+  if (!implementation_->brokers_distribute || implementation_->broker < 0) return {};
+  const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_BROKER,
+                                  std::to_string(implementation_->broker), timeout);
+  if (settings.empty()) return {};
+  const auto protocols = settings.find("group.coordinator.rebalance.protocols");
+  const bool offered = protocols == settings.end() ? settings.count("group.consumer.session.timeout.ms") > 0
+                                                   : protocols->second.find("consumer") != std::string::npos;
+  if (offered) return {};
+  return membership_error(RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, "");
+}
+
+std::optional<Duration> Directory::retention(const std::string& topic, Duration timeout) {
+  const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_TOPIC, topic, timeout);
+  const auto setting = [&](const char* name) {
+    const auto found = settings.find(name);
+    return found == settings.end() ? std::string() : found->second;
+  };
+  const auto ms = std::strtoll(setting("retention.ms").c_str(), nullptr, 10);
+  const bool by_timestamp = setting("message.timestamp.type") == "CreateTime" &&
+                            setting("cleanup.policy").find("delete") != std::string::npos;
+  // Longer than the clock can count is for ever.
+  if (!by_timestamp || ms <= 0 || ms > duration_cast<milliseconds>(Duration::max()).count()) return {};
+  return milliseconds(ms);
+}
+
+Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<TopicPartition>& partitions,
+                                                          Duration timeout) {
+  auto& self = *implementation_;
+  const auto deadline = Deadline::in(timeout);
+  const ListPtr list = to_list(partitions);
+  for (;;) {
+    const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), callback_interval);
+    const auto code = rd_kafka_committed(self.handle(), list.get(), to_ms(wait));
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return committed_offsets(*list);
+    // Also a pause, for answers that come at once.
+    while (self.listen(milliseconds(100))) {
+    }
+    if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED || self.group_denied)
+      return group_denied(self.group);
+    if (deadline.passed()) return client_error(code, "reading committed offsets");
+  }
+}
+
+Status check_settings(const ClientSettings& settings) {
+  auto unconnected = settings;
+  unconnected.erase("bootstrap.servers");
+  auto conf = make_conf(unconnected);
+  if (!conf) return conf.error();
+  if (!makes_no_contact(settings)) return {};
+  const auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  return handle ? Status() : handle.error();
+}
+
+Result<std::vector<std::string>> version_warnings(const ClientSettings& settings) {
+  return version_warnings(settings, linked_client());
+}
+
+std::string library_version() { return rd_kafka_version_str(); }
+
+}  // namespace laneway::kafka

@@ -1,0 +1,119 @@
+#include "kafka/client/client_support.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "config/text.h"
+#include "kafka/group/group_protocol.h"
+
+namespace laneway::kafka {
+namespace {
+
+constexpr int with_queue_backoff = 0x020200ff;
+constexpr int scram_mended = 0x020601ff;        // its issue 4895
+constexpr int cooperative_mended = 0x020601ff;  // 4381, 4528 and 4800
+constexpr int with_consumer_protocol = 0x020c00ff;
+constexpr int rejoin_mended = 0x020f00ff;  // 5541
+// Releases that stop consumers: an assertion, and a loop of new beginnings.
+constexpr int unusable[] = {0x020500ff, 0x020a00ff};
+
+std::string name_of(const ClientLibrary& client) {
+  const auto part = [&](int shift) { return std::to_string(client.version >> shift & 0xff); };
+  return "librdkafka " + part(24) + '.' + part(16) + '.' + part(8);
+}
+
+bool has_feature(const ClientLibrary& client, std::string_view wanted) {
+  for (const auto& feature : config::split(client.features, ","))
+    if (feature == wanted) return true;
+  return false;
+}
+
+/// The key that was given, of those that have it as its name or as another one; nullptr when none was.
+const config::ClientSetting* given(const ClientSettings& settings, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (const auto found = settings.find(key); found != settings.end()) return &found->second;
+  return nullptr;
+}
+
+std::string lower_value(const config::ClientSetting* setting) {
+  return setting == nullptr ? std::string() : config::lower(setting->value);
+}
+
+Error refusal(const config::ClientSetting& setting, const char* key, const std::string& what,
+              const std::string& remedy) {
+  return {ErrorKind::configuration, setting.origin + ": kafka." + key + ": " + what,
+          remedy + ", or build laneway with -DLANEWAY_LIBRDKAFKA=bundled"};
+}
+
+std::optional<Error> unsupported_protocol(const ClientSettings& settings, const ClientLibrary& client) {
+  if (!brokers_distribute(settings) || client.version >= with_consumer_protocol) return std::nullopt;
+  return refusal(settings.at("group.protocol"), "group.protocol",
+                 name_of(client) + " cannot take part in consumer groups of this protocol",
+                 "link librdkafka 2.12.0 or newer, set group.protocol: classic");
+}
+
+std::optional<Error> unsupported_login(const ClientSettings& settings, const ClientLibrary& client) {
+  const auto* protocol = given(settings, {"security.protocol"});
+  if (!lower_value(protocol).starts_with("sasl_")) return std::nullopt;
+  const auto* named = given(settings, {"sasl.mechanism", "sasl.mechanisms"});
+  const auto mechanism = named == nullptr ? "gssapi" : lower_value(named);
+  const auto library = name_of(client);
+  if (mechanism.starts_with("scram-") && client.version < scram_mended)
+    return refusal(
+        *named, "sasl.mechanism",
+        library + " cannot log in by " + named->value +
+            ": brokers refuse what it sends since Kafka 3.7.2, 3.8.1 and 3.9.0, also with the right "
+            "password",
+        "link librdkafka 2.6.1 or newer");
+  if (mechanism == "gssapi" && !has_feature(client, "sasl_gssapi"))
+    return refusal(named == nullptr ? *protocol : *named, "sasl.mechanism",
+                   "this " + library + " was built without Kerberos (GSSAPI)",
+                   "link one that was built with Cyrus SASL");
+  const auto* method = given(settings, {"sasl.oauthbearer.method"});
+  if (lower_value(method) == "oidc" && !has_feature(client, "oidc"))
+    return refusal(*method, "sasl.oauthbearer.method",
+                   "this " + library + " was built without OIDC, so it can fetch no token",
+                   "link librdkafka 1.9.0 or newer that was built with libcurl");
+  return std::nullopt;
+}
+
+}  // namespace
+
+ClientLibrary linked_client() {
+  std::array<char, 512> features{};
+  std::size_t size = features.size();
+  rd_kafka_conf_t* conf = rd_kafka_conf_new();
+  const bool known = rd_kafka_conf_get(conf, "builtin.features", features.data(), &size) == RD_KAFKA_CONF_OK;
+  rd_kafka_conf_destroy(conf);
+  return {rd_kafka_version(), known ? features.data() : ""};
+}
+
+std::optional<Error> unsupported(const ClientSettings& settings, const ClientLibrary& client) {
+  if (auto refused = unsupported_protocol(settings, client)) return refused;
+  return unsupported_login(settings, client);
+}
+
+Result<std::vector<std::string>> version_warnings(const ClientSettings& settings,
+                                                  const ClientLibrary& client) {
+  const auto library = name_of(client);
+  if (std::find(std::begin(unusable), std::end(unusable), client.version) != std::end(unusable))
+    return Error{ErrorKind::fatal, library + " has a defect that stops consumers",
+                 "install 2.5.3, 2.10.1 or another version"};
+  std::vector<std::string> warnings;
+  const auto strategy = lower_value(given(settings, {"partition.assignment.strategy"}));
+  if (client.version < cooperative_mended && strategy.find("cooperative") != std::string::npos)
+    warnings.push_back(library +
+                       " has known defects with cooperative-sticky (fixed in 2.6.1); range is safer");
+  if (client.version < rejoin_mended && brokers_distribute(settings))
+    warnings.push_back(library +
+                       " may not come back with group.protocol: consumer after max.poll.interval.ms was "
+                       "exceeded (fixed in 2.15.0)");
+  return warnings;
+}
+
+bool has_queue_backoff(const ClientLibrary& client) { return client.version >= with_queue_backoff; }
+
+}  // namespace laneway::kafka

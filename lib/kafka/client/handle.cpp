@@ -1,0 +1,182 @@
+#include "kafka/client/handle.h"
+
+#include <syslog.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "config/text.h"
+#include "kafka/access/tls_trouble.h"
+#include "kafka/client/client_support.h"
+#include "telemetry/log.h"
+
+namespace laneway::kafka {
+namespace {
+
+/// The library runs it by system(3) in the thread that keeps the membership, so a KDC that does not answer
+/// would cost the membership: kinit alone waits for half a minute.
+constexpr const char* kinit =
+    "timeout 10 kinit -R -t \"%{sasl.kerberos.keytab}\" -k \"%{sasl.kerberos.principal}\" || "
+    "timeout 10 kinit -t \"%{sasl.kerberos.keytab}\" -k \"%{sasl.kerberos.principal}\"";
+
+telemetry::Level level_of(int syslog_level) {
+  if (syslog_level <= LOG_ERR) return telemetry::Level::error;
+  if (syslog_level == LOG_WARNING) return telemetry::Level::warn;
+  return syslog_level < LOG_DEBUG ? telemetry::Level::info : telemetry::Level::debug;
+}
+
+/// In lower case, the default included; empty without a login.
+std::string mechanism_of(const ClientSettings& settings) {
+  const auto value = [&](const char* key) { return config::lower(setting_of(settings, key)); };
+  if (!value("security.protocol").starts_with("sasl_")) return {};
+  const auto named = value("sasl.mechanism") + value("sasl.mechanisms");
+  return named.empty() ? "gssapi" : named;
+}
+
+}  // namespace
+
+void pass_on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
+  // What is wrong with a certificate is part of the error that follows.
+  if (std::strcmp(facility, "SSLCERTVRFY") == 0) level = LOG_DEBUG;
+  telemetry::log(level_of(level), explained(text), {{"source", "librdkafka"}, {"facility", facility}});
+}
+
+Result<ConfPtr> make_conf(const ClientSettings& settings) {
+  if (auto refused = unsupported(settings, linked_client())) return *refused;
+  ConfPtr conf(rd_kafka_conf_new());
+  char reason[512];
+  for (const auto& [key, setting] : settings) {
+    if (rd_kafka_conf_set(conf.get(), key.c_str(), setting.value.c_str(), reason, sizeof reason) !=
+        RD_KAFKA_CONF_OK)
+      return Error{
+          ErrorKind::configuration,
+          setting.origin + ": kafka." + key + ": " + (setting.secret ? "the value is not accepted" : reason),
+          std::string("this is librdkafka ") + rd_kafka_version_str()};
+  }
+  if (mechanism_of(settings) == "gssapi") set_own(conf.get(), "sasl.kerberos.kinit.cmd", kinit);
+  rd_kafka_conf_set_log_cb(conf.get(), pass_on_log);
+  note_certificates(conf.get());
+  return conf;
+}
+
+void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value) {
+  char reason[512];
+  if (rd_kafka_conf_set(conf, key, value.c_str(), reason, sizeof reason) != RD_KAFKA_CONF_OK)
+    telemetry::error("client setting refused", {{"key", key}, {"value", value}, {"error", reason}});
+}
+
+Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf) {
+  char reason[512];
+  rd_kafka_t* handle = rd_kafka_new(type, conf.get(), reason, sizeof reason);
+  if (handle == nullptr)
+    return Error{ErrorKind::configuration, std::string("the Kafka client refuses its settings: ") + reason,
+                 ""};
+  (void)conf.release();  // the handle owns it now
+  return HandlePtr(handle);
+}
+
+bool makes_no_contact(const ClientSettings& settings) {
+  const auto mechanism = mechanism_of(settings);
+  if (mechanism == "gssapi") return false;
+  return mechanism != "oauthbearer" ||
+         config::lower(setting_of(settings, "sasl.oauthbearer.method")) != "oidc";
+}
+
+ListPtr to_list(const std::vector<TopicPartition>& partitions) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+  for (const auto& p : partitions)
+    rd_kafka_topic_partition_list_add(list.get(), p.topic.c_str(), p.partition);
+  return list;
+}
+
+ListPtr to_list(const std::vector<CommittedOffset>& offsets) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
+  for (const auto& o : offsets) {
+    auto* e = rd_kafka_topic_partition_list_add(list.get(), o.partition.topic.c_str(), o.partition.partition);
+    e->offset = o.offset;
+    if (o.metadata.empty()) continue;
+    e->metadata = std::malloc(o.metadata.size());  // the list frees it
+    std::memcpy(e->metadata, o.metadata.data(), o.metadata.size());
+    e->metadata_size = o.metadata.size();
+  }
+  return list;
+}
+
+std::vector<TopicPartition> from_list(const rd_kafka_topic_partition_list_t& list) {
+  std::vector<TopicPartition> partitions;
+  partitions.reserve(static_cast<std::size_t>(list.cnt));
+  for (int i = 0; i < list.cnt; ++i) partitions.push_back({list.elems[i].topic, list.elems[i].partition});
+  return partitions;
+}
+
+std::vector<CommittedOffset> committed_offsets(const rd_kafka_topic_partition_list_t& list) {
+  std::vector<CommittedOffset> offsets;
+  for (int i = 0; i < list.cnt; ++i) {
+    const auto& e = list.elems[i];
+    const auto* metadata = static_cast<const char*>(e.metadata);
+    offsets.push_back({{e.topic, e.partition},
+                       e.offset < 0 ? no_offset : e.offset,
+                       metadata == nullptr ? std::string() : std::string(metadata, e.metadata_size)});
+  }
+  return offsets;
+}
+
+int to_ms(Duration duration) {
+  const auto ms = duration_cast<milliseconds>(duration).count();
+  return static_cast<int>(std::clamp<decltype(ms)>(ms, 0, std::numeric_limits<int>::max()));
+}
+
+const char* missing_right(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return "the user needs Read on the topic";
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return "the user needs Read on the group";
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+      return "check kafka.sasl.mechanism, sasl.username and sasl.password";
+    default:
+      return nullptr;
+  }
+}
+
+std::string error_text(rd_kafka_resp_err_t code, const char* words) {
+  const char* right = missing_right(code);
+  const std::string text = words == nullptr ? rd_kafka_err2str(code) : explained(words);
+  const bool says_what_to_do = words != nullptr && text != words;
+  return right == nullptr || says_what_to_do ? text : text + " (" + right + ")";
+}
+
+Error group_denied(const std::string& group) {
+  return {ErrorKind::unavailable, "group " + group + ": access denied",
+          missing_right(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)};
+}
+
+std::string setting_of(const ClientSettings& settings, const std::string& key) {
+  const auto found = settings.find(key);
+  return found == settings.end() ? std::string() : found->second.value;
+}
+
+Error client_error(rd_kafka_resp_err_t code, const std::string& what) {
+  const bool late = code == RD_KAFKA_RESP_ERR__TIMED_OUT;
+  return {late ? ErrorKind::timeout : ErrorKind::unavailable, what + ": " + error_text(code), ""};
+}
+
+bool passes(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__WAIT_COORD:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace laneway::kafka

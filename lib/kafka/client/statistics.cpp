@@ -1,0 +1,89 @@
+#include "kafka/client/statistics.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace laneway::kafka {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Walks through the text once and keeps nothing else of it: with thousands of partitions it has megabytes.
+/// Values are known by the keys above them: brokers/NAME/state, topics/NAME/partitions/NUMBER/leader.
+class StatisticsReader final : public nlohmann::json_sax<Json> {
+ public:
+  bool start_object(std::size_t) override {
+    path_.emplace_back();
+    if (path_.size() == 2 && path_[0] == "brokers") statistics.connected = false;  // unless one is
+    if (in_partition()) partition_ = {};
+    return true;
+  }
+  bool key(string_t& name) override {
+    path_.back() = name;
+    return true;
+  }
+  bool end_object() override {
+    if (in_partition() && partition_.id >= 0) add_partition();
+    path_.pop_back();
+    return true;
+  }
+  bool number_integer(number_integer_t value) override {
+    if (!in_partition()) return true;
+    if (path_[4] == "partition") partition_.id = static_cast<std::int32_t>(value);
+    if (path_[4] == "leader") partition_.leader = static_cast<std::int32_t>(value);
+    return true;
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (in_partition() && path_[4] == "rxbytes") partition_.received = value;
+    return number_integer(static_cast<number_integer_t>(value));
+  }
+  bool string(string_t& value) override {
+    if (is_of_broker() && path_[2] == "state" && value == "UP") statistics.connected = true;
+    if (path_.size() == 2 && path_[0] == "cgrp" && path_[1] == "state" && value == "up")
+      statistics.connected = true;
+    return true;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+  Statistics statistics;
+
+ private:
+  /// The connection that is kept for a coordinator stays up where no broker can be asked which one it is.
+  bool is_of_broker() const {
+    return path_.size() == 3 && path_[0] == "brokers" && path_[1] != "GroupCoordinator";
+  }
+
+  struct Partition {
+    std::int32_t id = -1;
+    std::int32_t leader = -1;
+    std::uint64_t received = 0;
+  };
+
+  bool in_partition() const { return path_.size() == 5 && path_[0] == "topics" && path_[2] == "partitions"; }
+
+  void add_partition() {
+    const TopicPartition name{path_[1], partition_.id};
+    if (partition_.received > 0) statistics.fetched.emplace_back(name, partition_.received);
+    if (partition_.leader >= 0) statistics.leaders.emplace(name, partition_.leader);
+  }
+
+  std::vector<std::string> path_;  // of keys
+  Partition partition_;
+};
+
+}  // namespace
+
+Statistics read_statistics(std::string_view text) {
+  StatisticsReader reader;
+  if (!Json::sax_parse(text, &reader)) return {};
+  return std::move(reader.statistics);
+}
+
+}  // namespace laneway::kafka

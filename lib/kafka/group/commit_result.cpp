@@ -1,0 +1,33 @@
+#include "kafka/group/commit_result.h"
+
+#include "kafka/client/handle.h"
+#include "kafka/group/group_protocol.h"
+
+namespace laneway::kafka {
+namespace {
+
+bool asking_again_helps(rd_kafka_resp_err_t code, bool joining) {
+  const bool distributes = joining && code == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
+  return passes(code) || distributes || outdated_epoch(code);
+}
+
+}  // namespace
+
+CommitResult read_commit_result(rd_kafka_event_t& event, bool joining) {
+  CommitResult result;
+  result.request = reinterpret_cast<std::uintptr_t>(rd_kafka_event_opaque(&event));
+  const auto code = rd_kafka_event_error(&event);
+  const auto* list = rd_kafka_event_topic_partition_list(&event);
+  for (int i = 0; list != nullptr && i < list->cnt; ++i) {
+    const auto& e = list->elems[i];
+    const auto partition_code = code != RD_KAFKA_RESP_ERR_NO_ERROR ? code : e.err;
+    const bool good = partition_code == RD_KAFKA_RESP_ERR_NO_ERROR;
+    (good ? result.committed : result.failed).push_back({e.topic, e.partition});
+    if (!good && result.error.empty()) result.error = error_text(partition_code);
+    if (partition_code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) result.metadata_too_long = true;
+    if (asking_again_helps(partition_code, joining)) result.passing = true;
+  }
+  return result;
+}
+
+}  // namespace laneway::kafka

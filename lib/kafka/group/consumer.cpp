@@ -1,0 +1,387 @@
+#include "kafka/group/consumer.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+
+#include "base/mutex.h"
+#include "kafka/client/client_support.h"
+#include "kafka/client/handle.h"
+#include "kafka/client/statistics.h"
+#include "kafka/group/commit_result.h"
+#include "kafka/group/group_protocol.h"
+#include "kafka/group/inquiries.h"
+#include "kafka/group/join_watch.h"
+#include "telemetry/log.h"
+
+namespace laneway::kafka {
+namespace {
+
+void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key,
+                 const std::string& value) {
+  if (settings.find(key) == settings.end()) set_own(conf, key, value);
+}
+
+void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_kafka_conf_t* conf) {
+  set_own(conf, "enable.auto.commit", "false");
+  set_own(conf, "enable.auto.offset.store", "false");
+  // The end of a partition tells how far control records and compaction gaps reach.
+  set_own(conf, "enable.partition.eof", "true");
+  set_own(conf, "queued.min.messages", std::to_string(limits.queued_min_messages));
+  set_own(conf, "queued.max.messages.kbytes", std::to_string(limits.queued_max_kbytes));
+  set_own(conf, "fetch.message.max.bytes", std::to_string(limits.fetch_partition_bytes));
+  // The library raises fetch.max.bytes to message.max.bytes, which means nothing else to a consumer.
+  set_own(conf, "message.max.bytes",
+          std::to_string(std::min<std::uint64_t>(limits.fetch_total_bytes, 1000000)));
+  set_own(conf, "fetch.max.bytes", std::to_string(limits.fetch_total_bytes));
+  set_own(conf, "statistics.interval.ms", std::to_string(limits.statistics_ms));
+  set_default(settings, conf, "fetch.wait.max.ms", std::to_string(limits.fetch_wait_ms));
+  set_own(conf, "auto.offset.reset", "earliest");  // see consumer.h
+  set_default(settings, conf, "client.id", "laneway");
+  if (has_queue_backoff(linked_client())) set_default(settings, conf, "fetch.queue.backoff.ms", "2");
+}
+
+ListPtr one(const TopicPartition& partition, std::int64_t offset = RD_KAFKA_OFFSET_INVALID) {
+  ListPtr list(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_list_add(list.get(), partition.topic.c_str(), partition.partition)->offset =
+      offset;
+  return list;
+}
+
+/// What a call that answers for each partition says of the only one.
+Status only_result(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list, const char* what) {
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR && list.cnt == 1) code = list.elems[0].err;
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, what);
+  return {};
+}
+
+/// Where a group without a committed offset begins.
+std::int64_t first_offset(const ClientSettings& settings) {
+  const auto reset = setting_of(settings, "auto.offset.reset");
+  const bool end = reset == "latest" || reset == "largest" || reset == "end";
+  return end ? RD_KAFKA_OFFSET_END : RD_KAFKA_OFFSET_BEGINNING;
+}
+
+/// Errors of a partition; all others are events.
+void on_error(rd_kafka_t*, int code, const char* text, void*) {
+  if (!PartitionQueue::take_error(code, text))
+    telemetry::log(telemetry::Level::error, error_text(static_cast<rd_kafka_resp_err_t>(code), text),
+                   {{"source", "librdkafka"}});
+}
+
+bool of_connection(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__TRANSPORT ||
+         code == RD_KAFKA_RESP_ERR__RESOLVE || code == RD_KAFKA_RESP_ERR__AUTHENTICATION;
+}
+
+Status to_status(ErrorPtr error, const std::string& what) {
+  if (!error) return {};
+  return client_error(rd_kafka_error_code(error.get()), what);
+}
+
+}  // namespace
+
+class Consumer::Implementation {
+ public:
+  Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, const ClientSettings& settings,
+                 std::function<void()> signal)
+      : group(setting_of(settings, "group.id")),
+        brokers_distribute(kafka::brokers_distribute(settings)),
+        begins_at(first_offset(settings)),
+        asks_to_wake(!has_queue_backoff(linked_client())),
+        join_watch(std::move(w)),
+        handle(std::move(h)),
+        on_event(std::move(signal)),
+        events(rd_kafka_queue_get_consumer(handle.get())),
+        commits(rd_kafka_queue_new(handle.get())),
+        inquiries(
+            std::make_unique<Inquiries>(handle.get(), [this](Committed c) { answered(std::move(c)); })) {
+    rd_kafka_poll_set_consumer(handle.get());
+    for (auto* queue : {events.get(), commits.get()})
+      rd_kafka_queue_cb_event_enable(
+          queue, [](rd_kafka_t*, void* self) { static_cast<Implementation*>(self)->on_event(); }, this);
+  }
+
+  void answered(Committed committed) EXCLUDES(mutex) {
+    {
+      MutexLock lock(mutex);
+      answers.push_back(std::move(committed));
+    }
+    on_event();
+  }
+
+  std::int64_t start_at(std::int64_t offset) const;
+  std::optional<Event> translate(rd_kafka_event_t* event);
+  bool cooperative() const;
+  std::optional<Event> translate_rebalance(rd_kafka_event_t* event);
+  std::optional<Event> translate_error(rd_kafka_event_t* event);
+  void close_queues() {
+    inquiries.reset();
+    for (auto* queue : {&events, &commits, &closing}) {
+      if (*queue) rd_kafka_queue_cb_event_enable(queue->get(), nullptr, nullptr);
+      queue->reset();
+    }
+  }
+
+  const std::string group;
+  const bool brokers_distribute;                // the partitions (group_protocol.h)
+  const std::int64_t begins_at;                 // a partition without a committed offset
+  const bool asks_to_wake;                      // a broker's thread
+  const std::unique_ptr<JoinWatch> join_watch;  // the handle's threads use it
+  HandlePtr handle;
+  const std::function<void()> on_event;
+  QueuePtr events;
+  QueuePtr commits;
+  QueuePtr closing;  // where events come from once the close has begun
+  Mutex mutex;
+  std::deque<Committed> answers GUARDED_BY(mutex);
+  std::unique_ptr<Inquiries> inquiries;
+};
+
+bool Consumer::Implementation::cooperative() const {
+  const char* protocol = rd_kafka_rebalance_protocol(handle.get());
+  return protocol != nullptr && std::strcmp(protocol, "COOPERATIVE") == 0;
+}
+
+std::optional<Event> Consumer::Implementation::translate_rebalance(rd_kafka_event_t* event) {
+  const auto* list = rd_kafka_event_topic_partition_list(event);
+  auto partitions = list == nullptr ? std::vector<TopicPartition>{} : from_list(*list);
+  if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    join_watch->revocation_ends();
+    return Assigned{std::move(partitions)};
+  }
+  const bool lost = rd_kafka_assignment_lost(handle.get()) != 0;
+  if (!lost && cooperative()) join_watch->revocation_begins();
+  return Revoked{std::move(partitions), lost};
+}
+
+std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t* event) {
+  const auto code = rd_kafka_event_error(event);
+  const bool fatal = rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL;
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+    return ClientError{fatal, true, false, group_denied(group).text()};
+  // Not fatal with the bundled client, which asks again.
+  if (instance_held(code)) return ClientError{fatal, false, false, membership_error(code, "").text()};
+  return ClientError{fatal, false, of_connection(code), error_text(code, rd_kafka_event_error_string(event))};
+}
+
+std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event) {
+  switch (rd_kafka_event_type(event)) {
+    case RD_KAFKA_EVENT_REBALANCE:
+      return translate_rebalance(event);
+    case RD_KAFKA_EVENT_ERROR:
+      return translate_error(event);
+    case RD_KAFKA_EVENT_STATS: {
+      auto statistics = read_statistics(rd_kafka_event_stats(event));
+      if (inquiries) inquiries->set_leaders(statistics.leaders);
+      return statistics;
+    }
+    case RD_KAFKA_EVENT_OFFSET_COMMIT:
+      return read_commit_result(*event, join_watch->joining());
+    case RD_KAFKA_EVENT_FETCH:
+      // Skipping it would lose the record behind a later commit.
+      return ClientError{true, false, false,
+                         "a record came through the group's queue instead of its partition's"};
+    default:
+      return std::nullopt;
+  }
+}
+
+Consumer::Consumer(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+Consumer::~Consumer() { destroy(); }
+
+Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& settings, const FetchLimits& limits,
+                                                   std::function<void()> on_event) {
+  auto conf = make_conf(settings);
+  if (!conf) return conf.error();
+  set_own_keys(settings, limits, conf->get());
+  rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR |
+                                            RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_OFFSET_COMMIT);
+  auto join_watch = std::make_unique<JoinWatch>();
+  join_watch->attach(conf->get());
+  rd_kafka_conf_set_error_cb(conf->get(), on_error);
+  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!handle) return handle.error();
+  return std::unique_ptr<Consumer>(new Consumer(std::make_unique<Implementation>(
+      std::move(join_watch), std::move(handle).value(), settings, std::move(on_event))));
+}
+
+Status Consumer::subscribe(const std::vector<std::string>& topics) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
+  for (const auto& topic : topics) {
+    const bool whole = implementation_->brokers_distribute && topic.starts_with('^');
+    rd_kafka_topic_partition_list_add(list.get(), (whole ? whole_name_pattern(topic) : topic).c_str(),
+                                      RD_KAFKA_PARTITION_UA);
+  }
+  const auto code = rd_kafka_subscribe(implementation_->handle.get(), list.get());
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
+  return {};
+}
+
+std::optional<Event> Consumer::poll() {
+  {
+    MutexLock lock(implementation_->mutex);
+    if (!implementation_->answers.empty()) {
+      auto answer = std::move(implementation_->answers.front());
+      implementation_->answers.pop_front();
+      return answer;
+    }
+  }
+  for (auto* queue :
+       {implementation_->closing.get(), implementation_->events.get(), implementation_->commits.get()}) {
+    if (queue == nullptr) continue;
+    while (EventPtr event{rd_kafka_queue_poll(queue, 0)})
+      if (auto translated = implementation_->translate(event.get())) return translated;
+  }
+  return std::nullopt;
+}
+
+bool Consumer::cooperative() const { return implementation_->cooperative(); }
+
+bool Consumer::joining() const { return implementation_->join_watch->joining(); }
+bool Consumer::join_under_way() const { return implementation_->join_watch->under_way(); }
+bool Consumer::must_be_renewed() const { return implementation_->join_watch->overtaken(); }
+
+bool Consumer::assignment_lost() const {
+  return rd_kafka_assignment_lost(implementation_->handle.get()) != 0;
+}
+
+std::optional<Error> Consumer::fatal_error() const {
+  char text[512];
+  const auto code = rd_kafka_fatal_error(implementation_->handle.get(), text, sizeof text);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return group_denied(implementation_->group);
+  return membership_error(code, text);
+}
+
+std::unique_ptr<PartitionQueue> Consumer::open_queue(const TopicPartition& partition,
+                                                     std::function<void()> on_ready) {
+  auto* queue = rd_kafka_queue_get_partition(implementation_->handle.get(), partition.topic.c_str(),
+                                             partition.partition);
+  return std::make_unique<PartitionQueue>(queue, std::move(on_ready));
+}
+
+std::int64_t Consumer::Implementation::start_at(std::int64_t offset) const {
+  if (offset == unread_offset)
+    return RD_KAFKA_OFFSET_INVALID;  // which the client turns into the committed one
+  return offset == no_offset ? begins_at : offset;
+}
+
+Status Consumer::assign(const std::vector<CommittedOffset>& from) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(from.size())));
+  for (const auto& start : from)
+    rd_kafka_topic_partition_list_add(list.get(), start.partition.topic.c_str(), start.partition.partition)
+        ->offset = implementation_->start_at(start.offset);
+  auto* handle = implementation_->handle.get();
+  if (cooperative()) {
+    if (!implementation_->brokers_distribute) implementation_->join_watch->assigned();
+    return to_status(ErrorPtr(rd_kafka_incremental_assign(handle, list.get())), "assigning");
+  }
+  const auto code = rd_kafka_assign(handle, list.get());
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "assigning");
+  return {};
+}
+
+Status Consumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
+  auto* handle = implementation_->handle.get();
+  if (!implementation_->brokers_distribute) implementation_->join_watch->revoked();
+  if (cooperative() && !all)
+    return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle, to_list(partitions).get())),
+                     "giving back");
+  const auto code = rd_kafka_assign(handle, nullptr);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving back");
+  return {};
+}
+
+void Consumer::request_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
+                                 Duration timeout) {
+  implementation_->inquiries->ask_committed(request, std::move(partitions), timeout);
+}
+
+GroupMember Consumer::group_member() const {
+  return {rd_kafka_consumer_group_metadata(implementation_->handle.get()),
+          [](rd_kafka_consumer_group_metadata_t* member) {
+            if (member != nullptr) rd_kafka_consumer_group_metadata_destroy(member);
+          }};
+}
+
+std::optional<std::vector<TopicPartition>> Consumer::assignment() const {
+  rd_kafka_topic_partition_list_t* list = nullptr;
+  if (rd_kafka_assignment(implementation_->handle.get(), &list) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return std::nullopt;
+  return from_list(*ListPtr(list));
+}
+
+Status Consumer::commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) {
+  const ListPtr list = to_list(offsets);
+  // The number comes back as the event's opaque pointer, which nobody follows.
+  const auto code =
+      rd_kafka_commit_queue(implementation_->handle.get(), list.get(), implementation_->commits.get(),
+                            nullptr, reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");
+  return {};
+}
+
+Status Consumer::pause(const TopicPartition& partition) {
+  const ListPtr list = one(partition);
+  return only_result(rd_kafka_pause_partitions(implementation_->handle.get(), list.get()), *list, "pausing");
+}
+
+Status Consumer::resume(const TopicPartition& partition, std::int64_t offset) {
+  const ListPtr list = one(partition);
+  auto status =
+      only_result(rd_kafka_resume_partitions(implementation_->handle.get(), list.get()), *list, "resuming");
+  if (!status || offset < 0) return status;
+  return seek(partition, offset);
+}
+
+Status Consumer::seek(const TopicPartition& partition, std::int64_t offset) {
+  const ListPtr list = one(partition, offset);
+  return to_status(ErrorPtr(rd_kafka_seek_partitions(implementation_->handle.get(), list.get(), 0)),
+                   "seeking");
+}
+
+void Consumer::wake_leader(const TopicPartition& partition) {
+  if (implementation_->asks_to_wake) implementation_->inquiries->ask_log(partition, false);
+}
+
+LogBounds Consumer::fetched_bounds(const TopicPartition& partition) const {
+  LogBounds bounds;
+  const auto code = rd_kafka_get_watermark_offsets(implementation_->handle.get(), partition.topic.c_str(),
+                                                   partition.partition, &bounds.start, &bounds.end);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return {std::max(bounds.start, no_offset), std::max(bounds.end, no_offset)};
+}
+
+void Consumer::ask_log(const TopicPartition& partition, bool find_leader) {
+  implementation_->inquiries->ask_log(partition, find_leader);
+}
+
+LogAnswer Consumer::log_answer(const TopicPartition& partition) const {
+  return implementation_->inquiries->log_answer(partition);
+}
+
+Status Consumer::begin_close() {
+  implementation_->inquiries->stop();  // so that what is under way is over when the group has been left
+  implementation_->closing.reset(rd_kafka_queue_new(implementation_->handle.get()));
+  rd_kafka_queue_cb_event_enable(
+      implementation_->closing.get(),
+      [](rd_kafka_t*, void* self) { static_cast<Implementation*>(self)->on_event(); }, implementation_.get());
+  return to_status(
+      ErrorPtr(rd_kafka_consumer_close_queue(implementation_->handle.get(), implementation_->closing.get())),
+      "leaving the group");
+}
+
+bool Consumer::closed() const { return rd_kafka_consumer_closed(implementation_->handle.get()) != 0; }
+
+void Consumer::destroy() {
+  if (!implementation_) return;
+  implementation_->close_queues();
+  implementation_->handle.reset();
+  implementation_.reset();
+}
+
+}  // namespace laneway::kafka

@@ -1,0 +1,59 @@
+#include "kafka/group/group_protocol.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include "config/text.h"
+#include "kafka/client/handle.h"
+
+namespace laneway::kafka {
+namespace {
+
+// Of the protocol; librdkafka 2.0.2 has no names for them.
+constexpr int unreleased_instance_id = 111;
+constexpr int unsupported_assignor = 112;
+constexpr int stale_member_epoch = 113;
+constexpr int invalid_regular_expression = 128;
+
+Error cannot_join(const std::string& what, const std::string& hint) {
+  return {ErrorKind::configuration, "the brokers refuse group.protocol: consumer: " + what, hint};
+}
+
+}  // namespace
+
+bool brokers_distribute(const ClientSettings& settings) {
+  return config::lower(setting_of(settings, "group.protocol")) == "consumer";
+}
+
+std::string whole_name_pattern(const std::string& pattern) { return "^.*(" + pattern + ").*"; }
+
+bool outdated_epoch(int code) { return code == stale_member_epoch; }
+
+bool instance_held(int code) { return code == unreleased_instance_id; }
+
+Error membership_error(int code, const std::string& words) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+      return cannot_join(
+          "they do not have it, or have it switched off",
+          "Kafka 4.0 or newer with the feature group.version at 1 (kafka-features.sh describe), or "
+          "kafka.group.protocol: classic");
+    case unsupported_assignor:
+      return cannot_join("they do not have the assignor that kafka.group.remote.assignor names",
+                         "one of the brokers' group.consumer.assignors, such as uniform or range");
+    case invalid_regular_expression:
+      return cannot_join("they cannot read the pattern in topics",
+                         "the syntax of RE2, such as ^orders-[0-9]+$");
+    case RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND:
+      return cannot_join(
+          "the group has members with group.protocol: classic, and may not change while they run",
+          "group.consumer.migration.policy: bidirectional on the brokers, or stop these members");
+    case unreleased_instance_id:
+      return {ErrorKind::unavailable, "another member still has this group.instance.id",
+              "it is free when that member leaves or its session ends; two processes need two names"};
+    default:
+      return {ErrorKind::fatal, "the Kafka client cannot go on: " + words, ""};
+  }
+}
+
+}  // namespace laneway::kafka

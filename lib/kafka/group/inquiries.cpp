@@ -1,0 +1,266 @@
+#include "kafka/group/inquiries.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "kafka/client/handle.h"
+
+namespace laneway::kafka {
+namespace {
+
+constexpr Duration one_request = milliseconds(500);
+/// Each request for the same waits twice as long as the one before, up to what a stop has time for: an answer
+/// that comes after its request was given up is lost, so a coordinator that always takes longer would never
+/// be heard.
+constexpr Duration longest_request = milliseconds(1500);
+/// For each partition whose committed offset is asked for: the client and the coordinator need longer for an
+/// answer about thousands, and requests that are given up keep both busy.
+constexpr Duration one_partition = milliseconds(1);
+/// A leader that was silent is not asked for so long.
+constexpr Duration silence = seconds(2);
+/// Who leads the partitions of a topic is not asked more often.
+constexpr Duration search_interval = seconds(1);
+constexpr std::int32_t no_leader = -1;
+/// The client goes through all of them for each of them.
+constexpr std::size_t most_together = 500;
+
+/// Also that of a single partition: the offset of one whose transaction is under way is not known yet, and
+/// must not be taken for none.
+rd_kafka_resp_err_t error_of(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list) {
+  for (int i = 0; code == RD_KAFKA_RESP_ERR_NO_ERROR && i < list.cnt; ++i) code = list.elems[i].err;
+  return code;
+}
+
+struct TopicDeleter {
+  void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
+};
+
+/// The client takes over what the answer says about leaders. The client chooses which broker it asks.
+rd_kafka_resp_err_t ask_leaders(rd_kafka_t* handle, const std::string& name, MetadataPtr& metadata) {
+  const std::unique_ptr<rd_kafka_topic_t, TopicDeleter> topic(
+      rd_kafka_topic_new(handle, name.c_str(), nullptr));
+  if (!topic) return rd_kafka_last_error();
+  const rd_kafka_metadata_t* answer = nullptr;
+  const auto code = rd_kafka_metadata(handle, 0, topic.get(), &answer, to_ms(one_request));
+  metadata.reset(answer);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return code;
+  return metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+/// `which`: RD_KAFKA_OFFSET_BEGINNING or _END. rd_kafka_query_watermark_offsets would not do: before 2.3.0 it
+/// waits for a leader that is silent as long as a connection may be (socket.timeout.ms, a minute).
+rd_kafka_resp_err_t ask_bounds(rd_kafka_t* handle, rd_kafka_topic_partition_list_t& list, std::int64_t which,
+                               Duration slice) {
+  for (int i = 0; i < list.cnt; ++i) list.elems[i].offset = which;
+  return rd_kafka_offsets_for_times(handle, &list, to_ms(slice));
+}
+
+rd_kafka_resp_err_t error_of(const rd_kafka_topic_partition_t& bound) {
+  if (bound.err != RD_KAFKA_RESP_ERR_NO_ERROR) return bound.err;
+  return bound.offset < 0 ? RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE : RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+bool is_silence(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR__TRANSPORT ||
+         code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+}
+
+}  // namespace
+
+Inquiries::Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer)
+    : handle_(handle), on_answer_(std::move(on_answer)), thread_([this] { run(); }) {}
+
+Inquiries::~Inquiries() {
+  stop();
+  thread_.join();
+}
+
+void Inquiries::stop() {
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Inquiries::stopping() {
+  MutexLock lock(mutex_);
+  return stop_;
+}
+
+void Inquiries::ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
+                              Duration timeout) {
+  {
+    MutexLock lock(mutex_);
+    questions_.push_back({request, std::move(partitions), SteadyClock::now() + timeout});
+  }
+  changed_.notify_all();
+}
+
+void Inquiries::ask_log(const TopicPartition& partition, bool find_leader) {
+  {
+    MutexLock lock(mutex_);
+    const auto [question, is_new] = asked_.emplace(partition, Manner{find_leader, most_together});
+    auto& manner = question->second;
+    manner.find_leader = manner.find_leader || find_leader;
+    if (!is_new) return;
+    log_questions_.push_back(partition);
+  }
+  changed_.notify_all();
+}
+
+void Inquiries::set_leaders(std::map<TopicPartition, std::int32_t> leaders) {
+  MutexLock lock(mutex_);
+  leaders_ = std::move(leaders);
+}
+
+std::int32_t Inquiries::leader_of(const TopicPartition& partition) const {
+  const auto found = leaders_.find(partition);
+  return found == leaders_.end() ? no_leader : found->second;
+}
+
+bool Inquiries::alike(const TopicPartition& partition, std::int32_t leader, const Manner& manner) const {
+  const auto& other = asked_.at(partition);
+  return !other.find_leader && other.together == manner.together && leader_of(partition) == leader;
+}
+
+/// The first one, with those of the same leader as far as the leader is known.
+Inquiries::LogQuestion Inquiries::next_log_question() {
+  const auto first = asked_.extract(log_questions_.front());
+  log_questions_.pop_front();
+  LogQuestion question{{first.key()}, leader_of(first.key()), first.mapped()};
+  const auto& manner = question.manner;
+  if (manner.find_leader || question.leader == no_leader) return question;
+  std::deque<TopicPartition> others;
+  for (auto& partition : log_questions_) {
+    if (question.partitions.size() < manner.together && alike(partition, question.leader, manner)) {
+      asked_.erase(partition);
+      question.partitions.push_back(std::move(partition));
+    } else {
+      others.push_back(std::move(partition));
+    }
+  }
+  log_questions_ = std::move(others);
+  return question;
+}
+
+void Inquiries::run() {
+  for (;;) {
+    std::optional<Question> question;
+    std::optional<LogQuestion> log_question;
+    {
+      MutexLock lock(mutex_);
+      while (!stop_ && questions_.empty() && log_questions_.empty()) changed_.wait(mutex_);
+      if (stop_) return;
+      if (!questions_.empty()) {
+        question = std::move(questions_.front());
+        questions_.pop_front();
+      } else {
+        log_question = next_log_question();
+      }
+    }
+    if (question) on_answer_(answer(*question));
+    if (log_question) answer(*log_question);
+  }
+}
+
+void Inquiries::answer(const LogQuestion& question) {
+  if (!question.manner.find_leader) return ask_leader(question);
+  const auto error = find_leaders(question.partitions.front().topic);
+  if (!error.empty()) return note_error(question, error);
+  ask_again(question, {false, most_together});
+}
+
+/// Behind all that wait.
+void Inquiries::ask_again(const LogQuestion& question, const Manner& manner) {
+  MutexLock lock(mutex_);
+  for (const auto& partition : question.partitions)
+    if (asked_.emplace(partition, manner).second) log_questions_.push_back(partition);
+}
+
+void Inquiries::note(const TopicPartition& partition, LogBounds bounds, std::string error) {
+  auto& answer = log_answers_[partition];
+  ++answer.number;
+  if (error.empty()) answer.bounds = bounds;
+  answer.error = std::move(error);
+}
+
+void Inquiries::note_error(const LogQuestion& question, const std::string& error) {
+  MutexLock lock(mutex_);
+  for (const auto& partition : question.partitions) note(partition, {}, error);
+}
+
+/// Empty: it may be asked.
+std::string Inquiries::silence_of(std::int32_t leader) {
+  const auto silent = silent_until_.find(leader);
+  if (silent == silent_until_.end()) return {};
+  if (SteadyClock::now() < silent->second) return "broker " + std::to_string(leader) + " does not answer";
+  silent_until_.erase(silent);
+  return {};
+}
+
+/// A leader that refuses the whole question because of one of the partitions is asked about half of them.
+void Inquiries::ask_leader(const LogQuestion& question) {
+  if (const auto silent = silence_of(question.leader); !silent.empty()) return note_error(question, silent);
+  const auto deadline = Deadline::in(longest_request);
+  const ListPtr ends = to_list(question.partitions);
+  const ListPtr starts = to_list(question.partitions);
+  auto code = ask_bounds(handle_, *ends, RD_KAFKA_OFFSET_END, deadline.left());
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+    code = ask_bounds(handle_, *starts, RD_KAFKA_OFFSET_BEGINNING, deadline.left());
+  if (is_silence(code)) {
+    if (question.leader != no_leader) silent_until_[question.leader] = SteadyClock::now() + silence;
+  } else if (code != RD_KAFKA_RESP_ERR_NO_ERROR && question.partitions.size() > 1) {
+    return ask_again(question, {false, question.partitions.size() / 2});
+  }
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return note_error(question, error_text(code));
+  MutexLock lock(mutex_);
+  for (std::size_t i = 0; i < question.partitions.size(); ++i) {
+    auto refused = error_of(ends->elems[i]);
+    if (refused == RD_KAFKA_RESP_ERR_NO_ERROR) refused = error_of(starts->elems[i]);
+    note(question.partitions[i], {starts->elems[i].offset, ends->elems[i].offset},
+         refused == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : error_text(refused));
+  }
+}
+
+/// As some broker says now.
+std::string Inquiries::find_leaders(const std::string& topic) {
+  auto& last = searches_[topic];
+  const auto now = SteadyClock::now();
+  if (last.at != TimePoint{} && now < last.at + search_interval) return last.error;
+  MetadataPtr metadata;
+  const auto code = ask_leaders(handle_, topic, metadata);
+  last = {now, code == RD_KAFKA_RESP_ERR_NO_ERROR ? std::string() : error_text(code)};
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return last.error;
+  MutexLock lock(mutex_);
+  const auto& found = metadata->topics[0];
+  for (int i = 0; i < found.partition_cnt; ++i)
+    leaders_[{topic, found.partitions[i].id}] = found.partitions[i].leader;
+  return {};
+}
+
+LogAnswer Inquiries::log_answer(const TopicPartition& partition) {
+  MutexLock lock(mutex_);
+  const auto found = log_answers_.find(partition);
+  return found == log_answers_.end() ? LogAnswer{} : found->second;
+}
+
+Committed Inquiries::answer(const Question& question) {
+  const ListPtr list = to_list(question.partitions);
+  const Duration longest = longest_request + question.partitions.size() * one_partition;
+  for (Duration share = longest / 3;; share = std::min(2 * share, longest)) {
+    const auto answer = rd_kafka_committed(handle_, list.get(), to_ms(share));
+    const auto code = error_of(answer, *list);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {question.request, committed_offsets(*list), {}, true};
+    if (stopping() || SteadyClock::now() >= question.until)
+      return {question.request, {}, error_text(code), answer == RD_KAFKA_RESP_ERR_NO_ERROR};
+    if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) {  // an answer that came at once: do not spin
+      MutexLock lock(mutex_);
+      changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
+    }
+  }
+}
+
+}  // namespace laneway::kafka

@@ -1,0 +1,95 @@
+// The thread on which a Consumer makes the requests that the client library offers only in blocking form.
+// Private to this folder.
+//
+// Questions to the same leader are asked together: an idle leader answers late, because a fetch that waits
+// for records goes first. A leader that does not answer keeps nobody else waiting for long: a question takes
+// a slice of time at most, and once a leader was silent, questions to the same leader are answered with that
+// at once for a while. So the others wait for one slice now and then, however many partitions a silent leader
+// has.
+//
+// Threads: everything else comes from the consumer loop; answers are handed to `on_answer` on the thread of
+// this class. The destructor, which joins, waits for one slice at most (1.5 s, and while committed offsets
+// are asked for 1 ms more for each of these partitions). Bounded: at most one question and one answer per
+// partition, and the committed requests of rebalances under way are waiting.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "kafka/group/consumer.h"
+
+namespace laneway::kafka {
+
+class Inquiries {
+ public:
+  Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer);
+  ~Inquiries();
+
+  void ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout)
+      EXCLUDES(mutex_);
+  /// A request to the partition's leader: that wakes the client's thread for it, and asks for the log's
+  /// bounds. `find_leader`: some broker is asked first who leads the partition now, because the leader that
+  /// the client knows may have been replaced without knowing.
+  void ask_log(const TopicPartition& partition, bool find_leader) EXCLUDES(mutex_);
+  LogAnswer log_answer(const TopicPartition& partition) EXCLUDES(mutex_);
+  /// Whom the client asks about a partition: the number of a broker.
+  void set_leaders(std::map<TopicPartition, std::int32_t> leaders) EXCLUDES(mutex_);
+  /// Cancels what is waiting; the thread ends after the slice under way.
+  void stop() EXCLUDES(mutex_);
+
+ private:
+  struct Question {
+    std::uint64_t request;
+    std::vector<TopicPartition> partitions;
+    TimePoint until;
+  };
+  struct Manner {
+    bool find_leader;
+    std::size_t together;  ///< Partitions of one leader that are asked about at once, at most.
+  };
+  struct LogQuestion {
+    std::vector<TopicPartition> partitions;
+    std::int32_t leader;
+    Manner manner;
+  };
+  void run() EXCLUDES(mutex_);
+  Committed answer(const Question& question) EXCLUDES(mutex_);
+  LogQuestion next_log_question() REQUIRES(mutex_);
+  bool alike(const TopicPartition& partition, std::int32_t leader, const Manner& manner) const
+      REQUIRES(mutex_);
+  void answer(const LogQuestion& question) EXCLUDES(mutex_);
+  void ask_again(const LogQuestion& question, const Manner& manner) EXCLUDES(mutex_);
+  void ask_leader(const LogQuestion& question) EXCLUDES(mutex_);
+  std::string silence_of(std::int32_t leader);
+  void note(const TopicPartition& partition, LogBounds bounds, std::string error) REQUIRES(mutex_);
+  void note_error(const LogQuestion& question, const std::string& error) EXCLUDES(mutex_);
+  std::string find_leaders(const std::string& topic) EXCLUDES(mutex_);
+  std::int32_t leader_of(const TopicPartition& partition) const REQUIRES(mutex_);
+  bool stopping() EXCLUDES(mutex_);
+
+  rd_kafka_s* const handle_;
+  const std::function<void(Committed)> on_answer_;
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<Question> questions_ GUARDED_BY(mutex_);
+  std::deque<TopicPartition> log_questions_ GUARDED_BY(mutex_);
+  std::map<TopicPartition, Manner> asked_ GUARDED_BY(mutex_);  // those of log_questions_
+  std::map<TopicPartition, std::int32_t> leaders_ GUARDED_BY(mutex_);
+  std::map<TopicPartition, LogAnswer> log_answers_ GUARDED_BY(mutex_);
+  bool stop_ GUARDED_BY(mutex_) = false;
+  // Of the thread of this class
+  struct Search {
+    TimePoint at;
+    std::string error;
+  };
+  std::map<std::string, Search> searches_;          // the last one for the leaders of a topic
+  std::map<std::int32_t, TimePoint> silent_until_;  // leaders
+  std::thread thread_;
+};
+
+}  // namespace laneway::kafka

@@ -1,0 +1,356 @@
+#include "kafka/produce/producer.h"
+
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "base/mutex.h"
+#include "config/client/client_keys.h"
+#include "kafka/access/tls_trouble.h"
+#include "kafka/client/handle.h"
+#include "kafka/produce/delivery_error.h"
+#include "telemetry/log.h"
+
+namespace laneway::kafka {
+namespace {
+
+constexpr Duration end_patience = seconds(10);
+constexpr int turn_ms = 100;
+constexpr Duration between_clients = seconds(1);
+/// Beyond the time that a request may take.
+constexpr Duration call_slack = seconds(10);
+
+struct HeadersDeleter {
+  void operator()(rd_kafka_headers_t* headers) const { rd_kafka_headers_destroy(headers); }
+};
+using HeadersPtr = std::unique_ptr<rd_kafka_headers_t, HeadersDeleter>;
+
+/// Null for nothing only: an empty view of nowhere is empty bytes.
+void* address(std::optional<std::string_view> bytes) {
+  if (!bytes) return nullptr;
+  return const_cast<char*>(bytes->data() == nullptr ? "" : bytes->data());
+}
+
+HeadersPtr headers_of(std::span<const Header> headers) {
+  if (headers.empty()) return nullptr;
+  HeadersPtr list(rd_kafka_headers_new(headers.size()));
+  for (const Header& header : headers)
+    rd_kafka_header_add(list.get(), header.name.data(), static_cast<ssize_t>(header.name.size()),
+                        address(header.value), static_cast<ssize_t>(header.value ? header.value->size() : 0));
+  return list;
+}
+
+using Fields = std::array<rd_kafka_vu_t, 8>;
+
+/// The last field, headers, is left out when there are none.
+Fields fields_of(const Outgoing& record, rd_kafka_headers_t* headers, DeliverySink* sink) {
+  Fields fields{};
+  fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
+  fields[0].u.cstr = record.topic.c_str();
+  fields[1].vtype = RD_KAFKA_VTYPE_PARTITION;
+  fields[1].u.i32 = record.partition;
+  fields[2].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+  fields[2].u.i = RD_KAFKA_MSG_F_COPY;
+  fields[3].vtype = RD_KAFKA_VTYPE_KEY;
+  fields[3].u.mem = {address(record.key), record.key ? record.key->size() : 0};
+  fields[4].vtype = RD_KAFKA_VTYPE_VALUE;
+  fields[4].u.mem = {address(record.value), record.value ? record.value->size() : 0};
+  fields[5].vtype = RD_KAFKA_VTYPE_TIMESTAMP;
+  fields[5].u.i64 = record.timestamp;
+  fields[6].vtype = RD_KAFKA_VTYPE_OPAQUE;
+  fields[6].u.ptr = sink;
+  fields[7].vtype = RD_KAFKA_VTYPE_HEADERS;
+  fields[7].u.headers = headers;
+  return fields;
+}
+
+void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key, const char* value) {
+  if (!settings.contains(key)) set_own(conf, key, value);
+}
+
+Result<HandlePtr> make_producer(const ProducerSettings& settings, RequestWatch* requests) {
+  auto made = make_conf(settings.client);
+  if (!made) return made.error();
+  auto* conf = made->get();
+  if (requests != nullptr) requests->install(conf);
+  set_own(conf, "enable.idempotence", "true");
+  set_own(conf, "acks", "all");
+  set_own(conf, "delivery.timeout.ms", std::to_string(to_ms(settings.delivery_timeout)));
+  set_default(settings.client, conf, "partitioner", "murmur2_random");
+  // A broker that knows nothing of this producer yet takes any first sequence number. So where one request is
+  // refused (too few in-sync replicas) and the one behind it is taken (they are back), the client believes
+  // that both are written, and the first is lost. Not if the next is sent after the answer. (Seen with 2.0.2
+  // and with 2.15.1.)
+  set_own(conf, "max.in.flight", "1");
+  if (!settings.transactional_id.empty()) {
+    set_own(conf, "transactional.id", settings.transactional_id);
+    const auto open_for = std::max(settings.transaction_timeout, settings.delivery_timeout);
+    set_own(conf, "transaction.timeout.ms", std::to_string(to_ms(open_for)));
+  }
+  rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
+  return make_handle(RD_KAFKA_PRODUCER, std::move(made).value());
+}
+
+}  // namespace
+
+ClientSettings producer_client(const ClientSettings& consumer, const ClientSettings& overrides) {
+  return config::client_of_producer(consumer, overrides);
+}
+
+Status check_producer(ProducerSettings settings) {
+  settings.transactional_id.clear();
+  settings.client.erase("bootstrap.servers");
+  if (!makes_no_contact(settings.client)) {
+    const auto conf = make_conf(settings.client);
+    return conf ? Status() : conf.error();
+  }
+  const auto handle = make_producer(settings, nullptr);
+  return handle ? Status() : handle.error();
+}
+
+class Producer::Implementation {
+ public:
+  Implementation(ProducerSettings settings, std::unique_ptr<RequestWatch> requests, HandlePtr client)
+      : settings_(std::move(settings)),
+        requests_(std::move(requests)),
+        handle_(std::move(client)),
+        queue_(rd_kafka_queue_get_main(handle_.get())),
+        transaction_(settings_.transactional_id.empty() ? nullptr : make_transaction()),
+        thread_([this] { run(); }) {}
+  ~Implementation() { stop(); }
+
+  SendResult send(const Outgoing& record, DeliverySink* sink) EXCLUDES(mutex_);
+  bool flush(Deadline deadline) EXCLUDES(mutex_);
+  void stop() EXCLUDES(mutex_);
+  void wake() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    rd_kafka_queue_yield(queue_.get());
+  }
+  Transaction* transaction() { return transaction_.get(); }
+
+  std::atomic<std::uint64_t> acknowledged{0};
+  std::atomic<std::uint64_t> failed{0};
+  Renewals renewals;
+
+ private:
+  std::unique_ptr<Transaction> make_transaction();
+  void run();
+  void serve(rd_kafka_event_t* event);
+  void serve_deliveries(rd_kafka_event_t* event);
+  SendResult send_now(const Outgoing& record, DeliverySink* sink);
+  Delivery failure_of(const rd_kafka_message_t& message, bool alone) const;
+  bool notice_fatal();
+  bool may_renew();
+  void renew();
+  void keep_client(int users) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    users_ += users;
+  }
+
+  /// The Implementation whose thread this is.
+  static thread_local const Implementation* here;
+
+  const ProducerSettings settings_;
+  const std::unique_ptr<RequestWatch> requests_;
+  // Only the thread changes these two, under the mutex, while nobody keeps the client. It reads them without;
+  // others read them under the mutex, or while they keep the client.
+  HandlePtr handle_;
+  QueuePtr queue_;
+  Mutex mutex_;
+  int users_ GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> client_failed_{false};
+  std::atomic<bool> renewal_asked_{false};  // by the transaction, which does not use the client from then on
+  std::atomic<Renewal> why_asked_{Renewal::aborted};
+  TimePoint next_client_{};  // of the thread
+  std::string trouble_;      // of the thread: the client's last error since a record was acknowledged
+  const std::unique_ptr<Transaction> transaction_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;  // the last: it uses all of the above
+};
+
+thread_local const Producer::Implementation* Producer::Implementation::here = nullptr;
+
+std::unique_ptr<Transaction> Producer::Implementation::make_transaction() {
+  const auto renew = [this](Renewal why) {
+    why_asked_.store(why);
+    renewal_asked_.store(true);
+    wake();
+  };
+  return std::make_unique<Transaction>(
+      handle_.get(), *requests_, [this] { wake(); }, renew,
+      config::request_timeout(settings_.client) + call_slack);
+}
+
+SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* sink) {
+  if (here == this) return send_now(record, sink);
+  MutexLock lock(mutex_);
+  return send_now(record, sink);
+}
+
+SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySink* sink) {
+  if (renewal_asked_.load())
+    return {Sent::refused, {DeliveryStatus::withdrawn, "its transaction is aborted"}};
+  auto headers = headers_of(record.headers);
+  const auto fields = fields_of(record, headers.get(), sink);
+  const std::size_t count = headers ? fields.size() : fields.size() - 1;
+  const ErrorPtr error(rd_kafka_produceva(handle_.get(), fields.data(), count));
+  if (!error) {
+    (void)headers.release();  // the message owns them now
+    return {};
+  }
+  const auto code = rd_kafka_error_code(error.get());
+  if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return {Sent::full, {}};
+  const bool fatal = notice_fatal();  // the code is that of what came before
+  if (transaction_ && (fatal || code == RD_KAFKA_RESP_ERR__STATE))
+    return {Sent::refused, {DeliveryStatus::withdrawn, rd_kafka_error_string(error.get())}};
+  auto refusal = failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition);
+  if (fatal) refusal.status = DeliveryStatus::unreachable;
+  return {Sent::refused, std::move(refusal)};
+}
+
+/// Whether the client has failed for good.
+bool Producer::Implementation::notice_fatal() {
+  char words[512];
+  if (rd_kafka_fatal_error(handle_.get(), words, sizeof words) == RD_KAFKA_RESP_ERR_NO_ERROR) return false;
+  if (client_failed_.exchange(true) || renewal_asked_.load()) return true;
+  if (transaction_) {
+    transaction_->break_off(words);
+  } else {
+    telemetry::error("producer failed, its client is replaced", {{"error", words}});
+  }
+  return true;
+}
+
+/// When every record of the client has been answered, so that none is left to be answered twice. Without a
+/// transaction it has failed, and answers by itself.
+bool Producer::Implementation::may_renew() {
+  if (!(transaction_ ? renewal_asked_ : client_failed_).load()) return false;
+  if (transaction_)
+    rd_kafka_purge(handle_.get(),
+                   RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
+  return rd_kafka_outq_len(handle_.get()) == 0 && SteadyClock::now() >= next_client_;
+}
+
+void Producer::Implementation::renew() {
+  if (!transaction_) next_client_ = SteadyClock::now() + between_clients;
+  auto made = make_producer(settings_, requests_.get());
+  if (!made) {
+    next_client_ = SteadyClock::now() + between_clients;
+    return telemetry::error("producer has no new client yet", {{"error", made.error().text()}});
+  }
+  QueuePtr queue(rd_kafka_queue_get_main(made->get()));
+  HandlePtr handle = std::move(made).value();
+  {
+    MutexLock lock(mutex_);
+    if (users_ > 0) return;
+    queue_.swap(queue);
+    handle_.swap(handle);
+    client_failed_.store(false);
+  }
+  queue.reset();  // before its client
+  handle.reset();
+  const auto why = transaction_ ? why_asked_.load() : Renewal::failed;
+  renewals.add(why);
+  telemetry::info("producer has a new client", {{"reason", renewal_reasons[static_cast<std::size_t>(why)]}});
+  if (!transaction_) return;
+  requests_->reset();
+  renewal_asked_.store(false);
+  transaction_->renewed(handle_.get());
+}
+
+void Producer::Implementation::run() {
+  here = this;
+  while (!stop_.load()) {
+    if (const EventPtr event(rd_kafka_queue_poll(queue_.get(), turn_ms)); event) serve(event.get());
+    if (may_renew()) renew();
+    if (transaction_) transaction_->break_off_hanging();
+    if (settings_.on_turn) settings_.on_turn();  // without the event: its records have left the queue
+  }
+}
+
+void Producer::Implementation::serve(rd_kafka_event_t* event) {
+  if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) return serve_deliveries(event);
+  if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;
+  const std::string text = explained(rd_kafka_event_error_string(event));
+  if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) trouble_ = text;
+  if (rd_kafka_event_error_is_fatal(event) != 0 && notice_fatal()) return;
+  telemetry::log_repeating(telemetry::Level::warn, text, "producer", {{"error", text}});
+}
+
+void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
+  const bool alone = rd_kafka_event_message_count(event) == 1;
+  while (const auto* message = rd_kafka_event_message_next(event)) {
+    const bool good = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    (good ? acknowledged : failed).fetch_add(1, std::memory_order_relaxed);
+    if (good) trouble_.clear();
+    auto* sink = static_cast<DeliverySink*>(message->_private);
+    if (sink == nullptr) continue;
+    if (good)
+      sink->delivered({DeliveryStatus::acknowledged, {}, message->partition, message->offset});
+    else
+      sink->delivered(failure_of(*message, alone));
+  }
+}
+
+Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message, bool alone) const {
+  // rd_kafka_message_errstr() would be the payload: it is for consumed messages only.
+  std::string words = rd_kafka_err2str(message.err);
+  if (message.err == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT && !trouble_.empty()) words += ": " + trouble_;
+  auto delivery = failed_delivery(message.err, words.c_str(), alone, message.partition);
+  const bool purged =
+      message.err == RD_KAFKA_RESP_ERR__PURGE_QUEUE || message.err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+  if (transaction_ && purged) delivery.status = DeliveryStatus::withdrawn;
+  return delivery;
+}
+
+void Producer::Implementation::stop() {
+  if (!thread_.joinable()) return;  // stopped before
+  if (transaction_) transaction_->end();
+  keep_client(1);
+  rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+  const auto deadline = Deadline::in(end_patience);
+  if (rd_kafka_flush(handle_.get(), to_ms(deadline.left())) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    telemetry::error("producer ends with unanswered records");
+  stop_.store(true);
+  wake();
+  thread_.join();
+}
+
+bool Producer::Implementation::flush(Deadline deadline) {
+  keep_client(1);
+  const bool all = rd_kafka_flush(handle_.get(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
+  keep_client(-1);
+  return all;
+}
+
+Producer::Producer(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+Producer::~Producer() = default;
+
+Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
+  auto requests = settings.transactional_id.empty() ? nullptr : std::make_unique<RequestWatch>();
+  auto handle = make_producer(settings, requests.get());
+  if (!handle) return handle.error();
+  return std::unique_ptr<Producer>(new Producer(
+      std::make_unique<Implementation>(std::move(settings), std::move(requests), std::move(handle).value())));
+}
+
+SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
+  return implementation_->send(record, sink);
+}
+
+void Producer::wake() { implementation_->wake(); }
+
+bool Producer::flush(Deadline deadline) { return implementation_->flush(deadline); }
+
+void Producer::stop() { implementation_->stop(); }
+
+Transaction* Producer::transaction() { return implementation_->transaction(); }
+std::uint64_t Producer::acknowledged() const { return implementation_->acknowledged.load(); }
+std::uint64_t Producer::failed() const { return implementation_->failed.load(); }
+const Renewals& Producer::renewals() const { return implementation_->renewals; }
+
+}  // namespace laneway::kafka

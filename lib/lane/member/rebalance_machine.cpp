@@ -1,0 +1,284 @@
+#include "lane/member/rebalance_machine.h"
+
+#include <algorithm>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+constexpr Duration cancel_grace = seconds(1);
+constexpr Duration commit_patience = seconds(2);
+constexpr Duration commit_pause = milliseconds(100);
+
+}  // namespace
+
+void RebalanceMachine::assigned(Partitions partitions, bool cooperative, TimePoint now) {
+  push({Event::Kind::assigned, std::move(partitions), cooperative}, now);
+}
+
+void RebalanceMachine::revoked(Partitions partitions, bool lost, bool cooperative, TimePoint now) {
+  push({lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions), cooperative}, now);
+}
+
+void RebalanceMachine::push(Event event, TimePoint now) {
+  end_what_moved_on(event);
+  events_.push_back(std::move(event));
+  advance(now);
+}
+
+/// Of what is not this member's any more as soon as the event is there, no matter which answers are due
+/// before.
+void RebalanceMachine::end_what_moved_on(const Event& event) {
+  if (event.kind == Event::Kind::lost) return lose(event.cooperative ? event.partitions : all_lanes());
+  std::set<kafka::TopicPartition> kept;
+  if (event.kind == Event::Kind::assigned) kept.insert(event.partitions.begin(), event.partitions.end());
+  Partitions gone;
+  const auto unless_kept = [&](const Partitions& partitions) {
+    for (const auto& partition : partitions)
+      if (!kept.contains(partition)) gone.push_back(partition);
+  };
+  if (event.cooperative) {
+    for (const auto& before : events_)
+      if (before.kind == Event::Kind::revoked) unless_kept(before.partitions);
+  } else if (event.kind == Event::Kind::assigned) {
+    unless_kept(all_lanes());
+  }
+  lose(gone);
+}
+
+void RebalanceMachine::lose(const Partitions& partitions) {
+  Partitions gone;
+  for (const auto& partition : partitions) {
+    const auto lane = lanes_.find(partition);
+    if (lane == lanes_.end()) continue;
+    gone.push_back(partition);
+    lanes_.erase(lane);
+  }
+  if (gone.empty()) return;
+  const auto is_gone = [this](const auto& partition) { return !lanes_.contains(partition); };
+  for (auto& handover : handovers_) {
+    std::erase_if(handover.lanes, is_gone);
+    std::erase_if(handover.at_work, is_gone);
+  }
+  std::erase_if(handovers_, [](const Handover& handover) { return handover.lanes.empty(); });
+  steps_.cancel(gone);
+  steps_.end(gone, false);
+}
+
+void RebalanceMachine::advance(TimePoint now) {
+  for (std::size_t i = 0; i < handovers_.size();) {
+    if (!advance(handovers_[i], now)) {
+      ++i;
+      continue;
+    }
+    const Handover handover = std::move(handovers_[i]);
+    handovers_.erase(handovers_.begin() + static_cast<std::ptrdiff_t>(i));
+    finish(handover);
+  }
+  while (!events_.empty() && serve(events_.front(), now)) events_.pop_front();
+}
+
+/// True when it has been answered, or its answer is on its way.
+bool RebalanceMachine::serve(Event& event, TimePoint now) {
+  if (!event.begun) begin(event, now);
+  if (awaits_lanes(event)) return false;
+  if (event.kind == Event::Kind::assigned)
+    serve_assigned(event);
+  else
+    answer_revoked(event);
+  return true;
+}
+
+void RebalanceMachine::begin(Event& event, TimePoint now) {
+  event.begun = true;
+  if (event.kind != Event::Kind::assigned) stop_arriving(event);
+  // An assignment beside the others leaves them alone, but waits for a lane that had a partition before.
+  const bool leave = !event.cooperative || event.kind != Event::Kind::assigned;
+  const auto partitions = event.cooperative ? event.partitions : all_lanes();
+  if (leave) begin_handover(partitions, now);
+  for (const auto& partition : partitions)
+    if (const auto lane = lanes_.find(partition); lane != lanes_.end() && lane->second != stays)
+      event.awaits.insert(lane->second);
+}
+
+bool RebalanceMachine::awaits_lanes(const Event& event) const {
+  return std::any_of(handovers_.begin(), handovers_.end(),
+                     [&](const Handover& handover) { return event.awaits.contains(handover.id); });
+}
+
+void RebalanceMachine::answer_revoked(const Event& event) {
+  if (!event.cooperative) {
+    in_client_.clear();
+    return steps_.unassign(event.partitions, true);
+  }
+  // The client refuses a list with a partition that was never assigned, and would wait for another for ever.
+  Partitions back;
+  for (const auto& partition : event.partitions)
+    if (in_client_.erase(partition) > 0) back.push_back(partition);
+  steps_.unassign(back, false);
+}
+
+void RebalanceMachine::serve_assigned(const Event& event) {
+  if (!event.cooperative) {
+    arriving_.clear();
+    in_client_.clear();
+  }
+  if (!stopping_)
+    for (const auto& partition : event.partitions)
+      if (!lanes_.contains(partition)) arriving_.insert(partition);
+  ++request_;
+  if (arriving_.empty()) return steps_.assign({});
+  ask();
+}
+
+/// An assignment whose offsets are not known yet loses what is revoked meanwhile, and keeps the rest.
+void RebalanceMachine::stop_arriving(const Event& event) {
+  if (arriving_.empty()) return;
+  const std::set<kafka::TopicPartition> gone(event.partitions.begin(), event.partitions.end());
+  std::erase_if(arriving_,
+                [&](const auto& partition) { return !event.cooperative || gone.contains(partition); });
+  ++request_;
+  if (!arriving_.empty()) ask();
+}
+
+void RebalanceMachine::ask() { steps_.ask_committed(++request_, {arriving_.begin(), arriving_.end()}); }
+
+void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
+  if (committed.request != request_ || arriving_.empty()) return;
+  std::vector<kafka::CommittedOffset> from = committed.offsets;
+  const bool known = committed.error.empty() && from.size() == arriving_.size();
+  // While the coordinator tells nothing, the client cannot find out by itself either where to begin: nothing
+  // is lost by asking on. For an error of one partition the others, and the group, wait no longer.
+  if (!known && (exact_ || !committed.answered)) {
+    telemetry::warn("committed offsets not read, asking again", {{"error", committed.error}});
+    return ask();
+  }
+  if (!known) {
+    telemetry::warn("committed offsets not read, finished records may run again",
+                    {{"error", committed.error}});
+    from.clear();
+    for (const auto& partition : arriving_) from.push_back({partition, kafka::unread_offset, {}});
+  }
+  arriving_.clear();
+  for (const auto& start : from) {
+    lanes_.emplace(start.partition, stays);
+    in_client_.insert(start.partition);
+  }
+  steps_.assign(from);
+}
+
+void RebalanceMachine::stop(TimePoint now) {
+  stopping_ = true;
+  if (!arriving_.empty()) {
+    // Unanswered, the assignment would keep the client from leaving the group.
+    arriving_.clear();
+    steps_.assign({});
+  }
+  begin_handover(all_lanes(), now);
+}
+
+bool RebalanceMachine::compare(const Partitions& client, bool cooperative, TimePoint now) {
+  if (!at_rest() || stopping_) return true;
+  in_client_ = {client.begin(), client.end()};
+  Partitions unread;
+  for (const auto& [partition, handover] : lanes_)
+    if (!in_client_.contains(partition)) unread.push_back(partition);
+  auto differing = unread;
+  for (const auto& partition : in_client_)
+    if (!lanes_.contains(partition)) differing.push_back(partition);
+  if (differing.empty()) return true;
+  telemetry::error("the client's assignment differs from the lanes and is made anew",
+                   {{"without_lane", differing.size() - unread.size()},
+                    {"not_read", unread.size()},
+                    {"first", differing.front().text()}});
+  if (cooperative) {
+    revoked(differing, false, true, now);
+    assigned(unread, true, now);
+  } else {
+    assigned(all_lanes(), false, now);
+  }
+  return false;
+}
+
+void RebalanceMachine::give_up_handovers() {
+  for (auto& handover : handovers_) {
+    steps_.cancel(handover.lanes);
+    handover.given_up = true;
+  }
+}
+
+/// Of those that stay until now.
+void RebalanceMachine::begin_handover(const Partitions& candidates, TimePoint now) {
+  Partitions leaving;
+  for (const auto& partition : candidates)
+    if (const auto lane = lanes_.find(partition); lane != lanes_.end() && lane->second == stays) {
+      leaving.push_back(partition);
+      lane->second = last_handover_ + 1;
+    }
+  if (leaving.empty()) return;
+  steps_.drain(leaving, now + drain_);
+  handovers_.push_back({++last_handover_, leaving, leaving, now, now + drain_});
+}
+
+/// Its lanes have nothing at work any more, or have had their time.
+bool RebalanceMachine::drained(Handover& handover, TimePoint now) {
+  // Only the last one is asked, until it has drained: with thousands of lanes that end one by one, each is
+  // asked about once.
+  auto& at_work = handover.at_work;
+  while (!at_work.empty() && steps_.drained(at_work.back())) at_work.pop_back();
+  if (at_work.empty()) return true;
+  if (handover.step == Handover::Step::draining && (hurry_ || now >= handover.deadline)) {
+    std::erase_if(at_work, [this](const auto& lane) { return steps_.drained(lane); });
+    steps_.cancel(handover.at_work);
+    handover.step = Handover::Step::cancelled;
+    handover.deadline = now + cancel_grace;
+    return false;
+  }
+  return handover.step == Handover::Step::cancelled && now >= handover.deadline;
+}
+
+/// True when its lanes can end.
+bool RebalanceMachine::advance(Handover& handover, TimePoint now) {
+  if (handover.given_up) return true;
+  if (handover.step == Handover::Step::committing) return committed(handover, now);
+  if (!drained(handover, now)) return false;
+  if (steps_.commit_blocked(handover.deadline)) return false;
+  steps_.drained_after(now - handover.begun);
+  handover.step = Handover::Step::committing;
+  handover.deadline = now + commit_patience;
+  return commit(handover, now);
+}
+
+/// True when there is nothing to wait for.
+bool RebalanceMachine::commit(Handover& handover, TimePoint now) {
+  handover.next_commit = now + commit_pause;
+  return !steps_.commit(handover.lanes);
+}
+
+/// A coordinator that is only beginning, as after the death of the one before, or that has let the members in
+/// and waits for the distribution, is asked again: whoever gets the partitions next does again what is not
+/// committed.
+bool RebalanceMachine::committed(Handover& handover, TimePoint now) {
+  const bool in_time = now < handover.deadline;
+  if (steps_.commit_under_way()) {
+    if (!in_time) steps_.forget_commit();
+    return !in_time;
+  }
+  if (!in_time || !steps_.refused_for_now(handover.lanes)) return true;
+  const bool may_commit = now >= handover.next_commit && !steps_.commit_blocked(handover.deadline);
+  return may_commit && commit(handover, now);
+}
+
+void RebalanceMachine::finish(const Handover& handover) {
+  steps_.end(handover.lanes, handover.given_up);
+  for (const auto& lane : handover.lanes) lanes_.erase(lane);
+}
+
+Partitions RebalanceMachine::all_lanes() const {
+  Partitions all;
+  for (const auto& [partition, handover] : lanes_) all.push_back(partition);
+  return all;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,104 @@
+#include "lane/position/lane_silence.h"
+
+#include <utility>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+const char* what_is_tried(SilenceStep step) {
+  switch (step) {
+    case SilenceStep::seek:
+      return "seek to the next offset";
+    case SilenceStep::pause:
+      return "pause and resume";
+    case SilenceStep::rejoin:
+      return "leave the group and join it again with new clients";
+    case SilenceStep::restart:
+      return "end the process, to be started again";
+  }
+  return "";
+}
+
+}  // namespace
+
+void LaneSilence::start(std::int64_t position, TimePoint now) {
+  watch_.came(now);
+  if (context_.silences == nullptr) return;
+  if (const auto tried = context_.silences->tried(partition_, position)) watch_.has_tried(*tried);
+}
+
+TimePoint LaneSilence::tick(PartitionSource& source, bool wants, std::int64_t position, TimePoint now) {
+  if (std::exchange(came_, false)) end(now);
+  if (!wants) {
+    watch_.interrupted();
+    asking_ = false;
+    return TimePoint::max();
+  }
+  if (asking_) hear(source.log_answer(), position, now);
+  const bool worth_restarting = context_.silences != nullptr && context_.silences->heard(partition_);
+  if (const auto step = watch_.step(worth_restarting)) take(*step, source, position);
+  if (!asking_ && now >= watch_.next_question()) ask(source, now);
+  return asking_ ? now + context_.silence_unit / 8 : watch_.next_question();
+}
+
+void LaneSilence::end(TimePoint now) {
+  const bool was_silent = watch_.silent() > Duration::zero();
+  if (silent() > Duration::zero())
+    telemetry::info(
+        "partition delivers again",
+        {{"topic", partition_.topic}, {"partition", partition_.partition}, {"silent_ms", watch_.silent()}});
+  watch_.came(now);
+  demand_.reset();
+  if (noted_ && !was_silent) return;
+  noted_ = true;
+  if (context_.silences != nullptr) context_.silences->came(partition_);
+}
+
+/// Another broker may know the leader, where the one that the client knows has led to nothing.
+void LaneSilence::ask(PartitionSource& source, TimePoint now) {
+  heard_ = source.log_answer().number;
+  asking_ = true;
+  watch_.asked(now);
+  source.ask_log(watch_.suspects());
+}
+
+void LaneSilence::hear(const kafka::LogAnswer& answer, std::int64_t position, TimePoint now) {
+  if (answer.number == heard_) return;
+  asking_ = false;
+  if (!answer.error.empty()) return watch_.interrupted();
+  log_end_ = answer.bounds.end;
+  // A lane that begins where the client found it to begin has heard of no position yet.
+  watch_.hear(log_end_ > (position < 0 ? answer.bounds.start : position), now);
+}
+
+void LaneSilence::take(SilenceStep step, PartitionSource& source, std::int64_t position) {
+  report(step, position);
+  if (context_.silences != nullptr) context_.silences->tries(partition_, position, step);
+  if (step == SilenceStep::rejoin || step == SilenceStep::restart) {
+    const auto seconds_silent = std::to_string(duration_cast<seconds>(watch_.silent()).count());
+    demand_ = {step, "partition " + partition_.text() + " has delivered nothing for " + seconds_silent +
+                         " s at offset " + std::to_string(position) + ", though its log goes on to " +
+                         std::to_string(log_end_) + " and its leader answers; a seek, a pause and new " +
+                         "clients did not help"};
+    return;
+  }
+  if (step == SilenceStep::seek && position >= 0) return source.seek(position);
+  source.pause();
+  source.resume(position);
+}
+
+void LaneSilence::report(SilenceStep step, std::int64_t position) const {
+  const auto next = watch_.due() - watch_.silent();
+  telemetry::warn("partition silent", {{"topic", partition_.topic},
+                                       {"partition", partition_.partition},
+                                       {"offset", position},
+                                       {"log_end", log_end_},
+                                       {"silent_ms", watch_.silent()},
+                                       {"step", silence_steps[static_cast<std::size_t>(step)]},
+                                       {"tries", what_is_tried(step)},
+                                       {"next_in_ms", next}});
+}
+
+}  // namespace laneway::lane

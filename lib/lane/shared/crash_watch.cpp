@@ -1,0 +1,140 @@
+#include "lane/shared/crash_watch.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace laneway::lane {
+namespace {
+
+constexpr std::size_t most_ids = 8;     // in a marker
+constexpr std::uint32_t growth = 4;     // of a group that is through
+constexpr std::uint32_t largest = 256;  // group
+constexpr std::uint32_t parts = 16;     // of a group in which a process died
+
+/// Takes "name=number " off the front.
+template <class Number>
+std::optional<Number> take(std::string_view& text, std::string_view name) {
+  if (text.substr(0, name.size()) != name) return {};
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + name.size(), end, value);
+  if (error != std::errc() || rest == end || *rest != ' ' || value < 0) return {};
+  text.remove_prefix(static_cast<std::size_t>(rest + 1 - text.data()));
+  return value;
+}
+
+}  // namespace
+
+std::string encode(const LifeMarker& marker) {
+  if (marker.lives == 0) return {};
+  std::string text = "lives=" + std::to_string(marker.lives) + ' ';
+  if (marker.suspect)
+    text += "suspect=" + std::to_string(*marker.suspect) + " deaths=" + std::to_string(marker.deaths) + ' ';
+  else if (marker.among > 0)
+    text += "among=" + std::to_string(marker.among) + ' ';
+  for (const auto id : marker.by) text += "by=" + std::to_string(id) + ' ';
+  return text;
+}
+
+LifeMarker take_marker(std::string_view& metadata) {
+  auto rest = metadata;
+  const auto lives = take<std::uint32_t>(rest, "lives=");
+  if (!lives) return {};
+  LifeMarker marker;
+  marker.lives = *lives;
+  marker.suspect = take<std::int64_t>(rest, "suspect=");
+  if (marker.suspect) {
+    const auto deaths = take<std::uint32_t>(rest, "deaths=");
+    if (!deaths) return {};
+    marker.deaths = *deaths;
+  } else {
+    marker.among = take<std::uint32_t>(rest, "among=").value_or(0);
+  }
+  while (const auto id = take<ProcessId>(rest, "by=")) marker.by.push_back(*id);
+  metadata = rest;
+  return marker;
+}
+
+LifeMarker outlived(const LifeMarker& marker, ProcessId self) {
+  const bool here = self != 0 && std::find(marker.by.begin(), marker.by.end(), self) != marker.by.end();
+  return here ? LifeMarker{} : marker;
+}
+
+CrashWatch::CrashWatch(const LifeMarker& before, std::uint32_t max_crashes, ProcessId self)
+    : before_(max_crashes > 0 ? outlived(before, self) : LifeMarker{}),
+      max_crashes_(max_crashes),
+      self_(self),
+      marker_(before_),
+      careful_(before_.lives >= careful_from),
+      group_(std::max(before_.among / parts, 1U)) {}
+
+/// As it says that it has begun.
+LifeMarker CrashWatch::this_life() const {
+  LifeMarker marker;
+  marker.lives = std::min(before_.lives, 1'000'000U) + 1;  // beyond, it says nothing new
+  marker.by = before_.by;
+  if (self_ != 0) marker.by.push_back(self_);
+  if (marker.by.size() > most_ids) marker.by.erase(marker.by.begin());
+  return marker;
+}
+
+void CrashWatch::become(LifeMarker marker) {
+  if (marker == marker_) return;
+  marker_ = std::move(marker);
+  ++version_;
+}
+
+void CrashWatch::begin() {
+  if (!watches() || begun_ || ended_) return;
+  begun_ = true;
+  become(this_life());
+}
+
+void CrashWatch::progressed() {
+  if (!watches() || careful_ || ended_) return;
+  before_ = {};
+  become(begun_ ? this_life() : LifeMarker{});
+}
+
+void CrashWatch::suspect(std::int64_t first, std::uint32_t records) {
+  begun_ = true;
+  at_work_ = first;
+  auto marker = this_life();
+  if (records == 1) {
+    marker.suspect = first;
+    marker.deaths = before_.suspect == first ? before_.deaths + 1 : 0;
+  } else {
+    marker.among = records;
+  }
+  // Also where it says the same again: the commit says as well how far the groups before have come.
+  marker_ = std::move(marker);
+  ++version_;
+}
+
+std::uint32_t CrashWatch::crashes(std::int64_t offset) const {
+  return before_.suspect == offset ? before_.deaths + 2 : 0;
+}
+
+void CrashWatch::survived(std::uint32_t records) {
+  if (!careful_) return;
+  through_ += records;
+  const bool suspicious = through_ < before_.among || (before_.suspect && at_work_ < *before_.suspect);
+  if (!suspicious) {
+    ++groups_;
+    group_ = std::min(group_ * growth, largest);
+  }
+  if (through_ >= careful_records || groups_ >= careful_groups) relax();
+}
+
+void CrashWatch::relax() {
+  careful_ = false;
+  progressed();
+}
+
+void CrashWatch::end_cleanly() {
+  if (!watches() || ended_) return;
+  become(left_behind());
+  ended_ = true;
+}
+
+}  // namespace laneway::lane

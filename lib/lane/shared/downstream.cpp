@@ -1,0 +1,176 @@
+#include "lane/shared/downstream.h"
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+namespace {
+
+const std::string too_slow = "calls take longer than breaker.slow";
+constexpr const char* what_follows =
+    "lanes hold and no record is given up until calls work again; see docs/outages.md";
+
+}  // namespace
+
+void Downstream::change(DownstreamRules rules, TimePoint now) {
+  MutexLock lock(mutex_);
+  const auto before = breaker_.state();
+  breaker_.change(rules.breaker, now);
+  slow_.store(rules.slow, std::memory_order_relaxed);
+  if (most_rejections_ != rules.most_rejections) flood_guard_ = delivery::FloodGuard(rules.most_rejections);
+  most_rejections_ = rules.most_rejections;
+  log_change(before, "its rules were changed", now);
+}
+
+delivery::Breaker::State Downstream::state() const {
+  MutexLock lock(mutex_);
+  return breaker_.state();
+}
+
+Downstream::Report Downstream::report(TimePoint now) {
+  MutexLock lock(mutex_);
+  count_successes(now);
+  Report report;
+  report.state = breaker_.state();
+  if (report.state != delivery::Breaker::State::closed) report.out_since = breaker_.out_since();
+  report.last_failure = last_failure_;
+  report.totals = tally_.totals();
+  report.has_worked = report.totals[static_cast<std::size_t>(delivery::CallOutcome::success)] > 0;
+  report.keeps_rejected = flood_guard_.closed(now, done_);
+  report.calls = tally_.report(now, report.out_since);
+  return report;
+}
+
+void Downstream::settle(TimePoint now) {
+  MutexLock lock(mutex_);
+  const auto before = breaker_.state();
+  count_successes(now);
+  breaker_.look(now);
+  log_change(before, "it has answered, and no other record has failed since", now);
+}
+
+void Downstream::count_successes(TimePoint now) {
+  const auto counted = counted_.exchange(0, std::memory_order_relaxed);
+  const auto calls = counted & 0xffffffff;
+  done_ += counted >> 32;
+  tally_.succeeded(now, calls);
+  // Those that ended after it opened are from before: they are no answers to its probes.
+  if (breaker_.state() == delivery::Breaker::State::closed) breaker_.succeeded(now, calls);
+}
+
+std::uint32_t Downstream::room(const void* who, TimePoint now) {
+  if (closed()) return delivery::Breaker::unlimited;
+  MutexLock lock(mutex_);
+  turn_.ask(who, now);
+  const auto room = breaker_.room(now);
+  return turn_.first(now) == who ? room : 0;
+}
+
+void Downstream::leave(const void* who) {
+  MutexLock lock(mutex_);
+  turn_.leave(who);
+}
+
+bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
+  if (closed()) return true;
+  MutexLock lock(mutex_);
+  if (calls > breaker_.room(now)) return false;
+  turn_.leave(who);
+  const auto before = breaker_.state();
+  breaker_.begin(now, calls);
+  log_change(before, "asking again", now);
+  return true;
+}
+
+void Downstream::worked(std::uint32_t calls, Duration took, TimePoint now) {
+  const bool slow = is_slow(took);
+  if (closed() && !slow) {
+    count(calls, 0);
+    return;
+  }
+  MutexLock lock(mutex_);
+  if (slow) {
+    breaker_.ended(calls - 1);
+    return fail({.reason = too_slow}, now);
+  }
+  const auto before = breaker_.state();
+  breaker_.succeeded(now, calls);
+  tally_.succeeded(now, calls);
+  log_change(before, "it answers again", now);
+}
+
+void Downstream::failed(const FailedCall& call, TimePoint now) {
+  MutexLock lock(mutex_);
+  fail(call, now);
+}
+
+void Downstream::fail(const FailedCall& call, TimePoint now) {
+  const auto before = breaker_.state();
+  count_successes(now);
+  tally_.failed(now, call.kind.empty() ? delivery::failure_kind(call.reason, name_) : call.kind);
+  const bool suspect = call.before != nullptr && call.before->suspect(breaker_);
+  breaker_.failed(now, call.record, suspect, call.after);
+  last_failure_ = call.reason;
+  log_change(before, call.reason, now);
+}
+
+void Downstream::throttled(const std::string& reason, TimePoint now) {
+  MutexLock lock(mutex_);
+  tally_.failed(now, delivery::failure_kind(reason, name_));
+}
+
+void Downstream::ended(std::uint32_t calls) {
+  if (closed()) return;
+  MutexLock lock(mutex_);
+  breaker_.ended(calls);
+}
+
+void Downstream::recovered(std::uint32_t failures) {
+  MutexLock lock(mutex_);
+  breaker_.recovered(failures);
+}
+
+delivery::Blame::Step Downstream::judge(delivery::Blame& blame, const delivery::FailedAttempt& attempt,
+                                        const delivery::FailureRules& rules) {
+  MutexLock lock(mutex_);
+  return blame.failed(breaker_, attempt, rules);
+}
+
+delivery::Blame::Step Downstream::reconsider(delivery::Blame& blame, const delivery::FailureRules& rules,
+                                             TimePoint now, double random) {
+  MutexLock lock(mutex_);
+  count_successes(now);
+  return blame.reconsider(breaker_, rules, now, random);
+}
+
+bool Downstream::admits_rejection(TimePoint now) {
+  MutexLock lock(mutex_);
+  count_successes(now);
+  if (flood_guard_.admit(now, done_)) return true;
+  telemetry::log_repeating(telemetry::Level::error, "flood of rejections", "flood of rejections",
+                           {{"downstream", name_},
+                            {"max_rate", most_rejections_},
+                            {"hint",
+                             "so many more records are rejected than done that something else is wrong: the "
+                             "records are tried again, and lanes hold; see dead_letter.max_rate"}});
+  return false;
+}
+
+void Downstream::log_change(delivery::Breaker::State before, const std::string& reason, TimePoint now) {
+  const auto state = breaker_.state();
+  if (state == before) return;
+  const bool was_closed = before == delivery::Breaker::State::closed;
+  const bool is_closed = state == delivery::Breaker::State::closed;
+  closed_.store(is_closed, std::memory_order_relaxed);
+  // Probes come and go; people want to know when it began and when it was over.
+  const auto level = was_closed  ? telemetry::Level::warn
+                     : is_closed ? telemetry::Level::info
+                                 : telemetry::Level::debug;
+  telemetry::log(level, std::string("breaker ") + delivery::name_of(state),
+                 {{"downstream", name_},
+                  {is_closed ? "why" : "error", reason},
+                  {is_closed ? "out_ms" : "", now - breaker_.out_since()},
+                  {was_closed ? "hint" : "", what_follows}});
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,89 @@
+#include "lane/shared/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+  if (fd < 0)
+    return Error{ErrorKind::no_input, "journal.file: cannot write " + file + ": " + std::strerror(errno),
+                 "the directory must exist and be writable for the service's user"};
+  return std::unique_ptr<Journal>(new Journal(fd, file));
+}
+
+Journal::Journal(int fd, std::string file)
+    : fd_(fd),
+      file_(std::move(file)),
+      machine_origin_(std::chrono::steady_clock::now()),
+      wall_origin_(duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()) {}
+
+Journal::~Journal() { ::close(fd_); }
+
+std::int64_t Journal::wall(TimePoint at) const {
+  return wall_origin_ + duration_cast<nanoseconds>(SteadyClock::on_machine(at) - machine_origin_).count();
+}
+
+void Journal::write(const Line& entry) {
+  char key[20] = "null";
+  if (entry.key)
+    std::snprintf(key, sizeof key, "\"%016llx\"", static_cast<unsigned long long>(key_hash(*entry.key)));
+  // Topic names hold only letters, digits, '.', '_' and '-', at most 249 of them.
+  char line[640];
+  const int size = std::snprintf(
+      line, sizeof line,
+      "\n{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,"
+      "\"end\":%lld,"
+      "\"outcome\":\"%s\",\"key\":%s}\n",
+      static_cast<int>(entry.partition.topic.size()), entry.partition.topic.data(), entry.partition.partition,
+      static_cast<long long>(entry.offset), static_cast<unsigned long long>(entry.epoch), entry.attempt,
+      static_cast<long long>(wall(entry.start)), static_cast<long long>(wall(entry.end)), entry.outcome, key);
+  append({line, static_cast<std::size_t>(size)});
+}
+
+/// `line` begins with the end of the line before, for where that one was cut by a file system that got full.
+void Journal::append(std::string_view line) {
+  if (!cut_.exchange(false, std::memory_order_relaxed)) line.remove_prefix(1);
+  const auto written = ::write(fd_, line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) return;
+  const std::string why =
+      written < 0 ? std::strerror(errno) : "only a part of the line was taken, the file system may be full";
+  if (written > 0 || line.front() == '\n') cut_.store(true, std::memory_order_relaxed);
+  telemetry::log_repeating(
+      telemetry::Level::error, "journal not written: " + why, "journal not written",
+      {{"file", file_}, {"error", why}, {"hint", "the work goes on, and the journal lacks these attempts"}});
+}
+
+const char* outcome_name(const handler::Outcome& outcome) {
+  if (outcome.cause == handler::Cause::panic) return "panic";
+  if (outcome.cause == handler::Cause::timeout) return "timeout";
+  switch (outcome.verdict) {
+    case handler::Verdict::done:
+      return "success";
+    case handler::Verdict::retry:
+      return "retry";
+    case handler::Verdict::reject:
+      return "rejected_record";
+    case handler::Verdict::unavailable:
+      return "unavailable";
+  }
+  return "unknown";
+}
+
+std::uint64_t key_hash(std::string_view key) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : key) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3ULL;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+}  // namespace laneway::lane

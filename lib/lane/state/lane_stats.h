@@ -1,0 +1,65 @@
+// A lane's numbers for metrics and status: written by its loop (and, per claim, by workers), read by anyone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/histogram.h"
+#include "delivery/failure/failure_rules.h"
+#include "handler/outcome.h"
+#include "lane/state/lane_state.h"
+
+namespace laneway::lane {
+
+/// The values of the label outcome.
+enum class OutcomeLabel : std::uint8_t { success, retry, rejected_record, unavailable, timeout, panic };
+inline constexpr std::array outcome_labels{"success",     "retry",   "rejected_record",
+                                           "unavailable", "timeout", "panic"};
+OutcomeLabel label_of(const handler::Outcome& outcome);
+
+/// Relaxed on purpose: each value stands alone.
+template <class T>
+class Relaxed {
+ public:
+  void set(T value) { value_.store(value, std::memory_order_relaxed); }
+  void add(T value) { value_.fetch_add(value, std::memory_order_relaxed); }
+  T get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<T> value_{};
+};
+
+struct LaneStats {
+  std::array<Relaxed<std::uint64_t>, outcome_labels.size()> outcomes;
+  std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
+      dead_letters;                     ///< acknowledged, by DeadLetterReason
+  Relaxed<std::uint64_t> retry_topics;  ///< acknowledged by the next retry topic
+  Relaxed<State> state;
+  Relaxed<std::uint16_t> hold_reasons;  ///< bits of Hold
+  Relaxed<std::uint64_t> rejections;
+  Relaxed<std::uint64_t> holds;
+  Relaxed<std::uint64_t> pauses;
+  Relaxed<std::int64_t> held_ns;
+  Relaxed<std::int64_t> paused_ns;
+  Relaxed<std::uint64_t> suppressed;  ///< completed before, by the map, and not run again
+  Relaxed<std::uint64_t> abandoned;
+  Relaxed<std::int64_t> lag;               ///< -1: not known
+  Relaxed<std::uint64_t> expired;          ///< taken by retention before the lane came to them
+  Relaxed<std::int64_t> silent_ns;         ///< so long the partition has been silent; 0: it is not
+  Relaxed<bool> expiry_near;               ///< retention is about to take what the lane has not done
+  Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1: none
+  Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1: none
+  Relaxed<std::int64_t>
+      oldest_since_ns;  ///< steady time at which the oldest incomplete record was taken; 0: none
+  Relaxed<std::int64_t>
+      oldest_due_ns;  ///< the same, or when its retry topic's delay is over where that is later
+  Relaxed<std::uint64_t> window;
+  Relaxed<std::uint64_t> waiting_retries;
+  Relaxed<std::uint64_t> record_bytes;     ///< taken and not finished, with overhead
+  Relaxed<std::uint64_t> processed_bytes;  ///< of records that are finished
+  Relaxed<std::uint64_t> fetched_bytes;
+  Histogram resume_latency;
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,248 @@
+#include "tracing/span_exporter.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "base/outside_json.h"
+#include "curl/http_endpoint.h"
+#include "telemetry/log.h"
+#include "tracing/trace_context.h"
+
+namespace laneway::tracing {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_waiting = 4096;
+constexpr std::size_t most_in_request = 512;
+constexpr Duration linger = milliseconds(500);
+constexpr Duration between_lines = seconds(60);
+constexpr int consumer_kind = 5;  // SPAN_KIND_CONSUMER
+constexpr int status_error = 2;
+
+Json text(const char* key, const std::string& value) {
+  return {{"key", key}, {"value", {{"stringValue", value}}}};
+}
+
+/// 64-bit numbers are strings in OTLP's JSON.
+Json number(const char* key, std::int64_t value) {
+  return {{"key", key}, {"value", {{"intValue", std::to_string(value)}}}};
+}
+
+Json json_of(const Span& span, const std::string& group) {
+  Json json = {{"traceId", print_id(span.trace_id)},
+               {"spanId", print_id(span.span_id)},
+               {"name", "pool.process"},
+               {"kind", consumer_kind},
+               {"startTimeUnixNano", std::to_string(span.start)},
+               {"endTimeUnixNano", std::to_string(span.end)},
+               {"attributes",
+                {text("messaging.system", "kafka"), text("messaging.operation.name", "process"),
+                 text("messaging.operation.type", "process"), text("messaging.destination.name", span.topic),
+                 text("messaging.destination.partition.id", std::to_string(span.partition)),
+                 number("messaging.kafka.offset", span.offset), text("messaging.consumer.group.name", group),
+                 number("laneway.attempt", span.attempt), text("laneway.outcome", span.outcome)}}};
+  if (span.outcome != "success") {
+    json["attributes"].push_back(text("error.type", span.outcome));
+    json["status"] = {{"code", status_error}, {"message", span.reason}};
+  }
+  if (span.parent_id != decltype(span.parent_id){}) json["parentSpanId"] = print_id(span.parent_id);
+  return json;
+}
+
+constexpr std::size_t longest_collector_answer = 64 * 1024;
+
+/// The rest of a longer one is not kept.
+std::size_t keep(char* data, std::size_t, std::size_t size, void* answer_pointer) {
+  auto& answer = *static_cast<std::string*>(answer_pointer);
+  answer.append(data, std::min(size, longest_collector_answer - answer.size()));
+  return size;
+}
+
+/// How many of `sent` spans a collector that took a request did not take, as its partialSuccess says.
+std::size_t rejected_spans(const std::string& answer, std::size_t sent) try {
+  const auto document = parse_outside_json(answer);
+  const auto& count = document.at("partialSuccess").at("rejectedSpans");
+  const auto rejected = count.is_string() ? std::stoull(count.get<std::string>()) : count.get<std::size_t>();
+  return std::min<std::size_t>(rejected, sent);
+} catch (const std::exception&) {
+  return 0;  // all were taken, or it answers in no words of OTLP
+}
+
+}  // namespace
+
+std::string otlp_json(const SpanTarget& target, const std::vector<Span>& spans) {
+  Json list = Json::array();
+  for (const auto& span : spans) list.push_back(json_of(span, target.group));
+  const Json scope = {{"scope", {{"name", "laneway"}}}, {"spans", std::move(list)}};
+  const Json resource = {{"resource", {{"attributes", Json::array({text("service.name", target.service)})}}},
+                         {"scopeSpans", Json::array({scope})}};
+  // Reasons may hold what is not UTF-8.
+  return Json{{"resourceSpans", Json::array({resource})}}.dump(-1, ' ', false,
+                                                               Json::error_handler_t::replace);
+}
+
+/// One connection, kept.
+class SpanExporter::Request {
+ public:
+  explicit Request(const std::string& url)
+      : easy_(curl_easy_init(), curl_easy_cleanup),
+        headers_(curl_slist_append(nullptr, "Content-Type: application/json"), curl_slist_free_all) {
+    if (!easy_ || !headers_) throw std::runtime_error("libcurl has no memory");
+    auto* easy = easy_.get();
+    curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "laneway");
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers_.get());
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_.data());
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &keep);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &answer_);
+  }
+
+  /// Why it failed; empty when the collector has it.
+  std::string post(const std::string& body, Duration limit) {
+    auto* easy = easy_.get();
+    error_[0] = '\0';
+    answer_.clear();
+    const auto limit_ms = duration_cast<milliseconds>(limit).count();
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(limit_ms)));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data());
+    const CURLcode code = curl_easy_perform(easy);
+    if (code != CURLE_OK)
+      return curl::connection_problem(easy, code,
+                                      error_[0] != '\0' ? error_.data() : curl_easy_strerror(code),
+                                      {"trace.otlp", "among those of the system (update-ca-certificates)"});
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    return status / 100 == 2 ? "" : "HTTP " + std::to_string(status);
+  }
+  const std::string& answer() const { return answer_; }
+
+ private:
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_;
+  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_;
+  std::array<char, CURL_ERROR_SIZE> error_{};
+  std::string answer_;
+};
+
+SpanExporter::SpanExporter(SpanTarget target) : target_(std::move(target)) {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (ready != CURLE_OK) throw std::runtime_error(curl_easy_strerror(ready));
+  request_ = std::make_unique<Request>(target_.url);
+  thread_ = std::thread([this] { run(); });
+}
+
+SpanExporter::~SpanExporter() {
+  ends_at_.store((SteadyClock::now() + target_.limit).time_since_epoch().count());
+  {
+    MutexLock lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void SpanExporter::add(Span span) {
+  {
+    MutexLock lock(mutex_);
+    if (waiting_.size() >= most_waiting) {
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    waiting_.push_back(std::move(span));
+    if (waiting_.size() != most_in_request) return;  // it looks by itself soon enough
+  }
+  changed_.notify_one();
+}
+
+SpanExporter::Counts SpanExporter::counts() const {
+  return {exported_.load(std::memory_order_relaxed), dropped_.load(std::memory_order_relaxed),
+          failed_.load(std::memory_order_relaxed)};
+}
+
+/// Of a request that begins now.
+Duration SpanExporter::time_left() const {
+  const auto at = ends_at_.load(std::memory_order_relaxed);
+  if (at == 0) return target_.limit;
+  return std::min(target_.limit, Duration(at) - SteadyClock::now().time_since_epoch());
+}
+
+/// Waits for a request's worth, or for as long as spans may wait; nothing at the end.
+std::vector<Span> SpanExporter::next() {
+  MutexLock lock(mutex_);
+  for (;;) {
+    const auto at = SteadyClock::now() + linger;
+    while (!ended_ && waiting_.size() < most_in_request && SteadyClock::now() < at)
+      changed_.wait_until(mutex_, at);
+    if (waiting_.empty() && !ended_) continue;
+    const auto end =
+        waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), most_in_request));
+    std::vector<Span> spans(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
+    waiting_.erase(waiting_.begin(), end);
+    return spans;
+  }
+}
+
+void SpanExporter::run() {
+  ::pthread_setname_np(::pthread_self(), "spans");
+  auto tell_again = SteadyClock::now();
+  for (auto spans = next(); !spans.empty(); spans = next()) {
+    send(spans);
+    if (SteadyClock::now() >= tell_again && tell_dropped()) tell_again = SteadyClock::now() + between_lines;
+  }
+  tell_dropped();
+}
+
+/// Why some were not taken; empty when the collector has all.
+std::string SpanExporter::post(const std::vector<Span>& spans, std::size_t& lost) try {
+  lost = spans.size();
+  const auto limit = time_left();
+  if (limit <= Duration::zero()) return "the service ended before";
+  auto why = request_->post(otlp_json(target_, spans), limit);
+  if (!why.empty()) return why;
+  lost = rejected_spans(request_->answer(), spans.size());
+  return lost == 0 ? "" : "it rejected " + std::to_string(lost) + " of " + std::to_string(spans.size());
+} catch (const std::exception& e) {
+  return e.what();
+}
+
+void SpanExporter::send(const std::vector<Span>& spans) {
+  std::size_t lost = 0;
+  const auto why = post(spans, lost);
+  exported_.fetch_add(spans.size() - lost, std::memory_order_relaxed);
+  failed_.fetch_add(lost, std::memory_order_relaxed);
+  if (why.empty() == !failing_) return;
+  failing_ = !why.empty();
+  const auto server = curl::server_of(target_.url);
+  const auto where = server ? *server : std::string();
+  // A collector may come and go at every request.
+  if (failing_)
+    telemetry::log_repeating(telemetry::Level::warn, "spans not taken", "spans not taken",
+                             {{"collector", where}, {"error", why}});
+  else
+    telemetry::log_repeating(telemetry::Level::info, "spans taken again", "spans taken again",
+                             {{"collector", where}});
+}
+
+/// False: none since the last time.
+bool SpanExporter::tell_dropped() {
+  const auto dropped = dropped_.load(std::memory_order_relaxed);
+  if (dropped == told_) return false;
+  telemetry::warn("spans dropped", {{"count", dropped - told_},
+                                    {"error", "more wait for the collector than fit in the queue"}});
+  told_ = dropped;
+  return true;
+}
+
+}  // namespace laneway::tracing

@@ -1,0 +1,94 @@
+// Sends spans to a collector: OTLP over HTTP with JSON (https://opentelemetry.io/docs/specs/otlp/), a POST
+// for many at once, on a thread of its own.
+//
+// Work never waits for it. What is not sent waits in a queue of at most 4,096 spans; beyond, spans are
+// dropped and counted, and the log says so once a minute at most. A request has 2 s (SpanTarget::limit); what
+// the collector does not take is counted and not sent again, and said once until it takes some again. At the
+// end what waits is sent, for at most as long as a request.
+//
+// Threads: any.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/time.h"
+
+namespace laneway::tracing {
+
+struct Span {
+  std::array<std::uint8_t, 16> trace_id{};
+  std::array<std::uint8_t, 8> span_id{};
+  std::array<std::uint8_t, 8> parent_id{};  ///< zeros: none
+  std::string topic;
+  std::int32_t partition = 0;
+  std::int64_t offset = 0;
+  std::uint32_t attempt = 1;
+  std::int64_t start = 0;  ///< ns since 1970
+  std::int64_t end = 0;
+  std::string outcome;  ///< as in the journal
+  std::string reason;   ///< of a failure, not long
+};
+
+struct SpanTarget {
+  std::string url;
+  std::string service;  ///< service.name
+  std::string group;
+  Duration limit = seconds(2);  ///< of a request, and of the last ones together
+};
+
+/// The body of a request. Pure.
+std::string otlp_json(const SpanTarget& target, const std::vector<Span>& spans);
+
+class SpanExporter {
+ public:
+  /// Throws std::system_error, std::runtime_error.
+  explicit SpanExporter(SpanTarget target);
+  /// Sends what waits and joins; see above for how long.
+  ~SpanExporter();
+  SpanExporter(const SpanExporter&) = delete;
+  SpanExporter& operator=(const SpanExporter&) = delete;
+
+  void add(Span span) EXCLUDES(mutex_);
+
+  struct Counts {
+    std::uint64_t exported = 0;
+    std::uint64_t dropped = 0;  ///< the queue was full
+    std::uint64_t failed = 0;   ///< not taken by the collector
+  };
+  Counts counts() const;
+
+ private:
+  class Request;
+
+  void run() EXCLUDES(mutex_);
+  std::vector<Span> next() EXCLUDES(mutex_);
+  void send(const std::vector<Span>& spans);
+  std::string post(const std::vector<Span>& spans, std::size_t& lost);
+  bool tell_dropped();
+  Duration time_left() const;
+
+  const SpanTarget target_;
+  std::atomic<std::uint64_t> exported_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<std::int64_t> ends_at_{0};  // of the steady clock; 0: it goes on
+  std::unique_ptr<Request> request_;      // used by thread_, as what follows
+  bool failing_ = false;
+  std::uint64_t told_ = 0;  // of dropped_
+
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<Span> waiting_ GUARDED_BY(mutex_);
+  bool ended_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace laneway::tracing

@@ -1,0 +1,58 @@
+// Spans `pool.process`, one for each attempt that is sampled: begun when the handler gets the record, ended
+// by its answer, exported by span_exporter.h.
+//
+// A record whose header `traceparent` is valid goes on with that trace, sampled or not as the header says. Of
+// the others a fraction is sampled, chosen by topic, partition and offset, so that all attempts at a record
+// are in one trace. Handlers pass the span on, in the place of the header (shown_headers()).
+//
+// Threads: any; nothing blocks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "kafka/record.h"
+#include "tracing/attempt_trace.h"
+#include "tracing/span_exporter.h"
+
+namespace laneway::tracing {
+
+class Tracer {
+ public:
+  /// Errors: configuration when trace.otlp is no address; internal when the system refuses a thread.
+  static Result<std::unique_ptr<Tracer>> make(const config::Config& config);
+
+  /// Null: not sampled.
+  std::unique_ptr<AttemptTrace> begin(const kafka::Record& record) noexcept;
+  /// `partition` and `offset`: where it was read.
+  struct End {
+    const std::string& topic;
+    std::int32_t partition;
+    std::int64_t offset;
+    std::uint32_t attempt;
+    TimePoint start;
+    TimePoint end;
+    const char* outcome;
+    const std::string& reason;
+  };
+  void end(const AttemptTrace& trace, const End& end) noexcept;
+
+  SpanExporter::Counts counts() const { return exporter_.counts(); }
+
+ private:
+  Tracer(const config::Config& config, std::uint64_t seed);
+  std::int64_t wall(TimePoint at) const;
+
+  const double sample_;
+  const std::uint64_t seed_;
+  const std::chrono::steady_clock::time_point machine_origin_;
+  const std::int64_t wall_origin_;  // ns since 1970
+  std::atomic<std::uint64_t> next_{0};
+  SpanExporter exporter_;
+};
+
+}  // namespace laneway::tracing

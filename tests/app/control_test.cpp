@@ -1,0 +1,255 @@
+// status, pause, resume and skip on the command line: what is asked for, and the table.
+#include <algorithm>
+#include <sstream>
+
+#include "app/control/endpoint.h"
+#include "app/control/options.h"
+#include "app/control/table.h"
+#include "catch.h"
+#include "characters.h"
+
+using namespace laneway;
+
+namespace {
+
+std::string lane_json(const std::string& topic, int partition, const std::string& state, long lag,
+                      const std::string& more = {}) {
+  return R"({"topic":")" + topic + R"(","partition":)" + std::to_string(partition) + R"(,"state":")" + state +
+         R"(","paused_by_hand":false,"held_by":"","lag":)" + (lag < 0 ? "null" : std::to_string(lag)) +
+         R"(,"in_flight":8,"queued":256,"waiting_retries":3,"stuck":0,"oldest":null,"committed":12345,"rate":12.34)" +
+         more + "}";
+}
+
+std::string status_json(const std::string& lanes, const std::string& reasons = {}) {
+  return R"({"version":"0.1.0","group":"orders-webhook","uptime_seconds":200.5,"members":2,"ready":)" +
+         std::string(reasons.empty() ? "true" : "false") + R"(,"reasons":[)" + reasons +
+         R"(],"breaker":null,"lanes":[)" + lanes + "]}";
+}
+
+std::vector<std::string> lines(const std::string& json, const control::TableStyle& style = {}) {
+  const auto text = control::render_status(json, style);
+  REQUIRE(text);
+  std::vector<std::string> all;
+  std::istringstream in(*text);
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a lane, a topic and a record are told from their text") {
+  const auto topic = control::parse_target("orders");
+  REQUIRE(topic.ok());
+  CHECK(control::control_path(*topic, "pause") == "/lanes/orders/pause");
+  const auto lane = control::parse_target("my.orders_x-y:3");
+  REQUIRE(lane.ok());
+  CHECK(control::control_path(*lane, "resume") == "/lanes/my.orders_x-y/3/resume");
+  const auto record = control::parse_target("orders:3:9223372036854775807");
+  REQUIRE(record.ok());
+  CHECK(record->offset == 9223372036854775807);
+  for (const auto* wrong : {"", ":", "orders:", "orders:x", "orders:-1", "orders:3:", "orders:3:4:5",
+                            "or/ders", "orders:3:-1", "orders:2147483648", ":3", "a b"}) {
+    INFO(wrong);
+    const auto target = control::parse_target(wrong);
+    REQUIRE_FALSE(target.ok());
+    CHECK(target.error().kind == ErrorKind::usage);
+  }
+}
+
+TEST_CASE("the table has a line for each lane") {
+  const auto all = lines(status_json(lane_json("orders", 3, "running", 120)));
+  REQUIRE(all.size() == 4);
+  CHECK(all[0] == "laneway 0.1.0, group orders-webhook, up 3 m, 2 members, 1 lane, ready");
+  CHECK(all[2] == "lane              state       lag work queue retry oldest committed rec/s dead/s");
+  CHECK(all[3] == "orders[3]         running     120    8   256     3      -     12345  12.3    0.0");
+}
+
+TEST_CASE(
+    "dead letters a second stand beside what is done, and below the table how many, and the last error") {
+  const auto all = lines(status_json(lane_json(
+      "orders", 3, "running", 120,
+      R"(,"dead_letters":12,"dead_letter_rate":39.25,"last_error":{"record":"orders:3:17","attempt":8,)"
+      R"("time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 from shop:443"})")));
+  REQUIRE(all.size() == 7);
+  CHECK(all[3] == "orders[3]         running     120    8   256     3      -     12345  12.3   39.2");
+  CHECK(all[5] == "orders[3] 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17");
+  CHECK(all[6] == "  (attempt 8): HTTP 500 from shop:443");
+}
+
+TEST_CASE("an error of the oldest record that is the last error of its lane is said once") {
+  const auto with_last = [](const std::string& record) {
+    return lines(status_json(
+        R"({"topic":"a","partition":3,"state":"running","paused_by_hand":false,"held_by":"","lag":5,)"
+        R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
+        R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP 500"},"last_error":{"record":")" +
+        record + R"(","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500"}})"));
+  };
+  const std::string last = "a[3] last error at 2026-01-02T14:02:11.007Z, a:3:";
+  const auto same = with_last("a:3:17");
+  REQUIRE(same.size() == 6);
+  CHECK(same[5] == last + "17 (attempt 4): HTTP 500");
+  const auto other = with_last("a:3:18");
+  REQUIRE(other.size() == 7);
+  CHECK(other[5] == "a[3] 17 (attempt 4): HTTP 500");
+  CHECK(other[6] == last + "18 (attempt 4): HTTP 500");
+}
+
+TEST_CASE("an oldest record none of whose attempts counts has an error and no number") {
+  const auto all = lines(status_json(
+      R"({"topic":"a","partition":3,"state":"held","paused_by_hand":false,"held_by":"rate limit","lag":5,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":0,"error":"HTTP 429"}})"));
+  REQUIRE(all.size() == 6);
+  CHECK(all[5] == "a[3] held: rate limit; 17: HTTP 429");
+}
+
+TEST_CASE("a downstream that fails for some calls is said above the table, one that is out in the reason") {
+  auto json = status_json(lane_json("orders", 3, "running", 120));
+  const std::string breaker =
+      R"j("breaker":{"downstream":"shop:443","failures":"fails for 3 % of calls: HTTP 500 (12)"})j";
+  const std::string none = R"("breaker":null)";
+  json.replace(json.find(none), none.size(), breaker);
+  CHECK(lines(json)[1] == "the downstream shop:443 fails for 3 % of calls: HTTP 500 (12)");
+  auto stalled =
+      status_json(lane_json("orders", 3, "held", 120), R"({"code":"stalled","text":"no progress"})");
+  stalled.replace(stalled.find(none), none.size(), breaker);
+  CHECK(lines(stalled)[2] == "the downstream shop:443 fails for 3 % of calls: HTTP 500 (12)");
+  auto out =
+      status_json(lane_json("orders", 3, "held", 120), R"({"code":"breaker_open","text":"it is out"})");
+  out.replace(
+      out.find(none), none.size(),
+      R"j("breaker":{"downstream":"shop:443","since":"2026-01-02T14:02:11.007Z","failures":"fails"})j");
+  CHECK(lines(out)[1] == "NOT READY: it is out");
+  CHECK(lines(out)[2].empty());
+}
+
+TEST_CASE("a lane whose partition is silent says so, and for how long") {
+  const auto all = lines(status_json(lane_json("a", 0, "held", 500) + "," +
+                                     lane_json("a", 1, "running", 5, R"(,"silent_seconds":95.5)") + "," +
+                                     lane_json("a", 2, "draining", 5, R"(,"silent_seconds":0.5)")));
+  CHECK(all[3].starts_with("a[1]              silent "));
+  CHECK(all[4].starts_with("a[0]              held "));
+  CHECK(all[5].starts_with("a[2]              draining "));
+  CHECK(all[7] == "a[1] silent for 95 s: its log goes on, and nothing comes");
+}
+
+TEST_CASE("trouble comes first: stuck, held, paused, by hand, then by lag") {
+  const std::string by_hand =
+      R"({"topic":"a","partition":5,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":1,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"oldest":null,"committed":null,"rate":0})";
+  const std::string stuck =
+      R"({"topic":"a","partition":6,"state":"running","paused_by_hand":false,"held_by":"","lag":1,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":1,"oldest":null,"committed":null,"rate":0})";
+  const auto all =
+      lines(status_json(lane_json("a", 0, "running", 5) + "," + lane_json("a", 1, "running", 500) + "," +
+                        by_hand + "," + lane_json("a", 2, "paused", 1) + "," + lane_json("a", 3, "held", 1) +
+                        "," + stuck + "," + lane_json("a", 4, "running", -1)));
+  std::string order;
+  for (std::size_t i = 3; i < 10; ++i) order += all[i].substr(2, 1);
+  CHECK(order == "6325104");
+}
+
+TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and errors are") {
+  const std::string huge =
+      R"({"topic":")" + std::string(249, 't') +
+      R"(","partition":123456,"state":"draining","paused_by_hand":false,"held_by":"pool full",)"
+      R"("lag":9223372036854775807,"in_flight":4000000000,"queued":4000000000,"waiting_retries":99999999,"stuck":0,)"
+      R"("oldest":{"offset":9223372036854775807,"age_seconds":123456789.0,"attempts":4000000000,"error":")" +
+      std::string(500, 'e') + R"("},"committed":9223372036854775807,"rate":123456789.0})";
+  for (const auto& line :
+       lines(status_json(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
+    INFO(line);
+    CHECK(characters(line) <= control::table_width);
+  }
+}
+
+TEST_CASE("why a lane is held and its oldest record's error stand below the table, and steer no terminal") {
+  const auto all = lines(status_json(
+      R"({"topic":"orders","partition":3,"state":"held","paused_by_hand":false,"held_by":"pool full","lag":5,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP \u001b[31m500"},"committed":17,"rate":0})",
+      R"({"code":"stalled","topic":"orders","partition":3,"text":"orders[3]: no progress"})"));
+  CHECK(all[1] == "NOT READY: orders[3]: no progress");
+  CHECK(all[4] == "orders[3]         held          5    0     0     0   80 s        17   0.0    0.0");
+  CHECK(all[6] == "orders[3] held: pool full; 17 (attempt 4): HTTP [31m500");
+  for (const auto& line : all) CHECK(line.find('\033') == std::string::npos);
+}
+
+TEST_CASE("advice stands below the table, some of it, and a service that gives none is shown as well") {
+  auto json = status_json(lane_json("orders", 3, "running", 120));
+  json.insert(
+      json.size() - 1,
+      R"j(,"advice":["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])","b","c","d"])j");
+  const auto all = lines(json);
+  REQUIRE(all.size() == 8);
+  CHECK(all[5] == "advice: lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])");
+  CHECK(all[7] == "advice: c");
+  CHECK(lines(json, {.rows = 10}).size() < 10);
+}
+
+TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cut") {
+  std::string words;
+  for (int i = 0; i < 25; ++i) words += " word" + std::to_string(i);
+  const auto all = lines(status_json("", R"({"code":"x","text":")" + words + words + words + "\"}"));
+  CHECK(all[1] == "NOT READY: word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10");
+  CHECK(all[2].starts_with("  word11 word12"));
+  CHECK(all[6].ends_with("…"));
+  CHECK(all[7].empty());
+}
+
+TEST_CASE("what a long name leaves no room for in its line comes in the next one") {
+  const std::string name = "payments-of-the-european-shops-with-invoices";
+  auto json = status_json(
+      R"({"topic":")" + name +
+      R"(","partition":3,"state":"held","paused_by_hand":false,"held_by":"pool full","lag":5,)"
+      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP 500"},"committed":17,"rate":0})");
+  const std::string group = "orders-webhook";
+  json.replace(json.find(group), group.size(), name);
+  const auto all = lines(json);
+  REQUIRE(all.size() == 8);
+  CHECK(all[0] == "laneway 0.1.0, group " + name + ", up 3 m, 2");
+  CHECK(all[1] == "  members, 1 lane, ready");
+  CHECK(all[6].starts_with(name + "[3] held: pool full; 17"));
+  CHECK(all[7] == "  HTTP 500");
+}
+
+TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {
+  std::string many = lane_json("a", 0, "held", 1);
+  for (int i = 1; i < 50; ++i) many += "," + lane_json("a", i, "running", 1);
+  const auto has_colours = [](const std::vector<std::string>& all) {
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& line) { return line.find('\033') != std::string::npos; });
+  };
+  CHECK_FALSE(has_colours(lines(status_json(many))));
+  CHECK(has_colours(lines(status_json(many), {.colours = true})));
+  CHECK(lines(status_json(many)).size() == 53);
+  const auto few = lines(status_json(many), {.rows = 24});
+  CHECK(few.size() < 24);
+  CHECK(few.back() == "and 31 lanes more");
+}
+
+TEST_CASE("what is no status is not shown") {
+  for (const auto* text : {"", "{", "[]", "{}", "\"x\"", R"({"lanes":[{}]})", "<html>"})
+    CHECK_FALSE(control::render_status(text, {}));
+  CHECK_FALSE(control::render_status(status_json(R"({"topic":1})"), {}));
+}
+
+TEST_CASE("an answer's status tells what kind of error it is") {
+  CHECK(control::error_of({400, "bad\n"}).kind == ErrorKind::usage);
+  CHECK(control::error_of({401, "token\n"}).kind == ErrorKind::configuration);
+  CHECK(control::error_of({404, "no lane\n"}).kind == ErrorKind::no_input);
+  CHECK(control::error_of({404, "no lane\n"}).message == "no lane");
+  CHECK(control::error_of({409, "not now\n"}).kind == ErrorKind::unavailable);
+  CHECK(control::error_of({500, "internal error\n"}).kind == ErrorKind::internal);
+}
+
+TEST_CASE("without options the service is where services listen") {
+  const auto endpoint = control::find_endpoint({}, {});
+  REQUIRE(endpoint.ok());
+  CHECK(endpoint->address == control::default_address);
+  CHECK(endpoint->token.empty());
+  control::Options options;
+  options.token_file = "/nowhere/token";
+  CHECK_FALSE(control::find_endpoint(options, {}).ok());
+}

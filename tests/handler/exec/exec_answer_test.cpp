@@ -1,0 +1,110 @@
+#include "handler/exec/exec_answer.h"
+
+#include "catch.h"
+#include "handler/exec/exec_bytes.h"
+#include "handler/exec/exec_frame.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+using config::Framing;
+
+namespace {
+
+Outcome answer(const std::string& text) {
+  auto outcome = exec_answer(Framing::json, text, 7);
+  INFO(text);
+  REQUIRE(outcome.ok());
+  return std::move(outcome).value();
+}
+
+std::string refusal(const std::string& text) {
+  const auto outcome = exec_answer(Framing::json, text, 7);
+  INFO(text);
+  REQUIRE_FALSE(outcome.ok());
+  return outcome.error().message;
+}
+
+std::string binary(std::uint64_t id, std::uint8_t outcome, std::int64_t after, const std::string& reason = "",
+                   std::uint8_t version = exec_version) {
+  std::string out(1, static_cast<char>(version));
+  append_big_endian(out, id);
+  out += static_cast<char>(outcome);
+  append_big_endian(out, static_cast<std::uint64_t>(after));
+  return out + reason;
+}
+
+}  // namespace
+
+TEST_CASE("an answer that is nested deep is no JSON, and takes no stack") {
+  const std::string deep = std::string(130'000, '[') + std::string(130'000, ']');
+  CHECK(refusal("{\"outcome\":" + deep + "}").starts_with("is not JSON"));
+  CHECK(refusal("{\"id\":" + deep + ",\"outcome\":\"done\"}").starts_with("is not JSON"));
+  CHECK(refusal(deep).starts_with("is not JSON"));
+}
+
+TEST_CASE("an answer in JSON is its outcome") {
+  CHECK(answer(R"({"outcome":"done"})").verdict == Verdict::done);
+  CHECK(answer(" {\"outcome\":\"done\",\"id\":7,\"more\":[1]}\r").verdict == Verdict::done);
+  const auto retry = answer(R"({"outcome":"retry","reason":"locked","after":"1500ms"})");
+  CHECK(retry.verdict == Verdict::retry);
+  CHECK(retry.reason == "locked");
+  CHECK(retry.after == Duration(milliseconds(1500)));
+  CHECK(answer(R"({"outcome":"reject","reason":null,"after":null})").verdict == Verdict::reject);
+  CHECK(answer(R"({"outcome":"unavailable","after":"0s"})").after == Duration::zero());
+  CHECK(answer(R"({"outcome":"unavailable","after":"1000h"})").after == Duration(std::chrono::hours(24)));
+}
+
+TEST_CASE("a reason is safe to print and not long") {
+  CHECK(answer(R"({"outcome":"retry","reason":"a\n\u001b[31mb"})").reason == "a\\n\\x1b[31mb");
+  const auto longest = answer("{\"outcome\":\"retry\",\"reason\":\"" + std::string(2000, 'x') + "\"}").reason;
+  CHECK(longest == std::string(1000, 'x') + "...");
+}
+
+TEST_CASE("what is no answer in JSON is told") {
+  CHECK(refusal("") == "is not JSON: ");
+  CHECK(refusal("ok\x1b[0m") == "is not JSON: ok\\x1b[0m");
+  CHECK(refusal(R"({"outcome":"done"} {"outcome":"done"})").starts_with("is not JSON"));
+  CHECK(refusal("{\"outcome\":\"done\",\"reason\":\"\xff\"}").starts_with("is not JSON"));
+  CHECK(refusal("[]") == "is no JSON object: []");
+  CHECK(refusal("{}") == "has no outcome: {}");
+  CHECK(refusal(R"({"outcome":null})").starts_with("has no outcome"));
+  for (const char* outcome : {"\"Done\"", "\"\"", "0", "true", "[\"done\"]"})
+    CHECK(refusal("{\"outcome\":" + std::string(outcome) + "}")
+              .starts_with("has another outcome than done, retry, reject and unavailable: {"));
+  CHECK(refusal(R"({"outcome":"done","reason":5})").starts_with("has another reason than a text"));
+  for (const char* after : {"5", "\"soon\"", "\"-5s\"", "{}"})
+    CHECK(refusal("{\"outcome\":\"retry\",\"after\":" + std::string(after) + "}")
+              .starts_with("has another after than a duration such as \"5s\""));
+  for (const char* id : {"8", "\"7\"", "-7", "7.5"})
+    CHECK(refusal("{\"outcome\":\"done\",\"id\":" + std::string(id) + "}")
+              .starts_with("has another id than the record's, 7: {"));
+}
+
+TEST_CASE("a binary answer is its outcome") {
+  const auto parsed = [](const std::string& frame) { return exec_answer(Framing::binary, frame, 7); };
+  CHECK(parsed(binary(7, 0, -1))->verdict == Verdict::done);
+  const auto retry = parsed(binary(7, 1, 250, "locked\n"));
+  REQUIRE(retry.ok());
+  CHECK(retry->verdict == Verdict::retry);
+  CHECK(retry->after == Duration(milliseconds(250)));
+  CHECK(retry->reason == "locked\\n");
+  CHECK(parsed(binary(7, 2, -1, "never"))->verdict == Verdict::reject);
+  const auto unavailable = parsed(binary(7, 3, std::numeric_limits<std::int64_t>::max()));
+  CHECK(unavailable->verdict == Verdict::unavailable);
+  CHECK(unavailable->after == Duration(std::chrono::hours(24)));
+  CHECK_FALSE(parsed(binary(7, 1, -1))->after.has_value());
+}
+
+TEST_CASE("what is no binary answer is told") {
+  const auto told = [](const std::string& frame) {
+    const auto parsed = exec_answer(Framing::binary, frame, 7);
+    REQUIRE_FALSE(parsed.ok());
+    return parsed.error().message;
+  };
+  CHECK(told("") == "has 0 bytes, less than the 18 of an answer");
+  CHECK(told(binary(7, 0, -1).substr(1)) == "has 17 bytes, less than the 18 of an answer");
+  CHECK(told(binary(7, 0, -1, "", 2)) == "has version 2 instead of 1");
+  CHECK(told(binary(8, 0, -1)) == "has id 8 instead of the record's, 7");
+  CHECK(told(binary(7, 4, -1)) == "has outcome 4 instead of 0 to 3");
+  CHECK(told(binary(7, 1, -2)) == "has after -2 instead of -1 or more");
+}

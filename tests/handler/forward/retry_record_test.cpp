@@ -1,0 +1,84 @@
+#include "handler/forward/retry_record.h"
+
+#include "catch.h"
+#include "delivery/dead_letter/retry_headers.h"
+
+using namespace laneway;
+using delivery::RetryOrigin;
+
+namespace {
+
+delivery::RetryStages some_stages() {
+  delivery::RetryStages stages;
+  stages.add("orders", {{"orders-retry-5s", seconds(5)}, {"orders-retry-1m", seconds(60)}});
+  stages.add("bills", {{"bills-retry-5s", seconds(5)}});
+  return stages;
+}
+
+/// As it comes from orders-retry-1m, restored.
+handler::Item restored(const delivery::Headers& headers) {
+  static const auto stages = some_stages();
+  kafka::RecordData data;
+  data.topic = "orders-retry-1m";
+  data.partition = 1;
+  data.offset = 7;
+  data.timestamp = 9000;
+  data.timestamp_type = kafka::TimestampType::log_append_time;
+  data.key = "key";
+  data.value = "value";
+  for (const auto& header : headers) data.headers.emplace_back(header.name, header.value);
+  handler::Item item;
+  item.record = kafka::Record(data);
+  handler::restore_origin(item, *stages.find("orders-retry-1m"), stages);
+  return item;
+}
+
+RetryOrigin origin(const std::string& topic) {
+  return {topic, 3, 42, 1700, delivery::TimestampType::create_time, 6, 1800, "HTTP 500"};
+}
+
+}  // namespace
+
+TEST_CASE("a record of a retry topic becomes what it was at its origin, and counts its attempts on") {
+  const auto item = restored(delivery::retry_headers({{"trace", "1"}, {"null", {}}}, origin("orders")));
+  CHECK(item.record.topic() == "orders");
+  CHECK(item.record.partition() == 3);
+  CHECK(item.record.offset() == 42);
+  CHECK(item.record.timestamp() == 1700);
+  CHECK(item.record.timestamp_type() == kafka::TimestampType::create_time);
+  CHECK(item.record.key() == "key");
+  CHECK(item.record.value() == "value");
+  const auto headers = handler::headers_of(item.record);
+  CHECK(headers == delivery::Headers{{"trace", "1"}, {"null", {}}});  // ours are not passed on
+  CHECK(item.attempt == 7);
+  CHECK(item.offset() == 7);  // where it was read
+  CHECK(item.failures->first_ms == 1800);
+  CHECK(item.failures->stage->source == "orders");
+  CHECK(item.route() == handler::Route::work);
+}
+
+TEST_CASE("what a stranger wrote to a retry topic keeps its own place and begins with attempt 1") {
+  const auto valid = delivery::retry_headers({{"trace", "1"}}, origin("orders"));
+  auto torn = valid;
+  torn.push_back({"laneway-retry-offset", "x"});
+  for (const auto& headers :
+       {delivery::Headers{{"trace", "1"}}, torn, delivery::retry_headers({{"trace", "1"}}, origin("bills")),
+        delivery::retry_headers({{"trace", "1"}}, origin("elsewhere"))}) {
+    const auto item = restored(headers);
+    CHECK(item.record.topic() == "orders-retry-1m");
+    CHECK(item.record.partition() == 1);
+    CHECK(item.record.offset() == 7);
+    CHECK(item.record.timestamp() == 9000);
+    CHECK(item.attempt == 1);
+    CHECK(item.offset() == 7);
+    CHECK(item.failures->stage->source == "orders");
+    CHECK(handler::headers_of(item.record) == delivery::Headers{{"trace", "1"}});
+  }
+}
+
+TEST_CASE("what a stranger wrote to the retry topic before is known by its place there") {
+  const auto item = restored(delivery::retry_headers({}, origin("orders-retry-5s")));
+  CHECK(item.record.topic() == "orders-retry-5s");
+  CHECK(item.record.offset() == 42);
+  CHECK(item.attempt == 7);
+}

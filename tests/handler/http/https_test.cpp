@@ -1,0 +1,188 @@
+// The http handler's requests over TLS.
+#include <curl/curl.h>
+#include <httplib.h>
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "captured_log.h"
+#include "certificate.h"
+#include "curl/http_endpoint.h"
+#include "handler/http/http.h"
+#include "handler/reach.h"
+#include "tracing/span_exporter.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+
+namespace {
+
+/// Takes every POST, and keeps its Authorization.
+class TlsServer {
+ public:
+  explicit TlsServer(const Certificate& certificate) : server_(certificate.x509(), certificate.key()) {
+    server_.Post("/orders", [this](const auto& request, auto& response) {
+      std::lock_guard lock(mutex_);
+      for (const auto& [name, value] : request.headers)
+        if (name == "Authorization") authorizations_.push_back(value);
+      response.status = 204;
+    });
+    server_.set_keep_alive_max_count(1000000);
+    server_.new_task_queue = [] { return new httplib::ThreadPool(64); };  // a connection keeps its thread
+    port_ = server_.bind();
+    REQUIRE(port_ > 0);
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  ~TlsServer() {
+    server_.stop();
+    thread_.join();
+  }
+  TlsServer(const TlsServer&) = delete;
+
+  std::string url() const { return "https://127.0.0.1:" + std::to_string(port_) + "/orders"; }
+  std::vector<std::string> authorizations() {
+    std::lock_guard lock(mutex_);
+    return authorizations_;
+  }
+
+ private:
+  WithRoom<httplib::SSLServer> server_;
+  int port_ = 0;
+  std::mutex mutex_;
+  std::vector<std::string> authorizations_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("a web service is trusted by its own authority's certificate, and by no other") {
+  const Certificate its_own, another;
+  TlsServer server(its_own);
+  auto settings = settings_for(server.url());
+  settings.ca = its_own.pem();
+  CHECK(Runs(*made(settings), 40).done() == 40);
+  settings.ca = another.pem();
+  const auto refused = outcome_of(*made(settings), record_data(1, "v"));
+  CHECK(refused.verdict == Verdict::unavailable);
+  CHECK(refused.reason.find("certificate") != std::string::npos);
+  settings.ca.clear();
+  CHECK(outcome_of(*made(settings), record_data(1, "v")).verdict == Verdict::unavailable);
+}
+
+namespace {
+
+/// The subject of some authority that the system trusts; null where it trusts none.
+std::unique_ptr<X509_NAME, decltype(&X509_NAME_free)> authority_of_system() {
+  std::unique_ptr<X509_NAME, decltype(&X509_NAME_free)> name(nullptr, X509_NAME_free);
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator("/etc/ssl/certs", none)) {
+    if (file.path().extension() != ".0") continue;  // named by its subject's hash, as OpenSSL looks for it
+    const std::unique_ptr<BIO, decltype(&BIO_free)> in(BIO_new_file(file.path().c_str(), "r"), BIO_free);
+    const std::unique_ptr<X509, decltype(&X509_free)> found(
+        in ? PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr) : nullptr, X509_free);
+    if (!found) continue;
+    name.reset(X509_NAME_dup(X509_get_subject_name(found.get())));
+    break;
+  }
+  return name;
+}
+
+struct Question {
+  X509_NAME* name;
+  bool found = false;
+};
+
+/// In the place of the verification: what libcurl trusts has been read by then.
+int look_for(X509_STORE_CTX* verified, void* question_pointer) {
+  auto& question = *static_cast<Question*>(question_pointer);
+  const std::unique_ptr<X509_OBJECT, decltype(&X509_OBJECT_free)> object(X509_OBJECT_new(), X509_OBJECT_free);
+  question.found = X509_STORE_CTX_get_by_subject(verified, X509_LU_X509, question.name, object.get()) == 1;
+  return 1;
+}
+
+CURLcode ask(CURL*, void* context, void* question) {
+  SSL_CTX_set_cert_verify_callback(static_cast<SSL_CTX*>(context), &look_for, question);
+  return CURLE_OK;
+}
+
+/// Whether a connection with `ca` would trust an authority of that name.
+bool trusts(const std::string& ca, const std::string& url, X509_NAME* name) {
+  Question question{name};
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy(curl_easy_init(), curl_easy_cleanup);
+  curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(easy.get(), CURLOPT_CONNECT_ONLY, 1L);
+  curl::trust(easy.get(), ca);
+  curl_easy_setopt(easy.get(), CURLOPT_SSL_CTX_DATA, &question);
+  curl_easy_setopt(easy.get(), CURLOPT_SSL_CTX_FUNCTION, &ask);
+  CHECK(curl_easy_perform(easy.get()) == CURLE_OK);
+  return question.found;
+}
+
+}  // namespace
+
+TEST_CASE("the file of authorities replaces those of the system") {
+  const auto name = authority_of_system();
+  if (!name) return;  // this machine trusts nobody
+  const Certificate its_own;
+  TlsServer server(its_own);
+  CHECK(trusts("", server.url(), name.get()));
+  CHECK_FALSE(trusts(its_own.pem(), server.url(), name.get()));
+}
+
+TEST_CASE("what is wrong with a certificate is named, with what to do") {
+  const auto refused = [](const Certificate& own, const Certificate& trusted) {
+    TlsServer server(own);
+    auto settings = settings_for(server.url());
+    settings.ca = trusted.pem();
+    const auto outcome = outcome_of(*made(settings), record_data(1, "v"));
+    CHECK(outcome.verdict == Verdict::unavailable);
+    const auto connect = reach(settings, seconds(60));
+    REQUIRE_FALSE(connect.ok());
+    const auto said = outcome.reason.substr(outcome.reason.find(": ") + 2);
+    CHECK_THAT(connect.error().message, Catch::EndsWith(said));
+    return said;
+  };
+  const Certificate right, other_host("DNS:shop.example"), expired("IP:127.0.0.1", -1);
+  CHECK_THAT(refused(right, other_host), Catch::StartsWith("its certificate is of no authority") &&
+                                             Catch::Contains("handler.http.ca_file"));
+  CHECK_THAT(refused(other_host, other_host), Catch::StartsWith("its certificate is for another host name") &&
+                                                  Catch::Contains("handler.http.url"));
+  CHECK_THAT(refused(expired, expired),
+             Catch::StartsWith("its certificate, or one of its authorities, has expired; renew"));
+}
+
+TEST_CASE("a collector of spans whose certificate is refused is told about with what to do") {
+  const Certificate certificate;
+  const TlsServer server(certificate);
+  const CapturedLog log;
+  tracing::SpanExporter({server.url(), "laneway", "billing", patience}).add({});
+  // A machine without the package ca-certificates has no authorities at all.
+  const auto why =
+      authority_of_system() ? "its certificate is of no authority" : "install the package ca-certificates";
+  CHECK(log.lines({"spans not taken", why, "update-ca-certificates"}) == 1);
+}
+
+TEST_CASE("a machine without a file of authorities is named, with what to do") {
+  const auto said =
+      curl::connection_problem(nullptr, CURLE_SSL_CACERT_BADFILE, "error setting certificate file: x");
+  CHECK_THAT(said, Catch::StartsWith("the file of certificate authorities cannot be used") &&
+                       Catch::Contains("install the package ca-certificates") &&
+                       Catch::Contains("handler.http.ca_file (error setting certificate file: x)"));
+}
+
+TEST_CASE("requests carry the authorization that is configured, once each, batches too") {
+  const Certificate certificate;
+  TlsServer server(certificate);
+  auto settings = settings_for(server.url());
+  settings.ca = certificate.pem();
+  settings.authorization = "Bearer abc def";
+  CHECK(Runs(*made(settings), 3).done() == 3);
+  settings.batch.records = 3;
+  CHECK(Runs(*made(settings), 3).done() == 3);
+  CHECK(server.authorizations() == std::vector<std::string>(4, "Bearer abc def"));
+}

@@ -1,0 +1,255 @@
+// What is said of logins that fail: the library's words are those that 2.0.2 and 2.15.1 gave at a
+// Kafka 4.1.1.
+#include "kafka/access/login_trouble.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/time.h"
+#include "catch.h"
+#include "certificate.h"
+#include "kafka/access/connection_trouble.h"
+#include "kafka/access/tls_trouble.h"
+
+using namespace laneway;
+using namespace laneway::kafka;
+
+namespace {
+
+struct Row {
+  const char* words;
+  const char* beginning;
+  const char* what_to_do;
+};
+
+void check(const std::vector<Row>& rows) {
+  for (const auto& row : rows) {
+    const auto said = explained(row.words);
+    CHECK_THAT(said, Catch::StartsWith(row.beginning));
+    CHECK_THAT(said, Catch::Contains(row.what_to_do));
+    CHECK_THAT(said, Catch::EndsWith(std::string(" (") + row.words + ")"));
+  }
+}
+
+const std::string connection_closed =
+    "[thrd:127.0.0.1:9092/bootstrap]: 127.0.0.1:9092/bootstrap: Disconnected: connection closed by peer: "
+    "receive 0 "
+    "after POLLIN (after 0ms in state ";
+
+ClientSettings client_of(const char* bootstrap) { return {{"bootstrap.servers", {bootstrap, "", false}}}; }
+
+}  // namespace
+
+TEST_CASE("a user or a password that brokers refuse is told with the keys to check") {
+  check({{"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: Authentication failed: "
+          "Invalid username "
+          "or password (after 119ms in state AUTH_REQ)",
+          "broker 127.0.0.1:9094 refuses the user or the password; ", "kafka.sasl.password"},
+         {"sasl_ssl://kafka-1:9094/1: SASL authentication error: Authentication failed during authentication "
+          "due to "
+          "invalid credentials with SASL mechanism SCRAM-SHA-512 (after 320ms in state AUTH_REQ)",
+          "broker kafka-1:9094 refuses the user or the password; ", "has a password for SCRAM-SHA-512 ("}});
+}
+
+TEST_CASE("a listener that takes no login, another one, or one where none was given is told as that") {
+  check(
+      {{"sasl_plaintext://127.0.0.1:9092/bootstrap: SASL PLAIN mechanism handshake failed: Broker: Request "
+        "not valid in "
+        "current SASL state: broker's supported mechanisms:  (after 1ms in state AUTH_HANDSHAKE)",
+        "broker 127.0.0.1:9092 expects no login on this port; ", "kafka.security.protocol to plaintext"},
+       {"sasl_ssl://127.0.0.1:9093/bootstrap: SASL GSSAPI mechanism handshake failed: Broker: Request not "
+        "valid in "
+        "current SASL state: broker's supported mechanisms:  (after 1ms in state AUTH_HANDSHAKE)",
+        "broker 127.0.0.1:9093 expects no login on this port; ", "kafka.security.protocol to ssl"},
+       {"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL SCRAM-SHA-256 mechanism handshake failed: Broker: "
+        "Unsupported "
+        "SASL mechanism: broker's supported mechanisms: PLAIN,GSSAPI (after 301ms in state AUTH_HANDSHAKE)",
+        "broker 127.0.0.1:9094 offers no SCRAM-SHA-256 on this port, but PLAIN,GSSAPI; ",
+        "kafka.sasl.mechanism"},
+       {"127.0.0.1:9094/bootstrap: Disconnected: verify that security.protocol is correctly configured, "
+        "broker might "
+        "require SASL authentication (after 1ms in state UP)",
+        "broker 127.0.0.1:9094 seems to expect a login on this port; ", "sasl_plaintext"},
+       {"ssl://127.0.0.1:9095/bootstrap: Disconnected: SSL connection closed by peer (after 1ms in state UP)",
+        "broker 127.0.0.1:9095 seems to expect a login on this port; ", "sasl_ssl"}});
+  check(
+      {{"127.0.0.1:9093/bootstrap: Disconnected: connection reset by peer (after 0ms in state "
+        "APIVERSION_QUERY)",
+        "broker 127.0.0.1:9093 seems to expect TLS on this port; ", "kafka.security.protocol to ssl"}});
+  check({{(connection_closed + "UP)").c_str(), "broker 127.0.0.1:9092 seems to expect a login",
+          "sasl_plaintext"},
+         {(connection_closed + "APIVERSION_QUERY)").c_str(), "broker 127.0.0.1:9092 seems to expect TLS",
+          "ssl"}});
+}
+
+TEST_CASE("a login that ends with its token, or with the connection, is told as that and not as refused") {
+  const std::string again =
+      "GroupCoordinator: 127.0.0.1:9094: SASL OAUTHBEARER mechanism handshake failed: Broker: Request not "
+      "valid in "
+      "current SASL state: broker's supported mechanisms:  (after 0ms in state AUTH_HANDSHAKE)";
+  check({{again.c_str(), "broker 127.0.0.1:9094 has ended the login, whose token expires",
+          "the token server"}});
+  for (const std::string words : {"GroupCoordinator: SASL GSSAPI mechanism handshake failed: Local: Broker "
+                                  "transport failure: broker's supported "
+                                  "mechanisms: (n/a) (after 0ms in state DOWN)",
+                                  "GroupCoordinator: SASL authentication error: SaslAuthenticateRequest "
+                                  "failed: Local: Broker transport failure "
+                                  "(after 0ms in state DOWN)"}) {
+    check({{words.c_str(), "broker GroupCoordinator has ended the connection during the login",
+            "tries again"}});
+    CHECK_FALSE(refused_by_broker(words));
+  }
+}
+
+TEST_CASE("a connection that a broker closes later, or where there is a login, is no sign of a missing one") {
+  for (const std::string words :
+       {"127.0.0.1:9092/1: Disconnected: connection closed by peer: receive 0 after POLLIN (after 12ms in "
+        "state UP)",
+        "sasl_ssl://127.0.0.1:9092/bootstrap: Disconnected: SSL connection closed by peer (after 1ms in "
+        "state UP)",
+        "ssl://127.0.0.1:9092/bootstrap: Disconnected: SSL connection closed by peer (after 1ms in state "
+        "APIVERSION_QUERY)"})
+    CHECK(explained(words) == words);
+}
+
+TEST_CASE("a token that is not given, or not taken, is told with the keys to check") {
+  check(
+      {{"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"invalid_client\", \"error_description\": "
+        "\"wrong\"}",
+        "the token server refuses the client; ", "kafka.sasl.oauthbearer.client.secret"},
+       {"[thrd:background]: Failed to retrieve OIDC token from \"http://127.0.0.1:9/token\": Failed to "
+        "connect to "
+        "127.0.0.1 port 9 after 0 ms: Couldn't connect to server (-1)",
+        "the token server cannot be reached; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
+       {"Failed to acquire SASL OAUTHBEARER token: OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong "
+        "version number",
+        "the token server does not speak TLS as expected; ", "http or with https"},
+       {"Failed to acquire SASL OAUTHBEARER token: SSL certificate problem: unable to get local issuer "
+        "certificate",
+        "the certificate of the token server is refused; ", "kafka.https.ca.location"},
+       {"Failed to acquire SASL OAUTHBEARER token: Operation timed out after 20001 milliseconds with 0 bytes "
+        "received",
+        "the token server cannot be reached; ", "until it expires"},
+       {"[thrd:background]: Failed to retrieve OIDC token from \"http://127.0.0.1:9/token\": {\"error\": "
+        "\"server_error\"} (500): retrying",
+        "the token server gives no token; ", "until it expires"},
+       {"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"there is nothing here\"}",
+        "the token server gives no token; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
+       {"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: "
+        "{\"status\":\"invalid_token\"} (after "
+        "127ms in state AUTH_REQ)",
+        "broker 127.0.0.1:9094 refuses the token: ", "kafka.sasl.oauthbearer.token.endpoint.url"}});
+}
+
+TEST_CASE("a ticket that Kerberos does not give is told with the keys to check") {
+  const std::string before =
+      "sasl_plaintext://127.0.0.1:9094/bootstrap: Failed to initialize SASL authentication: SASL handshake "
+      "failed (start "
+      "(-1)): SASL(-1): generic failure: GSSAPI Error: ";
+  check({{(before +
+           "No credentials were supplied, or the credentials were unavailable or inaccessible (No Kerberos "
+           "credentials available (default cache: FILE:/tmp/krb5cc_0)) (after 0ms in state AUTH_REQ)")
+              .c_str(),
+          "there is no Kerberos ticket; ", "kafka.sasl.kerberos.keytab"}});
+  check({{(before +
+           "Unspecified GSS failure.  Minor code may provide more information (Server "
+           "kafkas/127.0.0.1@EXAMPLE.COM not found in Kerberos database) (after 6ms in state AUTH_REQ)")
+              .c_str(),
+          "Kerberos knows no principal kafkas/127.0.0.1@EXAMPLE.COM; ", "kafka.sasl.kerberos.service.name"}});
+  check({{(before + "Unspecified GSS failure.  Minor code may provide more information (Ticket expired) "
+                    "(after 4ms in state "
+                    "AUTH_REQ)")
+              .c_str(),
+          "the Kerberos ticket has expired, and no new one has come; ", "kafka.sasl.kerberos.keytab"}});
+  check(
+      {{"[thrd:GroupCoordinator]: GroupCoordinator/1: GSSAPI Error: Unspecified GSS failure.  Minor code may "
+        "provide "
+        "more information (Cannot contact any KDC for realm 'EXAMPLE.COM')",
+        "no KDC answers; ", "/etc/krb5.conf"}});
+  check({{(before + "Unspecified GSS failure.  Minor code may provide more information (Clock skew too "
+                    "great) (after 2ms in "
+                    "state AUTH_REQ)")
+              .c_str(),
+          "the clocks of this machine and of the KDC or the broker differ; ", "set them right"}});
+  check(
+      {{"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: Authentication failed during "
+        "authentication due to invalid credentials with SASL mechanism GSSAPI (after 313ms in state "
+        "AUTH_REQ)",
+        "broker 127.0.0.1:9094 refuses the Kerberos ticket: ", "key table"}});
+  const std::string kinit =
+      "[thrd:main]: Kerberos ticket refresh failed: timeout 10 kinit -R -t \"/k\" -k \"w@EXAMPLE.COM\" || "
+      "timeout 10 "
+      "kinit -t \"/k\" -k \"w@EXAMPLE.COM\": exited with code ";
+  check({{(kinit + "124").c_str(), "kinit has brought no ticket: no KDC has answered in time; ",
+          "until it expires"},
+         {(kinit + "127").c_str(), "kinit is not installed; ", "krb5-user"}});
+  check(
+      {{"[thrd:main]: Kerberos ticket refresh failed: kinit -R -t \"/k\" -k w@EXAMPLE.COM || kinit -t \"/k\" "
+        "-k "
+        "w@EXAMPLE.COM: exited with code 1",
+        "kinit has brought no ticket; ", "kafka.sasl.kerberos.principal"}});
+}
+
+TEST_CASE("why the brokers do not answer: what failed last, and what only the log tells") {
+  ConnectionTrouble trouble(client_of("kafka-1:9092"));
+  CHECK(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).text() ==
+        "the brokers at kafka-1:9092 do not answer: Local: Timed out (check kafka.bootstrap.servers and that "
+        "the brokers "
+        "run)");
+  trouble.logged("FAIL", connection_closed + "APIVERSION_QUERY)");
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message, Catch::Contains("seems to expect TLS"));
+  trouble.failed(RD_KAFKA_RESP_ERR__TRANSPORT, "kafka-1:9092/bootstrap: Send failed: Broken pipe");
+  trouble.failed(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, "1/1 brokers are down");
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message, Catch::Contains("seems to expect TLS"));
+  trouble.answered();
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message,
+             !Catch::Contains("seems to expect TLS"));
+}
+
+TEST_CASE("a login that failed on this machine is not said to be refused by brokers") {
+  auto settings = client_of("kafka-1:9092");
+  settings["sasl.username"] = {"worker", "", false};
+  ConnectionTrouble trouble(settings);
+  trouble.failed(RD_KAFKA_RESP_ERR__AUTHENTICATION, "Failed to acquire SASL OAUTHBEARER token: timed out");
+  CHECK(trouble.login_refused());
+  CHECK_THAT(
+      trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message,
+      Catch::StartsWith("no login of user worker at the brokers at kafka-1:9092: the token server cannot"));
+  trouble.failed(RD_KAFKA_RESP_ERR__AUTHENTICATION,
+                 "sasl_ssl://kafka-1:9092/1: SASL authentication error: a text of another broker");
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).text(),
+             Catch::StartsWith("the brokers at kafka-1:9092 refuse the login of user worker: ") &&
+                 Catch::EndsWith("(check kafka.sasl.mechanism, sasl.username and sasl.password)"));
+}
+
+TEST_CASE("a token server that is asked again is why brokers have not answered yet") {
+  ConnectionTrouble trouble(client_of("kafka-1:9092"));
+  trouble.logged(
+      "OIDC",
+      "[thrd:background]: Failed to retrieve OIDC token from \"http://t/token\": down (503): retrying");
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message,
+             Catch::StartsWith("no login at the brokers at kafka-1:9092: the token server gives no token; "));
+  trouble.answered();
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, !Catch::Contains("token"));
+}
+
+TEST_CASE("a certificate of the client that brokers refuse is described") {
+  const std::string words =
+      "ssl://kafka-1:9093/bootstrap: Receive failed: error:0A000416:SSL routines::sslv3 alert certificate "
+      "unknown: SSL "
+      "alert number 46 (after 6ms in state APIVERSION_QUERY)";
+  const auto file = "login_trouble_test-" + std::to_string(getpid()) + ".pem";
+  auto settings = client_of("kafka-1:9093");
+  settings["ssl.certificate.location"] = {file, "", false};
+  ConnectionTrouble trouble(settings);
+  trouble.failed(RD_KAFKA_RESP_ERR__SSL, words);
+  CHECK(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).hint ==
+        file + " holds no certificate that can be read");
+  std::ofstream(file) << Certificate("IP:127.0.0.1", -1).pem();
+  const auto error = trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT);
+  CHECK_THAT(error.message, Catch::Contains("does not accept the client's certificate"));
+  CHECK_THAT(error.hint,
+             Catch::Contains("the certificate of CN=test, issued by CN=test, which expired on 20"));
+  std::remove(file.c_str());
+}

@@ -1,0 +1,43 @@
+// What group.protocol: consumer makes different, without brokers.
+#include "kafka/group/group_protocol.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::kafka;
+
+namespace {
+
+ClientSettings with_protocol(const std::string& protocol) {
+  ClientSettings settings;
+  settings["group.protocol"] = {protocol, "f.yaml:3:5", false};
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("the brokers distribute where group.protocol is consumer, however it is written") {
+  CHECK_FALSE(brokers_distribute({}));
+  CHECK_FALSE(brokers_distribute(with_protocol("classic")));
+  CHECK(brokers_distribute(with_protocol("Consumer")));
+}
+
+TEST_CASE("a fatal refusal says what to do, where that is known") {
+  struct Row {
+    int code;
+    ErrorKind kind;
+    const char* words;
+  };
+  for (const auto& [code, kind, words] :
+       {Row{35, ErrorKind::configuration, "switched off"},
+        Row{112, ErrorKind::configuration, "kafka.group.remote.assignor"},
+        Row{128, ErrorKind::configuration, "pattern in topics"},
+        Row{69, ErrorKind::configuration, "group.consumer.migration.policy"},
+        Row{111, ErrorKind::unavailable, "group.instance.id"},
+        Row{82, ErrorKind::fatal, "the client's own words"}}) {
+    const auto error = membership_error(code, "the client's own words");
+    CAPTURE(code, error.text());
+    CHECK(error.kind == kind);
+    CHECK(error.text().find(words) != std::string::npos);
+  }
+}

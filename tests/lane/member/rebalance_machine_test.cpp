@@ -1,0 +1,258 @@
+// Stories of partitions that come and go where events overlap.
+#include "lane/member/rebalance_machine.h"
+
+#include "lane/simulated_lanes.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+struct Story {
+  explicit Story(bool cooperative, bool exact = false)
+      : cooperative(cooperative), machine(lanes, seconds(20), exact) {
+    lanes.eager = !cooperative;
+  }
+
+  static Partitions some(std::initializer_list<int> numbers) {
+    Partitions result;
+    for (const int number : numbers) result.push_back({"orders", number});
+    return result;
+  }
+  static std::set<kafka::TopicPartition> set(std::initializer_list<int> numbers) {
+    const auto partitions = some(numbers);
+    return {partitions.begin(), partitions.end()};
+  }
+  void assign(std::initializer_list<int> numbers) {
+    machine.assigned(some(numbers), cooperative, lanes.now);
+    machine.committed_offsets(lanes.answer());
+  }
+  void revoke(std::initializer_list<int> numbers, bool lost = false) {
+    if (lost) lanes.may_be_lost = set(numbers);
+    machine.revoked(some(numbers), lost, cooperative, lanes.now);
+  }
+  void pass(Duration time) {
+    lanes.now += time;
+    machine.advance(lanes.now);
+  }
+  /// Until all that drains has ended.
+  void finish() {
+    lanes.finish_work();
+    pass({});
+    lanes.answer_commit();
+    pass({});
+  }
+
+  const bool cooperative;
+  SimulatedLanes lanes;
+  RebalanceMachine machine;
+};
+
+}  // namespace
+
+TEST_CASE("a revocation during the drain of a stop waits for the lanes that are already leaving") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    const auto before = story.lanes.answers;
+    story.machine.stop(story.lanes.now);
+    if (cooperative)
+      story.revoke({1});
+    else
+      story.revoke({0, 1});
+    story.pass(milliseconds(10));
+    CHECK(story.lanes.answers == before);
+    story.lanes.finish_work();
+    story.pass(milliseconds(10));
+    CHECK(story.lanes.committing);
+    CHECK(story.lanes.answers == before);  // the commit has no answer yet
+    story.lanes.answer_commit();
+    story.pass(milliseconds(10));
+    CHECK(story.lanes.answers == before + 1);
+    CHECK(story.machine.at_rest());
+  }
+}
+
+TEST_CASE(
+    "an assignment that comes before a revocation is answered waits, and all of its partitions are read") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    const auto before = story.lanes.answers;
+    story.revoke({0, 1});
+    story.machine.assigned(Story::some({0, 1, 2}), cooperative, story.lanes.now);
+    CHECK(story.lanes.asked.size() == 2);  // the first assignment's: what the old lanes commit comes before
+    CHECK(story.lanes.answers == before);
+    story.finish();
+    CHECK(story.lanes.answers == before + 1);
+    CHECK(story.lanes.asked.size() == 3);
+    story.machine.committed_offsets(story.lanes.answer());
+    CHECK(story.lanes.alive() == Story::set({0, 1, 2}));
+    CHECK(story.lanes.client == Story::set({0, 1, 2}));
+    CHECK(story.machine.at_rest());
+  }
+}
+
+TEST_CASE("lanes whose partitions the group gave to others while they drained end at once, uncommitted") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    story.revoke({0, 1});
+    story.lanes.may_be_lost = Story::set({1});
+    story.machine.assigned(Story::some({0}), cooperative, story.lanes.now);
+    CHECK(story.lanes.alive() == Story::set({0}));
+    story.lanes.may_be_lost.clear();
+    story.finish();
+    story.machine.committed_offsets(story.lanes.answer());
+    CHECK(story.lanes.client == Story::set({0}));
+    CHECK(story.machine.at_rest());
+  }
+}
+
+TEST_CASE("an eager assignment without a revocation before it hands the old lanes over first") {
+  Story story(false);
+  story.assign({0});
+  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
+  CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
+  story.finish();
+  story.machine.committed_offsets(story.lanes.answer());
+  CHECK(story.lanes.alive() == Story::set({0, 1}));
+}
+
+TEST_CASE("of an assignment whose offsets are awaited, a cooperative revocation takes only its own") {
+  Story story(true);
+  story.machine.assigned(Story::some({0, 1}), true, story.lanes.now);
+  const auto first_question = story.lanes.answer();
+  story.revoke({1});
+  CHECK(story.lanes.answers == 1);
+  story.machine.committed_offsets(first_question);  // too late: it was about more
+  CHECK(story.lanes.alive().empty());
+  story.machine.committed_offsets(story.lanes.answer());
+  CHECK(story.lanes.alive() == Story::set({0}));
+  CHECK(story.lanes.client == Story::set({0}));
+}
+
+TEST_CASE("a revocation of partitions that were never assigned gives the client none of them") {
+  Story story(true);
+  story.assign({0});
+  story.revoke({0, 7});
+  story.finish();
+  CHECK(story.lanes.client.empty());
+  CHECK(story.machine.at_rest());
+}
+
+TEST_CASE("lost partitions end at once, in the middle of a drain too, and nothing of theirs is committed") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    story.machine.stop(story.lanes.now);
+    story.revoke({0, 1}, true);
+    CHECK(story.lanes.alive().empty());
+    CHECK_FALSE(story.lanes.committing);
+    CHECK(story.lanes.client.empty());
+    CHECK(story.machine.at_rest());
+  }
+}
+
+TEST_CASE("a stop answers an assignment whose offsets are awaited: the client could not leave the group") {
+  Story story(false);
+  story.machine.assigned(Story::some({0}), false, story.lanes.now);
+  CHECK(story.lanes.answers == 0);
+  story.machine.stop(story.lanes.now);
+  CHECK(story.lanes.answers == 1);
+  story.machine.committed_offsets(story.lanes.answer());
+  CHECK(story.lanes.alive().empty());
+  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);  // no lane begins any more
+  CHECK(story.lanes.answers == 2);
+  CHECK(story.machine.at_rest());
+}
+
+TEST_CASE("a stop while the group is joined again after a loss: what the join still brings begins no lane") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    story.revoke({0, 1}, true);
+    story.lanes.may_be_lost.clear();
+    story.machine.stop(story.lanes.now);
+    CHECK(story.machine.at_rest());
+    const auto before = story.lanes.answers;
+    story.machine.assigned(Story::some({1}), cooperative, story.lanes.now);
+    CHECK(story.lanes.answers == before + 1);  // the group waits for it
+    CHECK(story.lanes.alive().empty());
+    CHECK(story.lanes.client.empty());
+    CHECK(story.machine.at_rest());
+  }
+}
+
+TEST_CASE("lanes that do not end, and a commit that nobody answers, keep a revocation up to its deadlines") {
+  Story story(false);
+  story.assign({0});
+  story.revoke({0});
+  story.pass(seconds(20));
+  CHECK(story.lanes.lanes.at({"orders", 0}).cancelled);
+  story.pass(seconds(1));
+  CHECK(story.lanes.committing);
+  CHECK_FALSE(story.lanes.lanes.empty());
+  story.pass(seconds(2));
+  CHECK(story.lanes.lanes.empty());
+  CHECK(story.machine.at_rest());
+}
+
+TEST_CASE("a commit that the coordinator cannot take yet is sent again before the lanes end") {
+  Story story(true);
+  story.assign({0});
+  const auto before = story.lanes.answers;
+  story.revoke({0});
+  story.lanes.finish_work();
+  story.pass(milliseconds(10));
+  REQUIRE(story.lanes.committing);
+  story.lanes.refuse_commit();
+  story.pass(milliseconds(10));
+  CHECK_FALSE(story.lanes.committing);  // not at once
+  CHECK(story.lanes.answers == before);
+  story.pass(milliseconds(100));
+  REQUIRE(story.lanes.committing);
+
+  SECTION("until it is taken") {
+    story.lanes.answer_commit();
+    story.pass(milliseconds(10));
+    CHECK(story.lanes.lanes.empty());
+    CHECK(story.lanes.answers == before + 1);
+  }
+  SECTION("or nobody can wait any longer") {
+    story.lanes.refuse_commit();
+    story.pass(seconds(2));
+    CHECK(story.lanes.lanes.empty());
+    CHECK(story.lanes.answers == before + 1);
+  }
+}
+
+TEST_CASE("where the client's assignment differs from the lanes, both are made the same again") {
+  for (const bool cooperative : {false, true}) {
+    Story story(cooperative);
+    story.assign({0, 1});
+    CHECK(story.machine.compare(Story::some({0, 1}), cooperative, story.lanes.now));
+    story.lanes.client = Story::set({1, 2});  // 0 is read by nobody, 2 goes nowhere
+    CHECK_FALSE(story.machine.compare(Story::some({1, 2}), cooperative, story.lanes.now));
+    CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
+    story.finish();
+    story.machine.committed_offsets(story.lanes.answer());
+    CHECK(story.lanes.alive() == Story::set({0, 1}));
+    CHECK(story.lanes.client == Story::set({0, 1}));
+    CHECK(story.machine.at_rest());
+  }
+}
+
+TEST_CASE("where commits are exact, a lane does not begin at a guess") {
+  for (const bool exact : {false, true}) {
+    Story story(false, exact);
+    story.machine.assigned(Story::some({0}), false, story.lanes.now);
+    auto failed = story.lanes.answer();
+    failed.error = "broken";
+    story.machine.committed_offsets(failed);
+    CHECK(story.lanes.lanes.empty() == exact);
+    if (!exact) continue;
+    story.machine.committed_offsets(story.lanes.answer());  // to the question that was asked anew
+    CHECK(story.lanes.alive() == Story::set({0}));
+  }
+}

@@ -1,0 +1,80 @@
+#include "lane/position/position_judge.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using Verdict = PositionJudge::Verdict;
+using Comparison = PositionJudge::Comparison;
+
+namespace {
+
+const TimePoint started{};
+
+PositionJudge in_doubt(std::int64_t expected, std::int64_t end_seen = kafka::no_offset,
+                       bool can_compare = false) {
+  PositionJudge judge;
+  judge.doubt(expected, end_seen, can_compare, started);
+  return judge;
+}
+
+}  // namespace
+
+TEST_CASE("a leader of the past is not believed: one answer that knows the offset is enough to stay") {
+  auto judge = in_doubt(1816);
+  for (int i = 0; i < 20; ++i)
+    CHECK(judge.hear({0, 7}, started + milliseconds(700) * i) == Verdict::ask_again);
+  CHECK(judge.hear({0, 1816}, started + seconds(14)) == Verdict::stay);
+}
+
+TEST_CASE("a log that ends before the offset for long enough, in enough answers, is another one") {
+  auto judge = in_doubt(20);
+  for (int i = 0; i < 30; ++i)
+    CHECK(judge.hear({0, 0}, started + milliseconds(10) * i) == Verdict::ask_again);
+  CHECK(judge.hear({0, 0}, started + PositionJudge::least_time - milliseconds(1)) == Verdict::ask_again);
+  CHECK(judge.hear({0, 0}, started + PositionJudge::least_time) == Verdict::start_over);
+  CHECK(judge.log_start() == 0);
+}
+
+TEST_CASE("few answers decide nothing, however far apart they are") {
+  auto judge = in_doubt(20);
+  for (std::uint32_t i = 1; i < PositionJudge::least_answers; ++i)
+    CHECK(judge.hear({0, 5}, started + seconds(100) * i) == Verdict::ask_again);
+  CHECK(judge.hear({0, 5}, started + seconds(1000)) == Verdict::start_over);
+}
+
+TEST_CASE("retention that has overtaken the offset leads forward to the log's start, and no further") {
+  auto judge = in_doubt(100);
+  CHECK(judge.hear({10000, 20100}, started) == Verdict::forward);
+  CHECK(judge.log_start() == 10000);
+}
+
+TEST_CASE("a log that has grown past the offset is compared by the last record that was taken") {
+  auto judge = in_doubt(20, 0, true);
+  CHECK(judge.hear({0, 30}, started) == Verdict::compare);
+  CHECK(PositionJudge(judge).compared(Comparison::same) == Verdict::stay);
+  CHECK(PositionJudge(judge).compared(Comparison::other) == Verdict::start_over);
+  CHECK(PositionJudge(judge).compared(Comparison::impossible) == Verdict::start_over);  // it was seen empty
+}
+
+TEST_CASE("without a record to compare, a log that was seen empty or growing is another one") {
+  CHECK(in_doubt(20, 0).hear({0, 30}, started) == Verdict::start_over);
+  CHECK(in_doubt(20, 7).hear({0, 30}, started) == Verdict::stay);
+  auto growing = in_doubt(20, 7);
+  CHECK(growing.hear({0, 8}, started) == Verdict::ask_again);
+  CHECK(growing.hear({0, 30}, started + seconds(1)) == Verdict::start_over);
+  auto impossible = in_doubt(20, 7, true);
+  CHECK(impossible.hear({0, 30}, started) == Verdict::compare);
+  CHECK(impossible.compared(Comparison::impossible) == Verdict::stay);
+}
+
+TEST_CASE("a new doubt begins without what the last one has heard") {
+  auto judge = in_doubt(20, 0);
+  for (int i = 0; i < 10; ++i) (void)judge.hear({0, 3 + i}, started + seconds(i));
+  judge.end();
+  CHECK_FALSE(judge.in_doubt());
+  judge.doubt(40, kafka::no_offset, false, started + seconds(60));
+  CHECK(judge.in_doubt());
+  CHECK(judge.hear({0, 7}, started + seconds(60)) == Verdict::ask_again);
+  CHECK(judge.hear({0, 40}, started + seconds(61)) == Verdict::stay);
+}

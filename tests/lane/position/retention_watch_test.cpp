@@ -1,0 +1,48 @@
+#include "lane/position/retention_watch.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+TEST_CASE("a lane that stands still is in danger when the next step of the log's start reaches it") {
+  RetentionWatch watch;
+  watch.observe({0, 10000}, 2500);
+  CHECK_FALSE(watch.in_danger());
+  watch.observe({1000, 10000}, 2500);  // the next one takes what is below 2000
+  CHECK_FALSE(watch.in_danger());
+  watch.observe({2000, 10000}, 2500);
+  CHECK(watch.in_danger());
+  CHECK(watch.distance() == 500);
+  CHECK(watch.last_step() == 1000);
+}
+
+TEST_CASE("a lane that goes on as fast as the log's start is in no danger, however near") {
+  RetentionWatch watch;
+  for (std::int64_t start = 0; start < 10000; start += 1000) {
+    watch.observe({start, start + 900}, start + 890);
+    CHECK_FALSE(watch.in_danger());
+  }
+}
+
+TEST_CASE("a lane that has caught up is in no danger, and one that goes on leaves it") {
+  RetentionWatch watch;
+  watch.observe({0, 100}, 100);
+  watch.observe({100, 100}, 100);
+  CHECK_FALSE(watch.in_danger());
+  watch.observe({100, 150}, 110);
+  CHECK(watch.in_danger());
+  watch.observe({100, 300}, 250);
+  CHECK_FALSE(watch.in_danger());
+}
+
+TEST_CASE("a log that was made anew is watched anew, and unknown offsets tell nothing") {
+  RetentionWatch watch;
+  watch.observe({0, 100}, 50);
+  watch.observe({40, 100}, 50);
+  REQUIRE(watch.in_danger());
+  watch.observe({-1, -1}, 50);
+  CHECK(watch.in_danger());
+  watch.observe({0, 100}, 0);
+  CHECK_FALSE(watch.in_danger());
+}

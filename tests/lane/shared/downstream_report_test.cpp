@@ -1,0 +1,64 @@
+// What a downstream reports of its calls.
+#include "captured_log.h"
+#include "catch.h"
+#include "lane/shared/downstream.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using delivery::Breaker;
+
+TEST_CASE("a downstream reports how many calls failed how in the last minute, and all of them in total") {
+  Downstream downstream("shop:443", {.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(5)}});
+  TimePoint now{seconds(1000)};
+  CHECK_FALSE(downstream.report(now).has_worked);
+  downstream.worked(99, milliseconds(1), now);
+  downstream.settle(now);
+  now += seconds(59);
+  const std::string reason = "HTTP 500 from shop:443: no database";
+  downstream.failed({.reason = reason}, now);
+  auto report = downstream.report(now);
+  CHECK(report.state == Breaker::State::closed);
+  CHECK_FALSE(report.out_since);
+  CHECK(report.has_worked);
+  CHECK(report.last_failure == "HTTP 500 from shop:443: no database");
+  CHECK(report.calls.calls == 100);
+  CHECK(words_of(report.calls) == "fails for 1 % of calls: HTTP 500 (1)");
+  report = downstream.report(now + seconds(1));  // the successes were settled a minute ago
+  CHECK(report.calls.calls == 1);
+  CHECK(report.totals == delivery::CallTally::Totals{99, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("a downstream reports that rejected records are kept, until as many are done") {
+  Downstream downstream("shop:443", {.breaker = {}, .most_rejections = 1});
+  const TimePoint now{seconds(1000)};
+  while (downstream.admits_rejection(now)) CHECK_FALSE(downstream.report(now).keeps_rejected);
+  CHECK(downstream.report(now).keeps_rejected);
+  downstream.done(60);
+  CHECK_FALSE(downstream.report(now).keeps_rejected);
+}
+
+TEST_CASE("of an outage the downstream reports since when, and the calls since then") {
+  Downstream downstream("shop:443", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}});
+  TimePoint now{seconds(1000)};
+  downstream.worked(4000, milliseconds(1), now);
+  const std::string reason = "HTTP 500 from shop:443";
+  for (int i = 0; i < 3; ++i) downstream.failed({.reason = reason}, now += seconds(1));
+  const auto report = downstream.report(now += seconds(5));
+  CHECK(report.state == Breaker::State::open);
+  REQUIRE(report.out_since);
+  CHECK(*report.out_since > TimePoint(seconds(1000)));
+  CHECK(report.calls.calls == report.calls.failed);
+  CHECK(report.calls.failed > 0);
+}
+
+TEST_CASE("the log has the beginning of an outage with what follows, and its end with its length") {
+  const CapturedLog log;
+  Downstream downstream("shop:443", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}});
+  TimePoint now{seconds(1000)};
+  const std::string reason = "HTTP 500 from shop:443";
+  downstream.failed({.reason = reason}, now);
+  CHECK(log.lines({"level=warn", "breaker open", "shop:443", "HTTP 500", "no record is given up"}) == 1);
+  REQUIRE(downstream.admit(&reason, 1, now += seconds(90)));
+  for (int i = 0; i < 100; ++i) downstream.worked(1, milliseconds(1), now);
+  CHECK(log.lines({"level=info", "breaker closed", "shop:443", "it answers again", "out_ms=90000"}) == 1);
+}

@@ -1,0 +1,192 @@
+// What a downstream makes of its rules, of slow calls, and of those who leave.
+#include "catch.h"
+#include "lane/shared/downstream.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using delivery::Breaker;
+
+namespace {
+
+constexpr TimePoint opening{seconds(5000)};
+const std::string no_database = "HTTP 500 from shop:443";
+
+DownstreamRules sensitive() {
+  return {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}};
+}
+
+/// How many of so many rejections at once may be given up.
+int given_up(Downstream& downstream, int rejections) {
+  int count = 0;
+  for (int i = 0; i < rejections; ++i) count += downstream.admits_rejection(opening) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("calls that take longer than the limit are failures, each call of its own") {
+  auto rules = sensitive();
+  rules.slow = seconds(1);
+  Downstream downstream("shop", rules);
+  downstream.worked(1, seconds(1), opening);
+  CHECK(downstream.closed());
+  downstream.worked(1, seconds(1) + nanoseconds(1), opening);
+  CHECK(downstream.state() == Breaker::State::open);
+  CHECK(downstream.report(opening).last_failure == "calls take longer than breaker.slow");
+}
+
+TEST_CASE("work without a failure is counted at once while the breaker is closed and no call is slow") {
+  const TimePoint now{seconds(1)};
+  Downstream downstream("test", {.breaker = {1, seconds(30), seconds(5)}, .slow = seconds(1)});
+  CHECK(downstream.all_worked(2, 40, seconds(1)));
+  CHECK(downstream.report(now).calls.calls == 2);
+  CHECK_FALSE(downstream.all_worked(2, 40, seconds(1) + milliseconds(1)));
+  downstream.failed({.record = 1, .reason = "HTTP 500"}, now);
+  REQUIRE_FALSE(downstream.closed());
+  CHECK_FALSE(downstream.all_worked(2, 40, milliseconds(1)));
+  CHECK(downstream.report(now).totals[static_cast<std::size_t>(delivery::CallOutcome::success)] == 2);
+}
+
+TEST_CASE("a slow call of several records ends all of them") {
+  auto rules = sensitive();
+  rules.slow = seconds(1);
+  Downstream downstream("shop", rules);
+  downstream.failed({.reason = no_database}, opening);
+  const auto now = opening + seconds(5);
+  const int who = 0;
+  REQUIRE(downstream.admit(&who, 1, now));
+  for (int i = 0; i < 3; ++i) downstream.worked(1, milliseconds(1), now);
+  REQUIRE(downstream.room(&who, now) == 4);
+  REQUIRE(downstream.admit(&who, 3, now));
+  downstream.worked(3, seconds(2), now);  // one failure: a quarter of a call less
+  CHECK(downstream.room(&who, now) == 3);
+}
+
+TEST_CASE("another limit for slow calls holds at once, and none means that no call is slow") {
+  auto rules = sensitive();
+  Downstream downstream("shop", rules);
+  downstream.worked(1, std::chrono::hours(1), opening);
+  CHECK(downstream.closed());
+  rules.slow = milliseconds(10);
+  downstream.change(rules, opening);
+  downstream.worked(1, milliseconds(11), opening);
+  CHECK_FALSE(downstream.closed());
+}
+
+TEST_CASE("rules that leave the limit of rejections as it was do not begin to count anew") {
+  auto rules = sensitive();
+  rules.most_rejections = 1;
+  Downstream downstream("shop", rules);
+  CHECK(given_up(downstream, 50) == 50);
+  rules.breaker.failures = 7;
+  downstream.change(rules, opening);
+  CHECK(given_up(downstream, 50) == 10);
+}
+
+TEST_CASE("another limit of rejections begins to count anew, each time") {
+  auto rules = sensitive();
+  Downstream downstream("shop", rules);
+  CHECK(given_up(downstream, 10'000) == 10'000);
+  for (const std::uint64_t limit : {1, 2, 1}) {
+    rules.most_rejections = limit;
+    downstream.change(rules, opening);
+    CHECK(given_up(downstream, 1000) == static_cast<int>(60 * limit));
+    downstream.change(rules, opening);
+    CHECK(given_up(downstream, 1000) == 0);
+  }
+}
+
+TEST_CASE("records that are done outweigh rejections") {
+  auto rules = sensitive();
+  rules.most_rejections = 1;
+  Downstream downstream("shop", rules);
+  CHECK(given_up(downstream, 50) == 50);
+  downstream.done(30);
+  CHECK(given_up(downstream, 50) == 40);
+}
+
+TEST_CASE("half open, a downstream reports since when it has been out, and the probes that worked") {
+  Downstream downstream("shop", sensitive());
+  downstream.failed({.reason = no_database}, opening);
+  const int who = 0;
+  REQUIRE(downstream.admit(&who, 1, opening + seconds(5)));
+  downstream.worked(1, milliseconds(1), opening + seconds(5));
+  const auto report = downstream.report(opening + seconds(6));
+  CHECK(report.state == Breaker::State::half_open);
+  CHECK(report.out_since == opening);
+  CHECK(report.has_worked);
+  CHECK(report.calls.calls == 2);
+  CHECK(report.calls.failed == 1);
+}
+
+TEST_CASE("on a quiet stream a downstream is asked without limits again five seconds after a probe worked") {
+  Downstream downstream("shop", sensitive());
+  downstream.failed({.reason = no_database}, opening);
+  const auto now = opening + seconds(5);
+  const int who = 0;
+  REQUIRE(downstream.admit(&who, 1, now));
+  downstream.worked(1, milliseconds(1), now);
+  downstream.settle(now + seconds(4));
+  CHECK_FALSE(downstream.closed());
+  downstream.settle(now + seconds(5));
+  CHECK(downstream.closed());
+}
+
+TEST_CASE("who leaves gives the turn to the next one at once") {
+  Downstream downstream("shop", sensitive());
+  downstream.failed({.reason = no_database}, opening);
+  const auto now = opening + seconds(5);
+  const int first = 0;
+  const int second = 0;
+  REQUIRE(downstream.room(&first, now) == 1);
+  REQUIRE(downstream.room(&second, now) == 0);
+  downstream.leave(&first);
+  CHECK(downstream.room(&second, now) == 1);
+}
+
+TEST_CASE("the wish of a downstream for a longer rest is granted") {
+  Downstream downstream("shop", sensitive());
+  downstream.failed({.reason = no_database, .after = seconds(40)}, opening);
+  REQUIRE_FALSE(downstream.closed());
+  const int who = 0;
+  CHECK_FALSE(downstream.admit(&who, 1, opening + seconds(39)));
+  CHECK(downstream.admit(&who, 1, opening + seconds(40)));
+}
+
+TEST_CASE("a record that fails again and again is one failure of the downstream") {
+  auto rules = sensitive();
+  rules.breaker.failures = 2;
+  Downstream downstream("shop", rules);
+  for (int i = 0; i < 10; ++i) downstream.failed({.record = 7, .reason = no_database}, opening);
+  CHECK(downstream.closed());
+  downstream.failed({.record = 8, .reason = no_database}, opening);
+  CHECK_FALSE(downstream.closed());
+}
+
+TEST_CASE("a probe that was stopped makes room for the next probe") {
+  Downstream downstream("shop", sensitive());
+  downstream.failed({.reason = no_database}, opening);
+  const auto now = opening + seconds(5);
+  const int who = 0;
+  REQUIRE(downstream.admit(&who, 1, now));
+  REQUIRE(downstream.room(&who, now) == 0);
+  downstream.ended(1);
+  CHECK(downstream.room(&who, now) == 1);
+}
+
+TEST_CASE("a suspended record is given up as soon as another record has worked") {
+  auto rules = sensitive();
+  rules.breaker.failures = 5;
+  Downstream downstream("shop", rules);
+  const delivery::FailureRules one_attempt{
+      {milliseconds(100), milliseconds(500)}, 1, std::chrono::minutes(5), true};
+  delivery::Blame blame;
+  for (const delivery::RecordId record : {1, 2})
+    downstream.failed({.record = record, .reason = no_database}, opening);
+  const delivery::FailedAttempt attempt{.record = 2, .ended = opening, .took = {}, .random = 0.5};
+  CHECK(downstream.judge(blame, attempt, one_attempt).suspended);
+  const auto now = opening + milliseconds(100);
+  CHECK(downstream.reconsider(blame, one_attempt, now, 0.5).suspended);
+  downstream.worked(1, milliseconds(1), now);
+  CHECK(downstream.reconsider(blame, one_attempt, now, 0.5).given_up);
+}

@@ -1,0 +1,182 @@
+// The pace of a downstream that has asked for fewer calls, as the limiter of all lanes keeps it.
+#include "catch.h"
+#include "lane/dead_letter_topic.h"
+#include "lane/shared/rate_limiter.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+struct Slow {
+  explicit Slow(const config::Rate& rate = {}) : limiter(rate) {
+    limiter.throttled({}, false, now);
+    for (int i = 0; i < 200; ++i) limiter.worked(10, now += milliseconds(10));
+    for (int i = 0; i < 120; ++i) limiter.throttled({}, false, now);
+  }
+  /// Records that `askers` lanes take within the time.
+  std::uint64_t taken_within(Duration time, int askers = 4) {
+    std::uint64_t taken = 0;
+    for (const auto end = now + time; now < end; now += milliseconds(1))
+      for (int i = 0; i < askers; ++i) {
+        const auto room = limiter.room(&names[i], now);
+        if (room.none()) continue;
+        const auto records = std::min<std::uint64_t>(room.records, 100'000);
+        limiter.charge(&names[i], now, records, records);
+        taken += records;
+      }
+    return taken;
+  }
+
+  RateLimiter limiter;
+  TimePoint now{seconds(1)};
+  char names[8] = {};
+};
+
+}  // namespace
+
+TEST_CASE("a limiter without a rate limits nobody until the downstream is asked too often twice") {
+  RateLimiter limiter({});
+  CHECK_FALSE(limiter.limited());
+  limiter.throttled({}, false, TimePoint{seconds(1)});
+  CHECK(limiter.limited());
+  CHECK(limiter.keeps_pace());
+  const int who = 0;
+  CHECK(limiter.room(&who, TimePoint{seconds(1)}).records == std::numeric_limits<std::uint64_t>::max());
+  CHECK_FALSE(limiter.waits(&who, TimePoint{seconds(1)}));
+}
+
+TEST_CASE("all lanes together keep the pace") {
+  Slow slow;
+  CHECK(slow.limiter.pace(slow.now) == Approx(700).epsilon(0.02));
+  CHECK(slow.taken_within(seconds(1)) == Approx(700).epsilon(0.05));
+}
+
+TEST_CASE("a rate that is less than the pace is kept, too") {
+  config::Rate rate;
+  rate.records = 100;
+  rate.burst = milliseconds(100);
+  Slow slow(rate);
+  CHECK(slow.taken_within(seconds(2)) == Approx(200).epsilon(0.1));
+}
+
+TEST_CASE("nobody takes records before the downstream's own wish is over") {
+  Slow slow;
+  slow.limiter.throttled(seconds(5), false, slow.now);
+  CHECK(slow.taken_within(seconds(5)) == 0);
+  CHECK(slow.limiter.waits(&slow.names[0], slow.now - milliseconds(1)));
+  CHECK(slow.taken_within(seconds(1)) > 0);
+}
+
+TEST_CASE("what a lane was granted without a pace does not outlast it") {
+  config::Rate rate;
+  rate.bytes = 1'000'000'000;
+  rate.burst = seconds(1);
+  RateLimiter limiter(rate);
+  const int who = 0;
+  TimePoint now{seconds(1)};
+  CHECK_FALSE(limiter.room(&who, now).none());
+  limiter.throttled({}, false, now);
+  CHECK_FALSE(limiter.room(&who, now).none());
+  limiter.throttled({}, false, now += seconds(2));
+  CHECK(limiter.room(&who, now).none());
+}
+
+TEST_CASE("a pace that keeps nobody waiting ends, and the limiter is free again") {
+  Slow slow;
+  slow.taken_within(milliseconds(100));
+  slow.now += seconds(31);
+  CHECK_FALSE(slow.limiter.room(&slow.names[0], slow.now).none());
+  CHECK_FALSE(slow.limiter.keeps_pace());
+  CHECK_FALSE(slow.limiter.limited());
+}
+
+TEST_CASE("a pace that keeps nobody waiting is none for who looks at it, though it goes on") {
+  Slow slow;
+  slow.taken_within(seconds(1));
+  CHECK(slow.limiter.pace(slow.now + seconds(4)) > 0);
+  CHECK(slow.limiter.pace(slow.now + seconds(6)) == 0);
+  CHECK(slow.limiter.keeps_pace());
+}
+
+TEST_CASE("a pace that nobody asks for any more ends for who looks at it") {
+  Slow slow;
+  CHECK(slow.limiter.pace(slow.now) > 0);
+  CHECK(slow.limiter.pace(slow.now + seconds(31)) == 0);
+  CHECK_FALSE(slow.limiter.keeps_pace());
+}
+
+TEST_CASE("a lane that waits for the pace of its downstream says so, and not that a rate is its limit") {
+  RateLimiter all({});
+  FailingLane test;
+  test.context.rate = &all;
+  test.partition.add(0);
+  test.begin();
+  for (int i = 0; i < 2; ++i) all.throttled(std::chrono::hours(1), false, SteadyClock::now());
+  test.partition.add(1);
+  const auto limited = static_cast<std::uint32_t>(Hold::rate_limited);
+  REQUIRE(test.until([&] { return (test.lane->stats().hold_reasons.get() & limited) != 0; }));
+  CHECK(test.lane->detail(SteadyClock::now()).held_by == "the downstream asks for fewer calls");
+}
+
+TEST_CASE("a record that comes too often for its downstream uses up no attempt and opens no breaker") {
+  Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
+  RateLimiter all({});
+  FailingLane test;
+  test.context.downstream = &downstream;
+  test.context.rate = &all;
+  test.context.retry.max_backoff = milliseconds(200);
+  test.partition.add(0);
+  test.begin();
+  auto throttled = handler::Outcome::unavailable("HTTP 429");
+  throttled.cause = handler::Cause::throttled;
+  for (int i = 0; i < 20; ++i) test.handler.answer(0, throttled);
+  test.handler.answer(0);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>(21, 1));
+  CHECK(all.keeps_pace());
+  CHECK(downstream.closed());
+  CHECK(downstream.report(SteadyClock::now()).calls.failed == 20);
+  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::unavailable)].get() == 20);
+}
+
+TEST_CASE("at the pace of a downstream, records that always fail and new records take turns") {
+  RateLimiter all({});
+  FailingLane test;
+  test.context.rate = &all;
+  test.context.retry.attempts = 1000;
+  test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(1);
+  for (int i = 0; i < 100; ++i) test.handler.answer(0, handler::Outcome::retry("always"));
+  test.handler.open();
+  for (int i = 0; i < 3; ++i) all.throttled({}, false, test.now += seconds(i));
+  test.partition.add_run(0, 20);
+  test.begin();
+  for (int i = 0; i < 35; ++i) {
+    REQUIRE(test.until_outstanding(0));
+    test.pass(milliseconds(100));
+  }
+  const auto again = test.handler.attempts(0).size();
+  const auto begun = test.handler.started().size();
+  CHECK(begun < 25);
+  CHECK(again > begun / 3);
+  CHECK(again < begun - begun / 3);
+}
+
+TEST_CASE("a record that always comes too often is tried ever more seldom") {
+  RateLimiter all({});
+  FailingLane test;
+  test.context.rate = &all;
+  test.context.retry.max_backoff = std::chrono::hours(1);
+  test.partition.add(0);
+  test.begin();
+  auto throttled = handler::Outcome::unavailable("HTTP 429");
+  throttled.cause = handler::Cause::throttled;
+  for (int i = 0; i < 100; ++i) test.handler.answer(0, throttled);
+  for (int i = 0; i < 1000; ++i) {
+    test.pass(milliseconds(200));
+    REQUIRE(test.until_outstanding(0));
+  }
+  CHECK(test.handler.attempts(0).size() > 5);
+  CHECK(test.handler.attempts(0).size() < 20);
+}
