@@ -167,31 +167,28 @@ void Lane::update_holds(TimePoint now) {
   if (state_.state() != was) show_state();
 }
 
-std::string Lane::hold_reasons() const {
-  std::string text;
-  const auto add = [&](Hold reason, const char* name) {
-    if (!state_.has(reason)) return;
-    if (!text.empty()) text += ", ";
-    text += name;
-  };
-  add(Hold::pool_full, watch_.careful() ? "a few records at a time"
-                       : gated_         ? "waits for its first commit"
-                                        : "pool full");
-  add(Hold::window_full, "max_incomplete reached");
-  add(Hold::memory_full, "share of lanes.memory taken");
-  add(Hold::retries_full, "retry.max_waiting reached");
-  add(Hold::breaker_open, "breaker open");
+std::string_view Lane::words_of(const HoldReason& reason) const {
   const bool asked = context_.rate != nullptr && context_.rate->keeps_pace();
-  add(Hold::rate_limited, asked ? "the downstream asks for fewer calls" : "rate limit");
-  add(Hold::map_full, "completion map too long for a transaction");
-  add(Hold::by_hand, "by hand");
-  add(Hold::position, corrupt_at_ ? "corrupt records" : "position in doubt");
+  if (reason.hold == Hold::pool_full && watch_.careful()) return "a few records at a time";
+  if (reason.hold == Hold::pool_full && gated_) return "waits for its first commit";
+  if (reason.hold == Hold::rate_limited && asked) return "the downstream asks for fewer calls";
+  if (reason.hold == Hold::position && corrupt_at_) return "corrupt records";
+  return reason.words;
+}
+
+std::string Lane::held_by() const {
+  std::string text;
+  for (const auto& reason : hold_reasons) {
+    if (!state_.has(reason.hold)) continue;
+    if (!text.empty()) text += ", ";
+    text += words_of(reason);
+  }
   return text;
 }
 
 void Lane::show_state() {
   stats_->state.set(state_.state());
-  stats_->hold_reasons.set(state_.reasons());
+  stats_->hold_bits.set(state_.reasons());
 }
 
 void Lane::log_state(const char* event, const std::string& why) const {

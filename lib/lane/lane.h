@@ -25,6 +25,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "delivery/failure/failure_rules.h"
@@ -169,7 +170,8 @@ class Lane {
   void update_holds(TimePoint now);
   void show_state();
   void log_state(const char* event, const std::string& why = {}) const;
-  std::string hold_reasons() const;
+  std::string_view words_of(const HoldReason& reason) const;
+  std::string held_by() const;
 
   // lane_finish.cpp: what came back
   void collect(TimePoint now);

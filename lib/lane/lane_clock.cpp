@@ -98,7 +98,7 @@ void Lane::tick_pause(TimePoint now) {
     source_->pause();
     state_.pause(now);
     show_state();
-    log_state("lane paused", hold_reasons());
+    log_state("lane paused", held_by());
     return;
   }
   if (state_.state() != State::paused) return;
@@ -106,11 +106,8 @@ void Lane::tick_pause(TimePoint now) {
   const auto service = pool_->snapshot().service_time;
   const auto left = service * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
   const auto lead = 2 * (resume_latency_ + busy_tick);
-  const bool other_reason = state_.has(Hold::window_full) || state_.has(Hold::memory_full) ||
-                            state_.has(Hold::retries_full) || state_.has(Hold::breaker_open) ||
-                            state_.has(Hold::map_full) || state_.has(Hold::by_hand) || rate_is_reason;
   const bool soon = service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
-  if (!state_.held_by_anything() || (!other_reason && soon)) resume(now);
+  if (!state_.held_by_anything() || (!state_.held_lastingly() && !rate_is_reason && soon)) resume(now);
 }
 
 /// Pausing makes the client throw away what it has fetched, so the lane takes it first, as far as its bounds

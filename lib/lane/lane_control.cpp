@@ -19,7 +19,7 @@ void Lane::follow_hand(TimePoint now) {
 }
 
 LaneDetail Lane::detail(TimePoint now) const {
-  LaneDetail detail{hold_reasons(), {}, source_error_, {}, last_error_};
+  LaneDetail detail{held_by(), {}, source_error_, {}, last_error_};
   if (!source_error_.empty()) detail.source_failing = now - failing_since_;
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) return detail;

@@ -44,7 +44,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.work = lane.pool().duration().snapshot().sum;
   view.stuck = pool.stuck;
   view.refused_threads = pool.start_failures;
-  view.hold_reasons = stats.hold_reasons.get();
+  view.hold_bits = stats.hold_bits.get();
   view.silent = Duration(stats.silent_ns.get());
   view.retry_delay = lane.retry_delay();
   const auto since = stats.oldest_since_ns.get();

@@ -33,12 +33,12 @@ struct LaneView {
   Duration work{};                    ///< that its workers spent, since the assignment
   std::uint64_t refused_threads = 0;  ///< workers that the system did not let it start
   std::uint32_t stuck = 0;            ///< claims with a job that ignores its stop
-  std::uint16_t hold_reasons = 0;     ///< bits of lane::Hold
-  Duration oldest_age{};              ///< of the oldest record that is not done; zero: there is none
+  lane::HoldBits hold_bits = 0;
+  Duration oldest_age{};   ///< of the oldest record that is not done; zero: there is none
   Duration silent{};       ///< so long the partition has been silent (lane/position/silence_watch.h)
   Duration retry_delay{};  ///< of a retry topic; else zero
 
-  bool held_by(lane::Hold reason) const { return (hold_reasons & static_cast<std::uint16_t>(reason)) != 0; }
+  bool held_by(lane::Hold reason) const { return (hold_bits & lane::bit(reason)) != 0; }
   bool paused_by_hand() const { return held_by(lane::Hold::by_hand); }
   bool at_work() const {
     return state == lane::State::running || state == lane::State::held || state == lane::State::paused;

@@ -14,11 +14,6 @@ void advance(Slices& slices, Duration length, TimePoint now, Slice begun) {
 
 }  // namespace
 
-double LaneUsage::held_by(lane::Hold reason) const {
-  const auto found = std::find(hold_list.begin(), hold_list.end(), reason);
-  return held[static_cast<std::size_t>(found - hold_list.begin())];
-}
-
 void UsageHistory::observe(const std::vector<LaneView>& lanes, std::size_t members, std::size_t idle_members,
                            Duration cpu, TimePoint now) {
   advance(process_, slice, now, ProcessSlice{now, cpu, idle_members});
@@ -47,8 +42,8 @@ void UsageHistory::add(Lane& lane, const LaneView& view, TimePoint now) {
   if (2 * view.free_workers >= view.workers) ++current.idle;
   current.used += used;
   current.outstanding += view.queued + view.in_flight;
-  for (std::size_t i = 0; i < hold_list.size(); ++i)
-    if (view.held_by(hold_list[i])) ++current.held[i];
+  for (const auto& reason : lane::hold_reasons)
+    if (view.held_by(reason.hold)) ++current.held[lane::index_of(reason.hold)];
   lane.last = view;
   lane.at = now;
 }
@@ -66,7 +61,7 @@ LaneUsage UsageHistory::usage_of(const Lane& lane) {
     usage.idle += one.idle;
     usage.used += static_cast<double>(one.used);
     usage.outstanding += static_cast<double>(one.outstanding);
-    for (std::size_t i = 0; i < hold_list.size(); ++i) usage.held[i] += one.held[i];
+    for (std::size_t i = 0; i < usage.held.size(); ++i) usage.held[i] += one.held[i];
   }
   for (double* sum : {&usage.all_busy, &usage.idle, &usage.used, &usage.outstanding}) *sum /= samples;
   for (double& sum : usage.held) sum /= samples;

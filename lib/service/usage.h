@@ -16,24 +16,20 @@
 
 namespace laneway::service {
 
-inline constexpr std::array hold_list{
-    lane::Hold::pool_full,    lane::Hold::window_full,  lane::Hold::memory_full, lane::Hold::retries_full,
-    lane::Hold::breaker_open, lane::Hold::rate_limited, lane::Hold::map_full,    lane::Hold::by_hand};
-
 /// Shares are of the time looked at, from 0 to 1.
 struct LaneUsage {
   std::string name;
-  Duration span{};                              ///< that was looked at
-  double all_busy = 0;                          ///< share in which no worker was free
-  double used = 0;                              ///< workers at work, on average
-  double idle = 0;                              ///< share in which half of the workers at least were free
-  double outstanding = 0;                       ///< records at work and queued, on average
-  double rate = 0;                              ///< records finished a second
-  double lag_growth = 0;                        ///< records a second
-  std::int64_t lag = 0;                         ///< at the end; 0 also where it is not known
-  std::array<double, hold_list.size()> held{};  ///< shares, in the order of hold_list
+  Duration span{};         ///< that was looked at
+  double all_busy = 0;     ///< share in which no worker was free
+  double used = 0;         ///< workers at work, on average
+  double idle = 0;         ///< share in which half of the workers at least were free
+  double outstanding = 0;  ///< records at work and queued, on average
+  double rate = 0;         ///< records finished a second
+  double lag_growth = 0;   ///< records a second
+  std::int64_t lag = 0;    ///< at the end; 0 also where it is not known
+  std::array<double, lane::hold_reasons.size()> held{};  ///< shares, by lane::index_of
 
-  double held_by(lane::Hold reason) const;
+  double held_by(lane::Hold reason) const { return held[lane::index_of(reason)]; }
 };
 
 struct Usage {
@@ -65,7 +61,7 @@ class UsageHistory {
     std::uint32_t idle = 0;
     std::uint64_t used = 0;         // sum of the samples
     std::uint64_t outstanding = 0;  // sum of the samples
-    std::array<std::uint32_t, hold_list.size()> held{};
+    std::array<std::uint32_t, lane::hold_reasons.size()> held{};
   };
   struct Lane {
     LaneView last;

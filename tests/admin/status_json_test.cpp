@@ -33,7 +33,7 @@ ServiceStatus one_lane() {
   lane.view.holds = 4;
   lane.view.pauses = 2;
   lane.view.member = 1;
-  lane.view.hold_reasons = static_cast<std::uint8_t>(lane::Hold::by_hand);
+  lane.view.hold_bits = lane::bit(lane::Hold::by_hand);
   lane.rate = 12.34567;
   lane.dead_letter_rate = 0.50004;
   lane.detail.held_by = "by hand";

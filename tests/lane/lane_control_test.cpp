@@ -79,7 +79,7 @@ TEST_CASE(
   test.pass(milliseconds(50));
   CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 2"});
   REQUIRE(test.until([&] { return test.commit_offset() == 10; }));
-  CHECK(test.lane->stats().hold_reasons.get() == 0);
+  CHECK(test.lane->stats().hold_bits.get() == 0);
 }
 
 TEST_CASE("a lane that is assigned while its partition is paused by hand takes nothing") {

@@ -12,10 +12,7 @@ using std::chrono::minutes;
 
 namespace {
 
-double& held(LaneUsage& lane, Hold reason) {
-  const auto found = std::find(hold_list.begin(), hold_list.end(), reason);
-  return lane.held[static_cast<std::size_t>(found - hold_list.begin())];
-}
+double& held(LaneUsage& lane, Hold reason) { return lane.held[lane::index_of(reason)]; }
 
 /// 8 workers of a lane that are all busy most of the time, with a lag that grows.
 struct Case {
@@ -172,10 +169,10 @@ TEST_CASE("usage is the shares of the samples of the last five minutes") {
   view.free_workers = 8;  // long ago, and forgotten
   observe(600);
   view.free_workers = 0;
-  view.hold_reasons = static_cast<std::uint8_t>(Hold::pool_full);
+  view.hold_bits = lane::bit(Hold::pool_full);
   observe(180);
   view.free_workers = 6;
-  view.hold_reasons = 0;
+  view.hold_bits = 0;
   observe(180);
   const auto usage = history.usage();
   REQUIRE(usage.lanes.size() == 1);

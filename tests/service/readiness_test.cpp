@@ -11,7 +11,7 @@ using lane::State;
 
 namespace {
 
-std::uint8_t bits(Hold reason) { return static_cast<std::uint8_t>(reason); }
+lane::HoldBits bits(Hold reason) { return lane::bit(reason); }
 
 LaneFacts working_lane() {
   LaneFacts lane;
@@ -145,7 +145,7 @@ TEST_CASE(
 TEST_CASE("a lane that is paused by hand is no reason, however long") {
   auto lane = working_lane();
   lane.view.state = State::paused;
-  lane.view.hold_reasons = bits(Hold::by_hand) | bits(Hold::window_full);
+  lane.view.hold_bits = bits(Hold::by_hand) | bits(Hold::window_full);
   lane.without_progress = lane.held = std::chrono::hours(10);
   CHECK(code_of(lane).empty());
 }
@@ -155,7 +155,7 @@ TEST_CASE("a lane held by its failures or its oldest record is a reason though s
   lane.view.state = State::paused;
   lane.held = lane.view.oldest_age = seconds(60);
   for (const auto reason : {Hold::window_full, Hold::retries_full, Hold::map_full}) {
-    lane.view.hold_reasons = bits(reason);
+    lane.view.hold_bits = bits(reason);
     CHECK(code_of(lane) == "held");
   }
   lane.held -= milliseconds(1);
@@ -165,7 +165,7 @@ TEST_CASE("a lane held by its failures or its oldest record is a reason though s
 TEST_CASE("a window full of records that wait for their keys is no reason while its oldest ones are done") {
   auto lane = working_lane();
   lane.view.state = State::held;
-  lane.view.hold_reasons = bits(Hold::window_full);
+  lane.view.hold_bits = bits(Hold::window_full);
   lane.held = seconds(600);
   lane.view.oldest_age = seconds(2);
   CHECK(code_of(lane).empty());
@@ -178,7 +178,7 @@ TEST_CASE("a lane held because its workers cannot keep up is lag and no reason w
   lane.view.state = State::paused;
   lane.held = std::chrono::hours(1);
   for (const auto reason : {Hold::pool_full, Hold::memory_full, Hold::rate_limited}) {
-    lane.view.hold_reasons = bits(reason);
+    lane.view.hold_bits = bits(reason);
     CHECK(code_of(lane).empty());
   }
 }
@@ -187,7 +187,7 @@ TEST_CASE("records of a retry topic may wait until they are due before that is a
   auto lane = working_lane();
   lane.view.retry_delay = std::chrono::minutes(10);
   lane.view.state = State::held;
-  lane.view.hold_reasons = bits(Hold::retries_full);
+  lane.view.hold_bits = bits(Hold::retries_full);
   lane.held = lane.without_progress = std::chrono::minutes(10) + seconds(59);
   CHECK(code_of(lane).empty());
   lane.without_progress += seconds(1);
@@ -204,7 +204,7 @@ TEST_CASE("a breaker that is not closed is one reason, whatever lanes it holds")
   auto lane = working_lane();
   CHECK(code_of(lane, "shop:443: refused") == "breaker_open");
   lane.view.state = State::paused;
-  lane.view.hold_reasons = bits(Hold::breaker_open);
+  lane.view.hold_bits = bits(Hold::breaker_open);
   lane.without_progress = lane.held = seconds(600);
   CHECK(code_of(lane, "shop:443: refused") == "breaker_open");
 }
@@ -265,7 +265,7 @@ TEST_CASE("time in which nothing was to be done, or was not to be done, does not
   };
   counts_anew_after([](LaneView& lane) { lane.lag = 0; });
   counts_anew_after([](LaneView& lane) { lane.lag = -1; });
-  counts_anew_after([](LaneView& lane) { lane.hold_reasons = bits(Hold::by_hand); });
+  counts_anew_after([](LaneView& lane) { lane.hold_bits = bits(Hold::by_hand); });
   counts_anew_after([](LaneView& lane) { lane.state = State::draining; });
 }
 

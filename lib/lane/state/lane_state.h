@@ -12,26 +12,13 @@
 #include <cstdint>
 
 #include "base/time.h"
+#include "lane/state/hold_reasons.h"
 
 namespace laneway::lane {
 
 enum class State : std::uint8_t { assigned, running, held, paused, draining, revoked };
 
 const char* name_of(State state);
-
-/// Why a lane is held.
-enum class Hold : std::uint16_t {
-  pool_full = 1,      ///< The pool rejected records.
-  window_full = 2,    ///< max_incomplete records from the oldest incomplete one to the newest.
-  memory_full = 4,    ///< The lane's share of lanes.memory is taken.
-  retries_full = 8,   ///< retry.max_waiting records wait for their next attempt.
-  breaker_open = 16,  ///< The downstream is out, and records wait that will ask for it.
-  rate_limited =
-      32,          ///< lanes.rate, rate or the pace of the downstream: the next record's time has not come.
-  map_full = 64,   ///< The completion map does not fit into a commit that needs all of it.
-  by_hand = 128,   ///< An operator wants it so (hand_pauses.h).
-  position = 256,  ///< Where it goes on in the log is being found out, or a corrupt batch is in the way.
-};
 
 class LaneState {
  public:
@@ -46,8 +33,10 @@ class LaneState {
   bool has(Hold reason) const { return (reasons_ & bit(reason)) != 0; }
   bool held_by_anything() const { return reasons_ != 0; }
   bool held_by_other_than(Hold reason) const { return (reasons_ & ~bit(reason)) != 0; }
+  /// By a reason that keeps a lane paused, whatever else is true.
+  bool held_lastingly() const { return (reasons_ & reasons_that_last()) != 0; }
   /// All at once, as bits of Hold.
-  std::uint16_t reasons() const { return reasons_; }
+  HoldBits reasons() const { return reasons_; }
 
   /// Each of these answers whether the state changed.
   bool start(TimePoint now);
@@ -74,12 +63,11 @@ class LaneState {
   }
 
  private:
-  static std::uint16_t bit(Hold reason) { return static_cast<std::uint16_t>(reason); }
   void go(State next, TimePoint now);
 
   Duration pause_after_;
   State state_ = State::assigned;
-  std::uint16_t reasons_ = 0;
+  HoldBits reasons_ = 0;
   TimePoint since_{};  // when the state was entered
   std::uint64_t holds_ = 0;
   std::uint64_t pauses_ = 0;

@@ -36,7 +36,7 @@ struct LaneStats {
       dead_letters;                     ///< acknowledged, by DeadLetterReason
   Relaxed<std::uint64_t> retry_topics;  ///< acknowledged by the next retry topic
   Relaxed<State> state;
-  Relaxed<std::uint16_t> hold_reasons;  ///< bits of Hold
+  Relaxed<HoldBits> hold_bits;
   Relaxed<std::uint64_t> rejections;
   Relaxed<std::uint64_t> holds;
   Relaxed<std::uint64_t> pauses;

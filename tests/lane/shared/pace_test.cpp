@@ -115,8 +115,8 @@ TEST_CASE("a lane that waits for the pace of its downstream says so, and not tha
   test.begin();
   for (int i = 0; i < 2; ++i) all.throttled(std::chrono::hours(1), false, SteadyClock::now());
   test.partition.add(1);
-  const auto limited = static_cast<std::uint32_t>(Hold::rate_limited);
-  REQUIRE(test.until([&] { return (test.lane->stats().hold_reasons.get() & limited) != 0; }));
+  const auto limited = bit(Hold::rate_limited);
+  REQUIRE(test.until([&] { return (test.lane->stats().hold_bits.get() & limited) != 0; }));
   CHECK(test.lane->detail(SteadyClock::now()).held_by == "the downstream asks for fewer calls");
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("whatever happens, a lane takes only while nothing holds it, and never
     const auto steps = *rc::gen::container<std::vector<std::uint8_t>>(rc::gen::inRange<std::uint8_t>(0, 12));
     for (const auto step : steps) {
       now += milliseconds(step);
-      const auto reason = static_cast<Hold>(1U << (step % 4));
+      const auto reason = static_cast<Hold>(step % 4);
       if (step == 0)
         lane.start(now);
       else if (step < 5)
