@@ -6,7 +6,6 @@ letters and their way back, a reload, a stop, and the example of a program. usag
 calls it, in a PID namespace of its own. As root.
 """
 import contextlib
-import importlib.machinery
 import json
 import os
 import re
@@ -22,14 +21,14 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 REPOSITORY = Path(__file__).resolve().parents[2]
-KAFKA = importlib.machinery.SourceFileLoader("kafka", str(REPOSITORY / "scripts/kafka")).load_module()
+sys.path.insert(0, str(REPOSITORY))
+from tools.failure import Failure  # noqa: E402
+from tools.kafka.jars import install, wanted_version  # noqa: E402
+from tools.ports import free_port  # noqa: E402
+
 LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
 CONFIGURATION = "/etc/laneway/orders.yaml"
 REJECTED = 3
-
-
-class Failure(Exception):
-    pass
 
 
 def expect(true, said):
@@ -42,12 +41,6 @@ def wait_until(what, true, details):
     while not true():
         expect(time.monotonic() < deadline, f"waited in vain: {what}\n{details()}")
         time.sleep(0.2)
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 class Machine:
@@ -103,7 +96,7 @@ class Broker:
         return done.stdout
 
     def tool(self, name, *arguments, text=""):
-        done = subprocess.run(["java", "-cp", f"{KAFKA.install()}/*", f"org.apache.kafka.tools.{name}", "--bootstrap-server",
+        done = subprocess.run(["java", "-cp", f"{install(wanted_version())}/*", f"org.apache.kafka.tools.{name}", "--bootstrap-server",
                                self.address, *arguments], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=LONGEST, check=False)
         expect(done.returncode == 0, f"{name}: {done.stdout}")

@@ -12,8 +12,8 @@ from pathlib import Path
 from harness import ROOT, die_with_parent
 from waits import PATIENCE, wait_until
 
-sys.path.insert(0, str(ROOT / "scripts"))
-from kafka_access import kerberos  # noqa: E402
+sys.path.append(str(ROOT))
+from tools.kafka.access import kerberos  # noqa: E402
 
 TICKET_LIFETIME = 10  # s
 

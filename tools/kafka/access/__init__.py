@@ -1,6 +1,6 @@
 """A Kafka with a listener for each way to log in, and what it takes: certificates, a token server, a Kerberos realm.
 
-scripts/kafka --access makes one. `access.json` in the cluster's folder says where everything is, for scenarios and people:
+scripts/kafka start --access makes one. `access.json` in the cluster's folder says where everything is, for scenarios and people:
 addresses by listener, certificates, key tables, the token server's URL.
 
   listener   asks for
@@ -25,13 +25,13 @@ from pathlib import Path
 
 from . import certificates, kerberos, listeners
 
-SERVERS = Path(__file__).resolve().parent / "servers.py"
-PORTS = len(listeners.LISTENERS) + 3  # and those of the token server, without and with TLS, and of the KDC
+ROOT = Path(__file__).resolve().parents[3]
 START_DEADLINE = 60.0
 
 
 class Access:
     """What belongs to the cluster in `folder`."""
+    PORTS = len(listeners.LISTENERS) + 3  # and those of the token server, without and with TLS, and of the KDC
 
     def __init__(self, folder):
         self.folder = folder / "access"
@@ -66,8 +66,8 @@ class Access:
         if self.pid():
             return
         with open(self.folder / "servers.log", "ab") as log:
-            process = subprocess.Popen([sys.executable, str(SERVERS), str(self.file)], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=log, start_new_session=True)
+            process = subprocess.Popen([sys.executable, "-B", "-m", f"{__name__}.servers", str(self.file)], cwd=ROOT,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True)
         if not process.stdout.readline():
             process.wait(START_DEADLINE)
             raise RuntimeError(f"the token server and the KDC did not start; see {self.folder}/servers.log")

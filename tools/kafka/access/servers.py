@@ -1,4 +1,6 @@
-"""The token server and the KDC of a cluster: servers.py ACCESS_JSON. Both end with this process, and when the file has gone.
+"""The token server and the KDC of a cluster. usage: python3 -m tools.kafka.access.servers ACCESS_JSON
+
+Both end with this process, and when the file has gone.
 
 POST /token with a client's name and secret (Basic) gives a token, signed with RS256, for this client; GET /keys gives the key
 that the brokers check it by. Clients: "worker" with "worker-secret"; with the same secret "forger", whose tokens are signed with
@@ -21,8 +23,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from kafka_access import kerberos  # noqa: E402
+from . import kerberos
 
 SECRET = "worker-secret"
 SCOPE = "kafka"

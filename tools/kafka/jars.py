@@ -1,13 +1,14 @@
 """The jars of Apache Kafka, as Maven downloads them: a folder of the user's cache for each release."""
-import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
-POM = Path(__file__).resolve().parent / "kafka-pom.xml"
+from ..failure import Failure
+from ..locks import locked
+
+POM = Path(__file__).resolve().parent / "pom.xml"
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 DEFAULT, NEWEST = "4.1.1", "4.3.1"
 # What digest_of() says of the releases that tests use. Any other one is taken as Maven brings it.
@@ -15,18 +16,6 @@ PINNED = {
     "4.1.1": "e41fc051165a94bfb20c39ab7d1dd2eafe829f11abf6890e10df6dd4d38ff920",
     "4.3.1": "3679e088a48c03601ce93e33c418648c7313d6f29bceb78e73cf43a82a9583b7",
 }
-
-
-class Failure(Exception):
-    """Something a person can act on."""
-
-
-@contextlib.contextmanager
-def locked(path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def wanted_version():

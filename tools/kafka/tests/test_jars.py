@@ -1,12 +1,11 @@
-"""What scripts/kafka_jars.py takes for a release of Kafka, with jars that are none."""
-import sys
+"""What tools/kafka/jars.py takes for a release of Kafka, with jars that are none."""
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import kafka_jars  # noqa: E402
+from tools.failure import Failure
+from tools.kafka import jars
 
 
 class Pinned(unittest.TestCase):
@@ -16,7 +15,7 @@ class Pinned(unittest.TestCase):
         self.folder = Path(folder.name)
         self.write("a.jar", "one")
         self.write("b.jar", "two")
-        pinned = mock.patch.dict(kafka_jars.PINNED, {"9.9.9": kafka_jars.digest_of(self.folder)})
+        pinned = mock.patch.dict(jars.PINNED, {"9.9.9": jars.digest_of(self.folder)})
         pinned.start()
         self.addCleanup(pinned.stop)
 
@@ -24,12 +23,12 @@ class Pinned(unittest.TestCase):
         (self.folder / name).write_text(text)
 
     def refused(self):
-        with self.assertRaises(kafka_jars.Failure) as refusal:
-            kafka_jars.verify("9.9.9", self.folder)
+        with self.assertRaises(Failure) as refusal:
+            jars.verify("9.9.9", self.folder)
         self.assertIn("9.9.9", str(refusal.exception))
 
     def test_the_jars_that_are_pinned_are_taken(self):
-        kafka_jars.verify("9.9.9", self.folder)
+        jars.verify("9.9.9", self.folder)
 
     def test_another_content_is_refused(self):
         self.write("b.jar", "2")
@@ -44,8 +43,4 @@ class Pinned(unittest.TestCase):
         self.refused()
 
     def test_the_releases_that_tests_use_are_pinned(self):
-        self.assertLessEqual({kafka_jars.DEFAULT, kafka_jars.NEWEST}, set(kafka_jars.PINNED))
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertLessEqual({jars.DEFAULT, jars.NEWEST}, set(jars.PINNED))

@@ -1,0 +1,1 @@
+"""A real Apache Kafka on loopback; scripts/kafka is its command."""
