@@ -1,0 +1,1 @@
+"""Measures laneway against its targets; scripts/bench is its command."""
