@@ -8,7 +8,7 @@
 #include "app/verbs.h"
 #include "base/shortage.h"
 #include "config/output/print.h"
-#include "handler/factory.h"
+#include "handler/registry.h"
 #include "kafka/access/key_files.h"
 #include "kafka/admin/directory.h"
 #include "service/process_limits.h"

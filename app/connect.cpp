@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "config/rules/retry_topics.h"
-#include "handler/produce/produce_topics.h"
-#include "handler/reach.h"
+#include "handler/registry.h"
 #include "kafka/admin/directory.h"
 
 namespace laneway::app {

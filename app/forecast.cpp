@@ -4,6 +4,7 @@
 
 #include "config/rules/retry_topics.h"
 #include "config/units.h"
+#include "handler/registry.h"
 #include "lane/member/memory_plan.h"
 #include "service/process_limits.h"
 #include "service/process_threads.h"
@@ -62,12 +63,12 @@ std::string records(const config::Config& config) {
 
 /// A batch is filled by the records that are at work, of all partitions.
 std::string requests(const config::Config& config) {
-  const auto* http = std::get_if<config::HttpSettings>(&config.handler);
-  if (http == nullptr) return "";
-  std::string text = "  requests: at most " + std::to_string(http->connections) + " at a time";
-  if (http->batch.records == 0) return text + ", one a record\n";
+  const auto requests = handler::resources_of(config.handler).requests;
+  if (!requests) return "";
+  std::string text = "  requests: at most " + std::to_string(requests->at_once) + " at a time";
+  if (requests->batch == 0) return text + ", one a record\n";
   const bool one_each = config.lanes.order == config::Order::partition;
-  return text + ", of up to " + count(http->batch.records, "record", "records") +
+  return text + ", of up to " + count(requests->batch, "record", "records") +
          " each, of which a partition has " +
          (one_each ? "1 (lanes.order: partition)"
                    : "up to " + std::to_string(config.lanes.workers) + " (lanes.workers)") +

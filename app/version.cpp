@@ -7,7 +7,7 @@
 #include "app/exit_code.h"
 #include "app/verbs.h"
 #include "config/libraries.h"
-#include "handler/libraries.h"
+#include "handler/registry.h"
 #include "kafka/libraries.h"
 #include "telemetry/libraries.h"
 

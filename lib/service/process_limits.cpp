@@ -7,10 +7,10 @@
 #include <limits>
 #include <system_error>
 #include <thread>
-#include <variant>
 
 #include "base/mutex.h"
 #include "base/shortage.h"
+#include "handler/registry.h"
 #include "service/process_threads.h"
 
 namespace laneway::service {
@@ -21,24 +21,11 @@ constexpr std::uint64_t admin_port = 2 + 8;     // listener and event, and the r
 constexpr std::uint64_t admin_clients = 128;    // connections at once
 constexpr std::uint64_t per_broker_thread = 3;  // a connection, and a pipe that wakes the thread
 constexpr std::uint64_t per_member = 4;         // events of the loop, and requests on their own client
-constexpr std::uint64_t per_sender = 2;         // epoll and event
-constexpr std::uint64_t per_program = 4;        // three pipes, and its end
-constexpr std::uint64_t starting_program = 6;   // both ends of its pipes
 constexpr std::uint64_t spare_threads = 2;
 
 constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t limit_of(rlim_t limit) { return limit == RLIM_INFINITY ? no_limit : std::uint64_t{limit}; }
-
-/// What the handler opens when `at_work` records are at work.
-std::uint64_t handler_descriptors(const config::Config& config, std::uint64_t at_work) {
-  if (const auto* http = std::get_if<config::HttpSettings>(&config.handler))
-    return std::min<std::uint64_t>(http->connections, at_work) +
-           per_sender * expected_threads(config, 1, 1).senders;
-  if (std::holds_alternative<config::ExecSettings>(config.handler))
-    return per_program * at_work + starting_program;
-  return 0;
-}
 
 /// Threads wait here until all are there.
 class Gate {
@@ -81,12 +68,12 @@ std::uint64_t try_threads(std::uint64_t wanted, std::string& refusal) {
 ExpectedDescriptors expected_descriptors(const config::Config& config, std::uint64_t partitions,
                                          std::uint64_t brokers) {
   const auto threads = expected_threads(config, 0, brokers);
+  const auto handler = handler::resources_of(config.handler);
   const bool admin = config.admin.enabled;
   const auto common = process_itself + per_broker_thread * threads.clients + per_member * config.consumers +
                       (admin ? admin_port : 0);
-  return {
-      common + handler_descriptors(config, 1),
-      common + handler_descriptors(config, partitions * config.lanes.workers) + (admin ? admin_clients : 0)};
+  return {common + handler.descriptors(1),
+          common + handler.descriptors(partitions * config.lanes.workers) + (admin ? admin_clients : 0)};
 }
 
 Allowed allowed() {

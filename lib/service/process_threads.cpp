@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
-#include <variant>
 
-#include "handler/http/http_handler.h"
+#include "handler/registry.h"
 
 namespace laneway::service {
 namespace {
@@ -16,11 +15,6 @@ std::uint64_t client_threads(const config::Config& config, std::uint64_t brokers
   return 2 + static_cast<std::uint64_t>(std::count(servers.begin(), servers.end(), ',')) + brokers;
 }
 
-bool has_workers(const config::Config& config) {
-  return !std::holds_alternative<config::HttpSettings>(config.handler) &&
-         !std::holds_alternative<config::ProduceSettings>(config.handler);
-}
-
 }  // namespace
 
 /// Members: the client with a thread for the group's coordinator, the loop, and its helper for requests.
@@ -29,17 +23,13 @@ ExpectedThreads expected_threads(const config::Config& config, std::uint64_t par
                                  std::uint64_t brokers) {
   const auto client = client_threads(config, brokers);
   const std::uint64_t own = 4 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
-  std::uint64_t producers = 0;
-  if (config.dead_letter.enabled()) ++producers;
-  if (std::holds_alternative<config::ProduceSettings>(config.handler)) ++producers;
+  const auto handler = handler::resources_of(config.handler);
+  const std::uint64_t producers = (config.dead_letter.enabled() ? 1 : 0) + (handler.produces ? 1 : 0);
   ExpectedThreads expected;
-  expected.workers = has_workers(config) ? partitions * config.lanes.workers : 0;
+  expected.workers = handler.workers ? partitions * config.lanes.workers : 0;
   expected.clients = config.consumers * (client + 1) + producers * client;
-  expected.all = expected.clients + config.consumers * 2 + expected.workers + own;
-  if (const auto* http = std::get_if<config::HttpSettings>(&config.handler)) {
-    expected.senders = handler::HttpHandler::threads(*http);
-    expected.all += expected.senders;
-  }
+  expected.all = expected.clients + config.consumers * 2 + expected.workers + handler.threads + own;
+  if (handler.threads > 0) expected.senders = handler.threads;
   return expected;
 }
 

@@ -5,9 +5,8 @@
 
 #include "config/client/client_keys.h"
 #include "config/rules/retry_topics.h"
-#include "handler/factory.h"
 #include "handler/forward/forward_handler.h"
-#include "handler/produce/produce_topics.h"
+#include "handler/registry.h"
 #include "kafka/access/key_files.h"
 #include "service/forward_topics.h"
 #include "service/implementation.h"

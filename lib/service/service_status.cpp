@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/shortage.h"
+#include "handler/registry.h"
 #include "service/implementation.h"
 #include "telemetry/log.h"
 
@@ -117,8 +118,8 @@ ReadinessLimits Service::Implementation::limits() const {
 AdviceSettings Service::Implementation::advice_settings() const {
   AdviceSettings advised;
   advised.lanes = settings()->lanes;
-  if (const auto* http = std::get_if<config::HttpSettings>(&config.handler))
-    advised.connections = http->connections;
+  if (const auto requests = handler::resources_of(config.handler).requests)
+    advised.connections = requests->at_once;
   advised.keeps_pace = rate != nullptr && rate->keeps_pace();
   advised.cores = processors();
   advised.least_span = advice_after;

@@ -3,7 +3,7 @@
 
 #include "base/descriptor.h"
 #include "catch.h"
-#include "handler/factory.h"
+#include "handler/registry.h"
 #include "kafka/admin/directory.h"
 
 using namespace laneway;

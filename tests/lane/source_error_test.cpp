@@ -2,7 +2,7 @@
 
 #include "captured_log.h"
 #include "catch.h"
-#include "handler/factory.h"
+#include "handler/registry.h"
 #include "lane/lane.h"
 
 using namespace laneway;

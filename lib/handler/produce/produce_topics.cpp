@@ -59,20 +59,18 @@ Status fits(const config::Config& config, const config::ProduceSettings& produce
 
 }  // namespace
 
-Result<Topics> find_output_topics(const config::Config& config, const Topics& inputs,
-                                  kafka::Directory& directory, Duration timeout) {
-  const auto* produce = std::get_if<config::ProduceSettings>(&config.handler);
-  if (produce == nullptr) return Topics();
-  const auto names = names_of_outputs(*produce, inputs);
+Result<Topics> find_produce_topics(const config::Config& config, const config::ProduceSettings& produce,
+                                   const Topics& inputs, kafka::Directory& directory, Duration timeout) {
+  const auto names = names_of_outputs(produce, inputs);
   if (names.empty()) return Topics();
-  auto outputs = ask(config, *produce, names, directory, timeout);
+  auto outputs = ask(config, produce, names, directory, timeout);
   if (!outputs) {
     auto error = outputs.error();
     error.message = "handler.produce: " + error.message;
     return error;
   }
   for (const auto& output : *outputs)
-    if (auto status = fits(config, *produce, inputs, output); !status) return status.error();
+    if (auto status = fits(config, produce, inputs, output); !status) return status.error();
   return outputs;
 }
 

@@ -12,11 +12,11 @@
 
 namespace laneway::handler {
 
-/// The output topics, each once; none for other handlers. `inputs`: what is read, as `directory` of the
-/// input's cluster has found it. Errors: unavailable as Directory says; configuration where a topic would be
-/// read and written, or has too few partitions to keep the numbers.
-Result<std::vector<kafka::TopicInfo>> find_output_topics(const config::Config& config,
-                                                         const std::vector<kafka::TopicInfo>& inputs,
-                                                         kafka::Directory& directory, Duration timeout);
+/// The output topics, each once. `inputs`: what is read, as `directory` of the input's cluster has found it.
+/// Errors: as find_output_topics() in handler/registry.h has them.
+Result<std::vector<kafka::TopicInfo>> find_produce_topics(const config::Config& config,
+                                                          const config::ProduceSettings& produce,
+                                                          const std::vector<kafka::TopicInfo>& inputs,
+                                                          kafka::Directory& directory, Duration timeout);
 
 }  // namespace laneway::handler

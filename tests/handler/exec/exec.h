@@ -13,7 +13,7 @@
 
 #include "catch.h"
 #include "eventually.h"
-#include "handler/factory.h"
+#include "handler/registry.h"
 #include "handler/run.h"
 
 namespace laneway::handler {

@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "handler/exec/exec.h"
 #include "handler/exec/exec_handler.h"
-#include "handler/reach.h"
+#include "handler/registry.h"
 
 using namespace laneway;
 using namespace laneway::handler;

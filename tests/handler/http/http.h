@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "handler/factory.h"
+#include "handler/registry.h"
 #include "handler/run.h"
 #include "handler/servers.h"
 

@@ -13,7 +13,7 @@
 #include "certificate.h"
 #include "curl/http_endpoint.h"
 #include "handler/http/http.h"
-#include "handler/reach.h"
+#include "handler/registry.h"
 #include "tracing/span_exporter.h"
 
 using namespace laneway;

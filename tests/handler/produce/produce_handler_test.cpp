@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "eventually.h"
-#include "handler/factory.h"
+#include "handler/registry.h"
 #include "handler/run.h"
 #include "kafka/group/consumer.h"
 #include "kafka/testing/embedded_cluster.h"

@@ -5,8 +5,8 @@
 
 #include "base/library.h"
 
-namespace laneway::handler {
+namespace laneway::curl {
 
 std::vector<Library> libraries();
 
-}  // namespace laneway::handler
+}  // namespace laneway::curl

@@ -1,4 +1,4 @@
-#include "handler/reach.h"
+#include "handler/http/http_reach.h"
 
 #include <curl/curl.h>
 
@@ -7,12 +7,8 @@
 #include <new>
 
 #include "curl/http_endpoint.h"
-#include "handler/exec/exec_reach.h"
-#include "handler/plugin/plugin_handler.h"
 
 namespace laneway::handler {
-
-namespace {
 
 Result<std::string> reach_server(const config::HttpSettings& settings, Duration timeout) {
   auto server = curl::server_of(settings.url);
@@ -36,28 +32,6 @@ Result<std::string> reach_server(const config::HttpSettings& settings, Duration 
                "handler.http.url: cannot connect to " + *server + ": " +
                    curl::connection_problem(easy.get(), code, why),
                refused ? "" : "start the web service, or correct the URL"};
-}
-
-Result<std::string> reach_plugin(const config::PluginSettings& settings) {
-  const auto name = try_plugin(settings);
-  if (!name) return name.error();
-  return "the plugin " + *name + " takes its configuration";
-}
-
-}  // namespace
-
-Result<std::optional<std::string>> reach(const config::HandlerSettings& settings, Duration timeout) {
-  const auto optional = [](Result<std::string> reached) -> Result<std::optional<std::string>> {
-    if (!reached) return reached.error();
-    return std::optional(std::move(reached).value());
-  };
-  if (const auto* http = std::get_if<config::HttpSettings>(&settings))
-    return optional(reach_server(*http, timeout));
-  if (const auto* exec = std::get_if<config::ExecSettings>(&settings))
-    return optional(reach_program(*exec, timeout));
-  if (const auto* plugin = std::get_if<config::PluginSettings>(&settings))
-    return optional(reach_plugin(*plugin));
-  return std::optional<std::string>();
 }
 
 }  // namespace laneway::handler

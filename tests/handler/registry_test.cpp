@@ -1,0 +1,42 @@
+#include "handler/registry.h"
+
+#include "catch.h"
+#include "handler/run.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+
+TEST_CASE("the registry says of the workers what the handler itself says") {
+  config::HttpSettings http;
+  http.url = "http://127.0.0.1:1/";
+  config::ProduceSettings produce;
+  produce.topic = "out";
+  const std::vector<config::HandlerSettings> all{config::LogSettings{}, config::SimulateSettings{}, http,
+                                                 config::ExecSettings{.command = {"/bin/cat"}}, produce};
+  for (const auto& settings : all) {
+    auto config = config_with(settings);
+    config.topics = {"orders"};
+    config.kafka = {{"bootstrap.servers", {"127.0.0.1:1", "", false}}, {"group.id", {"g", "", false}}};
+    const auto handler = make_handler(config);
+    REQUIRE(handler.ok());
+    INFO((*handler)->name());
+    const auto resources = resources_of(settings);
+    CHECK(resources.workers != (*handler)->asynchronous());
+    CHECK(resources.produces == ((*handler)->renewals() != nullptr));
+  }
+}
+
+TEST_CASE("descriptors grow with the records at work, up to the requests that may be made at once") {
+  config::HttpSettings http;
+  http.connections = 10;
+  const auto resources = resources_of(http);
+  CHECK(resources.descriptors(10) - resources.descriptors(0) == 10);
+  CHECK(resources.descriptors(11) == resources.descriptors(10));
+  CHECK(resources_of(config::LogSettings{}).descriptors(100) == 0);
+}
+
+TEST_CASE("a library is listed once") {
+  const auto all = libraries();
+  REQUIRE(all.size() == 1);
+  CHECK(all.front().name == "libcurl");
+}
