@@ -35,11 +35,16 @@ struct Family {
   Family() = default;
   /// Family(metric("lane_lag_records")): a misspelt name does not compile.
   explicit Family(const MetricInfo& metric, std::vector<Sample> with = {})
-      : name(metric.name), help(metric.help), type(metric.type), samples(std::move(with)) {}
+      : name(metric.name),
+        help(metric.help),
+        type(metric.type),
+        across(metric.across),
+        samples(std::move(with)) {}
 
   std::string name;  ///< without the prefix laneway_
   std::string help;
   MetricType type = MetricType::gauge;
+  Across across = Across::no_partitions;
   std::vector<Sample> samples;
 };
 

@@ -52,10 +52,6 @@ auto key_of(const Family& family, const Labels& labels) {
   return key;
 }
 
-/// The sum of offsets says nothing, and the oldest is as old as the oldest of all.
-bool summed_up(const Family& family) { return !family.name.ends_with("_offset"); }
-bool highest_counts(const Family& family) { return family.name == "lane_oldest_incomplete_seconds"; }
-
 /// `now` minus `last`, or all of `now` where it has begun anew.
 Sample grown(Sample now, const Sample& last) {
   if (now.value < last.value || now.count < last.count) return now;
@@ -122,12 +118,12 @@ void SeriesCap::fold(Family& family, Page& page) {
       kept.push_back(std::move(sample));
       continue;
     }
-    if (family.type != MetricType::gauge || !summed_up(family)) continue;
+    if (family.type != MetricType::gauge || family.across == Across::omitted) continue;
     sample.labels = page.labels_of_others(sample);
     const auto [at, is_new] = others.try_emplace(key_of(family, sample.labels), sample);
     if (is_new) continue;
-    at->second.value =
-        highest_counts(family) ? std::max(at->second.value, sample.value) : at->second.value + sample.value;
+    at->second.value = family.across == Across::max ? std::max(at->second.value, sample.value)
+                                                    : at->second.value + sample.value;
   }
   for (auto& [key, sample] : others) kept.push_back(std::move(sample));
   for (const auto& [key, sample] : totals_)

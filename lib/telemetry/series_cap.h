@@ -1,9 +1,10 @@
 // Keeps a page of metrics in bounds where a process has very many partitions.
 //
 // The first `most` partitions (by topic and number) have series of their own. The others of a topic share
-// one, with partition="other": sums; for an age the highest; no offsets. So do the others of all topics
-// beyond the first `most` (by name): theirs has topic="other" too. A page has at most 2 * most + 1 samples of
-// a family for each value of its further labels, however many partitions and topics come and go.
+// one, with partition="other", aggregated as the metric's row says (Across in metric_table.h). The others of
+// all topics beyond the first `most` (by name) share one with topic="other" too. A page has at most 2 * most
+// + 1 samples of a family for each value of its further labels, however many partitions and topics come and
+// go.
 //
 // What counts (counters, histograms) never falls when a partition leaves the others or joins them: what was
 // added since the last page is added up, so rate() and increase() are right as far as that page saw. A
