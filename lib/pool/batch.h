@@ -49,7 +49,7 @@ struct Claim {
   bool wanted_back() const;
 };
 
-/// One worker's place: its stop state and how far it is. Used by the claim's runner and by the pool's
+/// One worker's slot: its stop state and how far it is. Used by the claim's runner and by the pool's
 /// deadline check.
 class alignas(64) Slot {
  public:

@@ -1,15 +1,15 @@
 // The inside of the pool; only pool.cpp includes it. See pool.h for what it promises.
 #pragma once
 
-#include <algorithm>
 #include <deque>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/mutex.h"
 #include "pool/pool.h"
 #include "pool/service_time.h"
-#include "pool/worker_slot.h"
+#include "pool/worker_slots.h"
 
 namespace laneway::pool {
 
@@ -18,11 +18,9 @@ class Pool::Implementation {
   Implementation(const Limits& limits, Work& work, std::function<void()> on_room)
       : work_(work),
         on_room_(std::move(on_room)),
-        job_deadline_(limits.job_deadline),
         asynchronous_(limits.asynchronous),
-        limits_(limits) {
-    provide_places();
-  }
+        limits_(limits),
+        slots_(limits.workers, limits.job_deadline, limits.stuck_after) {}
 
   Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
   void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
@@ -87,18 +85,12 @@ class Pool::Implementation {
   };
   Next next_to_work(TimePoint now) REQUIRES(mutex_);
   void set_to_work(const Next& next) EXCLUDES(mutex_);
-  /// Of slots, and of threads.
-  std::uint32_t most() const REQUIRES(mutex_) { return limits_.workers + replaced_; }
-  bool too_many_threads() const REQUIRES(mutex_) { return threads_ > most(); }
+  bool too_many_threads() const REQUIRES(mutex_) { return threads_ > slots_.most(); }
 
   /// What counts against the limits: one worker at most is ever at work on a sequential range.
   static std::uint32_t weight(const Range& range) { return range.batch->sequential ? 1 : range.count(); }
-  void want_all_back() REQUIRES(mutex_);
   bool take_notification() REQUIRES(mutex_);
-  void replace(WorkerSlot& place) REQUIRES(mutex_);
-  void give_back(WorkerSlot& place) REQUIRES(mutex_);
-  void provide_places() REQUIRES(mutex_);
-  bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && !free_.empty(); }
+  bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
   bool ended() const REQUIRES(mutex_) {
     return ending_ && threads_ == 0 && outstanding_ == 0 && signalling_ == 0;
   }
@@ -106,20 +98,12 @@ class Pool::Implementation {
   // Constant after construction.
   Work& work_;
   const std::function<void()> on_room_;
-  const Duration job_deadline_;
   const bool asynchronous_;
 
   mutable Mutex mutex_;
   Condition ended_;
   Limits limits_ GUARDED_BY(mutex_);
-  // A place is in use, free or spare. In use and free are together most() of them; more are in use only while
-  // a resize to fewer workers has not been followed yet.
-  std::deque<WorkerSlot> slots_ GUARDED_BY(mutex_);  // they stay where they are
-  std::vector<WorkerSlot*> free_ GUARDED_BY(mutex_);
-  std::vector<WorkerSlot*> spare_ GUARDED_BY(mutex_);
-  std::uint32_t in_use_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t stuck_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t replaced_ GUARDED_BY(mutex_) = 0;
+  WorkerSlots slots_ GUARDED_BY(mutex_);
   std::deque<Entry> queue_ GUARDED_BY(mutex_);
   std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
   std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
@@ -128,7 +112,6 @@ class Pool::Implementation {
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
   std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t expired_ GUARDED_BY(mutex_) = 0;
   std::uint64_t start_failures_ GUARDED_BY(mutex_) = 0;
   bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next
   bool passing_on_ GUARDED_BY(mutex_) = false;    // asynchronous: somebody runs what can be claimed

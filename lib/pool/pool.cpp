@@ -21,7 +21,7 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
     MutexLock lock(mutex_);
     if (closed_) return {0, Admission::closed};
     if (jobs == 0) return {0, Admission::accepted};
-    const std::uint64_t limit = std::uint64_t{most()} + limits_.queue;
+    const std::uint64_t limit = std::uint64_t{slots_.most()} + limits_.queue;
     if (admitted_ >= limit) return {0, Admission::full};
     taken = batch.sequential ? jobs
                              : static_cast<std::uint32_t>(std::min<std::uint64_t>(jobs, limit - admitted_));
@@ -91,6 +91,18 @@ std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
   return withdrawn;
 }
 
+void Pool::Implementation::resize(std::uint32_t workers, std::uint32_t queue) {
+  Next next;
+  {
+    MutexLock lock(mutex_);
+    limits_.workers = workers;
+    limits_.queue = queue;
+    slots_.resize(workers);
+    next = next_to_work(SteadyClock::now());
+  }
+  set_to_work(next);
+}
+
 // Claims
 
 void Pool::Implementation::run_claims(Worker& self) {
@@ -129,40 +141,29 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   if (entry.range.count() == 0) queue_.pop_front();
   queued_ -= jobs;
   ++claims_;
-
-  WorkerSlot& place = *free_.back();
-  free_.pop_back();
-  place.in_use = true;
-  ++in_use_;
-  place.range = range;
-  place.weight = weight(range);
-  place.progress(0);
-  place.first_ticket = place.next_ticket;
-  place.next_ticket += jobs;
-  place.started = now;
-  return {range, &place, place.first_ticket};
+  return slots_.take(range, weight(range), now);
 }
 
 void Pool::Implementation::finish(const Claim& claim, Ran ran) {
-  auto& place = static_cast<WorkerSlot&>(*claim.slot);
+  auto& slot = static_cast<WorkerSlot&>(*claim.slot);
   const std::uint32_t jobs = claim.range.count();
   const TimePoint now = SteadyClock::now();
-  const Duration took = now - place.started;
+  const Duration took = now - slot.started;
   if (ran.attempts > 0) duration.record(took / ran.attempts, ran.attempts);
   Worker* wake = nullptr;
   std::optional<Claim> next;
   bool room = false;
   {
     MutexLock lock(mutex_);
-    assert(place.in_use && place.first_ticket == claim.first_ticket);
+    assert(slot.in_use && slot.first_ticket == claim.first_ticket);
     if (ran.typical > 0) service_time_.record(took, ran.typical);
     outstanding_ -= jobs;
-    admitted_ -= place.weight;
-    give_back(place);
+    admitted_ -= slot.weight;
+    slots_.give_back(slot);
     // Work may have waited for a slot, not for a thread.
     if (asynchronous_)
       next = begin_to_pass_on(now);
-    else if (free_.size() == 1)
+    else if (slots_.free() == 1)
       wake = wake_if_wanted();
     room = take_notification();
     if (wake == nullptr && !room && !next) {
@@ -201,7 +202,7 @@ void Pool::Implementation::pass_on(Claim claim) {
 // Workers
 
 Pool::Implementation::Worker* Pool::Implementation::wake_if_wanted() {
-  if (free_.size() <= searching_) return nullptr;
+  if (slots_.free() <= searching_) return nullptr;
   const std::uint64_t expected = std::uint64_t{searching_} * service_time_.claim_size();
   if (queued_ <= expected || !service_time_.worth_a_wake_up(queued_ - expected, awake_)) return nullptr;
   return wake_one();
@@ -226,7 +227,7 @@ void Pool::Implementation::wake_all() {
 }
 
 bool Pool::Implementation::start_worker() {
-  if (threads_ >= most() || start_failed_) return false;
+  if (threads_ >= slots_.most() || start_failed_) return false;
   if (unstarted_.empty()) unstarted_.push_back(&workers_.emplace_back());
   Worker& worker = *unstarted_.back();
   // A thread that was there before has ended but for its return: it gave the lock back.
@@ -283,6 +284,19 @@ void Pool::Implementation::leave(Worker& self) {
 
 // The producer's tick, and the end
 
+std::vector<Range> Pool::Implementation::expire(TimePoint now) {
+  std::vector<Range> stuck;
+  Next next;
+  {
+    MutexLock lock(mutex_);
+    stuck = slots_.expire(now);
+    if (stuck.empty()) return stuck;
+    next = next_to_work(now);
+  }
+  set_to_work(next);
+  return stuck;
+}
+
 void Pool::Implementation::kick() {
   Worker* wake = nullptr;
   {
@@ -298,28 +312,20 @@ void Pool::Implementation::kick() {
   if (wake != nullptr) wake->wake.notify_one();
 }
 
-void Pool::Implementation::want_all_back() {
-  for (WorkerSlot& place : slots_)
-    if (place.at_work()) place.want_back(place.first_ticket);
-}
-
 void Pool::Implementation::want_back() {
   MutexLock lock(mutex_);
-  want_all_back();
+  slots_.want_all_back();
 }
 
 void Pool::Implementation::cancel() {
   MutexLock lock(mutex_);
-  want_all_back();
-  for (WorkerSlot& place : slots_) place.stop.stop_up_to(StopState::all);
+  slots_.want_all_back();
+  slots_.stop_all();
 }
 
 std::vector<Range> Pool::Implementation::in_flight() const {
-  std::vector<Range> ranges;
   MutexLock lock(mutex_);
-  for (const WorkerSlot& place : slots_)
-    if (place.at_work()) ranges.push_back(place.range);
-  return ranges;
+  return slots_.in_flight();
 }
 
 bool Pool::Implementation::join(Deadline deadline) {
@@ -341,12 +347,12 @@ Snapshot Pool::Implementation::snapshot() const {
   Snapshot result;
   result.queued = queued_;
   result.in_flight = static_cast<std::uint32_t>(outstanding_ - queued_);
-  result.free = static_cast<std::uint32_t>(free_.size());
+  result.free = slots_.free();
   result.threads = threads_;
   result.active = awake_ - searching_;
   result.service_time = service_time_.average();
-  result.expired = expired_;
-  result.stuck = stuck_;
+  result.expired = slots_.expired();
+  result.stuck = slots_.stuck();
   result.start_failures = start_failures_;
   return result;
 }

@@ -104,7 +104,7 @@ class Pool {
   /// unfinished fits. `workers` is not 0. A call of on_room that is armed stays armed.
   void resize(std::uint32_t workers, std::uint32_t queue);
 
-  /// The jobs of this claim are done, or will be submitted again: their places are free. Exactly once per
+  /// The jobs of this claim are done, or will be submitted again: their slots are free. Exactly once per
   /// claim, from any thread, and the last thing that is done with the claim: its slot may belong to another
   /// at once. Without `ran` every job has run.
   void finish(const Claim& claim, Ran ran);
