@@ -1,11 +1,10 @@
 // What differs between the configuration in force and another one, and whether that can be changed in flight.
 //
-// Every key of the schema is in one of two tables: changed in flight, or with the reason why it takes a new
-// start. The keys of the client library all take one. Pure. Any thread.
+// Each property of the schema says whether a running service can change it (schema/property.h). The keys of
+// the client library all take a restart. Pure. Any thread.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -27,9 +26,5 @@ std::vector<Change> changes(const Config& before, const Config& after);
 
 /// Those that need a restart, each with its reason; empty: none does.
 std::string needs_restart(const std::vector<Change>& changes);
-
-/// Why a change of this setting of laneway needs a restart; empty: it can be changed in flight; nullptr: it
-/// is in no table, which a test forbids.
-const char* restart_reason(std::string_view key);
 
 }  // namespace laneway::config

@@ -9,6 +9,8 @@
 
 #include "catch.h"
 #include "config/schema/schema.h"
+#include "config/text.h"
+#include "folders.h"
 #include "loaded.h"
 
 using namespace laneway;
@@ -47,11 +49,14 @@ class SecretFile {
 }  // namespace
 
 TEST_CASE("every key of the schema is changed in flight or has a reason why it takes a restart") {
+  STATIC_REQUIRE_FALSE(std::is_default_constructible_v<Property>);
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<Property, std::string>);
+  STATIC_REQUIRE_FALSE(std::is_default_constructible_v<Reload>);
   for (const Property& property : properties()) {
-    INFO(property.name << ": put it into the table in lib/config/reload.cpp");
-    CHECK(restart_reason(property.name) != nullptr);
+    INFO(property.name);
+    CHECK(find_property(property.name) == &property);
   }
-  CHECK(restart_reason("lanes.nonsense") == nullptr);
+  CHECK(find_property("lanes.nonsense") == nullptr);
 }
 
 TEST_CASE("what can be changed in flight") {
@@ -66,9 +71,36 @@ TEST_CASE("what can be changed in flight") {
       "admin.ready.stall", "log.level"};
   std::set<std::string> found;
   for (const Property& property : properties())
-    if (const char* reason = restart_reason(property.name); reason != nullptr && *reason == '\0')
-      found.insert(property.name);
+    if (property.reload.is_in_flight()) found.insert(property.name);
   CHECK(found == expected);
+}
+
+TEST_CASE("docs/operations.md names what can be changed in flight, and nothing else") {
+  const std::string page = content_of(source_folder() + "/docs/operations.md");
+  const auto begin = page.find("| changed in flight |");
+  REQUIRE(begin != page.npos);
+  std::istringstream rows(page.substr(begin, page.find("\n\n", begin) - begin));
+  std::vector<std::string> names;  // "breaker.*" stands for all keys below it
+  for (std::string row; std::getline(rows, row);) {
+    const auto words = split(row.substr(0, row.find('|', 1)), "`");
+    for (std::size_t i = 1; i < words.size(); i += 2) names.push_back(words[i]);
+  }
+  REQUIRE_FALSE(names.empty());
+  const auto stands_for = [](const std::string& name, const std::string& key) {
+    return name == key || (name.ends_with(".*") && key.starts_with(name.substr(0, name.size() - 1)));
+  };
+  std::set<std::string> used;
+  for (const Property& property : properties()) {
+    bool named = false;
+    for (const auto& name : names) {
+      if (!stands_for(name, property.name)) continue;
+      named = true;
+      used.insert(name);
+    }
+    INFO(property.name);
+    CHECK(named == property.reload.is_in_flight());
+  }
+  CHECK(used == std::set(names.begin(), names.end()));
 }
 
 TEST_CASE("one changed key is one change, with both values") {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "config/client/client_keys.h"
-#include "config/reload.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 
@@ -111,9 +110,8 @@ std::string row_of(const Property& property) {
   const auto group = split(property.name, ".");
   if (group.front() == "handler") config.handler = *default_handler_settings(group[1]);
   const auto standard = property.example.empty() ? code(property.print(config)) : "none";
-  const char* restart = restart_reason(property.name);
   return row(property.name, standard, property.expects.substr(0, property.expects.find(", such as")),
-             restart != nullptr && *restart == '\0', property.description);
+             property.reload.is_in_flight(), property.description);
 }
 
 std::string row_of(const ClientKey& key) {

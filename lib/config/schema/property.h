@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,33 @@ struct BadValue {
   std::string what;
 };
 
+/// Whether a running service can change a setting.
+class Reload {
+ public:
+  static constexpr Reload in_flight() { return Reload(""); }
+  /// `reason` says for people why a change takes a restart; an empty one does not compile.
+  static consteval Reload restart(std::string_view reason) {
+    return reason.empty() ? throw "a restart has a reason" : Reload(reason);
+  }
+
+  bool is_in_flight() const { return restart_reason_.empty(); }
+  std::string_view restart_reason() const { return restart_reason_; }
+
+ private:
+  constexpr explicit Reload(std::string_view restart_reason) : restart_reason_(restart_reason) {}
+
+  std::string_view restart_reason_;
+};
+
+inline constexpr Reload in_flight = Reload::in_flight();
+inline constexpr Reload handler_at_start = Reload::restart("the handler is made at the start");
+inline constexpr Reload clients_at_start = Reload::restart("the Kafka clients are made at the start");
+
 struct Property {
-  std::string name;         ///< dotted: lanes.workers
+  Property(std::string name_, Reload reload_) : name(std::move(name_)), reload(reload_) {}
+
+  std::string name;  ///< dotted: lanes.workers
+  Reload reload;
   std::string expects;      ///< type and range: "a duration from 1ms to 1h"
   std::string description;  ///< one line
   std::string example;      ///< YAML, where there is no useful default
@@ -48,10 +74,9 @@ inline Error wrong_value(std::string what) { return {ErrorKind::configuration, s
 
 /// A setting of one scalar. `parse`: text to Result of the field's type; `print`: the field to YAML.
 template <class Access, class Parse, class Print>
-Property scalar_property(std::string name, std::string expects, std::string description, Access access,
-                         Parse parse, Print print) {
-  Property property;
-  property.name = std::move(name);
+Property scalar_property(std::string name, Reload reload, std::string expects, std::string description,
+                         Access access, Parse parse, Print print) {
+  Property property(std::move(name), reload);
   property.expects = std::move(expects);
   property.description = std::move(description);
   property.set = [access, parse](Config& config, const Node& node) -> std::optional<BadValue> {
@@ -68,10 +93,9 @@ Property scalar_property(std::string name, std::string expects, std::string desc
 
 /// A list of scalars; a single one may be written without the brackets. `check` sees the whole list.
 template <class Access, class Parse, class Print, class Check>
-Property list_property(std::string name, std::string expects, std::string description, Access access,
-                       Parse parse, Print print, Check check) {
-  Property property;
-  property.name = std::move(name);
+Property list_property(std::string name, Reload reload, std::string expects, std::string description,
+                       Access access, Parse parse, Print print, Check check) {
+  Property property(std::move(name), reload);
   property.expects = std::move(expects);
   property.description = std::move(description);
   property.structured = true;
@@ -99,10 +123,9 @@ Property list_property(std::string name, std::string expects, std::string descri
 
 /// A map. `set_entry` puts an entry into it, or says what is wrong; `print_item`: key and value to YAML.
 template <class Access, class SetEntry, class PrintItem>
-Property map_property(std::string name, std::string expects, std::string description, Access access,
-                      SetEntry set_entry, PrintItem print_item) {
-  Property property;
-  property.name = std::move(name);
+Property map_property(std::string name, Reload reload, std::string expects, std::string description,
+                      Access access, SetEntry set_entry, PrintItem print_item) {
+  Property property(std::move(name), reload);
   property.expects = std::move(expects);
   property.description = std::move(description);
   property.structured = true;
@@ -134,14 +157,14 @@ Result<Number> parse_number(const std::string& text, Number min, Number max) {
 }
 
 template <class Access>
-Property count(std::string name, std::uint64_t min, std::uint64_t max, std::string description,
+Property count(std::string name, Reload reload, std::uint64_t min, std::uint64_t max, std::string description,
                Access access) {
   using Number = std::remove_reference_t<decltype(access(std::declval<Config&>()))>;
   const auto parse = [min, max](const std::string& text) {
     return parse_number<Number>(text, static_cast<Number>(min), static_cast<Number>(max));
   };
   auto property = scalar_property(
-      std::move(name), "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
+      std::move(name), reload, "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
       std::move(description), access, parse, [](Number n) { return std::to_string(n); });
   property.most = max;
   return property;
@@ -157,15 +180,16 @@ inline auto parse_duration_within(Duration min, Duration max) {
 }
 
 template <class Access>
-Property duration(std::string name, Duration min, Duration max, std::string description, Access access) {
+Property duration(std::string name, Reload reload, Duration min, Duration max, std::string description,
+                  Access access) {
   return scalar_property(
-      std::move(name),
+      std::move(name), reload,
       "a duration from " + print_duration(min) + " to " + print_duration(max) + ", such as 500ms, 2s or 1m",
       std::move(description), access, parse_duration_within(min, max), print_duration);
 }
 
 template <class Access>
-Property size(std::string name, std::uint64_t min, std::uint64_t max, std::string description,
+Property size(std::string name, Reload reload, std::uint64_t min, std::uint64_t max, std::string description,
               Access access) {
   const auto parse = [min, max](const std::string& text) -> Result<std::uint64_t> {
     auto parsed = parse_size(text);
@@ -173,7 +197,7 @@ Property size(std::string name, std::uint64_t min, std::uint64_t max, std::strin
     return parsed;
   };
   auto property =
-      scalar_property(std::move(name),
+      scalar_property(std::move(name), reload,
                       "a size from " + print_size(min) + " to " + print_size(max) + ", such as 64MiB or 1GiB",
                       std::move(description), access, parse, print_size);
   property.most = max;
@@ -182,7 +206,7 @@ Property size(std::string name, std::uint64_t min, std::uint64_t max, std::strin
 
 /// From 0 to 1.
 template <class Access>
-Property fraction(std::string name, std::string description, Access access) {
+Property fraction(std::string name, Reload reload, std::string description, Access access) {
   const auto print = [](double value) {
     std::string text(32, '\0');
     text.resize(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr -
@@ -190,14 +214,14 @@ Property fraction(std::string name, std::string description, Access access) {
     return text;
   };
   return scalar_property(
-      std::move(name), "a number from 0 to 1, such as 0.01", std::move(description), access,
+      std::move(name), reload, "a number from 0 to 1, such as 0.01", std::move(description), access,
       [](const std::string& text) { return parse_number<double>(text, 0.0, 1.0); }, print);
 }
 
 /// One of some words, each with its meaning.
 template <class Value, class Access>
-Property choice(std::string name, std::vector<std::pair<std::string, Value>> words, std::string description,
-                Access access) {
+Property choice(std::string name, Reload reload, std::vector<std::pair<std::string, Value>> words,
+                std::string description, Access access) {
   std::vector<std::string> names;
   for (const auto& [word, value] : words) names.push_back(word);
   const auto parse = [words](const std::string& text) -> Result<Value> {
@@ -210,24 +234,26 @@ Property choice(std::string name, std::vector<std::pair<std::string, Value>> wor
       if (value == field) return word;
     return std::string();
   };
-  return scalar_property(std::move(name), "one of " + join(names, ", "), std::move(description), access,
-                         parse, print);
+  return scalar_property(std::move(name), reload, "one of " + join(names, ", "), std::move(description),
+                         access, parse, print);
 }
 
 template <class Access>
-Property flag(std::string name, std::string description, Access access) {
-  return choice<bool>(std::move(name), {{"true", true}, {"false", false}}, std::move(description), access);
+Property flag(std::string name, Reload reload, std::string description, Access access) {
+  return choice<bool>(std::move(name), reload, {{"true", true}, {"false", false}}, std::move(description),
+                      access);
 }
 
 /// `check` says what is wrong with the text, or nothing.
 template <class Access, class Check>
-Property text(std::string name, std::string expects, std::string description, Access access, Check check) {
+Property text(std::string name, Reload reload, std::string expects, std::string description, Access access,
+              Check check) {
   const auto parse = [check](const std::string& value) -> Result<std::string> {
     std::string what = check(value);
     if (!what.empty()) return wrong_value(std::move(what));
     return value;
   };
-  return scalar_property(std::move(name), std::move(expects), std::move(description), access, parse,
+  return scalar_property(std::move(name), reload, std::move(expects), std::move(description), access, parse,
                          yaml_scalar);
 }
 

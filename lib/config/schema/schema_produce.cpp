@@ -53,7 +53,7 @@ std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& cli
 
 Property client_property() {
   auto property = map_property(
-      "handler.produce.kafka",
+      "handler.produce.kafka", handler_at_start,
       "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, compression.type: "
       "lz4 }",
       "client keys of the producer, beside and before those of kafka; with bootstrap.servers of its own it "
@@ -80,7 +80,7 @@ std::optional<BadValue> set_header_name(std::map<std::string, std::string>& name
 
 Property header_names_property() {
   return map_property(
-      "handler.produce.rename_headers",
+      "handler.produce.rename_headers", handler_at_start,
       "a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }",
       "other names for the headers of what is written; \"\" leaves one out", AT_PRODUCE(rename_headers),
       set_header_name, [](const std::string& name, const std::string& other) {
@@ -89,10 +89,10 @@ Property header_names_property() {
 }
 
 Property output_property() {
-  Property property = text("handler.produce.topic", "the name of a topic; {topic} in it is the record's own",
-                           "where records are written", AT_PRODUCE(topic), [](const std::string& topic) {
-                             return topic.empty() ? topic : check_topic_template(topic);
-                           });
+  Property property = text(
+      "handler.produce.topic", handler_at_start, "the name of a topic; {topic} in it is the record's own",
+      "where records are written", AT_PRODUCE(topic),
+      [](const std::string& topic) { return topic.empty() ? topic : check_topic_template(topic); });
   property.example = "\"{topic}-out\"";
   return property;
 }
@@ -101,42 +101,45 @@ Property output_property() {
 
 void add_produce(std::vector<Property>& table) {
   table.push_back(output_property());
-  table.push_back(text("handler.produce.topic_header", "the name of a record header, or \"\" for none",
+  table.push_back(text("handler.produce.topic_header", handler_at_start,
+                       "the name of a record header, or \"\" for none",
                        "a header that names the topic instead, one of topics", AT_PRODUCE(topic_header),
                        [](const std::string&) { return std::string(); }));
-  table.push_back(text("handler.produce.topic_field", "a JSON pointer such as /type, or \"\" for none",
+  table.push_back(text("handler.produce.topic_field", handler_at_start,
+                       "a JSON pointer such as /type, or \"\" for none",
                        "a text in a value of JSON that names the topic instead, one of topics",
                        AT_PRODUCE(topic_field), check_json_pointer));
-  table.push_back(list_property("handler.produce.topics", "a list of topic names",
+  table.push_back(list_property("handler.produce.topics", handler_at_start, "a list of topic names",
                                 "the topics that topic_header or topic_field may name", AT_PRODUCE(topics),
                                 topic_name, yaml_scalar, [](const auto&) { return std::string(); }));
   table.push_back(choice<ProduceSettings::Partition>(
-      "handler.produce.partition",
+      "handler.produce.partition", handler_at_start,
       {{"by_key", ProduceSettings::Partition::by_key}, {"keep", ProduceSettings::Partition::keep}},
       "by the hash of the key as Java's client does, or the number of the record's own",
       AT_PRODUCE(partition)));
-  table.push_back(choice<bool>("handler.produce.key", {{"keep", true}, {"none", false}},
+  table.push_back(choice<bool>("handler.produce.key", handler_at_start, {{"keep", true}, {"none", false}},
                                "the key of what is written", AT_PRODUCE(keep_key)));
-  table.push_back(text("handler.produce.key_header", "the name of a record header, or \"\" for none",
+  table.push_back(text("handler.produce.key_header", handler_at_start,
+                       "the name of a record header, or \"\" for none",
                        "a header whose value is the key instead; a record without it is rejected",
                        AT_PRODUCE(key_header), [](const std::string&) { return std::string(); }));
   table.push_back(
-      text("handler.produce.key_field", "a JSON pointer such as /id, or \"\" for none",
+      text("handler.produce.key_field", handler_at_start, "a JSON pointer such as /id, or \"\" for none",
            "a text or a whole number in a value of JSON that is the key instead; a record without "
            "it is rejected",
            AT_PRODUCE(key_field), check_json_pointer));
-  table.push_back(choice<bool>("handler.produce.headers", {{"keep", true}, {"none", false}},
+  table.push_back(choice<bool>("handler.produce.headers", handler_at_start, {{"keep", true}, {"none", false}},
                                "the headers of what is written", AT_PRODUCE(keep_headers)));
   table.push_back(header_names_property());
   table.push_back(choice<ProduceSettings::Timestamp>(
-      "handler.produce.timestamp",
+      "handler.produce.timestamp", handler_at_start,
       {{"keep", ProduceSettings::Timestamp::keep}, {"now", ProduceSettings::Timestamp::now}},
       "the timestamp of what is written", AT_PRODUCE(timestamp)));
-  table.push_back(flag("handler.produce.transactional",
+  table.push_back(flag("handler.produce.transactional", handler_at_start,
                        "exactly once: records are written, and their offsets committed, in transactions of "
                        "commit.interval",
                        AT_PRODUCE(transactional)));
-  table.push_back(duration("handler.produce.timeout", seconds(1), hours(1),
+  table.push_back(duration("handler.produce.timeout", handler_at_start, seconds(1), hours(1),
                            "a record not acknowledged by then is unavailable; 10s where transactional",
                            AT_PRODUCE(timeout)));
   table.push_back(client_property());

@@ -66,7 +66,7 @@ std::string print_status(std::uint16_t status, StatusVerdict verdict) {
 
 Property statuses_property() {
   return map_property(
-      "handler.http.statuses",
+      "handler.http.statuses", handler_at_start,
       "a map of statuses (100 to 599) or classes of them (1xx to 5xx) to done, retry, reject or unavailable, "
       "such as { \"404\": reject, \"409\": done, \"5xx\": retry }",
       "what statuses mean, instead of the usual verdicts; a status comes before its class; a 2xx can be "
