@@ -25,7 +25,7 @@ struct Committer {
   }
   ~Committer() {
     commits.reset();
-    consumer->destroy();
+    consumer.reset();
   }
 
   void commit(std::int64_t offset) { REQUIRE(commits->commit({{{"orders", 0}, offset, {}}}, now)); }

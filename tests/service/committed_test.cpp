@@ -26,7 +26,7 @@ struct Handed : World {
       const auto event = (*consumer)->poll();
       return event && std::holds_alternative<kafka::CommitResult>(*event);
     }));
-    (*consumer)->destroy();
+    consumer->reset();
   }
 
   /// That record is done, and nothing else. The lane is asked: a request of the test's own for committed

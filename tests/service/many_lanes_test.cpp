@@ -42,7 +42,7 @@ void commit_beginnings(const World& world) {
     const auto event = (*consumer)->poll();
     return event && std::holds_alternative<kafka::CommitResult>(*event);
   }));
-  (*consumer)->destroy();
+  consumer->reset();
 }
 
 /// One record for each of the busy partitions.

@@ -51,5 +51,5 @@ TEST_CASE("a partition that was given back while paused delivers when it comes b
   CHECK(next(*source) == 1);
   source.reset();
   REQUIRE((*consumer)->unassign({partition}, true));
-  (*consumer)->destroy();
+  consumer->reset();
 }

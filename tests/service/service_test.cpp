@@ -204,7 +204,7 @@ TEST_CASE("metadata that is no completion map is ignored, the offset beside it i
       const auto event = (*consumer)->poll();
       return event && std::holds_alternative<kafka::CommitResult>(*event);
     }));
-    (*consumer)->destroy();
+    consumer->reset();
   }
   REQUIRE(world.committed().front().metadata == "somebody else's metadata");
   const auto service = world.started();

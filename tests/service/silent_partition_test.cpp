@@ -29,7 +29,7 @@ struct PausedPartition : World {
   ~PausedPartition() {
     lane.revoke(SteadyClock::now());
     (void)lane.close_pool(Deadline::in(patience));
-    consumer->destroy();
+    consumer.reset();
   }
 
   /// As the loop does it.

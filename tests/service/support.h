@@ -171,7 +171,7 @@ class World {
       result = std::get<kafka::Committed>(*event).offsets;
       return true;
     }));
-    (*consumer)->destroy();
+    consumer->reset();
     return result;
   }
   std::vector<std::int64_t> committed_offsets() {

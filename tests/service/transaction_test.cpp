@@ -70,7 +70,7 @@ struct Copying : World {
     }));
     queue.reset();
     REQUIRE((*consumer)->unassign({}, true));
-    (*consumer)->destroy();
+    consumer->reset();
     return found;
   }
 

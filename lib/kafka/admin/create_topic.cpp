@@ -1,4 +1,4 @@
-#include <librdkafka/rdkafka.h>
+#include "kafka/admin/create_topic.h"
 
 #include <memory>
 

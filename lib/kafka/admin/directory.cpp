@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kafka/access/connection_trouble.h"
+#include "kafka/admin/create_topic.h"
 #include "kafka/client/client_support.h"
 #include "kafka/client/handle.h"
 #include "kafka/group/group_protocol.h"

@@ -65,9 +65,6 @@ std::vector<TopicPartition> from_list(const rd_kafka_topic_partition_list_t& lis
 /// Offsets and metadata of an answer to a request for committed offsets.
 std::vector<CommittedOffset> committed_offsets(const rd_kafka_topic_partition_list_t& list);
 int to_ms(Duration duration);
-/// See Directory::create.
-Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t partitions,
-                    std::optional<Duration> retention, Duration timeout);
 /// What the user lacks when brokers refuse a request with `code`; nullptr when it is no refusal of access.
 const char* missing_right(rd_kafka_resp_err_t code);
 /// The coordinator moves, begins, or cannot be reached at the moment.

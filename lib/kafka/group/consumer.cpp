@@ -2,7 +2,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -81,93 +81,137 @@ Status to_status(ErrorPtr error, const std::string& what) {
   return client_error(rd_kafka_error_code(error.get()), what);
 }
 
-}  // namespace
-
-class Consumer::Implementation {
+class ClientConsumer final : public Consumer {
  public:
-  Implementation(std::unique_ptr<JoinWatch> w, HandlePtr h, const ClientSettings& settings,
-                 std::function<void()> signal)
-      : group(setting_of(settings, "group.id")),
-        brokers_distribute(kafka::brokers_distribute(settings)),
-        begins_at(first_offset(settings)),
-        asks_to_wake(!has_queue_backoff(linked_client())),
-        join_watch(std::move(w)),
-        handle(std::move(h)),
-        on_event(std::move(signal)),
-        events(rd_kafka_queue_get_consumer(handle.get())),
-        commits(rd_kafka_queue_new(handle.get())),
-        inquiries(
-            std::make_unique<Inquiries>(handle.get(), [this](Committed c) { answered(std::move(c)); })) {
-    rd_kafka_poll_set_consumer(handle.get());
-    for (auto* queue : {events.get(), commits.get()})
-      rd_kafka_queue_cb_event_enable(
-          queue, [](rd_kafka_t*, void* self) { static_cast<Implementation*>(self)->on_event(); }, this);
-  }
+  ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr handle, const ClientSettings& settings,
+                 std::function<void()> on_event);
+  ~ClientConsumer() override;
 
-  void answered(Committed committed) EXCLUDES(mutex) {
-    {
-      MutexLock lock(mutex);
-      answers.push_back(std::move(committed));
-    }
-    on_event();
+  Status subscribe(const std::vector<std::string>& topics) override;
+  std::optional<Event> poll() override EXCLUDES(mutex_);
+  bool cooperative() const override;
+  bool assignment_lost() const override { return rd_kafka_assignment_lost(handle_.get()) != 0; }
+  bool joining() const override { return join_watch_->joining(); }
+  bool join_under_way() const override { return join_watch_->under_way(); }
+  bool must_be_renewed() const override { return join_watch_->overtaken(); }
+  std::optional<Error> fatal_error() const override;
+  std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition,
+                                             std::function<void()> on_ready) override;
+  Status assign(const std::vector<CommittedOffset>& from) override;
+  Status unassign(const std::vector<TopicPartition>& partitions, bool all) override;
+  std::optional<std::vector<TopicPartition>> assignment() const override;
+  void request_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
+                         Duration timeout) override {
+    inquiries_->ask_committed(request, std::move(partitions), timeout);
   }
+  GroupMember group_member() const override;
+  Status commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) override;
+  Status pause(const TopicPartition& partition) override;
+  Status resume(const TopicPartition& partition, std::int64_t offset) override;
+  Status seek(const TopicPartition& partition, std::int64_t offset) override;
+  void wake_leader(const TopicPartition& partition) override {
+    if (asks_to_wake_) inquiries_->ask_log(partition, false);
+  }
+  LogBounds fetched_bounds(const TopicPartition& partition) const override;
+  void ask_log(const TopicPartition& partition, bool find_leader) override {
+    inquiries_->ask_log(partition, find_leader);
+  }
+  LogAnswer log_answer(const TopicPartition& partition) const override {
+    return inquiries_->log_answer(partition);
+  }
+  Status begin_close() override;
+  bool closed() const override { return rd_kafka_consumer_closed(handle_.get()) != 0; }
 
+ private:
+  void listen(rd_kafka_queue_t* queue);
+  void answered(Committed committed) EXCLUDES(mutex_);
   std::int64_t start_at(std::int64_t offset) const;
   std::optional<Event> translate(rd_kafka_event_t* event);
-  bool cooperative() const;
   std::optional<Event> translate_rebalance(rd_kafka_event_t* event);
-  std::optional<Event> translate_error(rd_kafka_event_t* event);
-  void close_queues() {
-    inquiries.reset();
-    for (auto* queue : {&events, &commits, &closing}) {
-      if (*queue) rd_kafka_queue_cb_event_enable(queue->get(), nullptr, nullptr);
-      queue->reset();
-    }
-  }
+  std::optional<Event> translate_error(rd_kafka_event_t* event) const;
 
-  const std::string group;
-  const bool brokers_distribute;                // the partitions (group_protocol.h)
-  const std::int64_t begins_at;                 // a partition without a committed offset
-  const bool asks_to_wake;                      // a broker's thread
-  const std::unique_ptr<JoinWatch> join_watch;  // the handle's threads use it
-  HandlePtr handle;
-  const std::function<void()> on_event;
-  QueuePtr events;
-  QueuePtr commits;
-  QueuePtr closing;  // where events come from once the close has begun
-  Mutex mutex;
-  std::deque<Committed> answers GUARDED_BY(mutex);
-  std::unique_ptr<Inquiries> inquiries;
+  const std::string group_;
+  const bool brokers_distribute_;                // the partitions (group_protocol.h)
+  const std::int64_t begins_at_;                 // a partition without a committed offset
+  const bool asks_to_wake_;                      // a broker's thread
+  const std::unique_ptr<JoinWatch> join_watch_;  // the handle's threads use it
+  HandlePtr handle_;
+  const std::function<void()> on_event_;
+  QueuePtr events_;
+  QueuePtr commits_;
+  QueuePtr closing_;  // where events come from once the close has begun
+  Mutex mutex_;
+  std::deque<Committed> answers_ GUARDED_BY(mutex_);
+  std::unique_ptr<Inquiries> inquiries_;
 };
 
-bool Consumer::Implementation::cooperative() const {
-  const char* protocol = rd_kafka_rebalance_protocol(handle.get());
+ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr handle,
+                               const ClientSettings& settings, std::function<void()> on_event)
+    : group_(setting_of(settings, "group.id")),
+      brokers_distribute_(brokers_distribute(settings)),
+      begins_at_(first_offset(settings)),
+      asks_to_wake_(!has_queue_backoff(linked_client())),
+      join_watch_(std::move(join_watch)),
+      handle_(std::move(handle)),
+      on_event_(std::move(on_event)),
+      events_(rd_kafka_queue_get_consumer(handle_.get())),
+      commits_(rd_kafka_queue_new(handle_.get())),
+      inquiries_(
+          std::make_unique<Inquiries>(handle_.get(), [this](Committed c) { answered(std::move(c)); })) {
+  rd_kafka_poll_set_consumer(handle_.get());
+  for (auto* queue : {events_.get(), commits_.get()}) listen(queue);
+}
+
+ClientConsumer::~ClientConsumer() {
+  inquiries_.reset();
+  for (auto* queue : {&events_, &commits_, &closing_}) {
+    if (*queue) rd_kafka_queue_cb_event_enable(queue->get(), nullptr, nullptr);
+    queue->reset();
+  }
+  handle_.reset();
+}
+
+void ClientConsumer::listen(rd_kafka_queue_t* queue) {
+  rd_kafka_queue_cb_event_enable(
+      queue, [](rd_kafka_t*, void* self) { static_cast<ClientConsumer*>(self)->on_event_(); }, this);
+}
+
+void ClientConsumer::answered(Committed committed) {
+  {
+    MutexLock lock(mutex_);
+    answers_.push_back(std::move(committed));
+  }
+  on_event_();
+}
+
+bool ClientConsumer::cooperative() const {
+  const char* protocol = rd_kafka_rebalance_protocol(handle_.get());
   return protocol != nullptr && std::strcmp(protocol, "COOPERATIVE") == 0;
 }
 
-std::optional<Event> Consumer::Implementation::translate_rebalance(rd_kafka_event_t* event) {
+std::optional<Event> ClientConsumer::translate_rebalance(rd_kafka_event_t* event) {
   const auto* list = rd_kafka_event_topic_partition_list(event);
   auto partitions = list == nullptr ? std::vector<TopicPartition>{} : from_list(*list);
   if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
-    join_watch->revocation_ends();
+    join_watch_->revocation_ends();
     return Assigned{std::move(partitions)};
   }
-  const bool lost = rd_kafka_assignment_lost(handle.get()) != 0;
-  if (!lost && cooperative()) join_watch->revocation_begins();
+  const bool lost = rd_kafka_assignment_lost(handle_.get()) != 0;
+  if (!lost && cooperative()) join_watch_->revocation_begins();
   return Revoked{std::move(partitions), lost};
 }
 
-std::optional<Event> Consumer::Implementation::translate_error(rd_kafka_event_t* event) {
+std::optional<Event> ClientConsumer::translate_error(rd_kafka_event_t* event) const {
   const auto code = rd_kafka_event_error(event);
   const bool fatal = rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL;
   if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
-    return ClientError{fatal, true, false, group_denied(group).text()};
+    return ClientError{fatal, true, false, group_denied(group_).text()};
   // Not fatal with the bundled client, which asks again.
   if (instance_held(code)) return ClientError{fatal, false, false, membership_error(code, "").text()};
   return ClientError{fatal, false, of_connection(code), error_text(code, rd_kafka_event_error_string(event))};
 }
 
-std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event) {
+std::optional<Event> ClientConsumer::translate(rd_kafka_event_t* event) {
   switch (rd_kafka_event_type(event)) {
     case RD_KAFKA_EVENT_REBALANCE:
       return translate_rebalance(event);
@@ -175,11 +219,11 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
       return translate_error(event);
     case RD_KAFKA_EVENT_STATS: {
       auto statistics = read_statistics(rd_kafka_event_stats(event));
-      if (inquiries) inquiries->set_leaders(statistics.leaders);
+      if (inquiries_) inquiries_->set_leaders(statistics.leaders);
       return statistics;
     }
     case RD_KAFKA_EVENT_OFFSET_COMMIT:
-      return read_commit_result(*event, join_watch->joining());
+      return read_commit_result(*event, join_watch_->joining());
     case RD_KAFKA_EVENT_FETCH:
       // Skipping it would lose the record behind a later commit.
       return ClientError{true, false, false,
@@ -189,9 +233,134 @@ std::optional<Event> Consumer::Implementation::translate(rd_kafka_event_t* event
   }
 }
 
-Consumer::Consumer(std::unique_ptr<Implementation> implementation)
-    : implementation_(std::move(implementation)) {}
-Consumer::~Consumer() { destroy(); }
+Status ClientConsumer::subscribe(const std::vector<std::string>& topics) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
+  for (const auto& topic : topics) {
+    const bool whole = brokers_distribute_ && topic.starts_with('^');
+    rd_kafka_topic_partition_list_add(list.get(), (whole ? whole_name_pattern(topic) : topic).c_str(),
+                                      RD_KAFKA_PARTITION_UA);
+  }
+  const auto code = rd_kafka_subscribe(handle_.get(), list.get());
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
+  return {};
+}
+
+std::optional<Event> ClientConsumer::poll() {
+  {
+    MutexLock lock(mutex_);
+    if (!answers_.empty()) {
+      auto answer = std::move(answers_.front());
+      answers_.pop_front();
+      return answer;
+    }
+  }
+  for (auto* queue : {closing_.get(), events_.get(), commits_.get()}) {
+    if (queue == nullptr) continue;
+    while (EventPtr event{rd_kafka_queue_poll(queue, 0)})
+      if (auto translated = translate(event.get())) return translated;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> ClientConsumer::fatal_error() const {
+  char text[512];
+  const auto code = rd_kafka_fatal_error(handle_.get(), text, sizeof text);
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return group_denied(group_);
+  return membership_error(code, text);
+}
+
+std::unique_ptr<PartitionQueue> ClientConsumer::open_queue(const TopicPartition& partition,
+                                                           std::function<void()> on_ready) {
+  auto* queue = rd_kafka_queue_get_partition(handle_.get(), partition.topic.c_str(), partition.partition);
+  return std::make_unique<PartitionQueue>(queue, std::move(on_ready));
+}
+
+std::int64_t ClientConsumer::start_at(std::int64_t offset) const {
+  if (offset == unread_offset)
+    return RD_KAFKA_OFFSET_INVALID;  // which the client turns into the committed one
+  return offset == no_offset ? begins_at_ : offset;
+}
+
+Status ClientConsumer::assign(const std::vector<CommittedOffset>& from) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(from.size())));
+  for (const auto& start : from)
+    rd_kafka_topic_partition_list_add(list.get(), start.partition.topic.c_str(), start.partition.partition)
+        ->offset = start_at(start.offset);
+  if (cooperative()) {
+    if (!brokers_distribute_) join_watch_->assigned();
+    return to_status(ErrorPtr(rd_kafka_incremental_assign(handle_.get(), list.get())), "assigning");
+  }
+  const auto code = rd_kafka_assign(handle_.get(), list.get());
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "assigning");
+  return {};
+}
+
+Status ClientConsumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
+  if (!brokers_distribute_) join_watch_->revoked();
+  if (cooperative() && !all)
+    return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle_.get(), to_list(partitions).get())),
+                     "giving back");
+  const auto code = rd_kafka_assign(handle_.get(), nullptr);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving back");
+  return {};
+}
+
+GroupMember ClientConsumer::group_member() const {
+  return {rd_kafka_consumer_group_metadata(handle_.get()), [](rd_kafka_consumer_group_metadata_t* member) {
+            if (member != nullptr) rd_kafka_consumer_group_metadata_destroy(member);
+          }};
+}
+
+std::optional<std::vector<TopicPartition>> ClientConsumer::assignment() const {
+  rd_kafka_topic_partition_list_t* list = nullptr;
+  if (rd_kafka_assignment(handle_.get(), &list) != RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
+  return from_list(*ListPtr(list));
+}
+
+Status ClientConsumer::commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) {
+  const ListPtr list = to_list(offsets);
+  // The number comes back as the event's opaque pointer, which nobody follows.
+  const auto code = rd_kafka_commit_queue(handle_.get(), list.get(), commits_.get(), nullptr,
+                                          reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");
+  return {};
+}
+
+Status ClientConsumer::pause(const TopicPartition& partition) {
+  const ListPtr list = one(partition);
+  return only_result(rd_kafka_pause_partitions(handle_.get(), list.get()), *list, "pausing");
+}
+
+Status ClientConsumer::resume(const TopicPartition& partition, std::int64_t offset) {
+  const ListPtr list = one(partition);
+  auto status = only_result(rd_kafka_resume_partitions(handle_.get(), list.get()), *list, "resuming");
+  if (!status || offset < 0) return status;
+  return seek(partition, offset);
+}
+
+Status ClientConsumer::seek(const TopicPartition& partition, std::int64_t offset) {
+  const ListPtr list = one(partition, offset);
+  return to_status(ErrorPtr(rd_kafka_seek_partitions(handle_.get(), list.get(), 0)), "seeking");
+}
+
+LogBounds ClientConsumer::fetched_bounds(const TopicPartition& partition) const {
+  LogBounds bounds;
+  const auto code = rd_kafka_get_watermark_offsets(handle_.get(), partition.topic.c_str(),
+                                                   partition.partition, &bounds.start, &bounds.end);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return {std::max(bounds.start, no_offset), std::max(bounds.end, no_offset)};
+}
+
+Status ClientConsumer::begin_close() {
+  inquiries_->stop();  // so that what is under way is over when the group has been left
+  closing_.reset(rd_kafka_queue_new(handle_.get()));
+  listen(closing_.get());
+  return to_status(ErrorPtr(rd_kafka_consumer_close_queue(handle_.get(), closing_.get())),
+                   "leaving the group");
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& settings, const FetchLimits& limits,
                                                    std::function<void()> on_event) {
@@ -205,183 +374,8 @@ Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& setting
   rd_kafka_conf_set_error_cb(conf->get(), on_error);
   auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
   if (!handle) return handle.error();
-  return std::unique_ptr<Consumer>(new Consumer(std::make_unique<Implementation>(
-      std::move(join_watch), std::move(handle).value(), settings, std::move(on_event))));
-}
-
-Status Consumer::subscribe(const std::vector<std::string>& topics) {
-  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
-  for (const auto& topic : topics) {
-    const bool whole = implementation_->brokers_distribute && topic.starts_with('^');
-    rd_kafka_topic_partition_list_add(list.get(), (whole ? whole_name_pattern(topic) : topic).c_str(),
-                                      RD_KAFKA_PARTITION_UA);
-  }
-  const auto code = rd_kafka_subscribe(implementation_->handle.get(), list.get());
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
-  return {};
-}
-
-std::optional<Event> Consumer::poll() {
-  {
-    MutexLock lock(implementation_->mutex);
-    if (!implementation_->answers.empty()) {
-      auto answer = std::move(implementation_->answers.front());
-      implementation_->answers.pop_front();
-      return answer;
-    }
-  }
-  for (auto* queue :
-       {implementation_->closing.get(), implementation_->events.get(), implementation_->commits.get()}) {
-    if (queue == nullptr) continue;
-    while (EventPtr event{rd_kafka_queue_poll(queue, 0)})
-      if (auto translated = implementation_->translate(event.get())) return translated;
-  }
-  return std::nullopt;
-}
-
-bool Consumer::cooperative() const { return implementation_->cooperative(); }
-
-bool Consumer::joining() const { return implementation_->join_watch->joining(); }
-bool Consumer::join_under_way() const { return implementation_->join_watch->under_way(); }
-bool Consumer::must_be_renewed() const { return implementation_->join_watch->overtaken(); }
-
-bool Consumer::assignment_lost() const {
-  return rd_kafka_assignment_lost(implementation_->handle.get()) != 0;
-}
-
-std::optional<Error> Consumer::fatal_error() const {
-  char text[512];
-  const auto code = rd_kafka_fatal_error(implementation_->handle.get(), text, sizeof text);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
-  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return group_denied(implementation_->group);
-  return membership_error(code, text);
-}
-
-std::unique_ptr<PartitionQueue> Consumer::open_queue(const TopicPartition& partition,
-                                                     std::function<void()> on_ready) {
-  auto* queue = rd_kafka_queue_get_partition(implementation_->handle.get(), partition.topic.c_str(),
-                                             partition.partition);
-  return std::make_unique<PartitionQueue>(queue, std::move(on_ready));
-}
-
-std::int64_t Consumer::Implementation::start_at(std::int64_t offset) const {
-  if (offset == unread_offset)
-    return RD_KAFKA_OFFSET_INVALID;  // which the client turns into the committed one
-  return offset == no_offset ? begins_at : offset;
-}
-
-Status Consumer::assign(const std::vector<CommittedOffset>& from) {
-  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(from.size())));
-  for (const auto& start : from)
-    rd_kafka_topic_partition_list_add(list.get(), start.partition.topic.c_str(), start.partition.partition)
-        ->offset = implementation_->start_at(start.offset);
-  auto* handle = implementation_->handle.get();
-  if (cooperative()) {
-    if (!implementation_->brokers_distribute) implementation_->join_watch->assigned();
-    return to_status(ErrorPtr(rd_kafka_incremental_assign(handle, list.get())), "assigning");
-  }
-  const auto code = rd_kafka_assign(handle, list.get());
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "assigning");
-  return {};
-}
-
-Status Consumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
-  auto* handle = implementation_->handle.get();
-  if (!implementation_->brokers_distribute) implementation_->join_watch->revoked();
-  if (cooperative() && !all)
-    return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle, to_list(partitions).get())),
-                     "giving back");
-  const auto code = rd_kafka_assign(handle, nullptr);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving back");
-  return {};
-}
-
-void Consumer::request_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
-                                 Duration timeout) {
-  implementation_->inquiries->ask_committed(request, std::move(partitions), timeout);
-}
-
-GroupMember Consumer::group_member() const {
-  return {rd_kafka_consumer_group_metadata(implementation_->handle.get()),
-          [](rd_kafka_consumer_group_metadata_t* member) {
-            if (member != nullptr) rd_kafka_consumer_group_metadata_destroy(member);
-          }};
-}
-
-std::optional<std::vector<TopicPartition>> Consumer::assignment() const {
-  rd_kafka_topic_partition_list_t* list = nullptr;
-  if (rd_kafka_assignment(implementation_->handle.get(), &list) != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return std::nullopt;
-  return from_list(*ListPtr(list));
-}
-
-Status Consumer::commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) {
-  const ListPtr list = to_list(offsets);
-  // The number comes back as the event's opaque pointer, which nobody follows.
-  const auto code =
-      rd_kafka_commit_queue(implementation_->handle.get(), list.get(), implementation_->commits.get(),
-                            nullptr, reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");
-  return {};
-}
-
-Status Consumer::pause(const TopicPartition& partition) {
-  const ListPtr list = one(partition);
-  return only_result(rd_kafka_pause_partitions(implementation_->handle.get(), list.get()), *list, "pausing");
-}
-
-Status Consumer::resume(const TopicPartition& partition, std::int64_t offset) {
-  const ListPtr list = one(partition);
-  auto status =
-      only_result(rd_kafka_resume_partitions(implementation_->handle.get(), list.get()), *list, "resuming");
-  if (!status || offset < 0) return status;
-  return seek(partition, offset);
-}
-
-Status Consumer::seek(const TopicPartition& partition, std::int64_t offset) {
-  const ListPtr list = one(partition, offset);
-  return to_status(ErrorPtr(rd_kafka_seek_partitions(implementation_->handle.get(), list.get(), 0)),
-                   "seeking");
-}
-
-void Consumer::wake_leader(const TopicPartition& partition) {
-  if (implementation_->asks_to_wake) implementation_->inquiries->ask_log(partition, false);
-}
-
-LogBounds Consumer::fetched_bounds(const TopicPartition& partition) const {
-  LogBounds bounds;
-  const auto code = rd_kafka_get_watermark_offsets(implementation_->handle.get(), partition.topic.c_str(),
-                                                   partition.partition, &bounds.start, &bounds.end);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-  return {std::max(bounds.start, no_offset), std::max(bounds.end, no_offset)};
-}
-
-void Consumer::ask_log(const TopicPartition& partition, bool find_leader) {
-  implementation_->inquiries->ask_log(partition, find_leader);
-}
-
-LogAnswer Consumer::log_answer(const TopicPartition& partition) const {
-  return implementation_->inquiries->log_answer(partition);
-}
-
-Status Consumer::begin_close() {
-  implementation_->inquiries->stop();  // so that what is under way is over when the group has been left
-  implementation_->closing.reset(rd_kafka_queue_new(implementation_->handle.get()));
-  rd_kafka_queue_cb_event_enable(
-      implementation_->closing.get(),
-      [](rd_kafka_t*, void* self) { static_cast<Implementation*>(self)->on_event(); }, implementation_.get());
-  return to_status(
-      ErrorPtr(rd_kafka_consumer_close_queue(implementation_->handle.get(), implementation_->closing.get())),
-      "leaving the group");
-}
-
-bool Consumer::closed() const { return rd_kafka_consumer_closed(implementation_->handle.get()) != 0; }
-
-void Consumer::destroy() {
-  if (!implementation_) return;
-  implementation_->close_queues();
-  implementation_->handle.reset();
-  implementation_.reset();
+  return std::unique_ptr<Consumer>(std::make_unique<ClientConsumer>(
+      std::move(join_watch), std::move(handle).value(), settings, std::move(on_event)));
 }
 
 }  // namespace laneway::kafka

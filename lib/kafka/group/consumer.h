@@ -1,21 +1,18 @@
-// One member of a consumer group, as the consumer loop sees it.
+// One member of a consumer group, as the consumer loop sees it: an interface, so that the loop can be tested
+// on a group that a test plays. Consumer::create makes the real one.
 //
-// Ownership: the Consumer owns the client handle; PartitionQueues must be destroyed before it closes.
-// Threads: one, the consumer loop's, calls everything; the callbacks it is given run on the client's threads
-// and must only signal. Nothing blocks except destroy(): requests that the client offers only in blocking
-// form (reading committed offsets, the request that wakes a broker thread) run on a helper thread of this
-// class and answer as events.
+// Ownership: the Consumer owns the client handle, and its destructor frees the client; that can hang for ever
+// inside the library, so no thread should wait for it without a deadline. PartitionQueues are destroyed
+// before. Threads: one, the consumer loop's, calls everything; the callbacks it is given run on the client's
+// threads and must only signal. Nothing blocks except the destructor: requests that the client offers only in
+// blocking form (reading committed offsets, the request that wakes a broker thread) run on a helper thread of
+// this class and answer as events.
 //
 // Facts of the client library that shaped this; docs/client-facts.md has the figures of both releases:
-// - Partition queues are popped one message at a time: the batch call loses records on pause and on
-// cooperative
-//   rebalances before 2.1, and single pops from un-forwarded queues are cheaper than consumer_poll.
-// - A queue is un-forwarded before the assignment is made; later, messages slip into the main queue.
 // - After a resume the broker thread sleeps up to 1 s. A seek to the offset that would come next wakes it
-// (1–2 ms).
+//   (1–2 ms).
 // - After a full prefetch buffer it sleeps likewise. Before 2.2 any request to that leader wakes it; from 2.2
-// on
-//   none does, and fetch.queue.backoff.ms bounds the sleep.
+//   on none does, and fetch.queue.backoff.ms bounds the sleep.
 // - auto.offset.reset is always `earliest` here, and only the lane decides where reading goes on
 //   (lane/position/position_judge.h). With `error`, an offset out of range stops the partition's fetcher, and
 //   a seek is then refused: only a new assignment would start the fetcher again, under the eager protocol one
@@ -32,11 +29,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "kafka/record.h"
+#include "kafka/group/partition_queue.h"
 #include "kafka/types.h"
-
-struct rd_kafka_s;
-struct rd_kafka_queue_s;
 
 namespace laneway::kafka {
 
@@ -84,107 +78,66 @@ struct Statistics {
 };
 using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics>;
 
-enum class Pop {
-  record,
-  empty,
-  end_of_partition,
-  corrupt,  ///< A batch fails its checksum; the offset is that of its first record.
-  gone,     ///< There is no such partition: its topic was deleted, or a broker does not know it yet.
-  error,
-};
-
-/// A partition's own fetch queue, un-forwarded. Destroy it before the partition is unassigned.
-class PartitionQueue {
- public:
-  PartitionQueue(rd_kafka_queue_s* queue, std::function<void()> on_ready);
-  ~PartitionQueue();
-  PartitionQueue(const PartitionQueue&) = delete;
-  PartitionQueue& operator=(const PartitionQueue&) = delete;
-
-  /// The next message, without waiting.
-  Pop pop(Record& record, std::int64_t& offset);
-  /// What the last pop that answered `error`, `corrupt` or `gone` was about.
-  const std::string& last_error() const { return last_error_; }
-  /// Messages fetched and not popped.
-  std::size_t length() const;
-
-  /// For the client's error callback: errors of a partition that the client does not hand out as messages (a
-  /// topic that does not exist any more) are given to the callback in the middle of a pop. False where no pop
-  /// is under way in this thread.
-  static bool take_error(int code, const char* text);
-
- private:
-  std::unique_ptr<rd_kafka_queue_s, void (*)(rd_kafka_queue_s*)> queue_;
-  std::function<void()> on_ready_;  // called when the queue becomes non-empty
-  std::string last_error_;
-};
-
 class Consumer {
  public:
   /// `on_event` is called from client threads when poll() has something.
   static Result<std::unique_ptr<Consumer>> create(const ClientSettings& settings, const FetchLimits& limits,
                                                   std::function<void()> on_event);
-  virtual ~Consumer();
+  virtual ~Consumer() = default;
 
   /// Topic names, or one pattern that starts with ^ and finds the same topics under each group.protocol.
-  Status subscribe(const std::vector<std::string>& topics);
-  std::optional<Event> poll();
+  virtual Status subscribe(const std::vector<std::string>& topics) = 0;
+  virtual std::optional<Event> poll() = 0;
 
-  bool cooperative() const;
-  bool assignment_lost() const;
+  virtual bool cooperative() const = 0;
+  virtual bool assignment_lost() const = 0;
   /// The group is being joined anew, and has not let this member in yet.
-  bool joining() const;
+  virtual bool joining() const = 0;
   /// A request of a join is under way: a commit now would fail, and may cost the assignment (join_watch.h).
-  bool join_under_way() const;
+  virtual bool join_under_way() const = 0;
   /// The client takes part in no further rebalance, and holds up those of the group (join_watch.h).
-  bool must_be_renewed() const;
+  virtual bool must_be_renewed() const = 0;
   /// Why the client is in a state that forbids commit and close (a fenced static member).
-  std::optional<Error> fatal_error() const;
+  virtual std::optional<Error> fatal_error() const = 0;
 
   /// Before assign(): the partition's own queue. `on_ready` runs on a client thread.
-  std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition, std::function<void()> on_ready);
+  virtual std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition,
+                                                     std::function<void()> on_ready) = 0;
   /// Answers Assigned. What has no_offset begins where auto.offset.reset says.
-  Status assign(const std::vector<CommittedOffset>& from);
+  virtual Status assign(const std::vector<CommittedOffset>& from) = 0;
   /// Answers Revoked, after the queues of the partitions are gone.
-  Status unassign(const std::vector<TopicPartition>& partitions, bool all);
+  virtual Status unassign(const std::vector<TopicPartition>& partitions, bool all) = 0;
   /// What the client has assigned; nothing when it cannot say.
-  std::optional<std::vector<TopicPartition>> assignment() const;
+  virtual std::optional<std::vector<TopicPartition>> assignment() const = 0;
 
   /// Asks for committed offsets and metadata; answers with the event Committed.
-  void request_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout);
+  virtual void request_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
+                                 Duration timeout) = 0;
   /// This member as it is now, for offsets that somebody else commits for it.
-  GroupMember group_member() const;
+  virtual GroupMember group_member() const = 0;
   /// Commits; answers with the event CommitResult, which has the number.
-  Status commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets);
+  virtual Status commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) = 0;
 
   /// Stops fetching; what has been fetched and not popped is discarded.
-  Status pause(const TopicPartition& partition);
+  virtual Status pause(const TopicPartition& partition) = 0;
   /// Goes on from `offset`, without the second that a plain resume waits.
-  Status resume(const TopicPartition& partition, std::int64_t offset);
+  virtual Status resume(const TopicPartition& partition, std::int64_t offset) = 0;
   /// Goes to `offset`; what has been fetched and not popped is discarded.
-  Status seek(const TopicPartition& partition, std::int64_t offset);
+  virtual Status seek(const TopicPartition& partition, std::int64_t offset) = 0;
   /// Wakes the thread of the partition's leader if it sleeps on a full buffer. Cheap to call; at most one
   /// request is under way.
-  void wake_leader(const TopicPartition& partition);
+  virtual void wake_leader(const TopicPartition& partition) = 0;
 
   /// The log's bounds as the last fetch named them.
-  LogBounds fetched_bounds(const TopicPartition& partition) const;
+  virtual LogBounds fetched_bounds(const TopicPartition& partition) const = 0;
   /// Where nothing is fetched, or where a fetch is not to be believed, this asks for the log's bounds;
   /// log_answer() has what came of it. `find_leader`: see inquiries.h.
-  void ask_log(const TopicPartition& partition, bool find_leader);
-  LogAnswer log_answer(const TopicPartition& partition) const;
+  virtual void ask_log(const TopicPartition& partition, bool find_leader) = 0;
+  virtual LogAnswer log_answer(const TopicPartition& partition) const = 0;
 
   /// Leaves the group; Revoked may still come and wants its answer. Then closed() turns true.
-  Status begin_close();
-  bool closed() const;
-  /// Frees the client. Can hang for ever inside the library; call it on a thread that nothing waits for
-  /// without a deadline.
-  void destroy();
-
- private:
-  class Implementation;
-  explicit Consumer(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
+  virtual Status begin_close() = 0;
+  virtual bool closed() const = 0;
 };
 
 }  // namespace laneway::kafka

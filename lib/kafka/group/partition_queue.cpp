@@ -1,7 +1,8 @@
+#include "kafka/group/partition_queue.h"
+
 #include <librdkafka/rdkafka.h>
 
 #include "kafka/client/handle.h"
-#include "kafka/group/consumer.h"
 
 namespace laneway::kafka {
 namespace {

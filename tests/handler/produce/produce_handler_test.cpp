@@ -63,7 +63,7 @@ struct World {
     }));
     queue.reset();
     REQUIRE((*consumer)->unassign({}, true));
-    (*consumer)->destroy();
+    consumer->reset();
     return result;
   }
 

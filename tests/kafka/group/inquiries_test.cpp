@@ -45,7 +45,7 @@ struct SilentLeader {
   }
   ~SilentLeader() {
     queues.clear();
-    consumer->destroy();
+    consumer.reset();
   }
 
   /// By the client's statistics.

@@ -78,7 +78,7 @@ struct World {
     }));
     queue.reset();
     REQUIRE((*consumer)->unassign({}, true));
-    (*consumer)->destroy();
+    consumer->reset();
     return result;
   }
 
