@@ -7,12 +7,12 @@ laneway's verbs and options exist, and so does each file that is named, in the r
 """
 import contextlib
 import os
-import random
 import re
 import shlex
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -20,6 +20,9 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT))
+from tools.ports import free_port  # noqa: E402
+
 LANEWAY = os.environ["LANEWAY"]
 LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
 PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
@@ -183,16 +186,6 @@ class Commands(unittest.TestCase):
                     done = subprocess.run([LANEWAY, *shlex.split(command)[2:]], text=True, capture_output=True, timeout=LONGEST,
                                           check=False)
                     self.assertEqual(shown, done.stdout)
-
-
-def free_port():
-    """Not one of those that are given to whoever connects to something: until it is used, somebody might be given it. Nor one that
-    scripts/kafka chooses from."""
-    while True:
-        port = random.randrange(10000, 12000)
-        with socket.socket() as taken, contextlib.suppress(OSError):
-            taken.bind(("127.0.0.1", port))
-            return port
 
 
 class Story(unittest.TestCase):

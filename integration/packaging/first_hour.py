@@ -7,40 +7,26 @@ calls it, in a PID namespace of its own. As root.
 """
 import contextlib
 import json
-import os
 import re
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY))
-from tools.failure import Failure  # noqa: E402
+sys.path[1:1] = [str(REPOSITORY), str(REPOSITORY / "integration" / "framework")]
 from tools.kafka.jars import install, wanted_version  # noqa: E402
 from tools.ports import free_port  # noqa: E402
+from waits import Failed, expect, wait_until  # noqa: E402
 
 LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
 CONFIGURATION = "/etc/laneway/orders.yaml"
 REJECTED = 3
-
-
-def expect(true, said):
-    if not true:
-        raise Failure(said)
-
-
-def wait_until(what, true, details):
-    deadline = time.monotonic() + LONGEST
-    while not true():
-        expect(time.monotonic() < deadline, f"waited in vain: {what}\n{details()}")
-        time.sleep(0.2)
 
 
 class Machine:
@@ -121,7 +107,7 @@ class Downstream:
         self.process = self.machine.start("receiver", "python3", "/tmp/receiver.py")
         if status == 200:
             self.good.append(self.process)
-        wait_until("the receiver listens", self.listens, self.process.log.read_text)
+        wait_until("the receiver listens", self.listens, details=self.process.log.read_text)
 
     def listens(self):
         with contextlib.suppress(OSError):
@@ -158,7 +144,8 @@ class Service:
         return self.process.log.read_text()
 
     def wait_until_ready(self):
-        wait_until("the service is ready", lambda: self.ask("/readyz")[0] == 200, lambda: self.ask("/readyz")[1] + self.log())
+        wait_until("the service is ready", lambda: self.ask("/readyz")[0] == 200,
+                   details=lambda: self.ask("/readyz")[1] + self.log())
 
     def lanes(self):
         return json.loads(self.ask("/status")[1])["lanes"]
@@ -237,12 +224,12 @@ class FirstHour:
         self.broker.produce(orders)
 
     def wait_for(self, orders, service):
-        wait_until("the receiver has all", lambda: self.downstream.orders() >= set(orders), service.log)
+        wait_until("the receiver has all", lambda: self.downstream.orders() >= set(orders), details=service.log)
 
     def outage(self, service):
         self.downstream.stop()
         self.send(range(20, 40))
-        wait_until("not ready", lambda: service.ask("/readyz")[0] == 503, service.log)
+        wait_until("not ready", lambda: service.ask("/readyz")[0] == 503, details=service.log)
         said = service.ask("/readyz")[1]
         expect("the lanes have held since" in said, said)
         self.laneway("status", says=["NOT READY", "breaker open"])
@@ -259,7 +246,7 @@ class FirstHour:
         orders = range(40, 40 + REJECTED)
         self.send(orders)
         given_up = re.compile(r'^laneway_dead_letters_total{.*reason="rejected"} (\d+)$', re.MULTILINE)
-        wait_until("dead letters", lambda: sum(map(int, given_up.findall(service.ask("/metrics")[1]))) == REJECTED, service.log)
+        wait_until("dead letters", lambda: sum(map(int, given_up.findall(service.ask("/metrics")[1]))) == REJECTED, details=service.log)
         self.laneway("dlq", "list", says=["rejected", "HTTP 422"])
         self.downstream.stop()
         self.downstream.start()
@@ -277,7 +264,7 @@ class FirstHour:
         before = [process.log.read_text() for process in self.downstream.good]
         again = Service(self.machine, CONFIGURATION, self.admin)
         again.wait_until_ready()
-        wait_until("the lanes have no lag", lambda: [lane["lag"] for lane in again.lanes()] == [0, 0], again.log)
+        wait_until("the lanes have no lag", lambda: [lane["lag"] for lane in again.lanes()] == [0, 0], details=again.log)
         again.stop()
         expect(before == [process.log.read_text() for process in self.downstream.good], "records were sent again after a stop")
 
@@ -289,7 +276,7 @@ class FirstHour:
         service = Service(self.machine, configuration, self.admin)
         service.wait_until_ready()
         wait_until("the program has done all", lambda: len(service.lanes()) == 2 and all(
-            lane["lag"] == 0 and lane["committed"] > 0 for lane in service.lanes()), service.log)
+            lane["lag"] == 0 and lane["committed"] > 0 for lane in service.lanes()), details=service.log)
         service.stop()
         for file in (configuration, "/etc/laneway/handler.py"):
             self.machine.path(file).unlink()
@@ -318,7 +305,7 @@ def main(root):
         sys.stdout.reconfigure(line_buffering=True)
         try:
             story(FirstHour(machine, broker))
-        except Failure as failure:
+        except Failed as failure:
             print(f"first_hour.py: FAILED: {failure}", file=sys.stderr)
             return 1
         finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 import frames
 from proxy import Proxy
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "framework"))
 from waits import wait_until  # noqa: E402
 
 PATIENCE = 60.0  # s

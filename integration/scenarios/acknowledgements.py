@@ -11,12 +11,10 @@ import json
 import sys
 
 import harness
-from harness import ROOT, expect_equal, wait_until
-
-sys.path[:0] = [str(ROOT / "integration" / "proxy"), str(ROOT / "integration" / "faults")]
-import frames  # noqa: E402
-import wire  # noqa: E402
-from proxy import Proxy  # noqa: E402
+import frames
+import wire
+from harness import expect_equal, wait_until
+from proxy import Proxy
 
 STORY = sys.argv[1] if len(sys.argv) > 1 else "lost"
 RECORDS = 600

@@ -5,17 +5,14 @@ At the end Prometheus' own tool reads the metrics, and evaluates on them what th
 import json
 import re
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 
 import harness
+import live_page
 from dead_letters import origins_of
 from harness import LANEWAY, PATIENCE, Promises, expect, expect_equal, inherited_environment, wait_until
 from web_service import WebService, record_of
-
-sys.path.insert(0, str(harness.ROOT / "integration" / "alerts"))
-import live_page  # noqa: E402
 
 PARTITIONS, RECORDS, STUCK = 4, 400, (2, 10)
 

@@ -10,11 +10,9 @@ import json
 import sys
 
 import harness
-from harness import ROOT, Promises, wait_until
-
-sys.path.append(str(ROOT / "integration" / "proxy"))
-import frames  # noqa: E402
-from proxy import Proxy  # noqa: E402
+import frames
+from harness import Promises, wait_until
+from proxy import Proxy
 
 STORY = sys.argv[1] if len(sys.argv) > 1 else "begun"
 PARTITIONS = 4

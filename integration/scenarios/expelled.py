@@ -7,14 +7,11 @@ one does not give up yet.
 import contextlib
 import json
 import signal
-import sys
 
 import harness
-from harness import PATIENCE, ROOT, Failed, Promises, expect_equal, wait_until
+import wire
+from harness import PATIENCE, Failed, Promises, expect_equal, wait_until
 from web_service import Gate
-
-sys.path.append(str(ROOT / "integration" / "faults"))
-import wire  # noqa: E402
 
 BY_BROKERS = harness.GROUP_PROTOCOL == "consumer"
 PARTITIONS, RECORDS = 4, 40

@@ -1,14 +1,11 @@
 """The coordinator is slow: it answers no commit, nor the heartbeats behind it, for longer than a heartbeat interval. The commit is not
 sent again over another connection meanwhile, where newer ones could overtake it: committed offsets only go forward. For
 group.protocol: consumer."""
-import sys
 
 import harness
-from harness import ROOT, Promises, expect, wait_until
-
-sys.path.append(str(ROOT / "integration" / "proxy"))
-from offsets_topic import read_group  # noqa: E402
-from proxy import Proxy  # noqa: E402
+from harness import Promises, expect, wait_until
+from offsets_topic import read_group
+from proxy import Proxy
 
 PARTITIONS = 2
 COMMIT, FIND_COORDINATOR, HEARTBEAT = 8, 10, 68

@@ -12,12 +12,10 @@ import random
 import sys
 
 import harness
+import frames
 from exactly_once import aborted, all_written, expect_each_once, records_of
-from harness import ROOT, wait_until
-
-sys.path.insert(0, str(ROOT / "integration" / "proxy"))
-import frames  # noqa: E402
-from proxy import Proxy  # noqa: E402
+from harness import wait_until
+from proxy import Proxy
 
 STORY = sys.argv[1] if len(sys.argv) > 1 else "commit"
 PARTITIONS, BATCH = 2, 100

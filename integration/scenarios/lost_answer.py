@@ -1,13 +1,10 @@
 """Answers to the heartbeats of a member are lost, among them those with its new assignment: it hears of the assignment all the same, gives
 partitions up for another member, and takes them back when that one goes, without being fenced. For group.protocol: consumer."""
 import json
-import sys
 
 import harness
-from harness import ROOT, Promises, expect, wait_until
-
-sys.path.append(str(ROOT / "integration" / "proxy"))
-from proxy import Proxy  # noqa: E402
+from harness import Promises, expect, wait_until
+from proxy import Proxy
 
 PARTITIONS = 4
 HEARTBEAT = 68  # ConsumerGroupHeartbeat

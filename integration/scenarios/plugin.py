@@ -4,17 +4,14 @@ answers after its time-out from a thread of its own: after a restart nothing is 
 A crash is a kill -9: what was done and not committed may run twice, no more than that.
 """
 import json
-import os
 import re
-from pathlib import Path
 
 import harness
-from harness import Promises, expect, expect_equal, wait_until
+from harness import PLUGINS, Promises, expect, expect_equal, wait_until
 
 RECORDS, PARTITIONS = 3000, 4
 STUCK = RECORDS // PARTITIONS  # offset in partition 0 of the record whose handler ignores its stop
 BEFORE_CRASH = 1000  # short of offset 600 of each partition, at which the plugin crashes
-PLUGINS = Path(os.environ.get("PLUGINS", str(harness.ROOT / "build" / "integration" / "plugins")))
 SIGSEGV = -11
 
 

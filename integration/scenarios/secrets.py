@@ -7,7 +7,6 @@ dead letter, which is the record.
 """
 import base64
 import json
-import os
 import re
 import socket
 import subprocess
@@ -15,13 +14,11 @@ import tempfile
 import threading
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import harness
-from harness import KAFKA_TOOL, LANEWAY, PATIENCE, expect, expect_equal, inherited_environment, wait_until
+from harness import KAFKA_TOOL, LANEWAY, PATIENCE, PLUGINS, expect, expect_equal, inherited_environment, wait_until
 from web_service import WebService, record_of
 
-PLUGINS = Path(os.environ.get("PLUGINS", str(harness.ROOT / "build" / "integration" / "plugins")))
 MARK = "c4n4ry-in-a-coal-mine"
 PASSWORD = "admin-password"  # of the user "admin" at a secured Kafka
 RECORDS = 20

@@ -8,10 +8,8 @@ import json
 import sys
 
 import harness
-from harness import ROOT, Promises, expect, expect_equal, wait_until
-
-sys.path.insert(0, str(ROOT / "integration" / "proxy"))
-from silent_fetches import SilentFetches  # noqa: E402
+from harness import Promises, expect, expect_equal, wait_until
+from silent_fetches import SilentFetches
 
 SILENT = 0
 OTHERS = "1,2"

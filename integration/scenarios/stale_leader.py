@@ -7,13 +7,10 @@ import contextlib
 import os
 import re
 import signal
-import sys
 
 import harness
-from harness import ROOT, Promises, expect_equal, wait_until
-
-sys.path.insert(0, str(ROOT / "integration" / "faults"))
-import wire  # noqa: E402
+import wire
+from harness import Promises, expect_equal, wait_until
 
 STALE = 2  # a third of the partitions is led by it
 

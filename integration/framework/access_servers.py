@@ -4,16 +4,13 @@ import http.server
 import re
 import socket
 import subprocess
-import sys
 import threading
 import urllib.request
 from pathlib import Path
 
-from harness import ROOT, die_with_parent
+from process import die_with_parent
+from tools.kafka.access import kerberos
 from waits import PATIENCE, wait_until
-
-sys.path.append(str(ROOT))
-from tools.kafka.access import kerberos  # noqa: E402
 
 TICKET_LIFETIME = 10  # s
 

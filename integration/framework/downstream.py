@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The web service that records are posted to, as a program of its own with its own journal: downstream.py JOURNAL [CERTIFICATE KEY CERTIFICATE KEY]
+"""The web service that records are posted to, as a program of its own with its own journal.
 
+usage: downstream.py JOURNAL [CERTIFICATE KEY CERTIFICATE KEY]
 With CERTIFICATE KEY CERTIFICATE KEY it speaks TLS, with the second certificate during an outage of the kind tls.
 The program prints its port, then obeys each line of its input, a JSON object of fields of Mode, and ends with its input. A
 line of the journal is one record of one request; those of a request that is done are written before the answer is sent. A
@@ -19,6 +20,7 @@ import time
 import zlib
 from typing import NamedTuple, Optional
 
+from process import die_with_parent
 from waits import expect
 
 DOORS = ("refuse", "tls")  # kinds of which a client hears before it has sent a request
@@ -29,8 +31,9 @@ class Mode(NamedTuple):
     """What requests come to.
 
     `kind`: work; a status; hang (no answer comes until the next order); reset (the request is read, then its connection is
-    reset); refuse (nobody listens, and open connections are reset); tls (the same, and new connections get a wrong certificate). `restart` closes every connection that has no request, the
-    others after their answers, and leaves the mode as it was.
+    reset); refuse (nobody listens, and open connections are reset); tls (the same, and new connections get a wrong
+    certificate). `restart` closes every connection that has no request, the others after their answers, and leaves the mode as
+    it was.
     """
 
     kind: str = "work"
@@ -195,7 +198,6 @@ class Downstream:
     """The program, as whoever starts it sees it. One thread at a time."""
 
     def __init__(self, folder, name, tls=False, **mode):
-        from service import die_with_parent  # the program itself needs no laneway
         self.journal = folder / f"{name}.requests"
         files = [*certificate(folder, "right"), *certificate(folder, "wrong")] if tls else []
         self.process = subprocess.Popen([sys.executable, __file__, str(self.journal), *files], stdin=subprocess.PIPE,

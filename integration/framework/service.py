@@ -1,7 +1,5 @@
 """A laneway process: its log, its journal, and what it says over HTTP."""
-import ctypes
 import json
-import os
 import re
 import signal
 import subprocess
@@ -11,22 +9,8 @@ import urllib.request
 from pathlib import Path
 
 from evidence import FINISHED
+from process import LANEWAY, die_with_parent, inherited_environment
 from waits import PATIENCE, Failed, expect, expect_equal, wait_until
-
-ROOT = Path(__file__).resolve().parents[2]
-LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
-LIBC = ctypes.CDLL(None)
-PR_SET_PDEATHSIG = 1
-
-
-def die_with_parent():
-    """In the child, before exec: nothing stays behind when a test is killed."""
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def inherited_environment():
-    """Without the test's own variables, which would be settings that laneway does not know."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("LANEWAY_")}
 
 
 class Service:

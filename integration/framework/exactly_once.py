@@ -1,8 +1,7 @@
 """What scenarios of handler.produce.transactional look at: the input and, as a reader of committed records, the output."""
 import json
 
-from harness import expect_equal, wait_until
-
+from waits import expect_equal, wait_until
 
 DELIVERY_ID = "Laneway-Delivery-Id"
 

@@ -10,7 +10,8 @@ import queue
 import subprocess
 import threading
 
-from harness import Failed, die_with_parent, expect, wait_until
+from process import die_with_parent
+from waits import Failed, expect, wait_until
 
 # No sandbox: it needs rights that neither root nor a container has, and the pages are our own.
 FLAGS = ["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe",

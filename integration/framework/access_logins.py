@@ -3,7 +3,7 @@ import json
 import re
 import subprocess
 
-from harness import LANEWAY, ROOT, inherited_environment
+from process import LANEWAY, ROOT, inherited_environment
 
 PAGE = ROOT / "docs" / "access.md"
 PASSWORD = "worker-password"

@@ -6,13 +6,11 @@ the handler has done, by a witness that is not laneway, or None where there is n
 import json
 import os
 import sys
-from pathlib import Path
 
-import harness
 from downstream import Downstream
 from exactly_once import DELIVERY_ID
-
-PLUGINS = Path(os.environ.get("PLUGINS", str(harness.ROOT / "build" / "integration" / "plugins")))
+from process import PLUGINS
+from run import Run
 
 PROGRAM = """
 import json, sys, time
@@ -119,7 +117,7 @@ class Cluster:
     program = None
 
     def __init__(self, run):
-        self.run, self.other = run, harness.Run("outages-other", own_kafka=True)
+        self.run, self.other = run, Run("outages-other", own_kafka=True)
         self.other.__enter__()
         self.topic = run.topic + "-out"
         self.other.create(4, topic=self.topic)

@@ -17,8 +17,8 @@ def expect_equal(expected, found, what):
     expect(expected == found, f"{what}: expected {expected!r}, found {found!r}")
 
 
-def wait_until(what, condition, within=PATIENCE, every=0.1):
-    """The first true value of `condition`; Failed when there is none within so many seconds."""
+def wait_until(what, condition, within=PATIENCE, every=0.1, details=None):
+    """The first true value of `condition`; Failed when there is none within so many seconds, with what `details` gives then."""
     begun = time.monotonic()
     deadline = begun + within
     while True:
@@ -28,5 +28,5 @@ def wait_until(what, condition, within=PATIENCE, every=0.1):
                 print(f"waited {time.monotonic() - begun:.1f} s: {what}", flush=True)
             return value
         if time.monotonic() > deadline:
-            raise Failed(f"not within {within:.0f} s: {what}")
+            raise Failed(f"not within {within:.0f} s: {what}" + (f"\n{details()}" if details else ""))
         time.sleep(every)
