@@ -75,8 +75,12 @@ class Run:
 
     @property
     def admin_bootstrap(self):
-        """Where nobody is asked who they are."""
+        """Where nobody is asked who they are; a story may name fewer brokers for a while."""
         return self.cluster.admin_bootstrap
+
+    @admin_bootstrap.setter
+    def admin_bootstrap(self, addresses):
+        self.cluster.admin_bootstrap = addresses
 
     @property
     def only_plain(self):
