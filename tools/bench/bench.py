@@ -40,8 +40,7 @@ class Bench:
 
     def build(self, targets):
         print(f"building with the {self.client} client", flush=True)
-        run("cmake", "-S", ROOT, "-B", self.build_folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-            "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", f"-DLANEWAY_LIBRDKAFKA={self.client}")
+        run("cmake", "-S", ROOT, "--preset", "release", "-B", self.build_folder, f"-DLANEWAY_LIBRDKAFKA={self.client}")
         run("ninja", "-C", self.build_folder, *targets)
 
     @contextlib.contextmanager
