@@ -1,6 +1,7 @@
 // What a handler answers for a record.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,5 +53,13 @@ struct Outcome {
     return {Verdict::unavailable, Cause::local, std::move(reason), seconds(1), false};
   }
 };
+
+/// How an attempt ended, as metrics (the label outcome) and the journal call it. The journal also has
+/// dead_letter, dead_letter_failed, retry_topic and retry_topic_failed.
+enum class OutcomeLabel : std::uint8_t { success, retry, rejected_record, unavailable, timeout, panic };
+inline constexpr std::array outcome_labels{"success",     "retry",   "rejected_record",
+                                           "unavailable", "timeout", "panic"};
+OutcomeLabel label_of(const Outcome& outcome);
+const char* outcome_name(const Outcome& outcome);
 
 }  // namespace laneway::handler

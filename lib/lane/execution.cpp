@@ -77,22 +77,6 @@ std::string_view kind_of(handler::Cause cause) {
 
 }  // namespace
 
-OutcomeLabel label_of(const handler::Outcome& outcome) {
-  if (outcome.cause == handler::Cause::panic) return OutcomeLabel::panic;
-  if (outcome.cause == handler::Cause::timeout) return OutcomeLabel::timeout;
-  switch (outcome.verdict) {
-    case handler::Verdict::done:
-      return OutcomeLabel::success;
-    case handler::Verdict::retry:
-      return OutcomeLabel::retry;
-    case handler::Verdict::reject:
-      return OutcomeLabel::rejected_record;
-    case handler::Verdict::unavailable:
-      return OutcomeLabel::unavailable;
-  }
-  return OutcomeLabel::panic;
-}
-
 void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
   if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
@@ -140,7 +124,8 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     return;
   }
   if (batch.route == handler::Route::retry_topic) return stats_.retry_topics.add(finished.done);
-  if (finished.done > 0) stats_.outcomes[static_cast<std::size_t>(OutcomeLabel::success)].add(finished.done);
+  if (finished.done > 0)
+    stats_.outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].add(finished.done);
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)
       stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);

@@ -1,8 +1,8 @@
 // Where a lane is in its log: gaps, offsets that go back, corrupt batches, retention that comes near.
 #include <algorithm>
 
+#include "base/key_hash.h"
 #include "lane/lane.h"
-#include "lane/shared/journal.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {

@@ -2,6 +2,7 @@
 // order.
 #include <algorithm>
 
+#include "base/key_hash.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
 

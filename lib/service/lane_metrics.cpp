@@ -41,10 +41,10 @@ Family histogram_per_lane(const telemetry::MetricInfo& info, const Lanes& lanes,
 Family jobs(const Lanes& lanes) {
   Family family(metric("pool_jobs_total"));
   for (const auto& lane : lanes) {
-    for (std::size_t i = 0; i < lane::outcome_labels.size(); ++i) {
+    for (std::size_t i = 0; i < handler::outcome_labels.size(); ++i) {
       Sample sample;
       sample.labels = labels_of(*lane);
-      sample.labels.emplace_back("outcome", lane::outcome_labels[i]);
+      sample.labels.emplace_back("outcome", handler::outcome_labels[i]);
       sample.value = static_cast<double>(lane->stats().outcomes[i].get());
       family.samples.push_back(std::move(sample));
     }

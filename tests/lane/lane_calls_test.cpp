@@ -112,7 +112,7 @@ TEST_CASE("failures of a task are a row only where no success is between them") 
   test.context.lanes.queue = 256;
   test.partition.add_run(0, 2000);
   test.begin();
-  const auto success = static_cast<std::size_t>(OutcomeLabel::success);
+  const auto success = static_cast<std::size_t>(handler::OutcomeLabel::success);
   CHECK(test.in_time([&] { return test.lane->stats().outcomes[success].get() == 1800; }));
   CHECK(downstream.closed());
 }

@@ -119,7 +119,7 @@ TEST_CASE("an attempt past the handler's time-out is stopped and tried again as 
   test.pass(patience + seconds(1));  // it began within the patience
   REQUIRE(test.until_outstanding(0));
   const auto& outcomes = test.lane->stats().outcomes;
-  CHECK(outcomes[static_cast<std::size_t>(OutcomeLabel::timeout)].get() == 1);
+  CHECK(outcomes[static_cast<std::size_t>(handler::OutcomeLabel::timeout)].get() == 1);
   test.handler.open();
   test.pass(seconds(1));
   REQUIRE(test.until([&] { return test.commit_offset() == 1; }));

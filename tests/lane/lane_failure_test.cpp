@@ -21,7 +21,7 @@ TEST_CASE(
   CHECK(history.reason == "HTTP 400");
   CHECK(history.given_up == DeadLetterReason::rejected);
   CHECK(test.dead_letters(DeadLetterReason::rejected) == 1);
-  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get() == 2);
+  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 2);
 }
 
 TEST_CASE("the log names the trace of a record that fails, where its header is valid") {
@@ -219,7 +219,7 @@ TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no a
   for (int i = 0; i < 20; ++i) test.pass(milliseconds(50));
   CHECK(test.handler.started().size() == 4);
   CHECK_FALSE(test.lane->commit_candidate());  // nothing is done, not even out of order
-  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get() == 0);
+  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 0);
 }
 
 TEST_CASE("what this process lacks says nothing of the downstream and uses up no attempt") {

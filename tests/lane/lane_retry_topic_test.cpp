@@ -214,7 +214,7 @@ TEST_CASE("what is due goes on beside what is not, and completes nothing else") 
   CHECK(test.lane->stats().waiting_retries.get() == 500);
   CHECK(test.commit_offset() == 3);
   REQUIRE(test.in_time([&] { return test.commit_offset() == 2000; }));
-  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get() == 2000);
+  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 2000);
 }
 
 TEST_CASE("an outage keeps a record in its retry topic, and uses no attempt up") {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/key_hash.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -59,31 +60,6 @@ void Journal::append(std::string_view line) {
   telemetry::log_repeating(
       telemetry::Level::error, "journal not written: " + why, "journal not written",
       {{"file", file_}, {"error", why}, {"hint", "the work goes on, and the journal lacks these attempts"}});
-}
-
-const char* outcome_name(const handler::Outcome& outcome) {
-  if (outcome.cause == handler::Cause::panic) return "panic";
-  if (outcome.cause == handler::Cause::timeout) return "timeout";
-  switch (outcome.verdict) {
-    case handler::Verdict::done:
-      return "success";
-    case handler::Verdict::retry:
-      return "retry";
-    case handler::Verdict::reject:
-      return "rejected_record";
-    case handler::Verdict::unavailable:
-      return "unavailable";
-  }
-  return "unknown";
-}
-
-std::uint64_t key_hash(std::string_view key) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : key) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return hash == 0 ? 1 : hash;
 }
 
 }  // namespace laneway::lane

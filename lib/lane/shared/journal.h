@@ -3,7 +3,7 @@
 //
 // {"topic":"orders","partition":3,"offset":42,"epoch":7,"attempt":1,"start":…,"end":…,"outcome":"success","key":"…"}
 // start and end are nanoseconds since 1970, taken from the steady clock and set against the system clock once
-// at opening, so that a step of the system clock does not reorder them. key is a 64-bit FNV-1a hash in
+// at opening, so that a step of the system clock does not reorder them. key is a hash (base/key_hash.h) in
 // hexadecimal, null for none: a journal holds no payload. A line is one write(2) to a file opened for
 // appending, made before the attempt counts as finished, so a commit never precedes it and a kill loses none
 // that was committed.
@@ -21,7 +21,6 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "handler/outcome.h"
 #include "kafka/types.h"
 
 namespace laneway::lane {
@@ -56,12 +55,5 @@ class Journal {
   const std::int64_t wall_origin_;
   std::atomic<bool> cut_{false};  // the file does not end with a whole line
 };
-
-/// As in metrics and journal (there also dead_letter, dead_letter_failed, retry_topic and
-/// retry_topic_failed): success, retry, rejected_record, unavailable, timeout, panic.
-const char* outcome_name(const handler::Outcome& outcome);
-
-/// 64-bit FNV-1a (Fowler, Noll, Vo), never 0.
-std::uint64_t key_hash(std::string_view key);
 
 }  // namespace laneway::lane

@@ -12,12 +12,6 @@
 
 namespace laneway::lane {
 
-/// The values of the label outcome.
-enum class OutcomeLabel : std::uint8_t { success, retry, rejected_record, unavailable, timeout, panic };
-inline constexpr std::array outcome_labels{"success",     "retry",   "rejected_record",
-                                           "unavailable", "timeout", "panic"};
-OutcomeLabel label_of(const handler::Outcome& outcome);
-
 /// Relaxed on purpose: each value stands alone.
 template <class T>
 class Relaxed {
@@ -31,7 +25,7 @@ class Relaxed {
 };
 
 struct LaneStats {
-  std::array<Relaxed<std::uint64_t>, outcome_labels.size()> outcomes;
+  std::array<Relaxed<std::uint64_t>, handler::outcome_labels.size()> outcomes;
   std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
       dead_letters;                     ///< acknowledged, by DeadLetterReason
   Relaxed<std::uint64_t> retry_topics;  ///< acknowledged by the next retry topic

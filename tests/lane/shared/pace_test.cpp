@@ -138,7 +138,8 @@ TEST_CASE("a record that comes too often for its downstream uses up no attempt a
   CHECK(all.keeps_pace());
   CHECK(downstream.closed());
   CHECK(downstream.report(SteadyClock::now()).calls.failed == 20);
-  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::unavailable)].get() == 20);
+  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::unavailable)].get() ==
+        20);
 }
 
 TEST_CASE("at the pace of a downstream, records that always fail and new records take turns") {

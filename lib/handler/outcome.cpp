@@ -1,0 +1,27 @@
+#include "handler/outcome.h"
+
+#include <cstddef>
+
+namespace laneway::handler {
+
+OutcomeLabel label_of(const Outcome& outcome) {
+  if (outcome.cause == Cause::panic) return OutcomeLabel::panic;
+  if (outcome.cause == Cause::timeout) return OutcomeLabel::timeout;
+  switch (outcome.verdict) {
+    case Verdict::done:
+      return OutcomeLabel::success;
+    case Verdict::retry:
+      return OutcomeLabel::retry;
+    case Verdict::reject:
+      return OutcomeLabel::rejected_record;
+    case Verdict::unavailable:
+      return OutcomeLabel::unavailable;
+  }
+  return OutcomeLabel::panic;
+}
+
+const char* outcome_name(const Outcome& outcome) {
+  return outcome_labels[static_cast<std::size_t>(label_of(outcome))];
+}
+
+}  // namespace laneway::handler
