@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "handler/forward/header_lists.h"
+
 namespace laneway::dlq {
 
-Letter::Letter(kafka::Record r) : record(std::move(r)) {
-  for (const auto& [name, value] : record.headers())
-    headers.push_back({std::string(name), value ? std::optional<std::string>(*value) : std::nullopt});
-  description = delivery::read_dead_letter(headers);
-}
+Letter::Letter(kafka::Record r)
+    : record(std::move(r)),
+      headers(handler::headers_of(record)),
+      description(delivery::read_dead_letter(headers)) {}
 
 std::int64_t timestamp_of(const Letter& letter) {
   if (letter.description && letter.description->timestamp >= 0) return letter.description->timestamp;

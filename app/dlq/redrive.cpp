@@ -8,6 +8,7 @@
 #include "app/dlq/map_room.h"
 #include "app/dlq/progress.h"
 #include "base/mutex.h"
+#include "handler/forward/header_lists.h"
 #include "kafka/produce/producer.h"
 #include "lane/ledger/ledger.h"
 
@@ -273,10 +274,7 @@ bool Redrive::send() {
   const auto& record = waiting_->letter.record;
   const auto& about = *waiting_->letter.description;
   const auto headers = delivery::redriven_headers(waiting_->letter.headers, about.redrives + 1);
-  std::vector<kafka::Header> views;
-  for (const auto& header : headers)
-    views.push_back(
-        {header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+  const auto views = handler::views_of(headers);
   const auto timestamp = options_.present_time ? kafka::now_timestamp : timestamp_of(waiting_->letter);
   auto sending = std::make_unique<Sending>(answers_, waiting_->sequence, waiting_->to.topic, record.size());
   const auto result = producer_->send({.topic = waiting_->to.topic,

@@ -7,6 +7,7 @@
 #include "app/dlq/verbs.h"
 #include "catch.h"
 #include "eventually.h"
+#include "handler/forward/header_lists.h"
 #include "kafka/produce/producer.h"
 #include "kafka/testing/embedded_cluster.h"
 
@@ -38,10 +39,7 @@ class World {
       producer_ = std::move(made).value();
     }
     const auto headers = dead_letter_headers(std::move(own), about, delivery::HeaderFamily::spring);
-    std::vector<kafka::Header> views;
-    for (const auto& header : headers)
-      views.push_back(
-          {header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+    const auto views = handler::views_of(headers);
     const std::string topic = "orders-dlt";
     REQUIRE(producer_->send({.topic = topic, .partition = partition, .key = key, .headers = views}, nullptr)
                 .sent == kafka::Sent::accepted);

@@ -5,7 +5,7 @@
 #include "config/rules/checks.h"
 #include "delivery/dead_letter/dead_letter_cut.h"
 #include "delivery/dead_letter/retry_headers.h"
-#include "handler/forward/retry_record.h"
+#include "handler/forward/header_lists.h"
 #include "telemetry/log.h"
 
 namespace laneway::handler {
@@ -63,8 +63,7 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
   }
 
   void send() noexcept {
-    std::vector<kafka::Header> headers;
-    for (const auto& header : content_.headers) headers.push_back({header.name, header.value});
+    const auto headers = views_of(content_.headers);
     const auto result =
         owner_.producer_->send({topic_, partition_, content_.key, content_.value, headers, timestamp_}, this);
     if (result.sent == kafka::Sent::refused) return delivered(result.refusal);

@@ -1,6 +1,7 @@
 #include "handler/forward/retry_record.h"
 
 #include "delivery/dead_letter/retry_headers.h"
+#include "handler/forward/header_lists.h"
 
 namespace laneway::handler {
 namespace {
@@ -35,16 +36,6 @@ void restore_origin(Item& item, const delivery::RetryStage& stage, const deliver
     item.failures->first_ms = std::max<std::int64_t>(origin->first_failure, 0);
   }
   item.record = kafka::Record(data);
-}
-
-delivery::Headers headers_of(const kafka::Record& record) {
-  delivery::Headers headers;
-  for (const auto& header : record.headers()) {
-    auto& copy = headers.emplace_back();
-    copy.name = header.name;
-    if (header.value) copy.value = std::string(*header.value);
-  }
-  return headers;
 }
 
 }  // namespace laneway::handler

@@ -12,7 +12,4 @@ namespace laneway::handler {
 /// an origin on the same way (somebody else wrote it), it keeps its own place and begins with attempt 1.
 void restore_origin(Item& item, const delivery::RetryStage& stage, const delivery::RetryStages& stages);
 
-/// The headers of a record as the delivery module takes them.
-delivery::Headers headers_of(const kafka::Record& record);
-
 }  // namespace laneway::handler

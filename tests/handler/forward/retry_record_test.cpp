@@ -2,6 +2,7 @@
 
 #include "catch.h"
 #include "delivery/dead_letter/retry_headers.h"
+#include "handler/forward/header_lists.h"
 
 using namespace laneway;
 using delivery::RetryOrigin;
