@@ -1,8 +1,6 @@
 #include "access.h"
 
 #include <array>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "client.h"
@@ -73,12 +71,8 @@ std::size_t in_force(rd_kafka_t* client, rd_kafka_AclBinding_t* filter, const st
 
 /// The controller answers for a right before brokers act by it.
 void await(rd_kafka_t* client, rd_kafka_AclBinding_t* filter, std::size_t count, const std::string& what) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms());
-  while (in_force(client, filter, what) != count) {
-    if (std::chrono::steady_clock::now() > deadline)
-      throw Failure(what + ": the broker has not applied it in time");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  if (!eventually([&] { return in_force(client, filter, what) == count; }))
+    throw Failure(what + ": the broker has not applied it in time");
 }
 
 Binding filter_of(const Access& access, const std::string& right) {

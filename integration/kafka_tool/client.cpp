@@ -7,6 +7,15 @@
 
 namespace kafka_tool {
 
+bool eventually(const std::function<bool()>& holds) {
+  const auto deadline = Clock::now() + patience;
+  while (!holds()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return true;
+}
+
 Client connect(const std::string& bootstrap, const Settings& settings, DeliveryReport report, void* opaque) {
   rd_kafka_conf_t* conf = rd_kafka_conf_new();
   std::array<char, 512> error{};
@@ -56,23 +65,20 @@ std::optional<Count> count_partitions(rd_kafka_t* client, const std::string& top
 }  // namespace
 
 Watermarks watermarks(rd_kafka_t* client, const std::string& topic, std::int32_t partition) {
-  const auto deadline = Clock::now() + patience;
-  for (;;) {
-    Watermarks found;
-    const auto code = rd_kafka_query_watermark_offsets(client, topic.c_str(), partition, &found.low,
-                                                       &found.end, patience_ms());
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return found;
-    if (Clock::now() > deadline) check(code, "watermarks of " + topic);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  Watermarks found;
+  auto code = RD_KAFKA_RESP_ERR_NO_ERROR;
+  const auto answered = [&] {
+    code = rd_kafka_query_watermark_offsets(client, topic.c_str(), partition, &found.low, &found.end,
+                                            patience_ms());
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+  };
+  if (!eventually(answered)) check(code, "watermarks of " + topic);
+  return found;
 }
 
 void await_partitions(rd_kafka_t* client, const std::string& topic, std::int32_t partitions) {
-  const auto deadline = Clock::now() + patience;
-  while (count_partitions(client, topic).value_or(Count{}).led < partitions) {
-    if (Clock::now() > deadline) throw Failure(topic + ": its partitions did not all get a leader in time");
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  const auto led = [&] { return count_partitions(client, topic).value_or(Count{}).led >= partitions; };
+  if (!eventually(led)) throw Failure(topic + ": its partitions did not all get a leader in time");
   for (std::int32_t partition = 0; partition < partitions; ++partition) watermarks(client, topic, partition);
 }
 

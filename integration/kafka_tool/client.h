@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,9 @@ using Clock = std::chrono::steady_clock;
 /// How long a single request, and the wait for its effect, may take.
 constexpr std::chrono::seconds patience{60};
 inline int patience_ms() { return static_cast<int>(std::chrono::milliseconds(patience).count()); }
+
+/// Asks again and again; false when it does not hold within the patience.
+bool eventually(const std::function<bool()>& holds);
 
 class Failure : public std::runtime_error {
  public:

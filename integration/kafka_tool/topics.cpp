@@ -1,8 +1,7 @@
 #include "topics.h"
 
 #include <array>
-#include <chrono>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "client.h"
@@ -50,13 +49,12 @@ NewTopic describe_new_topic(const std::string& topic, std::int32_t partitions,
 
 /// Into the list. A coordinator that has only begun to be one refuses at first.
 void ask_committed(rd_kafka_t* client, const std::string& group, rd_kafka_topic_partition_list_t* list) {
-  const auto deadline = Clock::now() + patience;
-  auto code = rd_kafka_committed(client, list, patience_ms());
-  while (code != RD_KAFKA_RESP_ERR_NO_ERROR && Clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  auto code = RD_KAFKA_RESP_ERR_NO_ERROR;
+  const auto answered = [&] {
     code = rd_kafka_committed(client, list, patience_ms());
-  }
-  check(code, "committed offsets of " + group);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+  };
+  if (!eventually(answered)) check(code, "committed offsets of " + group);
 }
 
 }  // namespace
@@ -211,13 +209,9 @@ std::optional<Json> describe_group(rd_kafka_t* client, const std::string& group)
 
 void print_members(const std::string& bootstrap, const std::string& group) {
   const auto client = connect(bootstrap);
-  const auto deadline = Clock::now() + patience;
-  auto description = describe_group(client.get(), group);
-  while (!description) {
-    if (Clock::now() > deadline) throw Failure("describe " + group + ": no coordinator was found in time");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    description = describe_group(client.get(), group);
-  }
+  std::optional<Json> description;
+  if (!eventually([&] { return (description = describe_group(client.get(), group)).has_value(); }))
+    throw Failure("describe " + group + ": no coordinator was found in time");
   print(*description);
 }
 
