@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-
 #include "config/config.h"
+#include "eventually.h"
 #include "handler/handler.h"
 
 namespace laneway::handler {
@@ -81,8 +81,8 @@ class Run final : public TaskSink {
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Finished& result() const {
     MutexLock lock(mutex_);
-    const auto patience = SteadyClock::now() + seconds(60);
-    while (!finished_ && ended_.wait_until(mutex_, patience)) {
+    const auto deadline = SteadyClock::now() + patience;
+    while (!finished_ && ended_.wait_until(mutex_, deadline)) {
     }
     if (!finished_) throw std::runtime_error("the task has not ended");
     return *finished_;

@@ -16,6 +16,7 @@
 #include "base/mutex.h"
 #include "captured_log.h"
 #include "catch.h"
+#include "eventually.h"
 #include "lane/lane.h"
 #include "pool/service_time.h"
 
@@ -28,8 +29,6 @@ inline Offsets offsets(std::int64_t begin, std::int64_t end) {
   for (auto i = begin; i < end; ++i) result.push_back(i);
   return result;
 }
-
-inline constexpr Duration patience = seconds(60);
 
 /// What a partition holds, how far it has been popped, and what was asked of its client.
 struct Partition {

@@ -10,22 +10,10 @@
 
 #include "base/mutex.h"
 #include "catch.h"
+#include "eventually.h"
 #include "pool/pool.h"
 
 namespace laneway::pool {
-
-/// Far beyond what a loaded machine needs; a test that waits so long has failed.
-inline constexpr Duration patience = seconds(60);
-
-template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = Deadline::in(patience);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 struct Jobs : Batch {
   explicit Jobs(std::uint32_t count, bool one_after_the_other = false) : ran(count) {

@@ -122,7 +122,7 @@ TEST_CASE("a record that ignores its time is stuck, and one that does not end wi
   REQUIRE(test.until_started({0}));
   test.pass(seconds(2));
   CHECK(value(test, "pool_stuck") == 0);
-  test.pass(seconds(11) + lane::patience);  // it began within the patience
+  test.pass(seconds(11) + patience);  // it began within the patience
   CHECK(value(test, "pool_stuck") == 1);
   REQUIRE(test.until_started({0, 1}));  // in its place
   CHECK(value(test, "pool_inflight") == 2);
