@@ -48,6 +48,13 @@ bool plain(char c) { return c > ' ' && c < 0x7F && c != '"' && c != '\\' && c !=
 
 void append_escaped(std::string& out, std::string_view bytes) { append_safe(out, bytes, "\\", false); }
 
+std::string excerpt(std::string_view bytes, std::size_t longest) {
+  std::string out;
+  append_escaped(out, bytes.substr(0, longest));
+  if (bytes.size() > longest) out += "...";
+  return out;
+}
+
 void append_text_value(std::string& out, std::string_view bytes) {
   if (!bytes.empty() && std::all_of(bytes.begin(), bytes.end(), plain)) {
     out += bytes;

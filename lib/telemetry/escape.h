@@ -4,6 +4,7 @@
 // Pure functions, callable from any thread; nothing blocks or fails.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,8 @@ void append_text_value(std::string& out, std::string_view bytes);
 
 /// `bytes` as a JSON string with its quotes. Bytes that are not UTF-8 appear as the text \xNN.
 void append_json_string(std::string& out, std::string_view bytes);
+
+/// The first `longest` bytes, escaped as by append_escaped(), and "..." where more follow.
+std::string excerpt(std::string_view bytes, std::size_t longest = 200);
 
 }  // namespace laneway::telemetry

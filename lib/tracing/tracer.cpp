@@ -94,12 +94,4 @@ void Tracer::end(const AttemptTrace& trace, const End& end) noexcept try {
 } catch (...) {
 }
 
-std::vector<kafka::Header> shown_headers(const kafka::Record& record, const AttemptTrace* trace) {
-  auto headers = record.headers();
-  if (trace == nullptr) return headers;
-  std::erase_if(headers, [](const auto& header) { return header.name == traceparent_header; });
-  headers.push_back({traceparent_header, trace->traceparent});
-  return headers;
-}
-
 }  // namespace laneway::tracing

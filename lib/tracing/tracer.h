@@ -3,7 +3,7 @@
 //
 // A record whose header `traceparent` is valid goes on with that trace, sampled or not as the header says. Of
 // the others a fraction is sampled, chosen by topic, partition and offset, so that all attempts at a record
-// are in one trace. Handlers pass the span on, in the place of the header (shown_headers()).
+// are in one trace. Handlers pass the span on, in the place of the header.
 //
 // Threads: any; nothing blocks.
 #pragma once

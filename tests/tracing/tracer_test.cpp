@@ -155,21 +155,6 @@ TEST_CASE("all attempts at a record are in one trace, each a span of its own") {
   CHECK(spans.size() == 300);
 }
 
-TEST_CASE("handlers show the span in the place of the record's header, and the header where there is none") {
-  HttpServer collector([](const auto&, auto&) {});
-  const auto all = tracer(collector.url(), 1);
-  for (const auto& shown : {record(1), record(1, traceparent("01"))}) {
-    const auto trace = all->begin(shown);
-    REQUIRE(trace);
-    const auto headers = shown_headers(shown, trace.get());
-    REQUIRE(headers.size() == 2);
-    CHECK(headers[0].name == "tenant");
-    CHECK(headers[1].name == "traceparent");
-    CHECK(headers[1].value == trace->traceparent);
-    CHECK(shown_headers(shown, nullptr).size() == shown.headers().size());
-  }
-}
-
 TEST_CASE(
     "a collector that refuses or is not there harms nothing, and what it missed is counted, and said once") {
   const PatientExport patient;

@@ -7,6 +7,7 @@
 #include "base/outside_json.h"
 #include "handler/exec/exec_bytes.h"
 #include "handler/exec/exec_frame.h"
+#include "telemetry/escape.h"
 
 namespace laneway::handler {
 namespace {
@@ -15,11 +16,11 @@ using nlohmann::json;
 
 Result<Outcome> json_answer(std::string_view frame, std::uint64_t id) {
   const json object = parse_outside_json(frame);
-  if (object.is_discarded()) return nonsense("is not JSON: " + excerpt(frame));
-  if (!object.is_object()) return nonsense("is no JSON object: " + excerpt(frame));
+  if (object.is_discarded()) return nonsense("is not JSON: " + telemetry::excerpt(frame));
+  if (!object.is_object()) return nonsense("is no JSON object: " + telemetry::excerpt(frame));
   const auto own = object.find("id");
   if (own != object.end() && !own->is_null() && *own != id)
-    return nonsense("has another id than the record's, " + std::to_string(id) + ": " + excerpt(frame));
+    return nonsense("has another id than the record's, " + std::to_string(id) + ": " + telemetry::excerpt(frame));
   return verdict_of_json(object, frame);
 }
 

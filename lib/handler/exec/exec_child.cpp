@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "handler/exec/exec_answer.h"
+#include "telemetry/escape.h"
 
 namespace laneway::handler {
 namespace {
@@ -116,16 +117,16 @@ ExecReply ExecChild::judge(bool written, std::uint64_t id) {
   if (reader_.state() == ExecFrameReader::State::too_long)
     return reply(ExecReply::Kind::failed, "the program's answer is longer than " +
                                               std::to_string(longest_exec_answer) +
-                                              " bytes: " + excerpt(reader_.pending()));
+                                              " bytes: " + telemetry::excerpt(reader_.pending()));
   if (!written)
-    return reply(ExecReply::Kind::failed,
-                 "the program answered before it had read the whole record: " + excerpt(reader_.frame()));
+    return reply(ExecReply::Kind::failed, "the program answered before it had read the whole record: " +
+                                              telemetry::excerpt(reader_.frame()));
   auto outcome = exec_answer(framing_, reader_.frame(), id);
   if (!outcome) return reply(ExecReply::Kind::failed, "the program's answer " + outcome.error().message);
   reader_.take();
   if (!reader_.empty())
     return reply(ExecReply::Kind::failed,
-                 "the program wrote more than one answer: " + excerpt(reader_.pending()));
+                 "the program wrote more than one answer: " + telemetry::excerpt(reader_.pending()));
   proven_ = true;
   return {ExecReply::Kind::answered, std::move(outcome).value(), ""};
 }
@@ -154,7 +155,7 @@ std::string ExecChild::how_it_broke(StopToken stop) {
 
 ExecReply ExecChild::unasked() {
   return reply(ExecReply::Kind::not_taken,
-               "the program wrote without being given a record: " + excerpt(reader_.pending()));
+               "the program wrote without being given a record: " + telemetry::excerpt(reader_.pending()));
 }
 
 void ExecChild::end(Duration patience) {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-#include "handler/exec/exec_answer.h"
+#include "telemetry/escape.h"
 #include "telemetry/log.h"
 
 namespace laneway::handler {
@@ -65,7 +65,7 @@ void ExecErrorStream::take(std::string_view bytes) {
 
 void ExecErrorStream::end_line() {
   if (line_.find_first_not_of(" \t\r") != line_.npos) {
-    last_ = excerpt(line_, longest_in_reason);
+    last_ = telemetry::excerpt(line_, longest_in_reason);
     if (line_.size() > longest_line) line_.replace(longest_line, line_.npos, "...");
     log_->write(pid_, line_);
   }
@@ -79,7 +79,7 @@ int ExecErrorStream::open_descriptor() {
 
 std::string ExecErrorStream::last_line() {
   MutexLock lock(mutex_);
-  return line_.empty() ? last_ : excerpt(line_, longest_in_reason);
+  return line_.empty() ? last_ : telemetry::excerpt(line_, longest_in_reason);
 }
 
 }  // namespace laneway::handler

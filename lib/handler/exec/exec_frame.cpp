@@ -6,6 +6,7 @@
 #include "handler/exec/exec_bytes.h"
 #include "handler/format/delivery_id.h"
 #include "handler/format/record_json.h"
+#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {

@@ -23,7 +23,7 @@ const json* member(const json& object, const char* name) {
 
 /// The answer is shown as it came: printing a member of it would recurse as deep as it is nested.
 Error wrong_member(const std::string& name, const std::string& expected, std::string_view text) {
-  return nonsense("has another " + name + " than " + expected + ": " + excerpt(text));
+  return nonsense("has another " + name + " than " + expected + ": " + telemetry::excerpt(text));
 }
 
 Result<std::optional<Duration>> after_of(const json& object, std::string_view text) {
@@ -41,7 +41,7 @@ Error nonsense(std::string what) { return {ErrorKind::internal, std::move(what),
 
 Result<Outcome> verdict_of_json(const json& object, std::string_view text) {
   const json* outcome = member(object, "outcome");
-  if (outcome == nullptr) return nonsense("has no outcome: " + excerpt(text));
+  if (outcome == nullptr) return nonsense("has no outcome: " + telemetry::excerpt(text));
   const auto name = std::find_if(outcome_names.begin(), outcome_names.end(),
                                  [&](std::string_view each) { return *outcome == each; });
   if (name == outcome_names.end())
@@ -56,7 +56,7 @@ Result<Outcome> verdict_of_json(const json& object, std::string_view text) {
 
 Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::optional<Duration> after) {
   if (after) after = std::min(*after, longest_after);
-  std::string text = excerpt(reason, longest_reason);
+  std::string text = telemetry::excerpt(reason, longest_reason);
   switch (verdict) {
     case 0:
       return Outcome::done();
@@ -67,13 +67,6 @@ Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::opti
     default:
       return Outcome::unavailable(std::move(text), after);
   }
-}
-
-std::string excerpt(std::string_view bytes, std::size_t longest) {
-  std::string out;
-  telemetry::append_escaped(out, bytes.substr(0, longest));
-  if (bytes.size() > longest) out += "...";
-  return out;
 }
 
 }  // namespace laneway::handler

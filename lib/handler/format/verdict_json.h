@@ -33,7 +33,4 @@ Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::opti
 /// An answer that cannot be read. `what` continues "the answer ...".
 Error nonsense(std::string what);
 
-/// The beginning of `bytes`, safe to print, for messages.
-std::string excerpt(std::string_view bytes, std::size_t longest = 200);
-
 }  // namespace laneway::handler

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "handler/format/verdict_json.h"
+#include "telemetry/escape.h"
 
 namespace laneway::handler {
 namespace {
@@ -32,10 +33,10 @@ std::string status_reason(const HttpAnswer& answer, const std::string& server) {
   std::string reason = "HTTP " + std::to_string(answer.status) + " from " + server;
   if (answer.status / 100 == 3) {
     reason += ": redirected";
-    if (!answer.location.empty()) reason += " to " + excerpt(answer.location);
+    if (!answer.location.empty()) reason += " to " + telemetry::excerpt(answer.location);
     reason += "; redirects are not followed";
   } else if (!answer.body.empty()) {
-    reason += ": " + excerpt(answer.body);
+    reason += ": " + telemetry::excerpt(answer.body);
   }
   return reason;
 }

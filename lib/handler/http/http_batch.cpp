@@ -7,6 +7,7 @@
 
 #include "base/outside_json.h"
 #include "handler/format/verdict_json.h"
+#include "telemetry/escape.h"
 
 namespace laneway::handler {
 namespace {
@@ -110,7 +111,8 @@ Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut
   if (cut) return nonsense("is longer than its verdicts may be");
   json whole = parse_outside_json(text);  // one verdict may be spread over lines
   if (text[0] == '{' && whole.is_discarded()) return List(lines_of(text));
-  if (claim == Claim::unreadable || whole.is_discarded()) return nonsense("is not JSON: " + excerpt(text));
+  if (claim == Claim::unreadable || whole.is_discarded())
+    return nonsense("is not JSON: " + telemetry::excerpt(text));
   if (whole.is_object()) whole = json::array({std::move(whole)});
   return List(std::move(whole.get_ref<json::array_t&>()));
 }
@@ -122,7 +124,8 @@ Result<std::vector<Outcome>> verdicts_in(const std::vector<json>& list, std::siz
                     " records");
   std::vector<Outcome> outcomes;
   for (const json& value : list) {
-    if (!value.is_object()) return nonsense("has a verdict that is no JSON object: " + excerpt(body));
+    if (!value.is_object())
+      return nonsense("has a verdict that is no JSON object: " + telemetry::excerpt(body));
     auto outcome = verdict_of_json(value, body);
     if (!outcome) return outcome.error();
     outcomes.push_back(std::move(outcome).value());

@@ -6,6 +6,7 @@
 
 #include "handler/format/append_number.h"
 #include "handler/format/delivery_id.h"
+#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "handler/format/delivery_id.h"
+#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {

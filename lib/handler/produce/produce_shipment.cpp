@@ -4,6 +4,7 @@
 
 #include "config/schema/schema_produce.h"
 #include "handler/format/delivery_id.h"
+#include "handler/format/shown_headers.h"
 #include "handler/produce/json_field.h"
 
 namespace laneway::handler {
