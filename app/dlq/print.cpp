@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/big_endian.h"
 #include "base/utc_time.h"
 #include "base/utf8.h"
 
@@ -84,9 +85,8 @@ std::string block(const std::string& title, std::optional<std::string_view> byte
 /// Numbers in 4 or 8 bytes, as Spring writes them, also as numbers.
 std::string number_in(std::string_view bytes) {
   if ((bytes.size() != 4 && bytes.size() != 8) || is_text(bytes)) return {};
-  std::uint64_t bits = 0;
-  for (const char c : bytes) bits = bits << 8 | static_cast<unsigned char>(c);
-  const auto number = bytes.size() == 4 ? static_cast<std::int32_t>(bits) : static_cast<std::int64_t>(bits);
+  const auto number = bytes.size() == 4 ? static_cast<std::int32_t>(read_big_endian<std::uint32_t>(bytes))
+                                        : static_cast<std::int64_t>(read_big_endian<std::uint64_t>(bytes));
   return std::to_string(number);
 }
 

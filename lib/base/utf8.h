@@ -1,9 +1,12 @@
 // Where text in UTF-8 can be cut and what of a string of bytes is text at all.
 //
-// Pure function, callable from any thread.
+// Pure functions, callable from any thread.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
 #include <string_view>
 
 namespace laneway {
@@ -32,6 +35,30 @@ inline std::size_t utf8_sequence_length(std::string_view bytes, std::size_t at) 
 inline bool utf8_control(std::string_view bytes, std::size_t at, std::size_t length) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[at + i]); };
   return length == 1 ? byte(0) < 0x20 || byte(0) == 0x7F : length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0;
+}
+
+/// How many bytes at the beginning are ASCII, in whole words of the machine: records are checked whole.
+inline std::size_t ascii_length(std::string_view text) {
+  std::size_t length = 0;
+  for (std::uint64_t word; length + sizeof word <= text.size(); length += sizeof word) {
+    std::memcpy(&word, text.data() + length, sizeof word);
+    if ((word & 0x8080808080808080U) != 0) break;
+  }
+  return length;
+}
+
+/// The offset of the first byte that is not UTF-8; nothing when all are.
+inline std::optional<std::size_t> invalid_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (const auto ascii = ascii_length(text.substr(i)); ascii > 0) {
+      i += ascii;
+      continue;
+    }
+    const auto length = utf8_sequence_length(text, i);
+    if (length == 0) return i;
+    i += length;
+  }
+  return std::nullopt;
 }
 
 }  // namespace laneway

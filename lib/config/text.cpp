@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
-
-#include "base/utf8.h"
 
 namespace laneway::config {
 namespace {
@@ -57,16 +53,6 @@ std::string_view last_word(std::string_view name) {
   return dot == name.npos ? name : name.substr(dot + 1);
 }
 
-/// How many bytes at the beginning are ASCII, in whole words of the machine: records are checked whole.
-std::size_t ascii_length(std::string_view text) {
-  std::size_t length = 0;
-  for (std::uint64_t word; length + sizeof word <= text.size(); length += sizeof word) {
-    std::memcpy(&word, text.data() + length, sizeof word);
-    if ((word & 0x8080808080808080U) != 0) break;
-  }
-  return length;
-}
-
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
@@ -79,19 +65,6 @@ std::string in_quotes(std::string_view text) {
 std::string printable(std::string_view name) {
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
   return plain && !name.empty() && name.size() <= longest_shown ? std::string(name) : in_quotes(name);
-}
-
-std::optional<std::size_t> invalid_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    if (const auto ascii = ascii_length(text.substr(i)); ascii > 0) {
-      i += ascii;
-      continue;
-    }
-    const auto length = utf8_sequence_length(text, i);
-    if (length == 0) return i;
-    i += length;
-  }
-  return std::nullopt;
 }
 
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& candidates) {

@@ -14,9 +14,6 @@ std::string in_quotes(std::string_view text);
 /// A name as it is where it is short and plain, else quoted.
 std::string printable(std::string_view name);
 
-/// The offset of the first byte that is not UTF-8.
-std::optional<std::size_t> invalid_utf8(std::string_view text);
-
 /// The candidate nearest to a misspelt dotted name by edit distance (Levenshtein), else one with the same
 /// last word, for a key in the wrong section; nothing when none is near.
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& candidates);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/utf8.h"
 #include "config/text.h"
 
 namespace laneway::config {

@@ -1,8 +1,10 @@
 #include "delivery/dead_letter/dead_letter.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
+#include "base/big_endian.h"
 #include "base/utf8.h"
 #include "delivery/dead_letter/dead_letter_names.h"
 #include "delivery/dead_letter/header_values.h"
@@ -12,9 +14,8 @@ namespace {
 
 template <class Integer>
 std::string big_endian(Integer number) {
-  std::string bytes(sizeof number, '\0');
-  auto bits = static_cast<std::uint64_t>(number);
-  for (std::size_t i = bytes.size(); i-- > 0; bits >>= 8) bytes[i] = static_cast<char>(bits & 0xFF);
+  std::string bytes;
+  append_big_endian(bytes, static_cast<std::make_unsigned_t<Integer>>(number));
   return bytes;
 }
 

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <type_traits>
 #include <utility>
 
+#include "base/big_endian.h"
 #include "delivery/dead_letter/dead_letter.h"
 #include "delivery/dead_letter/dead_letter_names.h"
 #include "delivery/dead_letter/header_values.h"
@@ -45,10 +46,8 @@ Value value_in(const std::array<std::pair<Value, std::string_view>, size>& table
 template <class Integer>
 std::optional<Integer> big_endian(std::optional<std::string_view> bytes) {
   if (!bytes || bytes->size() != sizeof(Integer)) return {};
-  std::uint64_t bits = 0;
-  for (const char c : *bytes) bits = bits << 8 | static_cast<unsigned char>(c);
-  if (bits > static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) return {};
-  return static_cast<Integer>(bits);
+  const auto number = static_cast<Integer>(read_big_endian<std::make_unsigned_t<Integer>>(*bytes));
+  return number < 0 ? std::nullopt : std::optional(number);
 }
 
 std::string text_in(const Headers& headers, std::string_view name, std::string_view otherwise = {}) {

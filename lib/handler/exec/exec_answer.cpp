@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/big_endian.h"
 #include "base/outside_json.h"
-#include "handler/exec/exec_bytes.h"
 #include "handler/exec/exec_frame.h"
 #include "telemetry/escape.h"
 
@@ -20,7 +20,8 @@ Result<Outcome> json_answer(std::string_view frame, std::uint64_t id) {
   if (!object.is_object()) return nonsense("is no JSON object: " + telemetry::excerpt(frame));
   const auto own = object.find("id");
   if (own != object.end() && !own->is_null() && *own != id)
-    return nonsense("has another id than the record's, " + std::to_string(id) + ": " + telemetry::excerpt(frame));
+    return nonsense("has another id than the record's, " + std::to_string(id) + ": " +
+                    telemetry::excerpt(frame));
   return verdict_of_json(object, frame);
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "handler/exec/exec_bytes.h"
+#include "base/big_endian.h"
 #include "handler/format/delivery_id.h"
 #include "handler/format/record_json.h"
 #include "handler/format/shown_headers.h"

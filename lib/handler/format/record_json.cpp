@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "config/text.h"
+#include "base/base64.h"
+#include "base/utf8.h"
 #include "handler/format/append_number.h"
 #include "handler/format/delivery_id.h"
 #include "handler/format/shown_headers.h"
@@ -13,14 +14,14 @@ namespace {
 
 using Bytes = std::optional<std::string_view>;
 
-bool is_text(const Bytes& bytes) { return !bytes || !config::invalid_utf8(*bytes); }
+bool is_text(const Bytes& bytes) { return !bytes || !invalid_utf8(*bytes); }
 
 bool stands_for_itself(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
 
 /// The library escapes what has to be, and puts U+FFFD for what is not UTF-8; most texts have nothing of
 /// either, and need no copies.
 void append_text(std::string& out, std::string_view text) {
-  if (!std::all_of(text.begin(), text.end(), stands_for_itself) || config::invalid_utf8(text)) {
+  if (!std::all_of(text.begin(), text.end(), stands_for_itself) || invalid_utf8(text)) {
     out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     return;
   }
@@ -76,20 +77,6 @@ std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id)
   out += R"(,"delivery_id":")";
   append_delivery_id(out, attempt);
   out += as_base64 ? R"(","base64":true})" : R"("})";
-  return out;
-}
-
-std::string base64(std::string_view bytes) {
-  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto group = bytes.substr(at, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i) out += i <= group.size() ? digits[bits >> (18 - 6 * i) & 63] : '=';
-  }
   return out;
 }
 

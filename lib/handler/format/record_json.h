@@ -24,7 +24,4 @@ namespace laneway::handler {
 /// Without a line's end in it or behind it.
 std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id = {});
 
-/// RFC 4648, 4, with padding.
-std::string base64(std::string_view bytes);
-
 }  // namespace laneway::handler

@@ -4,11 +4,12 @@
 #include <array>
 #include <limits>
 
+#include "base/base64.h"
+
 namespace laneway::lane {
 namespace {
 
 constexpr std::string_view prefix = "laneway1:";
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t checksum_bytes = 4;
 
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
@@ -47,35 +48,6 @@ std::optional<std::int64_t> take_varint(std::string_view& in) {
     if (byte < 0x80) return static_cast<std::int64_t>(value);
   }
   return {};
-}
-
-void put_base64(std::string& out, std::string_view bytes) {
-  std::uint32_t bits = 0;
-  unsigned held = 0;
-  for (const char c : bytes) {
-    bits = (bits << 8) | static_cast<unsigned char>(c);
-    for (held += 8; held >= 6; held -= 6) out.push_back(alphabet[(bits >> (held - 6)) & 63]);
-  }
-  if (held > 0) out.push_back(alphabet[(bits << (6 - held)) & 63]);
-}
-
-/// Nothing when a character is not of the alphabet or the last one holds bits that encoding leaves zero.
-std::optional<std::string> take_base64(std::string_view text) {
-  std::string bytes;
-  bytes.reserve(text.size() * 3 / 4);
-  std::uint32_t bits = 0;
-  unsigned held = 0;
-  for (const char c : text) {
-    const auto value = alphabet.find(c);
-    if (value == std::string_view::npos) return {};
-    bits = (bits << 6) | static_cast<std::uint32_t>(value);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes.push_back(static_cast<char>((bits >> held) & 0xFF));
-  }
-  if (held >= 6 || (bits & ((1U << held) - 1)) != 0) return {};
-  return bytes;
 }
 
 /// The runs in `in`, all of it; nothing when they are not what encode() writes.
@@ -128,7 +100,7 @@ std::string encode(const CompletionMap& map, std::size_t max_bytes) {
   for (unsigned shift = 0; shift < 32; shift += 8) body.push_back(static_cast<char>((crc >> shift) & 0xFF));
   std::string text(prefix);
   text.reserve(text_size(body.size()));
-  put_base64(text, body);
+  append_base64url(text, body);
   return text;
 }
 
@@ -136,7 +108,7 @@ DecodedMap decode(std::string_view text, std::int64_t base) {
   if (text.empty()) return {CompletionMap{base, {}}, {}};
   if (text.substr(0, prefix.size()) != prefix) return refused("not written by this version of laneway");
   if (text.size() > max_map_bytes) return refused("longer than " + std::to_string(max_map_bytes) + " bytes");
-  const auto bytes = take_base64(text.substr(prefix.size()));
+  const auto bytes = decode_base64url(text.substr(prefix.size()));
   if (!bytes || bytes->size() <= checksum_bytes) return refused("cut short or not base64url");
 
   std::string_view body(*bytes);

@@ -1,7 +1,7 @@
 #include "handler/exec/exec_answer.h"
 
+#include "base/big_endian.h"
 #include "catch.h"
-#include "handler/exec/exec_bytes.h"
 #include "handler/exec/exec_frame.h"
 
 using namespace laneway;

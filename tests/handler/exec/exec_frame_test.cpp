@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
+#include "base/big_endian.h"
 #include "catch.h"
-#include "handler/exec/exec_bytes.h"
-#include "handler/format/record_json.h"
 #include "handler/run.h"
 
 using namespace laneway;
@@ -30,17 +30,6 @@ std::string framed(Framing framing, const std::string& text) {
 }
 
 }  // namespace
-
-TEST_CASE("base64 is that of RFC 4648") {
-  CHECK(base64("") == "");
-  CHECK(base64("f") == "Zg==");
-  CHECK(base64("fo") == "Zm8=");
-  CHECK(base64("foo") == "Zm9v");
-  CHECK(base64("foob") == "Zm9vYg==");
-  CHECK(base64("fooba") == "Zm9vYmE=");
-  CHECK(base64("foobar") == "Zm9vYmFy");
-  CHECK(base64(std::string("\xff\xfe\xfb\0", 4)) == "//77AA==");
-}
 
 TEST_CASE("one field that is not UTF-8 makes key, value and header values base64") {
   auto data = record_data(1, "v", "k");

@@ -1,4 +1,4 @@
-// Numbers in the binary frames of exec_frame.h. Pure.
+// Whole numbers as bytes, the most significant one first. Pure.
 #pragma once
 
 #include <concepts>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace laneway::handler {
+namespace laneway {
 
 template <std::unsigned_integral Number>
 void append_big_endian(std::string& out, Number number) {
@@ -22,4 +22,4 @@ Number read_big_endian(std::string_view bytes) {
   return number;
 }
 
-}  // namespace laneway::handler
+}  // namespace laneway
