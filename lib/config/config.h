@@ -1,6 +1,6 @@
-// The settings of a service as plain data: the schema is this struct, with every default in it. See the
-// loader (config/loader.h) for how a file, the environment and --set become one, and config/units.h for
-// durations and sizes.
+// The settings of a service as plain data: the schema is this struct, with every default in it. The settings
+// of a handler stand with all else about it in config/handlers. See the loader (config/loader.h) for how a
+// file, the environment and --set become one, and config/units.h for durations and sizes.
 #pragma once
 
 #include <cstdint>
@@ -11,120 +11,17 @@
 #include <vector>
 
 #include "base/time.h"
+#include "config/client/client_setting.h"
+#include "config/handlers/exec.h"
+#include "config/handlers/http.h"
+#include "config/handlers/log.h"
+#include "config/handlers/plugin.h"
+#include "config/handlers/produce.h"
+#include "config/handlers/simulate.h"
 
 namespace laneway::config {
 
-/// Where a setting was written, for messages: "config/http.yaml:3:5", "--set lanes.workers",
-/// "LANEWAY_LANES__WORKERS".
-using Origin = std::string;
-
-/// A client key with its value and where it was written. `secret` values are never printed.
-struct ClientSetting {
-  std::string value;
-  Origin origin;
-  bool secret = false;
-};
-
-/// `handler.log`: prints each record to standard output; for looking.
-struct LogSettings {};
-
-/// `handler.simulate`: behaves like work, to try settings with. Which records fail or hang follows from
-/// topic, partition, offset and attempt alone, so a run can be repeated.
-struct SimulateSettings {
-  /// Sleeping, as a fixed duration or (where p99 is set) log-normal through p50 and p99.
-  struct Sleep {
-    Duration p50 = milliseconds(10);
-    std::optional<Duration> p99;
-  } sleep;
-  Duration spin{};  ///< of CPU besides
-  double fail = 0;  ///< fraction of attempts answered retry
-  double hang = 0;  ///< fraction of attempts that hang until they are stopped
-  std::vector<std::int32_t>
-      hang_partitions;  ///< partitions all of whose attempts hang until they are stopped
-  Duration timeout = seconds(30);
-};
-
-enum class BatchFormat : std::uint8_t { json, ndjson };
-
-/// What a status of a web service means for its record.
-enum class StatusVerdict : std::uint8_t { done, retry, reject, unavailable };
-/// By status (404), or by class (5 for 5xx).
-using StatusVerdicts = std::map<std::uint16_t, StatusVerdict>;
-
-/// `handler.http`: a POST for each record, or for several.
-struct HttpSettings {
-  std::string url;
-  Duration timeout = seconds(10);
-  std::string content_type = "application/octet-stream";
-  /// Record headers passed on as request headers, by name.
-  std::vector<std::string> headers;
-  Duration max_retry_after = seconds(60);  ///< cap on what a server may ask for
-  StatusVerdicts statuses;                 ///< instead of the table in lib/handler/http/http_answer.h
-  std::string authorization_file;          ///< empty: none
-  std::string authorization;               ///< what is in it, the header's value; secret
-  std::string ca_file;                     ///< empty: the system's certificates
-  std::string ca;                          ///< what is in it, PEM
-  /// Requests at the server at once, and so connections; below the usual limit of 1,024 open files.
-  std::uint32_t connections = 512;
-  struct Batch {
-    std::uint32_t records = 0;  ///< of one request at most; 0: no batches, the body is a record's value
-    Duration linger = milliseconds(10);  ///< the first record of a request waits so long for others
-    std::uint64_t bytes = 1 << 20;       ///< a request is complete when it has so many
-    BatchFormat format = BatchFormat::json;
-  } batch;
-};
-
-/// How records travel to a program of `handler.exec` and verdicts back; see lib/handler/exec/exec_frame.h.
-enum class Framing : std::uint8_t { json, binary };
-
-/// `handler.exec`: a program that stays, and reads records.
-struct ExecSettings {
-  std::vector<std::string> command;  ///< absolute path and arguments; there is no shell
-  Framing framing = Framing::json;
-  Duration timeout = seconds(30);
-};
-
-/// `handler.plugin`: a shared library does the work.
-struct PluginSettings {
-  std::string path;  ///< of the shared library, absolute
-  Duration timeout = seconds(30);
-  std::string config = "{}";        ///< the section handler.plugin.config as JSON
-  std::string shown_config = "{}";  ///< the same as YAML without what may be secret
-};
-
-/// `handler.produce`: writes each record to a topic; done when all in-sync replicas have it.
-struct ProduceSettings {
-  enum class Partition : std::uint8_t { by_key, keep };
-  enum class Timestamp : std::uint8_t { keep, now };
-
-  /// `{topic}` in it stands for the record's own topic.
-  std::string topic;
-  /// A record header that names the topic instead, one of `topics`; empty: none.
-  std::string topic_header;
-  /// The same by a text in the value, which is JSON: where it is (RFC 6901); empty: none.
-  std::string topic_field;
-  std::vector<std::string> topics;
-  bool keep_key = true;
-  /// A record header whose value is the key instead; empty: none.
-  std::string key_header;
-  /// The same by a text or a whole number in the value, as `topic_field`.
-  std::string key_field;
-  Partition partition = Partition::by_key;
-  bool keep_headers = true;
-  /// Other names for headers that are kept; an empty one: the header is left out.
-  std::map<std::string, std::string> rename_headers;
-  Timestamp timestamp = Timestamp::keep;
-  /// Records are written, and their offsets committed, in transactions.
-  bool transactional = false;
-  /// A record that is not acknowledged so long is unavailable.
-  Duration timeout = seconds(30);
-  /// The producer's own client keys, beside and before those of `kafka`: another cluster, batching,
-  /// compression.
-  std::map<std::string, ClientSetting> client;
-
-  bool other_cluster() const { return client.contains("bootstrap.servers"); }
-};
-
+/// One alternative for each handler. Each has a row in lib/config/handlers/handlers.cpp, in this order.
 using HandlerSettings =
     std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings, PluginSettings, ProduceSettings>;
 

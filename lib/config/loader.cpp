@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "config/client/client_keys.h"
+#include "config/handlers/handlers.h"
 #include "config/rules/rules.h"
 #include "config/schema/schema.h"
-#include "config/schema/schema_produce.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
 
@@ -86,13 +86,13 @@ class Application {
   }
 
   void choose(const Setting& setting, const std::string& name) {
-    const auto handler = default_handler_settings(name);
-    if (!handler) {
+    const HandlerSchema* handler = find_handler(name);
+    if (handler == nullptr) {
       complain(setting, {setting.value, ""},
                "one of " + join(handler_names(), ", ") + ", with its settings below it");
     } else if (chosen_.empty()) {
       chosen_ = name;
-      config_.handler = *handler;
+      config_.handler = handler->defaults;
     } else if (chosen_ != name && !refused_second_) {
       refused_second_ = true;
       problems_.add(setting.place, setting.path, "the handler " + chosen_ + " is set already",
@@ -148,7 +148,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   const Settings settings = merge(std::move(all), problems);
   Application(config, problems).apply(settings);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
-  set_defaults_of_transactions(config, settings);
+  if (const auto set_defaults = handler_of(config).set_dependent_defaults) set_defaults(config, settings);
   if (read) check_rules(config, settings, {{Layer::file, source.file, {}}, source.own_handler}, problems);
   add_client_defaults(config);
   loaded.errors = problems.sorted();

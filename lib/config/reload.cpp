@@ -1,5 +1,6 @@
 #include "config/reload.h"
 
+#include "config/handlers/handlers.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 
@@ -41,9 +42,10 @@ void add_client_keys(const Config& before, const Config& after, std::vector<Chan
 std::vector<Change> changes(const Config& before, const Config& after) {
   std::vector<Change> found;
   add_client_keys(before, after, found);
-  const auto& name = handler_name(before);
-  const bool same_handler = name == handler_name(after);
-  if (!same_handler) found.push_back(change("handler", name, handler_name(after), handler_at_start));
+  const std::string name(handler_of(before).name);
+  const std::string new_name(handler_of(after).name);
+  const bool same_handler = name == new_name;
+  if (!same_handler) found.push_back(change("handler", name, new_name, handler_at_start));
   for (const Property& property : properties()) {
     if (!of_handler(property.name, name) || (!same_handler && property.name.starts_with("handler.")))
       continue;

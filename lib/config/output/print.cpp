@@ -1,6 +1,7 @@
 #include "config/output/print.h"
 
 #include "config/client/client_keys.h"
+#include "config/handlers/handlers.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 
@@ -72,7 +73,7 @@ void write_client_key(Writer& writer, const ClientKey& key) {
 constexpr const char* introduction =
     "# Every key that laneway knows, with its default; lines that are commented out show what else there "
     "is.\n"
-    "# A test keeps this file equal to the table in lib/config/schema/schema.cpp.\n"
+    "# A test keeps this file equal to the properties in lib/config/schema and lib/config/handlers.\n"
     "#\n"
     "# Overrides: --set lanes.workers=16 before LANEWAY_LANES__WORKERS=16 before this file. ${NAME} in a "
     "value is replaced\n"
@@ -88,9 +89,13 @@ std::string print(const Config& config) {
   writer.line(0, "kafka:");
   for (const auto& [key, setting] : config.kafka)
     writer.line(1, key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value)));
-  const auto& handler = handler_name(config);
+  const std::string handler(handler_of(config).name);
+  bool handler_printed = !handler_of(config).properties().empty();
   for (const Property& property : properties()) {
-    if (property.name == "handler.http.url" && handler == "log") writer.line(0, "handler: log");
+    if (!handler_printed && property.name.starts_with("handler.")) {
+      writer.line(0, "handler: " + handler);
+      handler_printed = true;
+    }
     if (applies(property, handler)) writer.write(property.name, property.print(config));
   }
   return writer.take();
@@ -104,7 +109,7 @@ std::string reference() {
     Config config;
     const auto group = split(property.name, ".");
     const std::string handler = group.front() == "handler" ? group[1] : "http";
-    config.handler = *default_handler_settings(handler);
+    config.handler = find_handler(handler)->defaults;
     writer.write(property.name, property.example.empty() ? property.print(config) : property.example,
                  comment_of(property.description, property.expects), handler != "http");
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "config/client/client_keys.h"
+#include "config/handlers/handlers.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 
@@ -13,8 +14,8 @@ namespace {
 constexpr const char* page_introduction =
     R"(# Configuration
 
-One YAML file, `-c FILE`. This page is made from the table in `lib/config/schema/schema.cpp`; the same as one file to copy from is
-`config/full.yaml`. `laneway check -c FILE` says what is in force and what is wrong, with the line.
+One YAML file, `-c FILE`. This page is made from the properties in `lib/config/schema` and `lib/config/handlers`; the same as one
+file to copy from is `config/full.yaml`. `laneway check -c FILE` says what is in force and what is wrong, with the line.
 
 - Each key can be overridden: `--set lanes.workers=16` goes before `LANEWAY_LANES__WORKERS=16` goes before the file.
 - `${NAME}` in a value is replaced from the environment; `$${` is `${` itself.
@@ -33,7 +34,7 @@ handler:
 ```
 )";
 
-/// A section that is not here has its table all the same.
+/// The handlers have their own. A section that is not here has its table all the same.
 struct Section {
   const char* name;
   const char* text;
@@ -46,19 +47,6 @@ constexpr Section page_sections[] = {
      "prints "
      "records, for looking, and has no keys.",
      "topics: [orders, payments]\nconsumers: 2\n"},
-    {"handler.http",
-     "A POST to a web service for each record, or for several. Answers and headers: [writing "
-     "handlers](writing-handlers.md).",
-     "handler:\n  http: { url: \"http://127.0.0.1:8080/orders\", timeout: 10s, batch: { records: 50 } }\n"},
-    {"handler.exec",
-     "A program of yours, one for each worker. It reads a record a line and answers with a line.",
-     "handler:\n  exec: { command: [/usr/bin/python3, /etc/laneway/handler.py], timeout: 5s }\n"},
-    {"handler.simulate", "Behaves like work: to try settings.",
-     "handler:\n  simulate: { sleep: { p50: 5ms, p99: 100ms }, fail: 0.01 }\n"},
-    {"handler.plugin", "A shared library of yours.",
-     "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { greeting: hello } }\n"},
-    {"handler.produce", "Another topic, in this or another cluster.",
-     "handler:\n  produce: { topic: \"{topic}-out\", transactional: true }\n"},
     {"lanes", "How each partition is worked on. What to set: [tuning](tuning.md).",
      "lanes: { workers: 16, queue: 128, order: key }\n"},
     {"commit", "When offsets are committed: whichever comes first.", "commit: { interval: 500ms }\n"},
@@ -108,7 +96,7 @@ constexpr const char* table_head = "| key | default | takes | reload | what it i
 std::string row_of(const Property& property) {
   Config config;
   const auto group = split(property.name, ".");
-  if (group.front() == "handler") config.handler = *default_handler_settings(group[1]);
+  if (group.front() == "handler") config.handler = find_handler(group[1])->defaults;
   const auto standard = property.example.empty() ? code(property.print(config)) : "none";
   return row(property.name, standard, property.expects.substr(0, property.expects.find(", such as")),
              property.reload.is_in_flight(), property.description);
@@ -125,6 +113,11 @@ std::string title_of(const std::string& name) { return name.empty() ? "The servi
 
 std::string head_of(const std::string& name) {
   std::string page = "\n## " + title_of(name) + "\n\n";
+  constexpr std::string_view of_handler = "handler.";
+  if (name.starts_with(of_handler)) {
+    const auto& section = find_handler(name.substr(of_handler.size()))->section;
+    return page + section.text + "\n\n```yaml\n" + section.example + "```\n\n" + table_head;
+  }
   const auto* known = std::find_if(std::begin(page_sections), std::end(page_sections),
                                    [&](const Section& section) { return section.name == name; });
   if (known == std::end(page_sections)) return page + table_head;

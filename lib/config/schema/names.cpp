@@ -3,6 +3,7 @@
 #include <set>
 
 #include "config/client/client_keys.h"
+#include "config/handlers/handlers.h"
 #include "config/schema/schema.h"
 
 namespace laneway::config {

@@ -1,8 +1,8 @@
 // One setting: its name, what a right value is, and how it goes into a Config and comes out as YAML again.
 //
-// The builders below make the rows of the table in schema.cpp. `access` is a generic lambda from a Config,
-// const or not, to the field, so the default of a setting is the field's own and is written in config.h
-// alone. Pure.
+// The builders below make the rows of the tables in schema/ and handlers/. `access` is a generic lambda from
+// a Config, const or not, to the field, so the default of a setting is written with the field alone. Pure,
+// but for the properties that file_property makes: they read the file when they are set.
 #pragma once
 
 #include <charconv>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/rules/checks.h"
 #include "config/text.h"
 #include "config/units.h"
 #include "config/yaml/document.h"
@@ -66,6 +67,8 @@ struct Property {
   std::function<std::string(const Config&)> print;
   /// Where what is printed does not say all: a secret is left out.
   std::function<bool(const Config&, const Config&)> equal;
+  /// Whether a value holds a secret; empty: none does.
+  std::function<bool(const Node&)> holds_secret;
 
   bool same(const Config& a, const Config& b) const { return equal ? equal(a, b) : print(a) == print(b); }
 };
@@ -255,6 +258,46 @@ Property text(std::string name, Reload reload, std::string expects, std::string 
   };
   return scalar_property(std::move(name), reload, std::move(expects), std::move(description), access, parse,
                          yaml_scalar);
+}
+
+/// The file is read here, so that a bad one is found by who checks the configuration.
+template <class Path, class Content, class Read>
+Property file_property(std::string name, Reload reload, std::string description, Path path, Content content,
+                       Read read) {
+  Property property = text(std::move(name), reload, "the path of a file, or \"\" for none",
+                           std::move(description), path, [](const std::string&) { return std::string(); });
+  property.set = [=](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_scalar()) return BadValue{node, ""};
+    path(config) = node.text;
+    content(config).clear();
+    if (node.text.empty()) return std::nullopt;
+    auto found = read(node.text);
+    if (!found) return BadValue{node, found.error().text()};
+    content(config) = std::move(found).value();
+    return std::nullopt;
+  };
+  property.equal = [=](const Config& a, const Config& b) {
+    return path(a) == path(b) && content(a) == content(b);
+  };
+  return property;
+}
+
+/// Neither printed nor shown in an error with what may be secret in it.
+template <class Access, class Check>
+Property url_property(std::string name, Reload reload, std::string expects, std::string description,
+                      Access access, Check check) {
+  Property property =
+      text(std::move(name), reload, std::move(expects), std::move(description), access, check);
+  property.set = [set = property.set](Config& config, const Node& node) {
+    auto bad = set(config, node);
+    if (bad) bad->node.text = refused_without_secrets(bad->node.text);
+    return bad;
+  };
+  property.print = [access](const Config& config) {
+    const std::string& url = access(config);
+    return url.empty() ? yaml_scalar(url) : yaml_scalar(without_secrets(url));
+  };
+  return property;
 }
 
 }  // namespace laneway::config

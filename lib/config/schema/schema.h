@@ -1,6 +1,6 @@
-// All of laneway's own settings in one table: the loader, the suggestions for misspelt keys, the dump of the
-// effective configuration and config/full.yaml come from it. The client library's keys are in
-// config/client/client_keys.h. Pure.
+// All of laneway's own settings in one list, those of the handlers (config/handlers) among them: the loader,
+// the suggestions for misspelt keys, the dump of the effective configuration and config/full.yaml come from
+// it. The client library's keys are in config/client/client_keys.h. Pure.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,6 @@ namespace laneway::config {
 /// handler.
 const std::vector<Property>& properties();
 const Property* find_property(std::string_view path);
-
-/// The names of the handlers.
-const std::vector<std::string>& handler_names();
-/// The handler of that name with its defaults.
-std::optional<HandlerSettings> default_handler_settings(std::string_view name);
-/// The name of the handler in `config`.
-const std::string& handler_name(const Config& config);
 
 /// Has settings below it: "", "kafka", "lanes", "handler", "handler.http".
 bool is_section(std::string_view path);

@@ -28,12 +28,18 @@ void hide(Node& node) {
   for (Entry& entry : node.entries) hide(entry.value);
 }
 
-bool holds_secret(const std::string& path, const Node& value) {
-  return path == "handler.produce.kafka" &&
-         std::any_of(value.entries.begin(), value.entries.end(), [](const Entry& entry) {
-           const auto* key = find_producer_key(entry.key);
-           return key != nullptr && key->secret;
-         });
+std::string with_underscores(std::string_view name) {
+  std::string out = lower(name);
+  std::replace(out.begin(), out.end(), '.', '_');
+  return out;
+}
+
+std::string variable_of(const std::string& path) {
+  const bool client = below(path, "kafka");
+  std::string name = with_underscores(client ? path.substr(6) : join(split(path, "."), "__"));
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return std::string(client ? client_prefix : prefix) + name;
 }
 
 /// A text from outside the file: a list or a map in YAML's flow style where the setting takes one, else the
@@ -55,18 +61,13 @@ void add_text(std::string path, const std::string& text, const SettingPlace& pla
     value = std::move(document.root);
   }
   if (hidden) hide(value);
-  if (place.layer == Layer::command_line && holds_secret(path, value)) {
+  if (place.layer == Layer::command_line && property != nullptr && property->holds_secret &&
+      property->holds_secret(value)) {
     problems.add(place, path, "every user of the machine can see a secret on the command line",
-                 "use its key with _file, or the variable LANEWAY_HANDLER__PRODUCE__KAFKA");
+                 "use its key with _file, or the variable " + variable_of(path));
     return;
   }
   out.push_back({std::move(path), std::move(value), place});
-}
-
-std::string with_underscores(std::string_view name) {
-  std::string out = lower(name);
-  std::replace(out.begin(), out.end(), '.', '_');
-  return out;
 }
 
 /// The client's key that a variable's ending stands for: keys hold dots and underscores, variables only the
@@ -87,14 +88,6 @@ std::string client_path(std::string_view ending) {
 std::string path_of(std::string_view variable) {
   if (variable.starts_with(client_prefix)) return client_path(variable.substr(client_prefix.size()));
   return join(split(lower(variable.substr(prefix.size())), "__"), ".");
-}
-
-std::string variable_of(const std::string& path) {
-  const bool client = below(path, "kafka");
-  std::string name = with_underscores(client ? path.substr(6) : join(split(path, "."), "__"));
-  for (char& c : name)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return std::string(client ? client_prefix : prefix) + name;
 }
 
 /// A misspelt variable's nearest, by the variables' own names.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/schema/schema_produce.h"
+#include "config/handlers/produce.h"
 #include "handler/format/delivery_id.h"
 #include "handler/format/shown_headers.h"
 #include "handler/produce/json_field.h"

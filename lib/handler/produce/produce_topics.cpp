@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/client/client_keys.h"
-#include "config/schema/schema_produce.h"
+#include "config/handlers/produce.h"
 #include "kafka/produce/producer.h"
 
 namespace laneway::handler {

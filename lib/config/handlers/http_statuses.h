@@ -1,4 +1,4 @@
-// The row of the table for handler.http.statuses. Private to this folder.
+// The property handler.http.statuses: what statuses of a web service mean. Pure. Private to this folder.
 #pragma once
 
 #include "config/schema/property.h"

@@ -1,7 +1,9 @@
-#include "config/schema/schema_statuses.h"
+#include "config/handlers/http_statuses.h"
 
 #include <array>
 #include <string_view>
+
+#include "config/handlers/handler_schema.h"
 
 namespace laneway::config {
 namespace {
@@ -72,8 +74,7 @@ Property statuses_property() {
       "what statuses mean, instead of the usual verdicts; a status comes before its class; a 2xx can be "
       "given "
       "another verdict than done, such as \"202\": retry where 202 means that the work is not done yet",
-      [](auto& config) -> auto& { return std::get<HttpSettings>(config.handler).statuses; }, set_status,
-      print_status);
+      in_handler(&HttpSettings::statuses), set_status, print_status);
 }
 
 }  // namespace laneway::config

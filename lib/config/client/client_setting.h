@@ -1,0 +1,19 @@
+// The value of one key of the client library. Plain data.
+#pragma once
+
+#include <string>
+
+namespace laneway::config {
+
+/// Where a setting was written, for messages: "config/http.yaml:3:5", "--set lanes.workers",
+/// "LANEWAY_LANES__WORKERS".
+using Origin = std::string;
+
+/// A client key with its value and where it was written. `secret` values are never printed.
+struct ClientSetting {
+  std::string value;
+  Origin origin;
+  bool secret = false;
+};
+
+}  // namespace laneway::config

@@ -1,0 +1,22 @@
+// The table of the handlers, as far as the configuration knows them. What they do is in lib/handler. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/handlers/handler_schema.h"
+
+namespace laneway::config {
+
+/// In the order of HandlerSettings.
+const std::vector<HandlerSchema>& handlers();
+/// In the order in which people read about them.
+std::vector<const HandlerSchema*> handlers_of_reference();
+
+/// Nullptr when there is no handler of that name.
+const HandlerSchema* find_handler(std::string_view name);
+const HandlerSchema& handler_of(const Config& config);
+std::vector<std::string> handler_names();
+
+}  // namespace laneway::config

@@ -1,0 +1,18 @@
+#include "config/handlers/log.h"
+
+#include "config/handlers/handler_schema.h"
+#include "config/schema/property.h"
+
+namespace laneway::config {
+namespace {
+
+std::vector<Property> log_properties() { return {}; }
+
+}  // namespace
+
+// Without keys the handler has no section of its own; the page's first section describes it.
+HandlerSchemaOf<LogSettings> log_schema() {
+  return HandlerSchemaOf<LogSettings>({.name = "log", .properties = log_properties});
+}
+
+}  // namespace laneway::config

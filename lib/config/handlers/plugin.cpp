@@ -1,0 +1,70 @@
+#include "config/handlers/plugin.h"
+
+#include "config/handlers/handler_schema.h"
+#include "config/rules/rule_context.h"
+#include "config/schema/property.h"
+#include "config/yaml/json.h"
+
+namespace laneway::config {
+namespace {
+
+using std::chrono::hours;
+
+Property library_property() {
+  Property property = text("handler.plugin.library", handler_at_start, "an absolute path",
+                           "the shared library that does the work", in_handler(&PluginSettings::path),
+                           [](const std::string& path) {
+                             return std::string(path.starts_with('/') ? "" : "it does not begin with a /");
+                           });
+  property.example = "/usr/lib/laneway/orders.so";
+  return property;
+}
+
+/// Whatever is in it, is the plugin's.
+Property plugin_config_property() {
+  Property property("handler.plugin.config", handler_at_start);
+  property.expects = "a map of anything";
+  property.description = "given to the plugin as JSON";
+  property.structured = true;
+  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
+    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+    auto& plugin = std::get<PluginSettings>(config.handler);
+    plugin.config = node.is_null() ? "{}" : json_of(node);
+    plugin.shown_config = node.is_null() ? "{}" : shown_yaml(node);
+    return std::nullopt;
+  };
+  property.print = [](const Config& config) { return std::get<PluginSettings>(config.handler).shown_config; };
+  property.equal = [](const Config& a, const Config& b) {
+    return std::get<PluginSettings>(a.handler).config == std::get<PluginSettings>(b.handler).config;
+  };
+  return property;
+}
+
+std::vector<Property> plugin_properties() {
+  std::vector<Property> table;
+  table.push_back(library_property());
+  table.push_back(duration("handler.plugin.timeout", handler_at_start, milliseconds(1), hours(24),
+                           "limit of one attempt", in_handler(&PluginSettings::timeout)));
+  table.push_back(plugin_config_property());
+  return table;
+}
+
+void check_plugin(RuleContext& rules) {
+  if (std::get<PluginSettings>(rules.config().handler).path.empty())
+    rules.require_of_handler("handler.plugin.library", "the absolute path of the plugin's shared library");
+}
+
+}  // namespace
+
+HandlerSchemaOf<PluginSettings> plugin_schema() {
+  return HandlerSchemaOf<PluginSettings>(
+      {.name = "plugin",
+       .properties = plugin_properties,
+       .check = check_plugin,
+       .section = {.position = 4,
+                   .text = "A shared library of yours.",
+                   .example = "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { "
+                              "greeting: hello } }\n"}});
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,24 @@
+// The settings of `handler.plugin`; the .cpp file has all else that the configuration knows about this
+// handler: its keys, its rules, its section of the reference. See handler_schema.h. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+
+namespace laneway::config {
+
+template <class Alternative>
+struct HandlerSchemaOf;
+
+/// `handler.plugin`: a shared library does the work.
+struct PluginSettings {
+  std::string path;  ///< of the shared library, absolute
+  Duration timeout = seconds(30);
+  std::string config = "{}";        ///< the section handler.plugin.config as JSON
+  std::string shown_config = "{}";  ///< the same as YAML without what may be secret
+};
+
+HandlerSchemaOf<PluginSettings> plugin_schema();
+
+}  // namespace laneway::config

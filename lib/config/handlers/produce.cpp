@@ -1,0 +1,271 @@
+#include "config/handlers/produce.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "config/client/client_keys.h"
+#include "config/handlers/handler_schema.h"
+#include "config/rules/checks.h"
+#include "config/rules/connection_rules.h"
+#include "config/rules/retry_topics.h"
+#include "config/rules/rule_context.h"
+#include "config/schema/property.h"
+#include "config/text.h"
+#include "config/yaml/read_file.h"
+#include "config/yaml/settings.h"
+
+namespace laneway::config {
+namespace {
+
+using std::chrono::hours;
+
+Result<std::string> topic_name(const std::string& name) {
+  auto what = name.starts_with('^') ? "it is a pattern" : check_topic(name);
+  if (!what.empty()) return wrong_value(std::move(what));
+  return name;
+}
+
+/// A secret may be in a file: then `name` loses its "_file".
+std::optional<BadValue> read_secret_file(std::string& name, const Entry& entry, std::string& value) {
+  constexpr std::string_view suffix = "_file";
+  if (!name.ends_with(suffix)) return std::nullopt;
+  const auto* key = find_producer_key(std::string_view(name).substr(0, name.size() - suffix.size()));
+  if (key == nullptr || !key->secret) return std::nullopt;
+  auto content = read_secret(value);
+  if (!content) return BadValue{entry.value, content.error().message};
+  value = std::move(content).value();
+  name = key->name;
+  return std::nullopt;
+}
+
+std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& client, const Entry& entry) {
+  std::string name = entry.key;
+  std::string value = entry.value.text;
+  const auto key_node = config::key_node(entry);
+  if (!entry.value.is_scalar()) return BadValue{entry.value, "a client key has one value"};
+  if (auto bad = read_secret_file(name, entry, value)) return bad;
+  const auto* key = find_producer_key(name);
+  if (key == nullptr) return BadValue{key_node, "a producer of laneway does not take this key"};
+  if (const auto objection = key->objection(value))
+    return BadValue{key->secret ? key_node : entry.value,
+                    name + " is " + (objection->empty() ? key->expects() : *objection)};
+  if (const auto safe = key->names_secret ? check_owners_only(value) : Status(); !safe)
+    return BadValue{entry.value, name + ": " + safe.error().text()};
+  client[name] = {value, "handler.produce.kafka", key->secret};
+  return std::nullopt;
+}
+
+Property client_property() {
+  auto property = map_property(
+      "handler.produce.kafka", handler_at_start,
+      "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, compression.type: "
+      "lz4 }",
+      "client keys of the producer, beside and before those of kafka; with bootstrap.servers of its own it "
+      "takes over no user, password, key or certificate from there",
+      in_handler(&ProduceSettings::client), set_client_key,
+      [](const std::string& key, const ClientSetting& setting) {
+        return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
+      });
+  property.holds_secret = [](const Node& node) {
+    return std::any_of(node.entries.begin(), node.entries.end(), [](const Entry& entry) {
+      const auto* key = find_producer_key(entry.key);
+      return key != nullptr && key->secret;
+    });
+  };
+  property.equal = [](const Config& a, const Config& b) {
+    const auto& of_a = std::get<ProduceSettings>(a.handler).client;
+    const auto& of_b = std::get<ProduceSettings>(b.handler).client;
+    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [](const auto& x, const auto& y) {
+      return x.first == y.first && x.second.value == y.second.value;
+    });
+  };
+  return property;
+}
+
+std::optional<BadValue> set_header_name(std::map<std::string, std::string>& names, const Entry& entry) {
+  if (entry.key.empty()) return BadValue{key_node(entry), "a header has a name"};
+  if (!entry.value.is_scalar()) return BadValue{entry.value, "a name, or \"\" to leave the header out"};
+  names[entry.key] = entry.value.text;
+  return std::nullopt;
+}
+
+Property header_names_property() {
+  return map_property(
+      "handler.produce.rename_headers", handler_at_start,
+      "a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }",
+      "other names for the headers of what is written; \"\" leaves one out",
+      in_handler(&ProduceSettings::rename_headers), set_header_name,
+      [](const std::string& name, const std::string& other) {
+        return yaml_scalar(name) + ": " + yaml_scalar(other);
+      });
+}
+
+Property output_property() {
+  Property property = text(
+      "handler.produce.topic", handler_at_start, "the name of a topic; {topic} in it is the record's own",
+      "where records are written", in_handler(&ProduceSettings::topic),
+      [](const std::string& topic) { return topic.empty() ? topic : check_topic_template(topic); });
+  property.example = "\"{topic}-out\"";
+  return property;
+}
+
+std::vector<Property> produce_properties() {
+  std::vector<Property> table;
+  table.push_back(output_property());
+  table.push_back(
+      text("handler.produce.topic_header", handler_at_start, "the name of a record header, or \"\" for none",
+           "a header that names the topic instead, one of topics", in_handler(&ProduceSettings::topic_header),
+           [](const std::string&) { return std::string(); }));
+  table.push_back(text("handler.produce.topic_field", handler_at_start,
+                       "a JSON pointer such as /type, or \"\" for none",
+                       "a text in a value of JSON that names the topic instead, one of topics",
+                       in_handler(&ProduceSettings::topic_field), check_json_pointer));
+  table.push_back(list_property("handler.produce.topics", handler_at_start, "a list of topic names",
+                                "the topics that topic_header or topic_field may name",
+                                in_handler(&ProduceSettings::topics), topic_name, yaml_scalar,
+                                [](const auto&) { return std::string(); }));
+  table.push_back(choice<ProduceSettings::Partition>(
+      "handler.produce.partition", handler_at_start,
+      {{"by_key", ProduceSettings::Partition::by_key}, {"keep", ProduceSettings::Partition::keep}},
+      "by the hash of the key as Java's client does, or the number of the record's own",
+      in_handler(&ProduceSettings::partition)));
+  table.push_back(choice<bool>("handler.produce.key", handler_at_start, {{"keep", true}, {"none", false}},
+                               "the key of what is written", in_handler(&ProduceSettings::keep_key)));
+  table.push_back(
+      text("handler.produce.key_header", handler_at_start, "the name of a record header, or \"\" for none",
+           "a header whose value is the key instead; a record without it is rejected",
+           in_handler(&ProduceSettings::key_header), [](const std::string&) { return std::string(); }));
+  table.push_back(
+      text("handler.produce.key_field", handler_at_start, "a JSON pointer such as /id, or \"\" for none",
+           "a text or a whole number in a value of JSON that is the key instead; a record without "
+           "it is rejected",
+           in_handler(&ProduceSettings::key_field), check_json_pointer));
+  table.push_back(choice<bool>("handler.produce.headers", handler_at_start, {{"keep", true}, {"none", false}},
+                               "the headers of what is written", in_handler(&ProduceSettings::keep_headers)));
+  table.push_back(header_names_property());
+  table.push_back(choice<ProduceSettings::Timestamp>(
+      "handler.produce.timestamp", handler_at_start,
+      {{"keep", ProduceSettings::Timestamp::keep}, {"now", ProduceSettings::Timestamp::now}},
+      "the timestamp of what is written", in_handler(&ProduceSettings::timestamp)));
+  table.push_back(flag("handler.produce.transactional", handler_at_start,
+                       "exactly once: records are written, and their offsets committed, in transactions of "
+                       "commit.interval",
+                       in_handler(&ProduceSettings::transactional)));
+  table.push_back(duration("handler.produce.timeout", handler_at_start, seconds(1), hours(1),
+                           "a record not acknowledged by then is unavailable; 10s where transactional",
+                           in_handler(&ProduceSettings::timeout)));
+  table.push_back(client_property());
+  return table;
+}
+
+/// What is not set has other defaults with `transactional`: readers see a record when its transaction ends,
+/// and wait for one that a killed process left open.
+void set_defaults_of_transactions(Config& config, const Settings& settings) {
+  auto& produce = std::get<ProduceSettings>(config.handler);
+  if (!produce.transactional) return;
+  if (!settings.contains("commit.interval")) config.commit.interval = milliseconds(100);
+  if (!settings.contains("commit.every")) config.commit.every = 100000;
+  if (!settings.contains("handler.produce.timeout")) produce.timeout = seconds(10);
+}
+
+/// A topic that is read and would be written to as well, so that its records would go round for ever; empty
+/// when there is none among the topics that are named.
+std::string looping_topic(const Config& config, const ProduceSettings& produce) {
+  if (produce.other_cluster() || config.topics_by_pattern()) return {};
+  auto read = retry_topics(config);
+  read.insert(read.end(), config.topics.begin(), config.topics.end());
+  const auto is_read = [&](const std::string& topic) {
+    return std::find(read.begin(), read.end(), topic) != read.end();
+  };
+  for (const auto& topic : config.topics)
+    if (const auto output = output_topic(produce, topic); is_read(output)) return output;
+  const auto allowed = std::find_if(produce.topics.begin(), produce.topics.end(), is_read);
+  return allowed == produce.topics.end() ? std::string() : *allowed;
+}
+
+void check_produced_key(const ProduceSettings& produce, RuleContext& rules) {
+  const bool by_header = !produce.key_header.empty();
+  const bool by_field = !produce.key_field.empty();
+  if (by_header && by_field)
+    rules.refuse({"handler.produce.key_field"}, "key_header is the key", "one of the two");
+  if ((by_header || by_field) && !produce.keep_key)
+    rules.refuse({"handler.produce.key"}, "none is written without a key, and key_header or key_field is one",
+                 "remove one of the two");
+}
+
+void check_transactions(const ProduceSettings& produce, RuleContext& rules) {
+  const std::string key = "handler.produce.transactional";
+  if (rules.config().consumers > 1)
+    rules.refuse({"consumers", key}, "with transactional a process has one group member and one transaction",
+                 "consumers: 1, and more processes");
+  if (produce.other_cluster())
+    rules.refuse({"handler.produce.kafka", key},
+                 "a transaction is of one cluster: offsets and records cannot be committed together",
+                 "transactional: false, or write to the cluster that is read");
+  if (rules.client("isolation.level") == "read_uncommitted")
+    rules.refuse({"kafka.isolation.level", key},
+                 "with transactional, records of transactions that may fail must not be read",
+                 "isolation.level: read_committed");
+}
+
+/// The connection that `handler.produce.kafka` makes of `kafka`.
+void check_producer_connection(const ProduceSettings& produce, RuleContext& rules) {
+  if (produce.client.empty()) return;
+  const auto all = client_of_producer(rules.config().kafka, produce.client);
+  for (const auto& problem : rules.new_connection_problems(all, produce.client))
+    rules.refuse({"handler.produce.kafka"}, problem.keys.front() + ": " + problem.what, problem.hint);
+}
+
+void check_produce(RuleContext& rules) {
+  const auto& produce = std::get<ProduceSettings>(rules.config().handler);
+  const bool named = !produce.topic_header.empty() || !produce.topic_field.empty();
+  if (produce.topic.empty() && !named)
+    rules.require_of_handler("handler.produce.topic", "where records are written, such as \"{topic}-out\"");
+  if (!produce.topic_header.empty() && !produce.topic_field.empty())
+    rules.refuse({"handler.produce.topic_field"}, "topic_header names the topic", "one of the two");
+  if (named && produce.topics.empty())
+    rules.refuse({"handler.produce.topic_header", "handler.produce.topic_field"},
+                 "whoever writes a record could name any topic in it: topics is empty",
+                 "handler.produce.topics: the topics that it may name");
+  if (!named && !produce.topics.empty())
+    rules.refuse({"handler.produce.topics"}, "this has no effect without topic_header or topic_field",
+                 "one of them, or remove it");
+  check_produced_key(produce, rules);
+  if (!produce.keep_headers && !produce.rename_headers.empty())
+    rules.refuse({"handler.produce.rename_headers"}, "with headers: none none is written",
+                 "remove one of the two");
+  if (const auto topic = looping_topic(rules.config(), produce); !topic.empty())
+    rules.refuse({"handler.produce.topic", "handler.produce.topics"},
+                 in_quotes(topic) + " is one of topics as well: its records would go round for ever",
+                 "another topic");
+  if (produce.transactional) check_transactions(produce, rules);
+  check_producer_connection(produce, rules);
+}
+
+std::vector<std::string> warnings_about_produce(const Config& config) {
+  const auto& produce = std::get<ProduceSettings>(config.handler);
+  if (!produce.other_cluster() && !produce.client.contains("security.protocol")) return {};
+  const auto warning = unencrypted(client_of_producer(config.kafka, produce.client),
+                                   "handler.produce.kafka: security.protocol");
+  return warning ? std::vector{*warning} : std::vector<std::string>{};
+}
+
+}  // namespace
+
+std::string output_topic(const ProduceSettings& produce, const std::string& topic) {
+  return topic_from_template(produce.topic, topic);
+}
+
+HandlerSchemaOf<ProduceSettings> produce_schema() {
+  return HandlerSchemaOf<ProduceSettings>(
+      {.name = "produce",
+       .properties = produce_properties,
+       .check = check_produce,
+       .warnings = warnings_about_produce,
+       .set_dependent_defaults = set_defaults_of_transactions,
+       .section = {.position = 5,
+                   .text = "Another topic, in this or another cluster.",
+                   .example = "handler:\n  produce: { topic: \"{topic}-out\", transactional: true }\n"}});
+}
+
+}  // namespace laneway::config

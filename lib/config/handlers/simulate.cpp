@@ -1,0 +1,89 @@
+#include "config/handlers/simulate.h"
+
+#include "config/handlers/handler_schema.h"
+#include "config/schema/property.h"
+#include "config/units.h"
+
+namespace laneway::config {
+namespace {
+
+using std::chrono::hours;
+
+const auto parse_sleep = parse_duration_within(Duration::zero(), hours(1));
+
+std::optional<BadValue> set_sleep(SimulateSettings::Sleep& sleep, const Node& node) {
+  std::optional<Duration> p50;
+  std::optional<Duration> p99;
+  if (node.is_scalar()) {
+    const auto parsed = parse_sleep(node.text);
+    if (!parsed) return BadValue{node, parsed.error().message};
+    p50 = *parsed;
+  } else if (!node.is_map()) {
+    return BadValue{node, ""};
+  }
+  for (const Entry& entry : node.entries) {
+    if (entry.key != "p50" && entry.key != "p99") return BadValue{key_node(entry), "this key does not exist"};
+    const auto parsed = parse_sleep(entry.value.text);
+    if (!parsed) return BadValue{entry.value, parsed.error().message};
+    (entry.key == "p50" ? p50 : p99) = *parsed;
+  }
+  if (!p50 || (node.is_map() && !p99)) return BadValue{node, "p50 and p99 are both needed"};
+  if (p99 && (*p50 <= Duration::zero() || *p99 < *p50)) return BadValue{node, "0 < p50 <= p99 does not hold"};
+  sleep = {*p50, p99};
+  return std::nullopt;
+}
+
+Property sleep_property() {
+  Property property("handler.simulate.sleep", handler_at_start);
+  property.expects = "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones";
+  property.description = "how long an attempt sleeps";
+  property.structured = true;
+  property.set = [](Config& config, const Node& node) {
+    return set_sleep(std::get<SimulateSettings>(config.handler).sleep, node);
+  };
+  property.print = [](const Config& config) {
+    const auto& sleep = std::get<SimulateSettings>(config.handler).sleep;
+    if (!sleep.p99) return print_duration(sleep.p50);
+    return "{ p50: " + print_duration(sleep.p50) + ", p99: " + print_duration(*sleep.p99) + " }";
+  };
+  return property;
+}
+
+Property hang_partitions_property() {
+  return list_property(
+      "handler.simulate.hang_partitions", handler_at_start, "a list of partition numbers",
+      "partitions all of whose attempts hang until they are stopped",
+      in_handler(&SimulateSettings::hang_partitions),
+      [](const std::string& number) { return parse_number<std::int32_t>(number, 0, 1'000'000); },
+      [](std::int32_t number) { return std::to_string(number); }, [](const auto&) { return std::string(); });
+}
+
+std::vector<Property> simulate_properties() {
+  std::vector<Property> table;
+  table.push_back(sleep_property());
+  table.push_back(duration("handler.simulate.spin", handler_at_start, Duration::zero(), hours(1),
+                           "processor time used besides", in_handler(&SimulateSettings::spin)));
+  table.push_back(fraction("handler.simulate.fail", handler_at_start,
+                           "fraction of the attempts that are answered retry",
+                           in_handler(&SimulateSettings::fail)));
+  table.push_back(fraction("handler.simulate.hang", handler_at_start,
+                           "fraction of the attempts that hang until they are stopped",
+                           in_handler(&SimulateSettings::hang)));
+  table.push_back(hang_partitions_property());
+  table.push_back(duration("handler.simulate.timeout", handler_at_start, milliseconds(1), hours(1),
+                           "limit of one attempt", in_handler(&SimulateSettings::timeout)));
+  return table;
+}
+
+}  // namespace
+
+HandlerSchemaOf<SimulateSettings> simulate_schema() {
+  return HandlerSchemaOf<SimulateSettings>(
+      {.name = "simulate",
+       .properties = simulate_properties,
+       .section = {.position = 3,
+                   .text = "Behaves like work: to try settings.",
+                   .example = "handler:\n  simulate: { sleep: { p50: 5ms, p99: 100ms }, fail: 0.01 }\n"}});
+}
+
+}  // namespace laneway::config

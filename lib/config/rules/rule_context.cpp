@@ -1,0 +1,64 @@
+#include "config/rules/rule_context.h"
+
+#include <algorithm>
+
+#include "config/text.h"
+
+namespace laneway::config {
+namespace {
+
+bool is_about_handler(const Settings::value_type& item) {
+  return item.first == "handler" || item.first.starts_with("handler.");
+}
+
+}  // namespace
+
+std::string RuleContext::client(const std::string& key) const { return lower(config_.client(key)); }
+
+void RuleContext::refuse(const std::vector<std::string>& keys, const std::string& what,
+                         const std::string& hint) {
+  if (std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return concern(key); })) return;
+  for (const std::string& key : keys) {
+    const auto found = settings_.find(key);
+    if (found == settings_.end()) continue;
+    problems_.add(found->second.place, key, what, hint);
+    return;
+  }
+}
+
+void RuleContext::refuse_if_given(const std::string& key, const std::string& what, const std::string& hint) {
+  if (given(key)) refuse({key}, what, hint);
+}
+
+void RuleContext::require(const std::string& key, const std::string& hint) {
+  if (!given(key) && !concern(key)) problems_.add(expected_.file, key, "this key is missing", hint);
+}
+
+void RuleContext::require_handler(const std::string& hint) {
+  const auto handler = std::find_if(settings_.begin(), settings_.end(), is_about_handler);
+  if (handler == settings_.end()) {
+    if (!expected_.own_handler) require("handler", hint);
+  } else if (expected_.own_handler) {
+    problems_.add(handler->second.place, handler->first, "this program does the work itself", "remove it");
+  }
+}
+
+void RuleContext::require_of_handler(const std::string& key, const std::string& hint) {
+  if (expected_.own_handler || concern(key)) return;
+  const auto section = key.substr(0, key.rfind('.'));
+  const auto first = std::find_if(settings_.begin(), settings_.end(), [&](const auto& item) {
+    return item.first == "handler" || item.first.starts_with(section);
+  });
+  problems_.add(first->second.place, key, "this key is missing", hint);
+}
+
+std::vector<ConnectionProblem> RuleContext::new_connection_problems(const ClientSettings& all,
+                                                                    const ClientSettings& own) const {
+  auto problems = connection_problems({all, own, config_.allow_insecure || concern("allow_insecure")});
+  std::erase_if(problems, [&](const ConnectionProblem& problem) {
+    return !problem.missing.empty() && concern("kafka." + problem.missing);
+  });
+  return problems;
+}
+
+}  // namespace laneway::config
