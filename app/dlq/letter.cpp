@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "delivery/dead_letter/dead_letter_read.h"
 #include "handler/forward/header_lists.h"
 
 namespace laneway::dlq {

@@ -12,6 +12,7 @@
 #include "delivery/dead_letter/dead_letter.h"
 #include "delivery/dead_letter/dead_letter_cut.h"
 #include "delivery/dead_letter/dead_letter_names.h"
+#include "delivery/dead_letter/dead_letter_read.h"
 #include "delivery/dead_letter/retry_headers.h"
 #include "tracing/trace_context.h"
 

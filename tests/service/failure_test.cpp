@@ -3,7 +3,7 @@
 #include <set>
 
 #include "catch.h"
-#include "delivery/dead_letter/dead_letter.h"
+#include "delivery/dead_letter/dead_letter_read.h"
 #include "kafka/admin/topic_reader.h"
 #include "service/support.h"
 

@@ -7,6 +7,7 @@
 #include "base/big_endian.h"
 #include "base/utf8.h"
 #include "delivery/dead_letter/dead_letter_names.h"
+#include "delivery/dead_letter/dead_letter_read.h"
 #include "delivery/dead_letter/header_values.h"
 
 namespace laneway::delivery {

@@ -1,6 +1,7 @@
 // What the headers of a dead letter say: where the record came from, why it was given up, and how often.
 //
-// Two families are written and read, under the names and in the encodings of those who made them:
+// Two families are written, and read (dead_letter_read.h), under the names and in the encodings of those who
+// made them:
 //   spring   kafka_dlt-original-{topic,partition,offset,timestamp,timestamp-type,consumer-group} and
 //            kafka_dlt-exception-{fqcn,message,stacktrace}: partition as 4 bytes, offset and timestamp as 8,
 //            big-endian; the rest text (Spring for Apache Kafka, DeadLetterPublishingRecoverer).
@@ -47,7 +48,7 @@ enum class DeadLetterReason : std::uint8_t {
   crashed,             ///< retry.max_crashes: its handling ended the process.
   skipped,             ///< By an operator.
 };
-inline constexpr std::size_t dead_letter_reasons = 8;
+inline constexpr auto dead_letter_reasons = static_cast<std::size_t>(DeadLetterReason::skipped) + 1;
 std::string_view name(DeadLetterReason reason);
 
 enum class TimestampType : std::uint8_t { none, create_time, log_append_time };
@@ -85,11 +86,6 @@ std::string clean_text(std::string_view bytes, std::size_t max_bytes = max_text_
 /// The headers of the dead letter of a record that had `headers`. Bounded beyond those: what is added has at
 /// most max_description_bytes.
 Headers dead_letter_headers(Headers headers, const DeadLetter& letter, HeaderFamily family);
-
-/// Reads the headers of a record of a dead-letter topic, of either family, with or without ours. Of several
-/// of one name the last counts, as everywhere in Kafka. What makes no sense is as if it were not there.
-/// Nothing when there is neither an origin nor a description of an error.
-std::optional<DeadLetter> read_dead_letter(const Headers& headers);
 
 /// The headers with which a dead letter goes back to work: its own, and how often it went back, this time
 /// included: a loop can be seen and ended.

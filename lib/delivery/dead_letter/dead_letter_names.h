@@ -1,7 +1,6 @@
 // Names in the headers of a dead letter; only for the files of this folder that write and read them.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 #include "delivery/dead_letter/dead_letter.h"
@@ -13,8 +12,6 @@ std::string_view name(TimestampType type);
 /// What bears the name, else what stands for "not known".
 DeadLetterReason reason_named(std::string_view name);
 TimestampType timestamp_type_named(std::string_view name);
-/// The redrive count that the headers of a record bear; 0 when there is none, or none that makes sense.
-std::uint32_t redrives_of(const Headers& headers);
 
 }  // namespace laneway::delivery
 

@@ -1,47 +1,20 @@
+#include "delivery/dead_letter/dead_letter_read.h"
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "base/big_endian.h"
-#include "delivery/dead_letter/dead_letter.h"
 #include "delivery/dead_letter/dead_letter_names.h"
 #include "delivery/dead_letter/header_values.h"
 
 namespace laneway::delivery {
 namespace {
-
-constexpr std::array<std::pair<DeadLetterReason, std::string_view>, 8> reason_names{{
-    {DeadLetterReason::unknown, "unknown"},
-    {DeadLetterReason::rejected, "rejected"},
-    {DeadLetterReason::attempts_exhausted, "attempts_exhausted"},
-    {DeadLetterReason::retry_time_over, "retry_time_over"},
-    {DeadLetterReason::too_old, "too_old"},
-    {DeadLetterReason::window_full, "window_full"},
-    {DeadLetterReason::crashed, "crashed"},
-    {DeadLetterReason::skipped, "skipped"},
-}};
-
-/// As Java's TimestampType prints them.
-constexpr std::array<std::pair<TimestampType, std::string_view>, 3> timestamp_type_names{{
-    {TimestampType::none, "NoTimestampType"},
-    {TimestampType::create_time, "CreateTime"},
-    {TimestampType::log_append_time, "LogAppendTime"},
-}};
-
-template <class Value, std::size_t size>
-std::string_view name_in(const std::array<std::pair<Value, std::string_view>, size>& table, Value value) {
-  for (const auto& [of, text] : table)
-    if (of == value) return text;
-  return table.front().second;
-}
-
-template <class Value, std::size_t size>
-Value value_in(const std::array<std::pair<Value, std::string_view>, size>& table, std::string_view text) {
-  for (const auto& [value, of] : table)
-    if (of == text) return value;
-  return table.front().first;
-}
 
 template <class Integer>
 std::optional<Integer> big_endian(std::optional<std::string_view> bytes) {
@@ -88,11 +61,6 @@ void read_connect(DeadLetter& letter, const Headers& headers) {
 }
 
 }  // namespace
-
-std::string_view name(DeadLetterReason reason) { return name_in(reason_names, reason); }
-std::string_view name(TimestampType type) { return name_in(timestamp_type_names, type); }
-DeadLetterReason reason_named(std::string_view name) { return value_in(reason_names, name); }
-TimestampType timestamp_type_named(std::string_view name) { return value_in(timestamp_type_names, name); }
 
 std::uint32_t redrives_of(const Headers& headers) {
   return decimal<std::uint32_t>(last(headers, header::redrives)).value_or(0);

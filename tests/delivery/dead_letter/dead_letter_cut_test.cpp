@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "catch.h"
+#include "delivery/dead_letter/dead_letter_read.h"
 
 using namespace laneway::delivery;
 

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "catch.h"
 #include "delivery/dead_letter/dead_letter_cut.h"
+#include "delivery/dead_letter/dead_letter_read.h"
 
 using namespace laneway;
 using namespace laneway::delivery;
