@@ -117,10 +117,10 @@ const std::vector<Fact> ending_facts = {
     {"13-queue", on_mock, "`rd_kafka_consumer_close_queue` does not.", "lib/kafka/group/consumer.cpp",
      close_queue_does_not_wait},
     {"13-held", on_mock, "A client is not freed while a record of it is held.",
-     "lib/lane/member/consumer_loop.cpp", held_message_keeps_client},
+     "lib/lane/member/group_leave.cpp", held_message_keeps_client},
     {"13-deleted", on_kafka, "A client that has read from a topic which was deleted is not freed.",
      "lib/lane/member/consumer_loop.cpp", deleted_topic_keeps_client},
-    {"21", on_mock, "A static member that was fenced may not close.", "lib/lane/member/consumer_loop.cpp",
+    {"21", on_mock, "A static member that was fenced may not close.", "lib/lane/member/group_leave.cpp",
      fenced_member_cannot_close},
 };
 

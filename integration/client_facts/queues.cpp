@@ -152,13 +152,13 @@ Seen own_queues_are_cheaper() {
 
 const std::vector<Fact> queue_facts = {
     {"9", on_mock, "A queue that is taken out of the main queue after the assignment leaves records there.",
-     "lib/kafka/group/consumer.h", late_unforward_slips},
+     "lib/kafka/group/partition_queue.h", late_unforward_slips},
     {"9-stays", on_mock, "It stays out in the next assignment: without a reader the partition stands still.",
      "lib/kafka/group/partition_queue.cpp", unforwarded_stays},
     {"10", on_mock, "All handles of a partition share one wake-up: ending the old one's ends the new one's.",
      "lib/lane/member/partition_source.h", old_handle_takes_wakeup},
     {"11", on_mock, "The wake-up comes only when an empty queue gets something.",
-     "lib/lane/member/consumer_loop.cpp", wakes_once},
+     "lib/lane/member/member_lanes.cpp", wakes_once},
     {"30", on_kafka, "Single pops from the partitions' own queues cost no more than polls.",
      "lib/kafka/group/partition_queue.cpp", own_queues_are_cheaper},
 };

@@ -42,4 +42,10 @@ kafka::LogBounds KafkaSource::log_bounds() const {
 
 void KafkaSource::seek(std::int64_t next_offset) { report(consumer_.seek(partition_, next_offset)); }
 
+std::unique_ptr<PartitionSource> open_kafka_source(kafka::Consumer& consumer,
+                                                   const kafka::TopicPartition& partition,
+                                                   std::function<void()> on_ready) {
+  return std::make_unique<KafkaSource>(consumer, partition, std::move(on_ready));
+}
+
 }  // namespace laneway::lane

@@ -67,4 +67,8 @@ class KafkaSource final : public PartitionSource {
   bool asked_ = false;  // since something was fetched last: answers are newer
 };
 
+std::unique_ptr<PartitionSource> open_kafka_source(kafka::Consumer& consumer,
+                                                   const kafka::TopicPartition& partition,
+                                                   std::function<void()> on_ready);
+
 }  // namespace laneway::lane

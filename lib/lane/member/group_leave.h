@@ -1,0 +1,47 @@
+// How a member that stops leaves its group: when all members of the process have drained, with a deadline.
+//
+// Ownership: the loop owns this; consumer and lanes outlive it. Threads: one, the loop's. Nothing blocks.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/time.h"
+#include "kafka/group/consumer.h"
+#include "lane/member/member_lanes.h"
+#include "lane/member/still_draining.h"
+
+namespace laneway::lane {
+
+class GroupLeave {
+ public:
+  /// The member counts as draining from now on.
+  GroupLeave(kafka::Consumer& consumer, const MemberLanes& lanes,
+             std::shared_ptr<StillDraining> still_draining);
+
+  /// The drain begins, and has so long.
+  void begin(Duration drain, TimePoint now) { deadline_ = now + drain + patience_after_drain; }
+  bool begun() const { return deadline_.has_value(); }
+  /// Goes on, after begin(). `at_rest`: everything is drained and given back. `hurry`: nothing is waited for
+  /// any longer. True when the group has been left, or has had its time.
+  bool advance(bool at_rest, bool hurry, TimePoint now);
+  /// Nobody uses the client any more.
+  bool frees_client() const { return frees_client_; }
+
+ private:
+  /// For members whose handlers hang. With the patience for the close it stays within the service's slack.
+  static constexpr Duration patience_after_drain = milliseconds(1500);
+
+  bool may_leave(bool at_rest, bool hurry, TimePoint now);
+  bool closed(bool hurry, TimePoint now);
+
+  kafka::Consumer& consumer_;
+  const MemberLanes& lanes_;
+  const std::shared_ptr<StillDraining> still_draining_;
+  std::optional<TimePoint> deadline_;
+  bool drained_ = false;
+  std::optional<TimePoint> closing_since_;
+  bool frees_client_ = false;
+};
+
+}  // namespace laneway::lane

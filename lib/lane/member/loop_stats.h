@@ -1,0 +1,40 @@
+// A member's numbers for metrics and status: written by its loop, read by anyone.
+#pragma once
+
+#include <cstdint>
+
+#include "base/histogram.h"
+#include "base/time.h"
+#include "lane/state/lane_stats.h"
+
+namespace laneway::lane {
+
+struct LoopStats {
+  Relaxed<std::uint64_t> commits_acknowledged;
+  Relaxed<std::uint64_t> commits_failed;
+  Relaxed<std::uint64_t> assigned;
+  Relaxed<std::uint64_t> revoked;
+  Relaxed<std::uint64_t> lost;
+  Relaxed<std::uint64_t> assignment_repairs;
+  /// Records that the stop's drain gave up. Those of partitions that moved away while the service went on are
+  /// somebody else's to finish, and only logged and counted by their lanes.
+  Relaxed<std::uint64_t> abandoned;
+  Histogram commit_latency;
+  Histogram drain;
+  Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn
+  Relaxed<std::int64_t>
+      joining_since_ns;            ///< steady time at which the group began to be joined; 0: it is not
+  Relaxed<bool> must_be_renewed;   ///< another loop has to take over (kafka::Consumer)
+  Relaxed<bool> partition_silent;  ///< the same, because a partition delivers nothing (silence_watch.h)
+  Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is
+};
+
+/// Keeps since when something is so: 0 while it is not.
+inline void stamp(Relaxed<std::int64_t>& since, bool is_so, TimePoint now) {
+  if (!is_so)
+    since.set(0);
+  else if (since.get() == 0)
+    since.set(now.time_since_epoch().count());
+}
+
+}  // namespace laneway::lane

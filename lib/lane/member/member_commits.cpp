@@ -1,0 +1,139 @@
+#include "lane/member/member_commits.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+/// What was written must not wait for long: brokers abort a transaction that is open for too long.
+constexpr Duration longest_wait = seconds(3);
+
+}  // namespace
+
+MemberCommits::MemberCommits(const kafka::Consumer& consumer, std::unique_ptr<CommitPath> path,
+                             MemberLanes& lanes, LoopStats& stats)
+    : consumer_(consumer), path_(std::move(path)), lanes_(lanes), stats_(stats) {}
+
+void MemberCommits::follow(const config::Commit& settings, TimePoint now) {
+  settings_ = settings;
+  next_ = std::min(next_, now + settings.interval);
+}
+
+void MemberCommits::commit_if_due(bool client_waits, TimePoint now) {
+  if (under_way() || !allowed(client_waits, now)) return;
+  const bool wanted = lanes_.commit_wanted() && !refused_;
+  if (now < next_ && lanes_.completed() < settings_.every && !wanted) return;
+  (void)begin(lanes_.worked(), now);
+}
+
+/// A commit during a join can cost the assignment (librdkafka before 2.10). In a transaction it cannot, but
+/// it fails if the group has a new generation meanwhile.
+bool MemberCommits::allowed(bool client_waits, TimePoint now) const {
+  if (exact()) return !consumer_.join_under_way() || now >= next_ + longest_wait;
+  return client_waits && !consumer_.join_under_way();
+}
+
+bool MemberCommits::begin(const std::vector<MemberLane*>& lanes, TimePoint now) {
+  lanes_.commit_begins();
+  next_ = now + settings_.interval;
+  begun_ = now;
+  preparing_ = !path_->prepared();
+  return preparing_ || send(exact() ? lanes_.all() : lanes, now);
+}
+
+void MemberCommits::advance(TimePoint now) {
+  if (preparing_ && path_->prepared()) {
+    preparing_ = false;
+    (void)send(lanes_.all(), now);
+  }
+  if (const auto result = path_->result(now)) on_result(*result, now);
+}
+
+/// `whole` turns false where the path is exact and the lane keeps it from committing.
+std::optional<kafka::CommittedOffset> MemberCommits::candidate_of(MemberLane& member, bool& whole,
+                                                                  TimePoint now) {
+  auto& lane = *member.lane;
+  if (exact()) lane.work(now);  // all that was answered is in the ledgers
+  auto candidate = lane.commit_candidate(exact() ? max_map_bytes : map_limit_);
+  const bool fits = !candidate || !exact() || candidate->metadata.size() <= map_limit_;
+  if (exact() && lane.position_in_doubt()) whole = false;
+  lane.hold_for_map(!fits, now);
+  whole = whole && fits;
+  // What is on its way is looked at again: its answer is not known yet.
+  if (!candidate) lanes_.nothing_to_commit(member);
+  return candidate;
+}
+
+bool MemberCommits::send(const std::vector<MemberLane*>& lanes, TimePoint now) {
+  std::vector<kafka::CommittedOffset> offsets;
+  bool whole = true;
+  committing_.clear();
+  for (auto* lane : lanes)
+    if (auto candidate = candidate_of(*lane, whole, now)) {
+      committing_.push_back({lane->lane->epoch(), *candidate});
+      offsets.push_back(std::move(*candidate));
+    }
+  if (offsets.empty() || !whole) {
+    path_->put_off();
+    return false;
+  }
+  const auto status = path_->commit(std::move(offsets), now);
+  if (!status) on_failed(status.error().text());
+  return status.ok();
+}
+
+void MemberCommits::drop() {
+  preparing_ = false;
+  committing_.clear();
+}
+
+void MemberCommits::on_failed(const std::string& why) {
+  telemetry::log_repeating(telemetry::Level::warn, "commit failed: " + why, "commit failed",
+                           {{"error", why}});
+  stats_.commits_failed.add(1);
+  committing_.clear();
+}
+
+void MemberCommits::on_result(const kafka::CommitResult& result, TimePoint now) {
+  stats_.commit_latency.record(now - begun_);
+  const std::set<kafka::TopicPartition> done(result.committed.begin(), result.committed.end());
+  for (const auto& [epoch, offset] : committing_) {
+    auto* lane = lanes_.find(offset.partition);
+    if (lane == nullptr || lane->lane->epoch() != epoch) continue;
+    const bool acknowledged = done.contains(offset.partition);
+    lane->refused_for_now = !acknowledged && result.passing && !exact();
+    if (acknowledged && lane->lane->committed(offset)) lanes_.make_ready(*lane);
+  }
+  refused_ = !result.error.empty();
+  if (result.metadata_too_long && send_shorter(now)) return;
+  if (!result.error.empty()) return on_failed(result.error);
+  committing_.clear();
+  stats_.commits_acknowledged.add(1);
+}
+
+/// What was refused for its length is committed at once with half of its completion map, so that a handover
+/// does not wait in vain; more would be refused again, so the limit stays. What the map lacks may run again.
+bool MemberCommits::send_shorter(TimePoint now) {
+  std::size_t longest = 0;
+  std::vector<MemberLane*> lanes;
+  for (const auto& [epoch, offset] : committing_) {
+    longest = std::max(longest, offset.metadata.size());
+    auto* lane = lanes_.find(offset.partition);
+    if (lane != nullptr && lane->lane->epoch() == epoch) lanes.push_back(lane);
+  }
+  if (longest / 2 >= map_limit_) return false;
+  map_limit_ = longest / 2;
+  telemetry::warn(
+      "completion maps are longer than the brokers take; those of commits are shorter from now on",
+      {{"bytes", longest}, {"limit", map_limit_}, {"setting", "offset.metadata.max.bytes"}});
+  if (exact()) return false;  // its transaction has failed; the next one waits for shorter maps
+  stats_.commits_failed.add(1);
+  begun_ = now;
+  return send(lanes, now);
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,121 @@
+#include "lane/member/member_rebalance.h"
+
+#include <algorithm>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+constexpr Duration answer_patience = seconds(2);
+constexpr Duration committed_patience = seconds(10);
+
+/// Nothing of these lanes is left to be committed.
+bool all_committed(const std::vector<MemberLane*>& lanes) {
+  return std::all_of(lanes.begin(), lanes.end(), [](const MemberLane* lane) {
+    return lane->lane->drained() && !lane->lane->has_uncommitted();
+  });
+}
+
+}  // namespace
+
+MemberRebalance::MemberRebalance(kafka::Consumer& consumer, OpenSource open_source, MemberLanes& lanes,
+                                 MemberCommits& commits, MemberHealth& health, const LoopMailbox& mailbox,
+                                 LoopStats& stats)
+    : consumer_(consumer),
+      open_source_(std::move(open_source)),
+      lanes_(lanes),
+      commits_(commits),
+      health_(health),
+      mailbox_(mailbox),
+      stats_(stats) {}
+
+void MemberRebalance::ask_committed(std::uint64_t request, const Partitions& partitions) {
+  consumer_.request_committed(request, partitions, committed_patience);
+}
+
+void MemberRebalance::assign(const std::vector<kafka::CommittedOffset>& from) {
+  std::vector<Opened> opened;
+  for (const auto& start : from)
+    opened.push_back(open({start.partition, std::max(start.offset, kafka::no_offset), start.metadata}));
+  if (auto status = consumer_.assign(from); !status) health_.client_broken(status.error().text());
+  for (auto& lane : opened) start(std::move(lane));
+}
+
+/// A partition's queue is opened before the assignment is made: later, records slip into the group's queue.
+MemberRebalance::Opened MemberRebalance::open(const kafka::CommittedOffset& start) {
+  auto& lane = lanes_.add(start, now_);
+  return {&lane, open_source_(consumer_, start.partition, lane.on_ready)};
+}
+
+void MemberRebalance::start(Opened opened) {
+  opened.first->lane->start(std::move(opened.second), now_);
+  lanes_.make_ready(*opened.first);
+}
+
+void MemberRebalance::unassign(const Partitions& partitions, bool all) {
+  if (auto status = consumer_.unassign(partitions, all); !status)
+    telemetry::warn("giving partitions back failed", {{"error", status.error().text()}});
+}
+
+void MemberRebalance::drain(const Partitions& lanes, TimePoint deadline) {
+  for (auto* lane : lanes_.of(lanes)) {
+    lane->leaving = true;
+    lane->lane->begin_drain(now_, deadline);
+  }
+}
+
+void MemberRebalance::cancel(const Partitions& lanes) {
+  for (auto* lane : lanes_.of(lanes)) lane->lane->cancel();
+}
+
+bool MemberRebalance::drained(const kafka::TopicPartition& lane) {
+  return lanes_.drained(*lanes_.find(lane), now_);
+}
+
+bool MemberRebalance::commit_blocked(TimePoint since) const {
+  if (commits_.under_way() && now_ < commits_.begun() + answer_patience) return true;
+  return consumer_.join_under_way() && now_ < since + answer_patience;
+}
+
+bool MemberRebalance::commit(const Partitions& lanes) {
+  if (consumer_.assignment_lost() || health_.commits_no_more()) return false;
+  if (!commits_.may_begin()) return false;
+  return commits_.begin(lanes_.of(lanes), now_);
+}
+
+bool MemberRebalance::refused_for_now(const Partitions& lanes) const {
+  const auto refused = lanes_.of(lanes);
+  return std::any_of(refused.begin(), refused.end(),
+                     [](const MemberLane* lane) { return lane->refused_for_now; });
+}
+
+void MemberRebalance::end(const Partitions& lanes, bool given_up) {
+  const auto ending = lanes_.of(lanes);
+  if (commits_.exact() && !given_up && !all_committed(ending))
+    commits_.fail("partitions were given up before what was done of them was committed");
+  for (auto* lane : ending) end_lane(*lane, Lane::Ending::given_up);
+}
+
+void MemberRebalance::end_lane(MemberLane& lane, Lane::Ending ending) {
+  const auto abandoned = lanes_.end(lane, ending, now_);
+  if (mailbox_.stop_asked()) stats_.abandoned.add(abandoned);
+}
+
+void MemberRebalance::start_over() {
+  auto lanes = lanes_.all();
+  std::erase_if(lanes, [](const MemberLane* lane) { return lane->leaving || !lane->lane->begun(); });
+  std::vector<kafka::CommittedOffset> from;
+  for (auto* lane : lanes) {
+    from.push_back(lane->lane->starting_point());
+    end_lane(*lane, Lane::Ending::starts_over);
+  }
+  commits_.start_over();
+  for (const auto& point : from) {
+    auto opened = open(point);
+    opened.second->seek(point.offset);
+    start(std::move(opened));
+  }
+}
+
+}  // namespace laneway::lane
