@@ -1,10 +1,142 @@
-// What is asked of a member whose thread does not come to it.
+// The rules of the loop, on a group that the test plays (fake_group.h).
 #include "lane/member/consumer_loop.h"
 
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "catch.h"
+#include "lane/member/fake_group.h"
+#include "lane/support.h"
 
 using namespace laneway;
 using namespace laneway::lane;
+
+namespace {
+
+using Calls = FakeGroup::Calls;
+
+const kafka::TopicPartition first{"orders", 3};
+const kafka::TopicPartition second{"orders", 4};
+
+/// Set the context and the settings, then start(). Commits are not due by themselves.
+class TestMember {
+ public:
+  TestMember() {
+    context.lanes.workers = 4;
+    context.lanes.queue = 16;
+    context.lanes.drain = 2 * patience;
+    context.memory.lane_bytes = 1 << 20;
+    context.memory.fetch.queued_min_messages = 1000;
+    context.retry.max_crashes = 0;
+    context.downstream = &no_breaker;
+    context.handler = &handler;
+    settings.topics = {"orders"};
+    settings.commit = {std::chrono::hours(1), 1000000};
+    settings.still_draining = std::make_shared<StillDraining>();
+    settings.member_client.make_consumer = [this](const auto&, const auto&, std::function<void()> on_event)
+        -> Result<std::unique_ptr<kafka::Consumer>> { return group.consumer(std::move(on_event)); };
+    settings.member_client.open_source = [this](kafka::Consumer&, const kafka::TopicPartition& partition,
+                                                const std::function<void()>&) {
+      return std::make_unique<SimulatedSource>(partitions[partition]);
+    };
+    for (const auto& partition : {first, second}) partitions[partition].add_run(0, 2);
+  }
+  ~TestMember() {
+    handler.open();
+    if (!loop) return;
+    group.set_join_under_way(false);
+    group.acknowledges_all();
+    loop->cut_short();
+    CHECK(wait_for([&] { return loop->ended(); }));
+  }
+  TestMember(const TestMember&) = delete;
+
+  void start() {
+    loop = std::make_unique<ConsumerLoop>(context, settings, [] {});
+    REQUIRE(loop->start());
+  }
+  /// Started, with lanes whose records are all at work.
+  void start_with(const Partitions& assigned, std::size_t at_work = 2) {
+    start();
+    assign(assigned);
+    REQUIRE(wait_for([&] { return handler.started().size() == at_work; }));
+  }
+  void assign(const Partitions& assigned) {
+    const auto asked = group.calls("ask").size();
+    group.assigns(assigned);
+    REQUIRE(wait_for([&] { return group.calls("ask").size() > asked; }));
+    std::vector<kafka::CommittedOffset> from;
+    for (const auto& partition : assigned) from.push_back({partition, 0, {}});
+    group.answers_committed(from);
+    REQUIRE(wait_for([&] { return loop->lanes().size() >= assigned.size(); }));
+  }
+  template <class Condition>
+  static bool wait_for(Condition&& condition) {
+    const auto deadline = Deadline::in(patience);
+    while (!condition()) {
+      if (deadline.passed()) return false;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return true;
+  }
+  bool wait_for_call(const std::string& call) {
+    return wait_for([&] { return !group.calls(call).empty(); });
+  }
+  bool wait_for_state(State state) {
+    return wait_for([&] {
+      const auto lanes = loop->lanes();
+      return !lanes.empty() && lanes.front()->stats().state.get() == state;
+    });
+  }
+  /// A record at work is done, as one of so many; the ledger knows of it when a turn has passed.
+  void finish(std::int64_t offset, std::uint64_t done) {
+    handler.answer(offset);
+    REQUIRE(wait_for([&] { return outcomes() >= done; }));
+  }
+  /// The loop has gone through a whole turn since this was called, and has had the chance to do what it
+  /// should not do.
+  void pass_turn() {
+    for (int i = 0; i < 2; ++i) {
+      const auto called = std::make_shared<std::atomic<bool>>(false);
+      REQUIRE(loop->post([called](Lane&, TimePoint) { called->store(true); }));
+      REQUIRE(wait_for([&] { return called->load(); }));
+    }
+  }
+  /// As pass_turn(), where no lane is left that a command could be called with.
+  void pass_turn_without_lanes() {
+    const auto before = loop->stats().last_turn_ns.get();
+    REQUIRE(wait_for([&] {
+      loop->hand_pauses_changed();
+      return loop->stats().last_turn_ns.get() > before;
+    }));
+    const auto since = loop->stats().last_turn_ns.get();
+    REQUIRE(wait_for([&] {
+      loop->hand_pauses_changed();
+      return loop->stats().last_turn_ns.get() > since;
+    }));
+  }
+
+  Downstream no_breaker{"none", {.breaker = {.failures = 0}}};
+  LaneContext context;
+  LoopSettings settings;
+  FakeGroup group;
+  std::map<kafka::TopicPartition, Partition> partitions;
+  HeldHandler handler;
+  std::unique_ptr<ConsumerLoop> loop;
+
+ private:
+  std::uint64_t outcomes() const {
+    std::uint64_t done = 0;
+    for (const auto& lane : loop->lanes())
+      done += lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get();
+    return done;
+  }
+};
+
+}  // namespace
 
 TEST_CASE("a member that does not come to its commands takes a bounded number of them") {
   const LaneContext context{};
@@ -13,4 +145,292 @@ TEST_CASE("a member that does not come to its commands takes a bounded number of
   for (int i = 0; i < 64; ++i) REQUIRE(loop.post([kept](Lane&, TimePoint) {}));
   CHECK_FALSE(loop.post([kept](Lane&, TimePoint) {}));
   CHECK(kept.use_count() == 65);
+}
+
+TEST_CASE("assigned partitions become lanes when their committed offsets are known, and begin there") {
+  TestMember member;
+  member.start();
+  member.group.assigns({first, second});
+  REQUIRE(member.wait_for_call("ask"));
+  member.pass_turn_without_lanes();
+  CHECK(member.group.calls() == Calls{"subscribe orders", "ask orders[3] orders[4]"});
+  CHECK(member.loop->lanes().empty());
+  CHECK(member.handler.started().empty());
+
+  member.partitions[first].go_to(1);
+  member.group.answers_committed({{first, 1, {}}, {second, kafka::no_offset, {}}});
+  REQUIRE(member.wait_for([&] { return member.handler.started().size() == 3; }));
+  CHECK(TestLane::sorted(member.handler.started()) == Offsets{0, 1, 1});
+  CHECK(member.group.calls("assign") == Calls{"assign orders[3]@1 orders[4]@-1"});
+  CHECK(member.loop->lanes().size() == 2);
+  CHECK(member.loop->stats().assigned.get() == 1);
+}
+
+TEST_CASE("revoked partitions drain, commit, and are given back, in that order") {
+  const bool cooperative = GENERATE(true, false);
+  TestMember member;
+  member.group.set_cooperative(cooperative);
+  member.start_with({first});
+  member.group.revokes({first});
+  REQUIRE(member.wait_for_state(State::draining));
+  member.finish(0, 1);
+  member.pass_turn();
+  CHECK(member.group.calls("commit").empty());
+  CHECK(member.group.calls("unassign").empty());
+
+  member.handler.answer(1);
+  REQUIRE(member.wait_for_call("commit"));
+  CHECK(member.group.calls("commit") == Calls{"commit orders[3]@2"});
+  member.pass_turn();
+  CHECK(member.group.calls("unassign").empty());
+
+  member.group.acknowledges_commit();
+  REQUIRE(member.wait_for_call("unassign"));
+  CHECK(member.group.calls().back() == (cooperative ? "unassign orders[3]" : "unassign all"));
+  CHECK(member.wait_for([&] { return member.loop->lanes().empty(); }));
+  CHECK(member.loop->stats().revoked.get() == 1);
+  CHECK(member.loop->stats().commits_acknowledged.get() == 1);
+}
+
+TEST_CASE("a lane that stays is worked and committed while another one drains") {
+  TestMember member;
+  member.settings.commit = {milliseconds(1), 1};
+  member.start_with({first, second}, 4);
+  member.group.revokes({first});
+  REQUIRE(member.wait_for_state(State::draining));
+  member.handler.answer(0);
+  member.handler.answer(0);
+  REQUIRE(member.wait_for_call("commit"));
+  CHECK(member.group.calls("commit") == Calls{"commit orders[4]@1"});
+}
+
+TEST_CASE("what a commit that was refused held is committed again") {
+  TestMember member;
+  member.settings.commit = {milliseconds(1), 1};
+  member.start_with({first});
+  member.handler.answer(0);
+  REQUIRE(member.wait_for_call("commit orders[3]@1"));
+  member.group.refuses_commit();
+  REQUIRE(member.wait_for([&] { return member.group.calls("commit").size() == 2; }));
+  CHECK(member.group.calls("commit") == Calls{"commit orders[3]@1", "commit orders[3]@1"});
+  CHECK(member.loop->stats().commits_failed.get() == 1);
+  CHECK(member.loop->lanes().front()->stats().committed_offset.get() == 0);
+
+  member.group.acknowledges_commit();
+  CHECK(member.wait_for([&] { return member.loop->stats().commits_acknowledged.get() == 1; }));
+  CHECK(member.loop->lanes().front()->stats().committed_offset.get() == 1);
+}
+
+TEST_CASE("partitions are given back after a refused commit, unless its reason passes") {
+  TestMember member;
+  member.start_with({first});
+  member.handler.answer_done({0, 1});
+  member.group.revokes({first});
+  REQUIRE(member.wait_for_call("commit"));
+  member.group.refuses_commit(true);
+  REQUIRE(member.wait_for([&] { return member.group.calls("commit").size() == 2; }));
+  CHECK(member.group.calls("unassign").empty());
+  member.group.refuses_commit();
+  REQUIRE(member.wait_for_call("unassign"));
+  CHECK(member.group.calls("commit") == Calls{"commit orders[3]@2", "commit orders[3]@2"});
+  CHECK(member.loop->stats().commits_failed.get() == 2);
+}
+
+TEST_CASE("a commit that is due during a join is put off until the join has ended") {
+  TestMember member;
+  member.settings.commit = {milliseconds(1), 1};
+  member.start_with({first});
+  member.group.set_join_under_way(true);
+  member.finish(0, 1);
+  member.pass_turn();
+  CHECK(member.group.calls("commit").empty());
+  member.group.set_join_under_way(false);
+  CHECK(member.wait_for_call("commit orders[3]@1"));
+}
+
+TEST_CASE("partitions that are lost end at once and commit nothing") {
+  TestMember member;
+  member.settings.commit = {milliseconds(1), 1};
+  member.start_with({first, second}, 4);
+  member.group.set_join_under_way(true);  // so that what is done is not committed before
+  member.handler.answer(0);
+  member.finish(0, 2);
+  member.group.loses({first, second});
+  REQUIRE(member.wait_for_call("unassign"));
+  CHECK(member.wait_for([&] { return member.loop->lanes().empty(); }));
+  member.group.set_join_under_way(false);
+  member.handler.open();
+  member.pass_turn_without_lanes();
+  CHECK(member.group.calls("commit").empty());
+  CHECK(member.loop->stats().lost.get() == 1);
+  CHECK(member.loop->stats().revoked.get() == 0);
+}
+
+TEST_CASE("a stop drains, commits, and then leaves the group") {
+  TestMember member;
+  member.start_with({first});
+  member.loop->stop();
+  REQUIRE(member.wait_for_state(State::draining));
+  member.pass_turn();
+  CHECK(member.group.calls("leave").empty());
+  member.handler.answer_done({0, 1});
+  REQUIRE(member.wait_for_call("commit"));
+  member.pass_turn();
+  CHECK(member.group.calls("leave").empty());
+  member.group.acknowledges_commit();
+  REQUIRE(member.loop->join(Deadline::in(patience)));
+  CHECK(member.group.calls() == Calls{"subscribe orders", "ask orders[3]", "assign orders[3]@0",
+                                      "commit orders[3]@2", "leave", "unassign orders[3]"});
+  CHECK(member.loop->abandoned() == 0);
+  CHECK_FALSE(member.loop->fatal());
+}
+
+TEST_CASE("a stop that is cut short abandons what is at work, and says how much") {
+  TestMember member;
+  member.start_with({first});
+  member.handler.ignore_stops();
+  member.loop->stop();
+  REQUIRE(member.wait_for_state(State::draining));
+  member.loop->cut_short();
+  REQUIRE(member.wait_for([&] { return member.loop->ended(); }));
+  CHECK(member.loop->abandoned() == 2);
+  CHECK(member.group.calls("commit").empty());
+  CHECK(member.group.calls("leave").size() == 1);
+}
+
+TEST_CASE("a member that has drained leaves when the others have, too") {
+  TestMember member;
+  member.start();
+  member.settings.still_draining->add();
+  member.loop->stop();
+  member.pass_turn_without_lanes();
+  member.pass_turn_without_lanes();
+  CHECK(member.group.calls("leave").empty());
+  member.settings.still_draining->remove();
+  CHECK(member.loop->join(Deadline::in(patience)));
+  CHECK(member.group.calls("leave").size() == 1);
+}
+
+TEST_CASE("a member leaves no group that is being joined") {
+  TestMember member;
+  member.context.lanes.drain = 2 * patience;
+  member.start();
+  member.group.set_join_under_way(true);
+  member.loop->stop();
+  member.pass_turn_without_lanes();
+  member.pass_turn_without_lanes();
+  CHECK(member.group.calls("leave").empty());
+  member.group.set_join_under_way(false);
+  CHECK(member.loop->join(Deadline::in(patience)));
+}
+
+TEST_CASE("a command is called with each lane, and refused when the loop has ended") {
+  TestMember member;
+  member.start_with({first, second}, 4);
+  Mutex mutex;
+  Partitions called;
+  REQUIRE(member.loop->post([&](Lane& lane, TimePoint) {
+    MutexLock lock(mutex);
+    called.push_back(lane.partition());
+  }));
+  member.pass_turn();
+  {
+    MutexLock lock(mutex);
+    CHECK(called == Partitions{first, second});
+  }
+  member.handler.open();
+  member.group.acknowledges_all();
+  member.loop->cut_short();
+  REQUIRE(member.wait_for([&] { return member.loop->ended(); }));
+  CHECK_FALSE(member.loop->post([](Lane&, TimePoint) {}));
+}
+
+TEST_CASE("a fatal error of the client ends the loop, and nothing is committed or left after it") {
+  TestMember member;
+  member.start_with({first});
+  member.finish(0, 1);
+  member.group.set_fatal({ErrorKind::fatal, "the member was fenced", ""});
+  member.handler.open();
+  member.group.reports({true, false, false, "fenced"});
+  REQUIRE(member.wait_for([&] { return member.loop->ended(); }));
+  REQUIRE(member.loop->fatal());
+  CHECK(member.loop->fatal()->message == "the member was fenced");
+  CHECK(member.group.calls("commit").empty());
+  CHECK(member.group.calls("leave").empty());
+}
+
+TEST_CASE("a group that may not be joined ends a member only if it never had partitions") {
+  TestMember member;
+  const kafka::ClientError denied{false, true, false, "group orders: access denied"};
+  SECTION("never") {
+    member.start();
+    member.group.reports(denied);
+    REQUIRE(member.loop->join(Deadline::in(patience)));
+    REQUIRE(member.loop->fatal());
+    CHECK(member.loop->fatal()->kind == ErrorKind::unavailable);
+  }
+  SECTION("before") {
+    member.start_with({first});
+    member.group.reports(denied);
+    member.pass_turn();
+    CHECK_FALSE(member.loop->fatal());
+    CHECK(member.loop->lanes().size() == 1);
+  }
+}
+
+TEST_CASE("why there is no broker is known until one is connected") {
+  TestMember member;
+  member.start();
+  member.group.reports({false, false, true, "connection refused"});
+  REQUIRE(member.wait_for([&] { return !member.loop->broker_error().empty(); }));
+  CHECK(member.loop->broker_error() == "connection refused");
+  member.group.reports(kafka::Statistics{{}, {}, true});
+  CHECK(member.wait_for([&] { return member.loop->broker_error().empty(); }));
+  CHECK_FALSE(member.loop->ended());
+}
+
+TEST_CASE("new settings hold for commits and for drains that begin after them") {
+  TestMember member;
+  member.start_with({first});
+  member.finish(0, 1);
+  member.pass_turn();
+  CHECK(member.group.calls("commit").empty());
+  auto settings = std::make_shared<config::Config>();
+  settings->lanes = member.context.lanes;
+  settings->retry = member.context.retry;
+  settings->commit = {milliseconds(1), 1};
+  settings->lanes.drain = Duration::zero();
+  member.loop->follow(settings);
+  REQUIRE(member.wait_for_call("commit orders[3]@1"));
+  member.group.acknowledges_commit();
+  REQUIRE(member.wait_for([&] { return member.loop->stats().commits_acknowledged.get() == 1; }));
+  // A drain that still had its old time would wait for the record at work for longer than this test waits.
+  member.group.revokes({first});
+  CHECK(member.wait_for_call("unassign orders[3]"));
+}
+
+TEST_CASE("lanes pause by hand, and go on") {
+  TestMember member;
+  HandPauses pauses;
+  member.context.hand_pauses = &pauses;
+  member.start_with({first});
+  pauses.set("orders", std::nullopt, true);
+  member.loop->hand_pauses_changed();
+  REQUIRE(member.wait_for_state(State::held));
+  pauses.set("orders", std::nullopt, false);
+  member.loop->hand_pauses_changed();
+  CHECK(member.wait_for_state(State::running));
+}
+
+TEST_CASE("a client whose assignment differs from the lanes is put right") {
+  TestMember member;
+  member.start_with({first});
+  member.group.forgets(first);
+  REQUIRE(member.wait_for([&] { return member.loop->stats().assignment_repairs.get() == 1; }));
+  member.handler.open();
+  REQUIRE(member.wait_for_call("commit"));
+  member.group.acknowledges_commit();
+  REQUIRE(member.wait_for([&] { return member.group.calls("ask").size() == 2; }));
+  member.group.answers_committed({{first, 2, {}}});
+  CHECK(member.wait_for_call("assign orders[3]@2"));
 }

@@ -1,0 +1,233 @@
+// A consumer whose group the test plays: the test says what the group tells the member, and reads what the
+// member asks of its client. The consumer belongs to the loop, the group to the test. Any thread.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "kafka/group/consumer.h"
+#include "lane/member/rebalance_machine.h"
+
+namespace laneway::lane {
+
+class FakeGroup {
+ public:
+  /// What the member has asked of its client, in order.
+  using Calls = std::vector<std::string>;
+  Calls calls() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return calls_;
+  }
+  /// The same, of one kind: its first word.
+  Calls calls(const std::string& kind) const {
+    auto some = calls();
+    std::erase_if(some, [&](const std::string& call) { return !call.starts_with(kind); });
+    return some;
+  }
+
+  void assigns(const Partitions& partitions) { tell(kafka::Assigned{partitions}); }
+  void revokes(const Partitions& partitions) { tell(kafka::Revoked{partitions, false}); }
+  void loses(const Partitions& partitions) { tell(kafka::Revoked{partitions, true}); }
+  void reports(kafka::ClientError error) { tell(std::move(error)); }
+  void reports(kafka::Statistics statistics) { tell(std::move(statistics)); }
+  /// The answer to the last question for committed offsets.
+  void answers_committed(std::vector<kafka::CommittedOffset> offsets) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    push(kafka::Committed{committed_request_, std::move(offsets), {}, true});
+  }
+  /// The answer to the last commit.
+  void acknowledges_commit() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    push(kafka::CommitResult{commit_request_, commit_partitions_, {}, {}});
+  }
+  void refuses_commit(bool passing = false) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    push(kafka::CommitResult{commit_request_, {}, commit_partitions_, "refused", false, passing});
+  }
+  /// As acknowledges_commit(), of the last commit and of each one that comes.
+  void acknowledges_all() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    acknowledges_all_ = true;
+    push(kafka::CommitResult{commit_request_, commit_partitions_, {}, {}});
+  }
+
+  void set_cooperative(bool cooperative) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    cooperative_ = cooperative;
+  }
+  void set_join_under_way(bool under_way) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    join_under_way_ = under_way;
+  }
+  /// The client says so from now on, without an event.
+  void set_fatal(Error error) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    fatal_ = std::move(error);
+  }
+  /// The client reads the partition no longer, though nothing was revoked.
+  void forgets(const kafka::TopicPartition& partition) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    assignment_.erase(partition);
+  }
+
+  std::unique_ptr<kafka::Consumer> consumer(std::function<void()> on_event);
+
+ private:
+  friend class FakeConsumer;
+
+  void tell(kafka::Event event) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    push(std::move(event));
+  }
+  void push(kafka::Event event) REQUIRES(mutex_) {
+    events_.push_back(std::move(event));
+    if (on_event_) on_event_();
+  }
+  void note(std::string call) REQUIRES(mutex_) { calls_.push_back(std::move(call)); }
+
+  mutable Mutex mutex_;
+  std::function<void()> on_event_ GUARDED_BY(mutex_);
+  std::deque<kafka::Event> events_ GUARDED_BY(mutex_);
+  Calls calls_ GUARDED_BY(mutex_);
+  std::set<kafka::TopicPartition> assignment_ GUARDED_BY(mutex_);
+  std::uint64_t committed_request_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t commit_request_ GUARDED_BY(mutex_) = 0;
+  Partitions commit_partitions_ GUARDED_BY(mutex_);
+  bool acknowledges_all_ GUARDED_BY(mutex_) = false;
+  bool cooperative_ GUARDED_BY(mutex_) = true;
+  bool join_under_way_ GUARDED_BY(mutex_) = false;
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::optional<Error> fatal_ GUARDED_BY(mutex_);
+};
+
+/// The member's side of the group.
+class FakeConsumer final : public kafka::Consumer {
+ public:
+  explicit FakeConsumer(FakeGroup& group) : group_(group) {}
+  ~FakeConsumer() override {
+    MutexLock lock(group_.mutex_);
+    group_.on_event_ = nullptr;
+  }
+
+  Status subscribe(const std::vector<std::string>& topics) override {
+    MutexLock lock(group_.mutex_);
+    group_.note("subscribe " + topics.front());
+    return {};
+  }
+  std::optional<kafka::Event> poll() override {
+    MutexLock lock(group_.mutex_);
+    if (group_.events_.empty()) return std::nullopt;
+    auto event = std::move(group_.events_.front());
+    group_.events_.pop_front();
+    return event;
+  }
+
+  bool cooperative() const override {
+    MutexLock lock(group_.mutex_);
+    return group_.cooperative_;
+  }
+  bool assignment_lost() const override { return false; }
+  bool joining() const override { return join_under_way(); }
+  bool join_under_way() const override {
+    MutexLock lock(group_.mutex_);
+    return group_.join_under_way_;
+  }
+  bool must_be_renewed() const override { return false; }
+  std::optional<Error> fatal_error() const override {
+    MutexLock lock(group_.mutex_);
+    return group_.fatal_;
+  }
+
+  /// The lanes' records do not come from the client.
+  std::unique_ptr<kafka::PartitionQueue> open_queue(const kafka::TopicPartition& /*partition*/,
+                                                    std::function<void()> /*on_ready*/) override {
+    return nullptr;
+  }
+  Status assign(const std::vector<kafka::CommittedOffset>& from) override {
+    MutexLock lock(group_.mutex_);
+    if (!group_.cooperative_) group_.assignment_.clear();
+    for (const auto& start : from) group_.assignment_.insert(start.partition);
+    group_.note("assign" + text_of(from));
+    return {};
+  }
+  Status unassign(const Partitions& partitions, bool all) override {
+    MutexLock lock(group_.mutex_);
+    for (const auto& partition : partitions) group_.assignment_.erase(partition);
+    if (all) group_.assignment_.clear();
+    group_.note(all ? "unassign all" : "unassign" + text_of(partitions));
+    return {};
+  }
+  std::optional<Partitions> assignment() const override {
+    MutexLock lock(group_.mutex_);
+    return Partitions(group_.assignment_.begin(), group_.assignment_.end());
+  }
+
+  void request_committed(std::uint64_t request, Partitions partitions, Duration /*timeout*/) override {
+    MutexLock lock(group_.mutex_);
+    group_.committed_request_ = request;
+    group_.note("ask" + text_of(partitions));
+  }
+  kafka::GroupMember group_member() const override { return nullptr; }
+  Status commit(std::uint64_t request, const std::vector<kafka::CommittedOffset>& offsets) override {
+    MutexLock lock(group_.mutex_);
+    group_.commit_request_ = request;
+    group_.commit_partitions_.clear();
+    for (const auto& offset : offsets) group_.commit_partitions_.push_back(offset.partition);
+    group_.note("commit" + text_of(offsets));
+    if (group_.acknowledges_all_)
+      group_.push(kafka::CommitResult{request, group_.commit_partitions_, {}, {}});
+    return {};
+  }
+
+  Status pause(const kafka::TopicPartition& /*partition*/) override { return {}; }
+  Status resume(const kafka::TopicPartition& /*partition*/, std::int64_t /*offset*/) override { return {}; }
+  Status seek(const kafka::TopicPartition& /*partition*/, std::int64_t /*offset*/) override { return {}; }
+  void wake_leader(const kafka::TopicPartition& /*partition*/) override {}
+  kafka::LogBounds fetched_bounds(const kafka::TopicPartition& /*partition*/) const override { return {}; }
+  void ask_log(const kafka::TopicPartition& /*partition*/, bool /*find_leader*/) override {}
+  kafka::LogAnswer log_answer(const kafka::TopicPartition& /*partition*/) const override { return {}; }
+
+  /// As the real one, which takes back what is assigned and then is closed.
+  Status begin_close() override {
+    MutexLock lock(group_.mutex_);
+    group_.note("leave");
+    group_.closing_ = true;
+    if (!group_.assignment_.empty())
+      group_.events_.push_back(kafka::Revoked{{group_.assignment_.begin(), group_.assignment_.end()}, false});
+    return {};
+  }
+  bool closed() const override {
+    MutexLock lock(group_.mutex_);
+    return group_.closing_ && group_.assignment_.empty();
+  }
+
+ private:
+  static std::string text_of(const Partitions& partitions) {
+    std::string text;
+    for (const auto& partition : partitions) text += ' ' + partition.text();
+    return text;
+  }
+  static std::string text_of(const std::vector<kafka::CommittedOffset>& offsets) {
+    std::string text;
+    for (const auto& offset : offsets)
+      text += ' ' + offset.partition.text() + '@' + std::to_string(offset.offset);
+    return text;
+  }
+
+  FakeGroup& group_;
+};
+
+inline std::unique_ptr<kafka::Consumer> FakeGroup::consumer(std::function<void()> on_event) {
+  MutexLock lock(mutex_);
+  on_event_ = std::move(on_event);
+  return std::make_unique<FakeConsumer>(*this);
+}
+
+}  // namespace laneway::lane
