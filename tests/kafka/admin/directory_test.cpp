@@ -1,12 +1,57 @@
 // What a directory asks of brokers.
 #include "kafka/admin/directory.h"
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "catch.h"
 #include "eventually.h"
+#include "kafka/group/consumer.h"
 #include "kafka/testing/embedded_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
+
+namespace {
+
+/// A cluster with a few topics, and a directory of it.
+struct OpenDirectory {
+  explicit OpenDirectory(int brokers = 1) {
+    auto started = EmbeddedCluster::start(brokers);
+    REQUIRE(started);
+    cluster = std::move(started).value();
+    REQUIRE(cluster->create_topic("orders", 2));
+    REQUIRE(cluster->create_topic("orders-eu", 3));
+    REQUIRE(cluster->create_topic("refunds", 1));
+    auto opened = Directory::open(settings());
+    REQUIRE(opened);
+    directory = std::move(opened).value();
+  }
+  ClientSettings settings() const {
+    return {{"bootstrap.servers", {cluster->bootstrap(), "", false}}, {"group.id", {"orders", "", false}}};
+  }
+  /// "orders/2", with the number of partitions.
+  std::vector<std::string> found(const std::vector<std::string>& subscription) const {
+    const auto topics = directory->topics(subscription, patience);
+    REQUIRE(topics);
+    std::vector<std::string> found;
+    for (const auto& topic : *topics) found.push_back(topic.name + '/' + std::to_string(topic.partitions));
+    return found;
+  }
+
+  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<Directory> directory;
+};
+
+struct OpenDirectoryOfThree : OpenDirectory {
+  OpenDirectoryOfThree() : OpenDirectory(3) {}
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
 
 TEST_CASE("whether a topic may be read is asked of a partition that has a leader") {
   constexpr std::int32_t no_leader = -1;
@@ -24,4 +69,98 @@ TEST_CASE("whether a topic may be read is asked of a partition that has a leader
   const auto readable = (*directory)->readable(*topics, patience);
   REQUIRE_FALSE(readable);
   CHECK(readable.error().message == "topic orders: access denied");
+}
+
+TEST_CASE_METHOD(OpenDirectoryOfThree, "topics are told in the order of their names, with their partitions") {
+  CHECK(found({"refunds", "orders"}) == Names{"refunds/1", "orders/2"});
+  CHECK(directory->brokers() == 3);
+  CHECK_FALSE(directory->cluster(patience).empty());
+}
+
+TEST_CASE_METHOD(OpenDirectory,
+                 "a pattern finds the topics that it matches, and an unreadable one is an error") {
+  auto names = found({"^orders"});
+  std::sort(names.begin(), names.end());
+  CHECK(names == Names{"orders-eu/3", "orders/2"});
+  CHECK(found({"^none-of-them$"}).empty());
+  const auto unreadable = directory->topics({"^orders("}, patience);
+  REQUIRE_FALSE(unreadable);
+  CHECK(unreadable.error().kind == ErrorKind::configuration);
+}
+
+TEST_CASE_METHOD(OpenDirectory,
+                 "a topic that is missing is an error in a subscription, and nothing to find()") {
+  const auto topics = directory->topics({"orders", "invoices"}, patience);
+  REQUIRE_FALSE(topics);
+  CHECK(topics.error().kind == ErrorKind::unavailable);
+  CHECK(topics.error().message == "topic invoices does not exist");
+
+  const auto missing = directory->find("invoices", patience);
+  REQUIRE(missing);
+  CHECK_FALSE(*missing);
+  const auto there = directory->find("orders-eu", patience);
+  REQUIRE(there);
+  REQUIRE(*there);
+  CHECK((*there)->partitions == 3);
+}
+
+TEST_CASE_METHOD(OpenDirectory, "topics that no broker refuses may be read") {
+  const auto topics = directory->topics({"orders", "refunds"}, patience);
+  REQUIRE(topics);
+  CHECK(directory->readable(*topics, patience));
+}
+
+TEST_CASE_METHOD(OpenDirectory,
+                 "a broker that is silent refuses nothing, and is not waited for when given up") {
+  const auto topics = directory->topics({"orders"}, patience);
+  REQUIRE(topics);
+  REQUIRE(cluster->set_latency(1, 600000));
+  int questions = 0;
+  CHECK(directory->readable(*topics, patience, [&] { return ++questions == 2; }));
+  CHECK(questions == 2);
+}
+
+TEST_CASE_METHOD(OpenDirectory, "what a group has committed is told with its metadata") {
+  const std::vector<TopicPartition> partitions{{"orders", 0}, {"orders", 1}};
+  auto consumer = Consumer::create(settings(), {}, [] {});
+  REQUIRE(consumer);
+  REQUIRE((*consumer)->commit(1, {{partitions[1], 5, "the map"}}));
+  REQUIRE(eventually([&] {
+    const auto event = (*consumer)->poll();
+    return event && std::holds_alternative<CommitResult>(*event);
+  }));
+  const auto committed = directory->committed(partitions, patience);
+  REQUIRE(committed);
+  REQUIRE(committed->size() == 2);
+  CHECK((*committed)[0].offset == no_offset);
+  CHECK((*committed)[1].offset == 5);
+  CHECK((*committed)[1].metadata == "the map");
+}
+
+TEST_CASE_METHOD(OpenDirectory, "brokers that do not answer are unavailable") {
+  REQUIRE(cluster->stop_broker(1));
+  for (const auto& error : {directory->topics({"orders"}, milliseconds(1)).error(),
+                            directory->find("orders", milliseconds(1)).error()}) {
+    CAPTURE(error.text());
+    CHECK(error.kind == ErrorKind::unavailable);
+  }
+  CHECK_FALSE(directory->committed({{"orders", 0}}, milliseconds(1)));
+}
+
+TEST_CASE_METHOD(OpenDirectory, "what brokers do not tell about their settings is no error") {
+  REQUIRE(directory->topics({"orders"}, patience));
+  CHECK_FALSE(directory->retention("orders", seconds(1)));
+  CHECK(directory->offers_protocol(seconds(1)));
+}
+
+TEST_CASE("settings that the client does not accept are an error that says where they are") {
+  CHECK(check_settings({{"bootstrap.servers", {"nowhere:9092", "f.yaml:1:3", false}}}));
+  const auto unknown = check_settings({{"no.such.key", {"1", "f.yaml:2:3", false}}});
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().kind == ErrorKind::configuration);
+  CHECK_THAT(unknown.error().message, Catch::StartsWith("f.yaml:2:3: kafka.no.such.key: "));
+  const auto secret = check_settings({{"fetch.min.bytes", {"hunter2", "f.yaml:3:3", true}}});
+  REQUIRE_FALSE(secret);
+  CHECK_THAT(secret.error().text(), !Catch::Contains("hunter2"));
+  CHECK_FALSE(Directory::open({{"no.such.key", {"1", "f.yaml:2:3", false}}}));
 }

@@ -1,0 +1,126 @@
+// When a member counts as joining: by what the owner says, and by the requests of a client at an embedded
+// cluster.
+#include "kafka/group/join_watch.h"
+
+#include <memory>
+
+#include "catch.h"
+#include "eventually.h"
+#include "kafka/client/handle.h"
+#include "kafka/testing/embedded_cluster.h"
+
+using namespace laneway;
+using namespace laneway::kafka;
+
+namespace {
+
+/// A consumer that its watch sees, of a cluster of one broker.
+struct WatchedMember {
+  WatchedMember() {
+    auto started = EmbeddedCluster::start(1);
+    REQUIRE(started);
+    cluster = std::move(started).value();
+    REQUIRE(cluster->create_topic("orders", 1));
+    auto conf = make_conf({{"bootstrap.servers", {cluster->bootstrap(), "", false}},
+                           {"group.id", {"orders", "", false}},
+                           {"heartbeat.interval.ms", {"200", "", false}}});
+    REQUIRE(conf);
+    watch.attach(conf->get());
+    rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_REBALANCE);
+    auto made = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+    REQUIRE(made);
+    handle = std::move(made).value();
+    events.reset(rd_kafka_queue_get_consumer(handle.get()));
+  }
+  ~WatchedMember() {
+    events.reset();
+    // It does not leave the group, which nobody else is in.
+    rd_kafka_destroy_flags(handle.release(), RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  }
+
+  void subscribe() {
+    const ListPtr topics(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(topics.get(), "orders", RD_KAFKA_PARTITION_UA);
+    REQUIRE(rd_kafka_subscribe(handle.get(), topics.get()) == RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+  bool is_assigned() {
+    return eventually([&] {
+      const EventPtr event{rd_kafka_queue_poll(events.get(), 0)};
+      return event && rd_kafka_event_error(event.get()) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    });
+  }
+
+  std::unique_ptr<EmbeddedCluster> cluster;
+  JoinWatch watch;
+  HandlePtr handle;
+  QueuePtr events;
+};
+
+}  // namespace
+
+TEST_CASE("a member joins from its first JoinGroup until the group has let it in") {
+  WatchedMember member;
+  CHECK_FALSE(member.watch.joining());
+  CHECK_FALSE(member.watch.under_way());
+  member.subscribe();
+  // The embedded coordinator waits three seconds for other members.
+  CHECK(eventually([&] { return member.watch.joining() && member.watch.under_way(); }));
+  REQUIRE(member.is_assigned());
+  CHECK(eventually([&] { return !member.watch.joining() && !member.watch.under_way(); }));
+  CHECK_FALSE(member.watch.overtaken());
+}
+
+TEST_CASE("between two attempts at a join no request is under way") {
+  WatchedMember member;
+  member.cluster->fail_next(EmbeddedCluster::Request::join_group, 1000);
+  member.subscribe();
+  CHECK(eventually([&] { return member.watch.joining() && !member.watch.under_way(); }));
+  member.cluster->heal(EmbeddedCluster::Request::join_group);
+  REQUIRE(member.is_assigned());
+  CHECK(eventually([&] { return !member.watch.joining(); }));
+}
+
+TEST_CASE("a heartbeat may be answered by the call for a join, until it has been answered otherwise") {
+  WatchedMember member;
+  member.subscribe();
+  REQUIRE(member.is_assigned());
+  for (int heartbeat = 0; heartbeat < 2; ++heartbeat) {
+    CHECK(eventually([&] { return !member.watch.under_way(); }));
+    CHECK(eventually([&] { return member.watch.under_way(); }));
+  }
+  CHECK_FALSE(member.watch.joining());
+}
+
+TEST_CASE("after partitions were given back a join is expected, and after the assignment that follows") {
+  JoinWatch watch;
+  watch.assigned();
+  CHECK_FALSE(watch.under_way());
+  // Over and over: what is expected is expected for a second, which a busy machine may let pass.
+  CHECK(eventually([&] {
+    watch.revoked();
+    return watch.under_way();
+  }));
+  const auto expected_no_more = [&] { return eventually([&] { return !watch.under_way(); }); };
+  CHECK(eventually([&] {
+    watch.revoked();
+    if (!expected_no_more()) return false;
+    watch.assigned();
+    return watch.under_way();
+  }));
+  REQUIRE(expected_no_more());
+  watch.assigned();
+  CHECK_FALSE(watch.under_way());
+}
+
+TEST_CASE("a join before the assignment that follows a revocation has overtaken it") {
+  WatchedMember member;
+  member.watch.revocation_begins();
+  const bool in_time = GENERATE(true, false);
+  if (in_time) member.watch.revocation_ends();
+  member.subscribe();
+  REQUIRE(eventually([&] { return member.watch.joining(); }));
+  if (in_time)
+    CHECK_FALSE(member.watch.overtaken());
+  else
+    CHECK(eventually([&] { return member.watch.overtaken(); }));
+}
