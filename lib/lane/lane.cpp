@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::uint32_t longest_run = 256;
 
-LifeMarker life_before(const kafka::CommittedOffset& start) {
-  std::string_view metadata = start.metadata;
-  return take_marker(metadata);
-}
-
 Ledger make_ledger(const kafka::CommittedOffset& start) {
   if (start.offset == kafka::no_offset) return Ledger();
   std::string_view map = start.metadata;
@@ -47,24 +42,21 @@ std::uint32_t run_length(std::uint32_t queue) { return std::clamp<std::uint32_t>
 Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std::uint64_t epoch,
            std::function<void()> on_ready)
     : context_(context),
-      partition_(start.partition),
-      epoch_(epoch),
+      id_{start.partition, epoch},
       ordered_(context.lanes.order != config::Order::none),
-      start_offset_(start.offset),
-      stage_(stage_of(context, partition_.topic)),
+      stage_(stage_of(context, id_.partition.topic)),
       run_(run_length(context.lanes.queue)),
       rules_(make_rules(context, stage_)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
-      watch_(life_before(start), context.retry.max_crashes, context.process),
+      gate_(context, id_, ledger_, start),
+      commits_(start, ledger_, gate_, *stats_),
       random_(static_cast<std::uint32_t>(epoch * 7919 + 17)),
-      rate_(context.lanes.rate),
+      rate_(context),
       next_offset_(start.offset),
-      acknowledged_(start),
-      gated_(watch_.watches()),
-      silence_(context, partition_),
-      execution_(context, partition_, epoch, *stats_, on_ready),
+      silence_(context, id_.partition),
+      execution_(context, id_.partition, epoch, *stats_, on_ready),
       pool_(std::make_unique<pool::Pool>(pool::Limits{.workers = context.lanes.workers,
                                                       .queue = context.lanes.queue,
                                                       .most_per_claim = context.handler->most_per_task(),
@@ -73,14 +65,13 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
                                                       .whole_claims = context.handler->fills_tasks()},
                                          execution_, on_ready)) {
   execution_.set_pool(*pool_);
-  stats_->committed_offset.set(start.offset);
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
 }
 
 void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   source_ = std::move(source);
-  if (watch_.careful()) begin_carefully();
+  gate_.start();
   follow_hand(now);
   silence_.start(next_offset_, now);
   state_.start(now);
@@ -91,7 +82,7 @@ void Lane::follow_settings(TimePoint now) {
   run_ = run_length(context_.lanes.queue);
   rules_ = make_rules(context_, stage_);
   state_.set_pause_after(context_.lanes.pause_after);
-  rate_.change(context_.lanes.rate, now);
+  rate_.follow_settings(now);
   pool_->resize(context_.lanes.workers, context_.lanes.queue);
   submit(now);
 }
@@ -128,7 +119,7 @@ bool Lane::breaker_holds() const { return !context_.downstream->closed() && wait
 void Lane::submit(TimePoint now) {
   while (!pending_.empty()) {
     auto& next = pending_.front();
-    if (gated_ && !may_begin(next, now)) break;
+    if (gate_.closed() && !may_begin(next, now)) break;
     const auto submitted = pool_->try_submit(*next.batch, next.begin);
     next.begin += submitted.taken;
     if (submitted.admission == pool::Admission::accepted) {
@@ -160,18 +151,17 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::breaker_open, breaker_holds(), now);
   state_.set(Hold::position, judge_.in_doubt() || (corrupt_at_ && !reads_again_), now);
   const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !retry_due(now);
-  if (wants_none) leave_rate(now);
-  state_.set(Hold::rate_limited, !wants_none && rate_waits(now), now);
+  if (wants_none) rate_.leave(now);
+  state_.set(Hold::rate_limited, !wants_none && rate_.waits(now), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
-                       state_.has(Hold::memory_full) || keys_.waiting() > 0 || watch_.careful());
+                       state_.has(Hold::memory_full) || keys_.waiting() > 0 || gate_.careful());
   if (state_.state() != was) show_state();
 }
 
 std::string_view Lane::words_of(const HoldReason& reason) const {
-  const bool asked = context_.rate != nullptr && context_.rate->keeps_pace();
-  if (reason.hold == Hold::pool_full && watch_.careful()) return "a few records at a time";
-  if (reason.hold == Hold::pool_full && gated_) return "waits for its first commit";
-  if (reason.hold == Hold::rate_limited && asked) return "the downstream asks for fewer calls";
+  if (reason.hold == Hold::pool_full && gate_.careful()) return "a few records at a time";
+  if (reason.hold == Hold::pool_full && gate_.closed()) return "waits for its first commit";
+  if (reason.hold == Hold::rate_limited && rate_.keeps_pace()) return "the downstream asks for fewer calls";
   if (reason.hold == Hold::position && corrupt_at_) return "corrupt records";
   return reason.words;
 }
@@ -189,14 +179,6 @@ std::string Lane::held_by() const {
 void Lane::show_state() {
   stats_->state.set(state_.state());
   stats_->hold_bits.set(state_.reasons());
-}
-
-void Lane::log_state(const char* event, const std::string& why) const {
-  telemetry::info(event, {{"topic", partition_.topic},
-                          {"partition", partition_.partition},
-                          {"epoch", epoch_},
-                          {"offset", ledger_.committable()},
-                          {"why", why}});
 }
 
 Lane::BatchPtr Lane::new_batch() {

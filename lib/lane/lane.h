@@ -32,7 +32,10 @@
 #include "delivery/failure/letter_limit.h"
 #include "handler/handler.h"
 #include "kafka/types.h"
+#include "lane/commit/commit_position.h"
+#include "lane/commit/crash_gate.h"
 #include "lane/execution.h"
+#include "lane/intake/lane_rate.h"
 #include "lane/lane_detail.h"
 #include "lane/ledger/key_order.h"
 #include "lane/ledger/ledger.h"
@@ -41,8 +44,8 @@
 #include "lane/position/lane_silence.h"
 #include "lane/position/position_judge.h"
 #include "lane/position/retention_watch.h"
-#include "lane/shared/crash_watch.h"
 #include "lane/shared/lane_context.h"
+#include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
 #include "pool/pool.h"
@@ -57,8 +60,8 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  const kafka::TopicPartition& partition() const { return partition_; }
-  std::uint64_t epoch() const { return epoch_; }
+  const kafka::TopicPartition& partition() const { return id_.partition; }
+  std::uint64_t epoch() const { return id_.epoch; }
   State state() const { return state_.state(); }
 
   /// Begins to take records.
@@ -74,13 +77,13 @@ class Lane {
   /// The broker acknowledged this candidate. True when there is work that waited for it.
   bool committed(const kafka::CommittedOffset& offset);
   /// Completions that no acknowledged commit holds.
-  bool has_uncommitted() const;
+  bool has_uncommitted() const { return commits_.has_uncommitted(); }
   /// What the next commit says is wanted at once (crash_watch.h), not only when commits are due.
   bool wants_commit() const;
   /// Records were taken.
   bool begun() const { return delivered_ >= 0; }
   /// Where a lane must begin that does again what is not committed, with the map of what is.
-  kafka::CommittedOffset starting_point() const;
+  kafka::CommittedOffset starting_point() const { return commits_.starting_point(first_); }
   /// Nothing of this lane may be committed now, not even as a part of a transaction.
   bool position_in_doubt() const { return judge_.in_doubt(); }
   /// Takes no new records while the completion map is too long to be committed whole.
@@ -131,14 +134,6 @@ class Lane {
   // lane_take.cpp
   Take take(TimePoint now);
   Take pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
-  RateLimiter* process_rate() const {
-    return context_.rate != nullptr && context_.rate->limited() ? context_.rate : nullptr;
-  }
-  RateLimiter::Room rate_room(TimePoint now);
-  bool rate_waits(TimePoint now);
-  void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
-  void leave_rate(TimePoint now);
-  TimePoint rate_ready_at(TimePoint now);
   void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
   std::uint64_t room() const;
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
@@ -148,7 +143,6 @@ class Lane {
   void apply_order(handler::RecordBatch& batch);
 
   // lane_position.cpp
-  bool rests_committed(std::int64_t offset) const;
   bool follows(std::int64_t offset, bool end, TimePoint now);
   void note_gap(std::int64_t next);
   void doubt(std::int64_t seen, bool end, TimePoint now);
@@ -169,7 +163,6 @@ class Lane {
   void submit(TimePoint now);
   void update_holds(TimePoint now);
   void show_state();
-  void log_state(const char* event, const std::string& why = {}) const;
   std::string_view words_of(const HoldReason& reason) const;
   std::string held_by() const;
 
@@ -213,12 +206,8 @@ class Lane {
 
   // lane_crash.cpp
   bool may_begin(const Pending& next, TimePoint now);
-  bool may_begin_carefully(const Pending& next, TimePoint now);
   void condemn(handler::RecordBatch& batch, handler::Item& item);
-  void survived(std::uint32_t records);
-  void begin_carefully() const;
   void tick_careful(TimePoint now);
-  void relax(const char* why);
   std::uint32_t run_limit() const;
 
   // lane_control.cpp
@@ -269,10 +258,8 @@ class Lane {
 
   // Constant after construction
   const LaneContext& context_;
-  const kafka::TopicPartition partition_;
-  const std::uint64_t epoch_;
+  const LaneId id_;
   const bool ordered_;
-  const std::int64_t start_offset_;
   const delivery::RetryStage* const stage_;  // null: there are no retry topics
 
   // Of the settings
@@ -283,14 +270,15 @@ class Lane {
   std::unique_ptr<PartitionSource> source_;
   LaneState state_;
   Ledger ledger_;
-  CrashWatch watch_;
+  CrashGate gate_;
+  CommitPosition commits_;
   PositionJudge judge_;
   RetentionWatch retention_;
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key for a worker at a time
   WaitingRecords waiting_;
   std::minstd_rand random_;
-  RateLimiter rate_;
+  LaneRate rate_;
 
   std::vector<BatchPtr> batches_;  // at work or pending; owned here, found again by their place
   std::vector<BatchPtr> spare_;
@@ -323,16 +311,6 @@ class Lane {
   std::int64_t next_offset_;                  // where fetching goes on; -1 unknown
   std::uint64_t bytes_ = 0;                   // of records taken and not finished
   std::uint64_t completed_since_ = 0;
-  kafka::CommittedOffset acknowledged_;
-  std::uint64_t committed_map_version_ = 0;
-  std::uint64_t sent_map_version_ = 0;
-  std::uint64_t sent_life_ = 0;
-  std::uint64_t committed_marker_ = 0;  // versions of the watch's marker
-  std::uint64_t sent_marker_ = 0;
-  std::uint64_t wanted_marker_ = 0;       // nothing begins before it is committed, if gated
-  bool gated_;                            // submit() asks may_begin()
-  std::optional<TimePoint> gated_since_;  // what is next has waited for its commit
-  std::optional<TimePoint> alone_since_;  // the careful group's attempts
 
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);

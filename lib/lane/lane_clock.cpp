@@ -41,7 +41,7 @@ TimePoint Lane::tick(TimePoint now) {
 /// When the record that is due then can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
   due = std::max(due, now + (breaker_holds() ? busy_tick : Duration(milliseconds(1))));
-  return rate_waits(now) ? std::max(due, rate_ready_at(now)) : due;
+  return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 
 /// Its record is the worker's: only its number may be read.
@@ -49,10 +49,10 @@ void Lane::report_stuck(const pool::Range& job) const {
   const auto& batch = static_cast<const handler::RecordBatch&>(*job.batch);
   if (!current(batch)) return;
   telemetry::warn("handler stuck",
-                  {{"topic", partition_.topic},
-                   {"partition", partition_.partition},
+                  {{"topic", id_.partition.topic},
+                   {"partition", id_.partition.partition},
                    {"offset", ledger_.offset_of(batch.items[job.begin].sequence)},
-                   {"epoch", epoch_},
+                   {"epoch", id_.epoch},
                    {"handler", context_.handler->name()},
                    {"hint", "it ignores that its time is over; another worker takes over meanwhile"}});
 }
@@ -62,7 +62,7 @@ void Lane::report_stuck(const pool::Range& job) const {
 TimePoint Lane::tick_take(TimePoint now) {
   if (state_.has(Hold::rate_limited)) update_holds(now);
   if (not_empty_ && state_.may_take() && work(now)) return now;
-  return state_.has(Hold::rate_limited) ? std::max(rate_ready_at(now), now + milliseconds(1))
+  return state_.has(Hold::rate_limited) ? std::max(rate_.ready_at(now), now + milliseconds(1))
                                         : TimePoint::max();
 }
 
@@ -86,7 +86,7 @@ std::uint64_t Lane::work_left() const {
 
 /// A pause for less would only throw away what has been fetched, every time.
 bool Lane::waits_long_for_rate(TimePoint now) {
-  return state_.has(Hold::rate_limited) && rate_ready_at(now) - now >= short_wait;
+  return state_.has(Hold::rate_limited) && rate_.ready_at(now) - now >= short_wait;
 }
 
 void Lane::tick_pause(TimePoint now) {
@@ -98,7 +98,7 @@ void Lane::tick_pause(TimePoint now) {
     source_->pause();
     state_.pause(now);
     show_state();
-    log_state("lane paused", held_by());
+    id_.log("lane paused", ledger_.committable(), held_by());
     return;
   }
   if (state_.state() != State::paused) return;
@@ -126,7 +126,7 @@ void Lane::resume(TimePoint now) {
   state_.resume(now);
   show_state();
   resumed_at_ = now;
-  log_state("lane resumed");
+  id_.log("lane resumed", ledger_.committable());
 }
 
 /// A client can sleep on a buffer that was full.
@@ -159,9 +159,9 @@ void Lane::fail_source(std::string why, TimePoint now) {
   source_error_ = std::move(why);
   next_source_report_ = now + source_report;
   telemetry::log_repeating(telemetry::Level::warn,
-                           "partition error " + partition_.topic + ": " + source_error_, "partition error",
-                           {{"topic", partition_.topic},
-                            {"partition", partition_.partition},
+                           "partition error " + id_.partition.topic + ": " + source_error_, "partition error",
+                           {{"topic", id_.partition.topic},
+                            {"partition", id_.partition.partition},
                             {"offset", next_offset_},
                             {"error", source_error_}});
 }
@@ -170,7 +170,7 @@ void Lane::on_source_answers() {
   if (source_error_.empty() || judge_.in_doubt() || (corrupt_at_ && !reads_again_)) return;
   corrupt_at_.reset();
   source_error_.clear();
-  log_state("partition answers again");
+  id_.log("partition answers again", ledger_.committable());
 }
 
 /// The client tells a refusal once, and the end of a partition once: the seek makes it tell again, so that a

@@ -11,11 +11,11 @@ namespace laneway::lane {
 
 void Lane::follow_hand(TimePoint now) {
   if (context_.hand_pauses == nullptr) return;
-  const bool wanted = context_.hand_pauses->paused(partition_);
+  const bool wanted = context_.hand_pauses->paused(id_.partition);
   if (wanted == state_.has(Hold::by_hand)) return;
   state_.set(Hold::by_hand, wanted, now);
   show_state();
-  log_state(wanted ? "lane paused by hand" : "lane no longer paused by hand");
+  id_.log(wanted ? "lane paused by hand" : "lane no longer paused by hand", ledger_.committable());
 }
 
 LaneDetail Lane::detail(TimePoint now) const {
@@ -72,10 +72,10 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
 void Lane::skip(handler::Item item, const std::string& reason) {
   std::string text = "skipped by an operator: " + reason;
   if (item.failures && !item.failures->reason.empty()) text += " (last error: " + item.failures->reason + ")";
-  telemetry::warn("record skipped, goes to the dead-letter topic", {{"topic", partition_.topic},
-                                                                    {"partition", partition_.partition},
+  telemetry::warn("record skipped, goes to the dead-letter topic", {{"topic", id_.partition.topic},
+                                                                    {"partition", id_.partition.partition},
                                                                     {"offset", item.offset()},
-                                                                    {"epoch", epoch_},
+                                                                    {"epoch", id_.epoch},
                                                                     {"attempt", item.attempt},
                                                                     tracing::TraceField(&item.record),
                                                                     {"error", text}});

@@ -9,52 +9,11 @@ namespace laneway::lane {
 
 std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map) {
   if (judge_.in_doubt()) return std::nullopt;
-  const auto offset = ledger_.committable();
-  if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
-  if (state_.state() == State::draining) {
-    if (rests_committed(offset)) return std::nullopt;
-    watch_.end_cleanly();
-  } else if (offset > acknowledged_.offset) {
-    watch_.progressed();
-  }
-  const auto version = ledger_.map_version();
-  if (offset == acknowledged_.offset && version == committed_map_version_ &&
-      watch_.version() == committed_marker_)
-    return std::nullopt;
-  sent_map_version_ = version;
-  sent_marker_ = watch_.version();
-  sent_life_ = ledger_life_;
-  const auto marker = encode(watch_.marker());
-  return kafka::CommittedOffset{partition_, offset,
-                                marker + ledger_.completion_map(max_map - std::min(max_map, marker.size()))};
-}
-
-/// Then a drain commits nothing more: were the topic deleted and created again meanwhile, unseen by the
-/// client, the new topic would be given the old offset, and records of it would be left out.
-bool Lane::rests_committed(std::int64_t offset) const {
-  return offset == acknowledged_.offset && ledger_.incomplete() == 0 && watch_.lives_before() == 0;
+  return commits_.candidate(state_.state() == State::draining, max_map);
 }
 
 bool Lane::committed(const kafka::CommittedOffset& offset) {
-  if (sent_life_ != ledger_life_ || offset.offset < acknowledged_.offset) return false;
-  acknowledged_ = offset;
-  committed_map_version_ = sent_map_version_;
-  committed_marker_ = sent_marker_;
-  stats_->committed_offset.set(offset.offset);
-  return gated_;
-}
-
-kafka::CommittedOffset Lane::starting_point() const {
-  if (acknowledged_.offset == kafka::no_offset) return {partition_, first_, {}};
-  std::string_view map = acknowledged_.metadata;
-  (void)take_marker(map);
-  // To start over is not to die.
-  return {partition_, acknowledged_.offset, encode(watch_.left_behind()) + std::string(map)};
-}
-
-bool Lane::has_uncommitted() const {
-  const auto offset = ledger_.committable();
-  return offset >= 0 && (offset > acknowledged_.offset || ledger_.map_version() != committed_map_version_);
+  return commits_.committed(offset) && gate_.closed();
 }
 
 void Lane::hold_for_map(bool too_long, TimePoint now) {
@@ -85,12 +44,12 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   collect(now);
   if (!state_.drain(now)) return;
   stats_->state.set(State::draining);
-  leave_rate(now);
+  rate_.leave(now);
   context_.downstream->leave(&execution_);
-  log_state("lane draining");
+  id_.log("lane draining", ledger_.committable());
   let_go(waiting_.clear());  // not waited for: a drain is everybody's time
-  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !watch_.careful();
-  gated_ = watch_.careful();
+  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gate_.careful();
+  gate_.drain();
   if (!finish)
     give_back_unbegun();
   else if (!fits(deadline - now))
@@ -146,9 +105,9 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   state_.revoke(now);
   stats_->state.set(State::revoked);
   source_.reset();
-  leave_rate(now);
+  rate_.leave(now);
   context_.downstream->leave(&execution_);
-  if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
+  gate_.leave();
   pool_->close();
   if (ending == Ending::given_up)
     for (const auto& range : pool_->in_flight()) abandon(range);
@@ -166,10 +125,10 @@ void Lane::abandon(const pool::Range& range) {
 
 void Lane::log_abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record) {
   ++abandoned_;
-  telemetry::warn("abandoned", {{"topic", partition_.topic},
-                                {"partition", partition_.partition},
+  telemetry::warn("abandoned", {{"topic", id_.partition.topic},
+                                {"partition", id_.partition.partition},
                                 {"offset", offset},
-                                {"epoch", epoch_},
+                                {"epoch", id_.epoch},
                                 {"attempt", attempt},
                                 tracing::TraceField(record)});
 }

@@ -45,7 +45,7 @@ void Lane::apply(handler::Finished& finished, TimePoint now) {
   }
   batch.unfinished -= range.count();
   if (batch.unfinished > 0) return;
-  if (alone_since_ && batch.route == handler::Route::work) survived(batch.size);
+  if (batch.route == handler::Route::work) gate_.survived(batch.size);
   recycle(&batch);
 }
 
@@ -253,10 +253,10 @@ void Lane::report_failure(const char* event, const handler::Item& item, std::uin
   ++failures_unreported_;
   if (now < next_failure_report_) return;
   next_failure_report_ = now + seconds(5);
-  telemetry::warn(event, {{"topic", partition_.topic},
-                          {"partition", partition_.partition},
+  telemetry::warn(event, {{"topic", id_.partition.topic},
+                          {"partition", id_.partition.partition},
                           {"offset", item.offset()},
-                          {"epoch", epoch_},
+                          {"epoch", id_.epoch},
                           {"attempt", attempt},
                           tracing::TraceField(&item.record),
                           {"outcome", outcome_name(outcome)},
@@ -306,9 +306,8 @@ void Lane::run_alone(handler::Item item) {
 /// At the pace of a downstream, failed records and new ones take turns. Else a few records that always come
 /// too often would have all the calls of a slow pace, and nothing could show that others work.
 bool Lane::leaves_turn_to_new() const {
-  const auto* shared = process_rate();
   const bool takes = state_.state() == State::running || state_.state() == State::held;
-  return shared != nullptr && shared->keeps_pace() && new_ones_turn_ && takes && not_empty_ &&
+  return rate_.limited_by_pace() && new_ones_turn_ && takes && not_empty_ &&
          !state_.held_by_other_than(Hold::rate_limited);
 }
 
@@ -328,14 +327,14 @@ void Lane::submit_due_retries(TimePoint now) {
   auto room = context_.downstream->room(&execution_, now);
   const bool probing = !context_.downstream->closed();
   bool any = false;
-  while (room > 0 && retry_due(now) && !leaves_turn_to_new() && !rate_room(now).none()) {
+  while (room > 0 && retry_due(now) && !leaves_turn_to_new() && !rate_.room(now).none()) {
     auto item = waiting_.pop(now, probing);
     if (!item) break;
     new_ones_turn_ = true;
     bytes_ -= std::min(bytes_, memory_of(*item));
     if (item->failures && item->failures->suspended && !reconsidered(*item, now)) continue;
     if (item->route() == handler::Route::work) give_back_attempts(*item);
-    charge(1, item->record.size(), now);
+    rate_.charge(1, item->record.size(), now);
     run_alone(std::move(*item));
     any = true;
     --room;

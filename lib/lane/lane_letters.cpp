@@ -22,10 +22,10 @@ void Lane::report_letter(const handler::Item& item) const {
                           ? std::string(item.record.topic()) + ':' + std::to_string(item.record.partition()) +
                                 ':' + std::to_string(item.record.offset())
                           : "";
-  telemetry::warn("dead letter", {{"topic", partition_.topic},
-                                  {"partition", partition_.partition},
+  telemetry::warn("dead letter", {{"topic", id_.partition.topic},
+                                  {"partition", id_.partition.partition},
                                   {"offset", item.offset()},
-                                  {"epoch", epoch_},
+                                  {"epoch", id_.epoch},
                                   {"attempt", item.attempt},
                                   {elsewhere ? "origin" : "", origin},
                                   tracing::TraceField(&item.record),
@@ -36,9 +36,9 @@ void Lane::report_letter(const handler::Item& item) const {
 void Lane::report_more_letters(TimePoint now, bool everything) {
   const auto more = letters_.take_due(now, everything);
   if (!more) return;
-  telemetry::warn("more dead letters", {{"topic", partition_.topic},
-                                        {"partition", partition_.partition},
-                                        {"epoch", epoch_},
+  telemetry::warn("more dead letters", {{"topic", id_.partition.topic},
+                                        {"partition", id_.partition.partition},
+                                        {"epoch", id_.epoch},
                                         {"records", more->letters},
                                         {"first_offset", more->first},
                                         {"last_offset", more->last}});

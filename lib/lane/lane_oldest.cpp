@@ -71,10 +71,10 @@ void Lane::report_oldest(const Ledger::Position& oldest, TimePoint now) {
   const auto record = detail(now).oldest.value_or(OldestRecord{});
   telemetry::warn(
       "a record holds back the commits",
-      {{"topic", partition_.topic},
-       {"partition", partition_.partition},
+      {{"topic", id_.partition.topic},
+       {"partition", id_.partition.partition},
        {"offset", oldest.offset},
-       {"epoch", epoch_},
+       {"epoch", id_.epoch},
        {"age_ms", now - oldest_since_},
        {"records_behind", ledger_.window() - 1},
        {"attempts", record.attempts},

@@ -33,8 +33,8 @@ void Lane::note_gap(std::int64_t next) {
   if (start == kafka::no_offset && delivered_ >= 0) return;
   if (start != kafka::no_offset) stats_->expired.add(static_cast<std::uint64_t>(expired));
   telemetry::warn("offset gap",
-                  {{"topic", partition_.topic},
-                   {"partition", partition_.partition},
+                  {{"topic", id_.partition.topic},
+                   {"partition", id_.partition.partition},
                    {"offset", next},
                    {"expected", next_offset_},
                    {"missing", start == kafka::no_offset ? next - next_offset_ : expired},
@@ -116,9 +116,9 @@ void Lane::go_on(const char* why, TimePoint now) {
   source_->seek(next_offset_);
   source_error_.clear();
   update_holds(now);
-  telemetry::info("position found", {{"topic", partition_.topic},
-                                     {"partition", partition_.partition},
-                                     {"epoch", epoch_},
+  telemetry::info("position found", {{"topic", id_.partition.topic},
+                                     {"partition", id_.partition.partition},
+                                     {"epoch", id_.epoch},
                                      {"offset", next_offset_},
                                      {"why", why}});
 }
@@ -127,8 +127,8 @@ void Lane::go_on(const char* why, TimePoint now) {
 /// would freeze the commits.
 void Lane::start_over(std::int64_t offset) {
   telemetry::warn("offsets went back",
-                  {{"topic", partition_.topic},
-                   {"partition", partition_.partition},
+                  {{"topic", id_.partition.topic},
+                   {"partition", id_.partition.partition},
                    {"offset", offset},
                    {"expected", next_offset_},
                    {"log_end", judge_.log_end()},
@@ -142,13 +142,13 @@ void Lane::start_over(std::int64_t offset) {
   skips_.clear();
   oldest_since_ = {};
   give_back_pending();
-  acknowledged_ = {partition_, kafka::no_offset, {}};
+  commits_.start_over();
   first_ = -1;
   delivered_ = -1;
   next_offset_ = offset;
   corrupt_at_.reset();
   mark_ = {};
-  if (watch_.careful()) relax("the offsets went back");
+  if (gate_.careful()) gate_.relax("the offsets went back");
 }
 
 Lane::Mark Lane::mark_of(const kafka::Record& record) {
@@ -178,11 +178,11 @@ Skip Lane::pass_over_corrupt(std::int64_t offset, const std::string& reason, Tim
   if (offset < next_offset_ || offset < *corrupt_at_) return Skip::not_waiting;
   if (const auto end = source_->log_bounds().end; end != kafka::no_offset && offset >= end)
     return Skip::not_taken;
-  telemetry::warn("corrupt records passed over", {{"topic", partition_.topic},
-                                                  {"partition", partition_.partition},
+  telemetry::warn("corrupt records passed over", {{"topic", id_.partition.topic},
+                                                  {"partition", id_.partition.partition},
                                                   {"offset", next_offset_},
                                                   {"last", offset},
-                                                  {"epoch", epoch_},
+                                                  {"epoch", id_.epoch},
                                                   {"reason", reason}});
   next_offset_ = offset + 1;
   ledger_.reached(next_offset_);
@@ -217,8 +217,8 @@ void Lane::watch_retention(const kafka::LogBounds& log) {
   stats_->expiry_near.set(near);
   if (near && !was_near)
     telemetry::warn("retention is about to delete records that are not processed",
-                    {{"topic", partition_.topic},
-                     {"partition", partition_.partition},
+                    {{"topic", id_.partition.topic},
+                     {"partition", id_.partition.partition},
                      {"offset", ledger_.committable()},
                      {"log_start", log.start},
                      {"deleted_last", retention_.last_step()},

@@ -13,7 +13,7 @@ Lane::Take Lane::take(TimePoint now) {
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
   // First: else new records would take all that a rate allows.
   if (retry_due(now)) submit_due_retries(now);
-  const auto allowed = rate_room(now);
+  const auto allowed = rate_.room(now);
   if (allowed.none()) {
     update_holds(now);
     return Take::empty;
@@ -25,8 +25,8 @@ Lane::Take Lane::take(TimePoint now) {
   const Take result = pop_run(*batch, most, allowed.bytes, now);
   if (delivered_ != delivered_before) silence_.came();
   flush_noted();
-  charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
-  if (result == Take::empty) leave_rate(now);
+  rate_.charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
+  if (result == Take::empty) rate_.leave(now);
   if (batch->items.empty()) {
     spare_.push_back(std::move(batch));
   } else {
@@ -51,37 +51,6 @@ std::uint64_t Lane::room() const {
   const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
   const auto window = left(context_.lanes.max_incomplete, ledger_.window());
   return delayed() ? std::min(window, left(context_.retry.max_waiting, waiting_.size())) : window;
-}
-
-/// What may be taken now; none: the lane waits for its turn.
-RateLimiter::Room Lane::rate_room(TimePoint now) {
-  RateLimiter::Room room;
-  if (rate_.limited()) room = rate_.room(this, now);
-  if (auto* shared = process_rate(); shared != nullptr && !room.none())
-    room = least(room, shared->room(this, now));
-  return room;
-}
-
-bool Lane::rate_waits(TimePoint now) {
-  auto* shared = process_rate();
-  return (rate_.limited() && rate_.waits(this, now)) || (shared != nullptr && shared->waits(this, now));
-}
-
-void Lane::charge(std::uint64_t records, std::uint64_t bytes, TimePoint now) {
-  if (rate_.limited()) rate_.charge(this, now, records, bytes);
-  if (auto* shared = process_rate()) shared->charge(this, now, records, bytes);
-}
-
-/// Nothing is wanted for now: the other lanes may have it.
-void Lane::leave_rate(TimePoint now) {
-  if (rate_.limited()) rate_.leave(this, now);
-  if (auto* shared = process_rate()) shared->leave(this, now);
-}
-
-TimePoint Lane::rate_ready_at(TimePoint now) {
-  auto at = rate_.ready_at(this, now);
-  if (auto* shared = process_rate()) at = std::max(at, shared->ready_at(this, now));
-  return at;
 }
 
 Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes,

@@ -1,0 +1,113 @@
+#include "lane/commit/crash_gate.h"
+
+#include <algorithm>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+/// Where commits are refused, records go on without them: a record that kills is rarer than that.
+constexpr Duration gate_patience = seconds(2);
+/// Nothing has gone wrong yet: a broker that is slow with commits does not keep the first records waiting.
+constexpr Duration first_gate_patience = milliseconds(500);
+/// A handler that hangs does not kill; it must not keep the other careful lanes waiting.
+constexpr Duration hang_grace = seconds(5);
+/// Of a careful lane's turn.
+constexpr Duration longest_group = seconds(1);
+
+LifeMarker life_before(const kafka::CommittedOffset& start) {
+  std::string_view metadata = start.metadata;
+  return take_marker(metadata);
+}
+
+}  // namespace
+
+CrashGate::CrashGate(const LaneContext& context, const LaneId& id, const Ledger& ledger,
+                     const kafka::CommittedOffset& start)
+    : context_(context),
+      id_(id),
+      ledger_(ledger),
+      start_offset_(start.offset),
+      watch_(life_before(start), context.retry.max_crashes, context.process),
+      closed_(watch_.watches()) {}
+
+void CrashGate::start() const {
+  if (!watch_.careful()) return;
+  telemetry::warn("records run a few at a time",
+                  {{"topic", id_.partition.topic},
+                   {"partition", id_.partition.partition},
+                   {"epoch", id_.epoch},
+                   {"offset", start_offset_},
+                   {"why", "processes that were given this offset died, or lost the partition"},
+                   {"times", watch_.lives_before()}});
+}
+
+void CrashGate::leave() {
+  if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
+}
+
+std::uint32_t CrashGate::run_limit(std::uint32_t run, Duration service_time) const {
+  if (service_time == Duration::zero()) return std::min(run, watch_.group());
+  const std::int64_t side_by_side = context_.lanes.order == config::Order::none ? context_.lanes.workers : 1;
+  const auto in_time = std::clamp<std::int64_t>(longest_group / service_time * side_by_side, 1, run);
+  return std::min(static_cast<std::uint32_t>(in_time), watch_.group());
+}
+
+CrashGate::Entry CrashGate::may_begin(const handler::RecordBatch& batch, bool begun, bool alone,
+                                      TimePoint now) {
+  if (watch_.careful()) return may_begin_carefully(batch, begun, alone, now);
+  if (!waits_since_) {
+    waits_since_ = now;
+    watch_.begin();
+    wanted_version_ = watch_.version();
+  }
+  const auto patience = watch_.begins_unclean() ? gate_patience : first_gate_patience;
+  if (wants_commit() && now < *waits_since_ + patience) return Entry::later;
+  closed_ = false;
+  return Entry::now;
+}
+
+CrashGate::Entry CrashGate::may_begin_carefully(const handler::RecordBatch& batch, bool begun, bool alone,
+                                                TimePoint now) {
+  if (begun) return Entry::now;  // of the group that is at work
+  if (!alone) return Entry::later;
+  if (batch.route != handler::Route::work) return Entry::now;
+  const auto offset = batch.items.front().offset();
+  if (batch.size == 1 && watch_.condemned(offset) && context_.forward != nullptr) return Entry::condemned;
+  if (!waits_since_) {
+    if (context_.careful_turn != nullptr && !context_.careful_turn->take(this, now)) return Entry::later;
+    watch_.suspect(offset, batch.size);
+    wanted_version_ = watch_.version();
+    waits_since_ = now;
+  }
+  if (wants_commit() && now < *waits_since_ + gate_patience) return Entry::later;
+  waits_since_.reset();
+  alone_since_ = now;
+  return Entry::now;
+}
+
+void CrashGate::end_group(std::uint32_t records) {
+  alone_since_.reset();
+  leave();
+  watch_.survived(records);
+  if (!watch_.careful()) relax("the records that were at work are through");
+}
+
+void CrashGate::tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now) {
+  if (!watch_.careful()) return;
+  if (alone_since_ && now >= *alone_since_ + context_.handler->timeout() + hang_grace)
+    return relax("a handler hangs, which ends no process");
+  if (ledger_.window() == 0 && log_end >= 0 && next_offset >= log_end) relax("nothing is left to do");
+}
+
+void CrashGate::relax(const char* why) {
+  watch_.relax();
+  closed_ = !watch_.begun();
+  waits_since_.reset();
+  alone_since_.reset();
+  leave();
+  id_.log("records no longer run a few at a time", ledger_.committable(), why);
+}
+
+}  // namespace laneway::lane

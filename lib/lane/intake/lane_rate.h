@@ -1,0 +1,44 @@
+// The rates that a lane takes records by: its own (lanes.rate), and the one of the whole process (rate, or
+// the pace of the downstream), of which the lane has a fair share.
+//
+// Ownership: the lane's; the context outlives this. Threads: the loop's; the rate of the process is shared by
+// threads and has a lock, which is taken once for a run of records.
+#pragma once
+
+#include <cstdint>
+
+#include "lane/shared/lane_context.h"
+#include "lane/shared/rate_limiter.h"
+
+namespace laneway::lane {
+
+class LaneRate {
+ public:
+  explicit LaneRate(const LaneContext& context) : context_(context), own_(context.lanes.rate) {}
+
+  void follow_settings(TimePoint now) { own_.change(context_.lanes.rate, now); }
+  /// What may be taken now; none: the lane waits for its turn.
+  RateLimiter::Room room(TimePoint now);
+  bool waits(TimePoint now);
+  void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
+  /// Nothing is wanted for now: the other lanes may have it.
+  void leave(TimePoint now);
+  TimePoint ready_at(TimePoint now);
+  /// The downstream has said that it is called too often, and its pace is kept.
+  bool keeps_pace() const { return context_.rate != nullptr && context_.rate->keeps_pace(); }
+  /// The same, while that pace is what limits the process.
+  bool limited_by_pace() const {
+    const auto* process = of_process();
+    return process != nullptr && process->keeps_pace();
+  }
+
+ private:
+  RateLimiter* of_process() const {
+    return context_.rate != nullptr && context_.rate->limited() ? context_.rate : nullptr;
+  }
+
+  const LaneContext& context_;
+  RateLimiter own_;
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,20 @@
+// Which lane is meant: in the log, and wherever a member of a lane has to name it. Constant; the lane owns
+// it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kafka/types.h"
+
+namespace laneway::lane {
+
+struct LaneId {
+  kafka::TopicPartition partition;
+  std::uint64_t epoch = 0;  ///< of its assignment
+
+  /// A line about the lane as a whole. `offset`: where its commits are.
+  void log(const char* event, std::int64_t offset, const std::string& why = {}) const;
+};
+
+}  // namespace laneway::lane
