@@ -179,14 +179,9 @@ FailedCall Execution::failed_call(const handler::Finished& finished, const handl
     return call;
   }
   const auto& item = items_of(finished)[failure.index];
-  call.record = id_of(item);
+  call.record = ids_.of(item);
   if (item.failures) call.before = &item.failures->blame;
   return call;
-}
-
-/// Another one for each record of the process.
-delivery::RecordId Execution::id_of(const handler::Item& item) const {
-  return mixed(id_seed_ + static_cast<std::uint64_t>(item.offset()));
 }
 
 std::unique_ptr<tracing::AttemptTrace> Execution::begun(const handler::Item& item) noexcept {

@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/mix.h"
 #include "base/mutex.h"
 #include "handler/handler.h"
+#include "lane/attempts/record_ids.h"
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_stats.h"
 #include "pool/pool.h"
@@ -35,8 +35,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
         epoch_(epoch),
         stats_(stats),
         on_finished_(std::move(on_finished)),
-        id_seed_(std::hash<std::string>{}(partition.topic) +
-                 mixed(static_cast<std::uint64_t>(partition.partition))) {}
+        ids_(partition) {}
   ~Execution() override {
     while (!left()) std::this_thread::yield();  // brief: they have only their signal to give
   }
@@ -47,8 +46,6 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void set_pool(pool::Pool& pool) { pool_ = &pool; }
   /// What fails from now on was cut off, and says nothing of the downstream.
   void set_cut_off() { cut_off_.store(true, std::memory_order_relaxed); }
-  /// Tells the record apart from all others of the process.
-  delivery::RecordId id_of(const handler::Item& item) const;
   /// Every finished claim signals the loop.
   void set_eager(bool eager) { eager_.store(eager, std::memory_order_relaxed); }
 
@@ -83,7 +80,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
   LaneStats& stats_;
   const std::function<void()> on_finished_;
   pool::Pool* pool_ = nullptr;
-  const std::uint64_t id_seed_;
+  const RecordIds ids_;
   std::atomic<bool> eager_{false};
   std::atomic<bool> cut_off_{false};
   std::atomic<std::uint32_t> inside_{0};

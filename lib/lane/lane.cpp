@@ -26,15 +26,6 @@ const delivery::RetryStage* stage_of(const LaneContext& context, const std::stri
   return context.retry_stages == nullptr ? nullptr : context.retry_stages->find(topic);
 }
 
-/// In a retry topic each record has one attempt.
-delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStage* stage) {
-  const auto& retry = context.retry;
-  return {{retry.backoff, retry.max_backoff},
-          stage != nullptr && stage->delayed() ? 1 : retry.attempts,
-          retry.max_elapsed,
-          context.forward != nullptr};
-}
-
 std::uint32_t run_length(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue, 1, longest_run); }
 
 }  // namespace
@@ -46,13 +37,13 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       ordered_(context.lanes.order != config::Order::none),
       stage_(stage_of(context, id_.partition.topic)),
       run_(run_length(context.lanes.queue)),
-      rules_(make_rules(context, stage_)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
+      oldest_(context, id_, ledger_, state_, delayed(), *stats_),
+      attempts_(context, id_, ledger_, oldest_, stage_),
       gate_(context, id_, ledger_, start),
       commits_(start, ledger_, gate_, *stats_),
-      random_(static_cast<std::uint32_t>(epoch * 7919 + 17)),
       rate_(context),
       next_offset_(start.offset),
       silence_(context, id_.partition),
@@ -80,7 +71,7 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
 
 void Lane::follow_settings(TimePoint now) {
   run_ = run_length(context_.lanes.queue);
-  rules_ = make_rules(context_, stage_);
+  attempts_.follow_settings();
   state_.set_pause_after(context_.lanes.pause_after);
   rate_.follow_settings(now);
   pool_->resize(context_.lanes.workers, context_.lanes.queue);
@@ -114,7 +105,7 @@ void Lane::enqueue(BatchPtr batch) {
 }
 
 /// The records that the breaker has not let begin ask the downstream; without any, new ones are taken.
-bool Lane::breaker_holds() const { return !context_.downstream->closed() && waiting_.fresh() > 0; }
+bool Lane::breaker_holds() const { return !context_.downstream->closed() && attempts_.waiting().fresh() > 0; }
 
 void Lane::submit(TimePoint now) {
   while (!pending_.empty()) {
@@ -143,14 +134,16 @@ void Lane::update_holds(TimePoint now) {
   state_.set(Hold::pool_full, !pending_.empty(), now);
   state_.set(Hold::window_full,
              keep(ledger_.window(), context_.lanes.max_incomplete, state_.has(Hold::window_full)), now);
-  state_.set(Hold::memory_full, keep(bytes_, context_.memory.lane_bytes, state_.has(Hold::memory_full)), now);
+  state_.set(Hold::memory_full, keep(memory(), context_.memory.lane_bytes, state_.has(Hold::memory_full)),
+             now);
   // Else those that wait, if they all are poison records, keep the end of an outage from being seen.
-  const bool asks_new = !context_.downstream->closed() && waiting_.fresh() == 0;
-  const bool retries_full = keep(waiting_.size(), context_.retry.max_waiting, state_.has(Hold::retries_full));
+  const bool asks_new = !context_.downstream->closed() && attempts_.waiting().fresh() == 0;
+  const bool retries_full =
+      keep(attempts_.waiting().size(), context_.retry.max_waiting, state_.has(Hold::retries_full));
   state_.set(Hold::retries_full, retries_full && !asks_new, now);
   state_.set(Hold::breaker_open, breaker_holds(), now);
   state_.set(Hold::position, judge_.in_doubt() || (corrupt_at_ && !reads_again_), now);
-  const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !retry_due(now);
+  const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !attempts_.due(now);
   if (wants_none) rate_.leave(now);
   state_.set(Hold::rate_limited, !wants_none && rate_.waits(now), now);
   execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||

@@ -19,19 +19,17 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "delivery/failure/failure_rules.h"
-#include "delivery/failure/letter_limit.h"
 #include "handler/handler.h"
 #include "kafka/types.h"
+#include "lane/attempts/attempts.h"
+#include "lane/attempts/oldest_watch.h"
 #include "lane/commit/commit_position.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/execution.h"
@@ -39,7 +37,6 @@
 #include "lane/lane_detail.h"
 #include "lane/ledger/key_order.h"
 #include "lane/ledger/ledger.h"
-#include "lane/ledger/waiting_records.h"
 #include "lane/member/partition_source.h"
 #include "lane/position/lane_silence.h"
 #include "lane/position/position_judge.h"
@@ -48,6 +45,7 @@
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
+#include "lane/work/work_batch.h"
 #include "pool/pool.h"
 
 namespace laneway::lane {
@@ -173,46 +171,19 @@ class Lane {
   void complete(const handler::Item& item);
   void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
   void fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now);
-  void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
-  void remember_error(const handler::Item& item, const handler::Outcome& outcome);
-  static void give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why);
-  std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, Duration took,
-                                    TimePoint now);
-  std::optional<Duration> after_reject(handler::Item& item, const handler::Outcome& outcome, TimePoint now);
-  std::optional<Duration> follow(handler::Item& item, const delivery::Blame::Step& step);
-  bool reconsidered(handler::Item& item, TimePoint now);
-  handler::Route route_after(delivery::DeadLetterReason given_up) const;
-  void wait(handler::Item item, TimePoint due);
-  void withhold(handler::Item item);
-  double random();
   bool breaker_holds() const;
   void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
   std::size_t slice() const;
   void release_key(std::uint64_t key);
   void run_again(std::vector<handler::Item> items, bool sequential);
   void run_alone(handler::Item item);
-  bool retry_due(TimePoint now) const { return waiting_.next_due().value_or(TimePoint::max()) <= now; }
-  void give_back_attempts(handler::Item& item);
   bool leaves_turn_to_new() const;
   void submit_due_retries(TimePoint now);
   TimePoint next_retry(TimePoint due, TimePoint now);
-  void report_failure(const char* event, const handler::Item& item, std::uint32_t attempt,
-                      const handler::Outcome& outcome, TimePoint now);
-
-  // lane_letters.cpp
-  void report_letters(const handler::Finished& finished, const handler::RecordBatch& batch, TimePoint now);
-  void report_letter(const handler::Item& item) const;
-  void report_more_letters(TimePoint now, bool everything = false);
-
   // lane_crash.cpp
   bool may_begin(const Pending& next, TimePoint now);
-  void condemn(handler::RecordBatch& batch, handler::Item& item);
   void tick_careful(TimePoint now);
   std::uint32_t run_limit() const;
-
-  // lane_control.cpp
-  void skip(handler::Item item, const std::string& reason);
-  bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
 
   // lane_drain.cpp
   bool fits(Duration left) const;
@@ -227,7 +198,6 @@ class Lane {
 
   // lane_clock.cpp
   void report_stuck(const pool::Range& job) const;
-  bool put_off(handler::Item& item, TimePoint now);
   bool waits_long_for_rate(TimePoint now);
   void tick_pause(TimePoint now);
   TimePoint tick_take(TimePoint now);
@@ -243,15 +213,10 @@ class Lane {
 
   // lane_oldest.cpp
   void tick_oldest(TimePoint now);
-  TimePoint due_since(Sequence oldest, TimePoint now) const;
-  std::uint64_t done_before(Sequence oldest) const;
-  bool overtaken() const;
-  std::optional<delivery::DeadLetterReason> outlived(TimePoint now) const;
-  void report_oldest(const Ledger::Position& oldest, TimePoint now);
-  void give_up_oldest(Sequence oldest, delivery::DeadLetterReason why);
   std::uint64_t work_left() const;
 
-  static std::uint64_t memory_of(const handler::Item& item) { return item.record.size() + record_overhead; }
+  /// Of records taken and not finished.
+  std::uint64_t memory() const { return bytes_ + attempts_.bytes(); }
   BatchPtr new_batch();
   void recycle(handler::RecordBatch* batch);
   bool current(const handler::RecordBatch& batch) const;
@@ -264,20 +229,19 @@ class Lane {
 
   // Of the settings
   std::uint32_t run_;  // records popped at a time
-  delivery::FailureRules rules_;
 
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;
   LaneState state_;
   Ledger ledger_;
+  OldestWatch oldest_;
+  Attempts attempts_;
   CrashGate gate_;
   CommitPosition commits_;
   PositionJudge judge_;
   RetentionWatch retention_;
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key for a worker at a time
-  WaitingRecords waiting_;
-  std::minstd_rand random_;
   LaneRate rate_;
 
   std::vector<BatchPtr> batches_;  // at work or pending; owned here, found again by their place
@@ -309,7 +273,7 @@ class Lane {
   std::int64_t first_ = -1;                   // the first offset popped
   std::int64_t delivered_ = -1;               // the last offset popped
   std::int64_t next_offset_;                  // where fetching goes on; -1 unknown
-  std::uint64_t bytes_ = 0;                   // of records taken and not finished
+  std::uint64_t bytes_ = 0;                   // of records in batches and behind their keys
   std::uint64_t completed_since_ = 0;
 
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
@@ -322,18 +286,8 @@ class Lane {
   std::string source_error_;  // nothing has come since
   TimePoint failing_since_{};
   TimePoint next_source_report_{};
-  TimePoint next_failure_report_{};
-  std::uint64_t failures_unreported_ = 0;
-  delivery::LetterLimit letters_;
-  std::optional<LastError> last_error_;
-  Sequence oldest_seen_ = 0;
-  TimePoint oldest_since_{};
-  TimePoint last_out_{};                  // the downstream was out
-  std::uint64_t done_before_oldest_ = 0;  // see done_before()
-  bool oldest_reported_ = false;
-  std::map<Sequence, std::string> skips_;  // wishes, with their reasons, for records that were not waiting
-  bool gives_back_ = false;                // nothing is begun any more
-  bool cancelled_ = false;                 // nor awaited
+  bool gives_back_ = false;  // nothing is begun any more
+  bool cancelled_ = false;   // nor awaited
   bool drained_ = false;
   std::uint64_t abandoned_ = 0;
 

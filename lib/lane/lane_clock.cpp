@@ -1,7 +1,6 @@
 // What a lane does because time passes: deadlines, due retries, pauses, a source that has gone quiet, gauges.
 #include <algorithm>
 
-#include "handler/forward/retry_record.h"
 #include "lane/lane.h"
 #include "telemetry/log.h"
 
@@ -29,11 +28,11 @@ TimePoint Lane::tick(TimePoint now) {
   tick_starving(now);
   tick_source_error(now);
   tick_oldest(now);
-  report_more_letters(now);
+  attempts_.log().more_letters(now);
   publish(now);
   const bool idle = batches_.empty() && !dry_since_ && !judge_.in_doubt();
   TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
-  if (const auto due = waiting_.next_due()) next = std::min(next, next_retry(*due, now));
+  if (const auto due = attempts_.waiting().next_due()) next = std::min(next, next_retry(*due, now));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
   return std::min(next, tick_take(now));
 }
@@ -64,17 +63,6 @@ TimePoint Lane::tick_take(TimePoint now) {
   if (not_empty_ && state_.may_take() && work(now)) return now;
   return state_.has(Hold::rate_limited) ? std::max(rate_.ready_at(now), now + milliseconds(1))
                                         : TimePoint::max();
-}
-
-/// A record of a retry topic becomes what it was at its origin. True when it is not due: then it waits
-/// outside any batch, with no attempt used up.
-bool Lane::put_off(handler::Item& item, TimePoint now) {
-  const auto left = stage_->wait(item.record.timestamp(), wall_clock_ms());
-  handler::restore_origin(item, *stage_, *context_.retry_stages);
-  if (left == Duration::zero()) return false;
-  on_source_answers();
-  wait(std::move(item), now + left);
-  return true;
 }
 
 std::uint64_t Lane::work_left() const {
@@ -114,8 +102,8 @@ void Lane::tick_pause(TimePoint now) {
 /// allow.
 void Lane::take_what_is_fetched(TimePoint now) {
   for (;;) {
-    if (bytes_ >= context_.memory.lane_bytes || ledger_.window() >= context_.lanes.max_incomplete) return;
-    if (delayed() && waiting_.size() >= context_.retry.max_waiting) return;
+    if (memory() >= context_.memory.lane_bytes || ledger_.window() >= context_.lanes.max_incomplete) return;
+    if (delayed() && attempts_.waiting().size() >= context_.retry.max_waiting) return;
     if (state_.has(Hold::position)) return;
     if (take(now) == Take::empty) return;
   }
@@ -191,8 +179,8 @@ void Lane::publish(TimePoint now) {
   stats_->paused_ns.set(state_.paused(now).count());
   stats_->delivered_offset.set(delivered_);
   stats_->window.set(ledger_.window());
-  stats_->waiting_retries.set(waiting_.size());
-  stats_->record_bytes.set(bytes_);
+  stats_->waiting_retries.set(attempts_.waiting().size());
+  stats_->record_bytes.set(memory());
   tick_log(now);
 }
 

@@ -12,19 +12,12 @@ bool Lane::may_begin(const Pending& next, TimePoint now) {
   auto& batch = *next.batch;
   const bool alone = batches_.size() == pending_.size();
   const auto entry = gate_.may_begin(batch, next.begin > 0, alone, now);
-  if (entry == CrashGate::Entry::condemned) condemn(batch, batch.items.front());
+  if (entry == CrashGate::Entry::condemned) {
+    auto& item = batch.items.front();
+    attempts_.condemn(item, gate_.watch().crashes(item.offset()));
+    batch.route = handler::Route::dead_letter;
+  }
   return entry != CrashGate::Entry::later;
-}
-
-/// Its handling has ended the process too often: it goes to the dead-letter topic without another attempt.
-void Lane::condemn(handler::RecordBatch& batch, handler::Item& item) {
-  item.attempt = gate_.watch().crashes(item.offset());
-  auto outcome = handler::Outcome::reject("the process ended " + std::to_string(item.attempt) +
-                                          " times while this record was at work (retry.max_crashes)");
-  note_failure(item, outcome);
-  remember_error(item, outcome);
-  give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::crashed);
-  batch.route = handler::Route::dead_letter;
 }
 
 void Lane::tick_careful(TimePoint now) {

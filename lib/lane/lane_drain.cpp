@@ -47,7 +47,7 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   rate_.leave(now);
   context_.downstream->leave(&execution_);
   id_.log("lane draining", ledger_.committable());
-  let_go(waiting_.clear());  // not waited for: a drain is everybody's time
+  attempts_.clear();  // not waited for: a drain is everybody's time
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gate_.careful();
   gate_.drain();
   if (!finish)
@@ -96,7 +96,7 @@ void Lane::cancel() {
 std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   if (state_.state() == State::revoked) return 0;
   collect(now);
-  report_more_letters(now, true);
+  attempts_.log().more_letters(now, true);
   const bool lost = state_.state() != State::draining;
   if (lost) {
     state_.drain(now);

@@ -138,9 +138,8 @@ void Lane::start_over(std::int64_t offset) {
   ++ledger_life_;
   let_go(keys_.clear());
   keys_ = {};
-  let_go(waiting_.clear());
-  skips_.clear();
-  oldest_since_ = {};
+  attempts_.start_over();
+  oldest_.start_over();
   give_back_pending();
   commits_.start_over();
   first_ = -1;

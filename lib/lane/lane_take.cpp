@@ -12,7 +12,7 @@ Lane::Take Lane::take(TimePoint now) {
   const auto fetched_before = source_->fetched();
   if (fetched_before >= context_.memory.fetch.queued_min_messages) was_full_ = true;
   // First: else new records would take all that a rate allows.
-  if (retry_due(now)) submit_due_retries(now);
+  if (attempts_.due(now)) submit_due_retries(now);
   const auto allowed = rate_.room(now);
   if (allowed.none()) {
     update_holds(now);
@@ -50,7 +50,7 @@ Lane::Take Lane::take(TimePoint now) {
 std::uint64_t Lane::room() const {
   const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
   const auto window = left(context_.lanes.max_incomplete, ledger_.window());
-  return delayed() ? std::min(window, left(context_.retry.max_waiting, waiting_.size())) : window;
+  return delayed() ? std::min(window, left(context_.retry.max_waiting, attempts_.waiting().size())) : window;
 }
 
 Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
@@ -65,7 +65,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
         if ((offset != next_offset_ || was_gone_) && !follows(offset, false, now)) return Take::empty;
         if (resumed_at_) on_first_record(now);
         accept(batch, std::move(record), offset, now);
-        if (bytes_ + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes)
+        if (memory() + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes)
           return Take::more;
         break;
       case kafka::Pop::empty:
@@ -114,7 +114,8 @@ void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_
   item.record = std::move(record);
   item.sequence = next_sequence_++;
   item.left_behind = ledger_.left_behind(offset);
-  if (delayed() && put_off(item, now)) {
+  if (delayed() && attempts_.put_off(item, now)) {
+    on_source_answers();
     batch.items.pop_back();
     batch.consecutive = false;
     return;

@@ -1,0 +1,282 @@
+#include "lane/attempts/attempts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "handler/forward/retry_record.h"
+#include "lane/work/work_batch.h"
+
+namespace laneway::lane {
+namespace {
+
+/// What became of an attempt, for the log.
+const char* event_of(handler::Route before, const handler::Item& item, bool again) {
+  using handler::Route;
+  if (item.route() == Route::work) return "record failed, will be retried";
+  if (before == Route::dead_letter) return "dead letter not written, will be tried again";
+  if (before == Route::retry_topic)
+    return again ? "record not written to its retry topic, will be tried again"
+                 : "record not taken by its retry topic, goes to the dead-letter topic";
+  return "record failed, goes to its retry topic";
+}
+
+/// In a retry topic each record has one attempt.
+delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStage* stage) {
+  const auto& retry = context.retry;
+  return {{retry.backoff, retry.max_backoff},
+          stage != nullptr && stage->delayed() ? 1 : retry.attempts,
+          retry.max_elapsed,
+          context.forward != nullptr};
+}
+
+void give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why) {
+  item.failures->route = route;
+  item.failures->given_up = why;
+}
+
+}  // namespace
+
+Attempts::Attempts(const LaneContext& context, const LaneId& id, const Ledger& ledger,
+                   const OldestWatch& oldest, const delivery::RetryStage* stage)
+    : context_(context),
+      ledger_(ledger),
+      oldest_(oldest),
+      stage_(stage),
+      ids_(id.partition),
+      rules_(make_rules(context, stage)),
+      random_(static_cast<std::uint32_t>(id.epoch * 7919 + 17)),
+      log_(id) {}
+
+void Attempts::follow_settings() { rules_ = make_rules(context_, stage_); }
+
+std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::Outcome& outcome,
+                                            Duration took, TimePoint now) {
+  if (skip_if_wished(item, outcome)) return item;
+  if (outcome.cause == handler::Cause::withheld) {
+    withhold(std::move(item));
+    return {};
+  }
+  log_.remember(item, outcome);
+  const auto before = item.route();
+  if (before == handler::Route::work) note_failure(item, outcome);
+  const auto number = item.attempt;
+  const auto delay = next_step(item, outcome, took, now);
+  const bool given_up = before == handler::Route::work && item.route() == handler::Route::dead_letter;
+  if (!given_up) log_.failed(event_of(before, item, delay.has_value()), item, number, outcome, now);
+  if (!delay) return item;
+  wait(std::move(item), now + *delay);
+  return {};
+}
+
+void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome) const {
+  if (!item.failures) {
+    item.failures = std::make_unique<handler::FailureHistory>();
+    item.failures->stage = stage_;
+    item.failures->done_before = ledger_.done();
+  }
+  auto& failures = *item.failures;
+  failures.last_ms = wall_clock_ms();
+  if (failures.first_ms == 0) failures.first_ms = failures.last_ms;
+  failures.reason = outcome.reason.substr(0, longest_reason);
+  failures.unavailable = outcome.verdict == handler::Verdict::unavailable;
+  if (outcome.same_call) ++failures.shared;
+  failures.throttled = outcome.cause == handler::Cause::throttled ? failures.throttled + 1 : 0;
+}
+
+/// The delay before the next attempt; nothing: it goes to the topic of its new route at once.
+std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::Outcome& outcome,
+                                            Duration took, TimePoint now) {
+  auto& failures = *item.failures;
+  if (failures.route == handler::Route::retry_topic && outcome.verdict == handler::Verdict::reject) {
+    failures.route = handler::Route::dead_letter;  // the retry topic will never take it
+    return std::nullopt;
+  }
+  if (failures.route != handler::Route::work)
+    return rules_.delays.delay(++failures.forward_attempts, random(), outcome.after);
+  // How often such records run is up to the pace of all lanes (lane/shared/rate_limiter.h). One that comes
+  // too often for as long as it is tried must not keep that pace low.
+  if (outcome.cause == handler::Cause::throttled)
+    return rules_.delays.delay(failures.throttled, random(), outcome.after);
+  if (outcome.verdict != handler::Verdict::unavailable &&
+      context_.ledger.policy == config::LedgerPolicy::dead_letter && rules_.dead_letters &&
+      oldest_.is_oldest(item.sequence)) {
+    if (const auto why = oldest_.outlived(now)) {
+      give_up(item, handler::Route::dead_letter, *why);
+      return std::nullopt;
+    }
+  }
+  if (outcome.verdict == handler::Verdict::reject) return after_reject(item, outcome, now);
+  // The loop may have read its clock before the worker told the downstream of the failure.
+  const delivery::FailedAttempt attempt{.record = ids_.of(item),
+                                        .ended = std::max(now, SteadyClock::now()),
+                                        .took = took,
+                                        .random = random(),
+                                        .unavailable = failures.unavailable,
+                                        .after = outcome.after};
+  return follow(item, context_.downstream->judge(failures.blame, attempt, rules_));
+}
+
+std::optional<Duration> Attempts::after_reject(handler::Item& item, const handler::Outcome& outcome,
+                                               TimePoint now) {
+  const auto step = rules_.after_reject(item.attempt, random());
+  ++item.attempt;
+  if (!step.given_up) return step.delay;
+  if (!context_.downstream->admits_rejection(now))
+    return rules_.delays.delay(item.attempt, random(), outcome.after);
+  --item.attempt;
+  give_up(item, route_after(*step.given_up), *step.given_up);
+  return std::nullopt;
+}
+
+/// As delivery::Blame has decided.
+std::optional<Duration> Attempts::follow(handler::Item& item, const delivery::Blame::Step& step) {
+  auto& failures = *item.failures;
+  failures.suspended = step.suspended;
+  const auto counted = failures.blame.counted();
+  if (step.given_up) {
+    item.attempt = failures.attempts_before + std::max(counted, 1U);
+    give_up(item, route_after(*step.given_up), *step.given_up);
+    return std::nullopt;
+  }
+  item.attempt = failures.attempts_before + counted + (step.suspended ? 0 : 1);
+  return step.delay;
+}
+
+handler::Route Attempts::route_after(delivery::DeadLetterReason given_up) const {
+  const bool later =
+      given_up != delivery::DeadLetterReason::rejected && stage_ != nullptr && !stage_->next.empty();
+  return later ? handler::Route::retry_topic : handler::Route::dead_letter;
+}
+
+void Attempts::condemn(handler::Item& item, std::uint32_t crashes) {
+  item.attempt = crashes;
+  auto outcome = handler::Outcome::reject("the process ended " + std::to_string(item.attempt) +
+                                          " times while this record was at work (retry.max_crashes)");
+  note_failure(item, outcome);
+  log_.remember(item, outcome);
+  give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::crashed);
+}
+
+std::optional<handler::Item> Attempts::give_up_waiting(Sequence oldest, delivery::DeadLetterReason why) {
+  if (context_.ledger.policy != config::LedgerPolicy::dead_letter || context_.forward == nullptr) return {};
+  auto item = waiting_.take([&](const handler::Item& waiting) {
+    return waiting.sequence == oldest && waiting.failures && !waiting.failures->unavailable &&
+           waiting.route() == handler::Route::work;
+  });
+  if (!item) return {};
+  bytes_ -= memory_of(*item);
+  give_up(*item, handler::Route::dead_letter, why);
+  return item;
+}
+
+bool Attempts::put_off(handler::Item& item, TimePoint now) {
+  const auto left = stage_->wait(item.record.timestamp(), wall_clock_ms());
+  handler::restore_origin(item, *stage_, *context_.retry_stages);
+  if (left == Duration::zero()) return false;
+  wait(std::move(item), now + left);
+  return true;
+}
+
+Attempts::Skipped Attempts::skip(Sequence sequence, const std::string& reason) {
+  bool given_up = false;
+  auto item = waiting_.take([&](const handler::Item& waiting) {
+    if (waiting.sequence != sequence) return false;
+    given_up = waiting.route() == handler::Route::dead_letter;
+    return !given_up;
+  });
+  if (given_up) return {Skip::already_given_up, {}};
+  if (!item) {
+    wishes_[sequence] = reason;
+    return {Skip::when_it_fails, {}};
+  }
+  bytes_ -= memory_of(*item);
+  item->attempt = std::max(item->attempt, 2U) - 1;  // the next one does not take place
+  give_up_skipped(*item, reason);
+  return {Skip::on_its_way, std::move(item)};
+}
+
+void Attempts::give_up_skipped(handler::Item& item, const std::string& reason) {
+  std::string text = "skipped by an operator: " + reason;
+  if (item.failures && !item.failures->reason.empty()) text += " (last error: " + item.failures->reason + ")";
+  log_.skipped(item, text);
+  note_failure(item, handler::Outcome::reject(std::move(text)));
+  give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);
+}
+
+/// Whether an operator wanted it skipped while the record was unavailable.
+bool Attempts::skip_if_wished(handler::Item& item, const handler::Outcome& outcome) {
+  if (wishes_.empty() || item.route() == handler::Route::dead_letter) return false;
+  const auto wish = wishes_.extract(item.sequence);
+  if (wish.empty()) return false;
+  if (item.route() == handler::Route::work && outcome.cause != handler::Cause::withheld)
+    note_failure(item, outcome);
+  give_up_skipped(item, wish.mapped());
+  return true;
+}
+
+void Attempts::forget_wishes() {
+  if (wishes_.empty()) return;
+  std::erase_if(wishes_, [&](const auto& wish) { return !ledger_.is_incomplete(wish.first); });
+}
+
+std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
+  auto item = waiting_.pop(now, probing);
+  if (item) bytes_ -= memory_of(*item);
+  return item;
+}
+
+bool Attempts::begins(handler::Item& item, TimePoint now) {
+  // A record that was suspended may go on, to another attempt or to the topic of its new route, or wait.
+  if (item.failures && item.failures->suspended) {
+    const auto delay =
+        follow(item, context_.downstream->reconsider(item.failures->blame, rules_, now, random()));
+    if (delay && item.failures->suspended) {
+      wait(std::move(item), now + *delay);
+      return false;
+    }
+  }
+  if (item.route() == handler::Route::work) give_back_attempts(item);
+  return true;
+}
+
+/// An outage may have shown only after the record's attempt was counted.
+void Attempts::give_back_attempts(handler::Item& item) {
+  if (!item.failures) return;
+  auto& blame = item.failures->blame;
+  const auto counted = blame.counted();
+  if (counted == 0) return;
+  context_.downstream->give_back(blame);
+  item.attempt -= counted - blame.counted();
+}
+
+void Attempts::wait(handler::Item item, TimePoint due) {
+  item.record.detach();  // a long wait must not pin the fetch buffer
+  item.state = handler::ItemState::waiting;
+  bytes_ += memory_of(item);
+  waiting_.push(due, std::move(item));
+}
+
+/// The breaker did not let it begin.
+void Attempts::withhold(handler::Item item) {
+  item.record.detach();
+  item.state = handler::ItemState::waiting;
+  bytes_ += memory_of(item);
+  waiting_.withhold(std::move(item));
+}
+
+void Attempts::clear() {
+  waiting_.clear();
+  bytes_ = 0;
+}
+
+void Attempts::start_over() {
+  clear();
+  wishes_.clear();
+}
+
+double Attempts::random() {
+  return static_cast<double>(random_() - std::minstd_rand::min()) /
+         (static_cast<double>(std::minstd_rand::max()) + 1.0);
+}
+
+}  // namespace laneway::lane

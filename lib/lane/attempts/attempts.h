@@ -1,0 +1,102 @@
+// What becomes of a record whose attempt has failed, and what waits for its next attempt: a record waits
+// outside the pool, goes to its retry topic, or is given up and goes to the dead-letter topic. Whose failure
+// it is decides the downstream (shared/downstream.h); operators can skip records.
+//
+// Ownership: owns what waits; what the constructor is given outlives this. Threads: the loop's. Nothing
+// blocks. Where a method returns a record, the record goes on at once, by its route. Bounded by the lane
+// (retry.max_waiting).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "delivery/failure/failure_rules.h"
+#include "lane/attempts/failure_log.h"
+#include "lane/attempts/oldest_watch.h"
+#include "lane/attempts/record_ids.h"
+#include "lane/lane_detail.h"
+#include "lane/ledger/ledger.h"
+#include "lane/ledger/waiting_records.h"
+#include "lane/shared/lane_context.h"
+#include "lane/state/lane_id.h"
+
+namespace laneway::lane {
+
+class Attempts {
+ public:
+  /// `stage`: of the topic; null: there are no retry topics.
+  Attempts(const LaneContext& context, const LaneId& id, const Ledger& ledger, const OldestWatch& oldest,
+           const delivery::RetryStage* stage);
+
+  /// The settings of the context have changed.
+  void follow_settings();
+
+  /// An attempt has failed, which took so long.
+  std::optional<handler::Item> fail(handler::Item item, const handler::Outcome& outcome, Duration took,
+                                    TimePoint now);
+  /// The record has ended the process so many times: it is given up without another attempt.
+  void condemn(handler::Item& item, std::uint32_t crashes);
+  /// The record holds back the others: it is given up if it waits for a retry and ledger.policy says so.
+  /// While it is at work, its next failure is its last. An outage is not the record's fault.
+  std::optional<handler::Item> give_up_waiting(Sequence oldest, delivery::DeadLetterReason why);
+  /// A record of a retry topic becomes what it was at its origin. True when it is not due: then it waits
+  /// here, with no attempt used up.
+  bool put_off(handler::Item& item, TimePoint now);
+
+  struct Skipped {
+    Skip answer;
+    std::optional<handler::Item> item;
+  };
+  /// An operator gives up this record, which is not done.
+  Skipped skip(Sequence sequence, const std::string& reason);
+  /// Drops the wishes to skip what is done by now.
+  void forget_wishes();
+
+  /// Some of what waits may begin.
+  bool due(TimePoint now) const { return waiting_.next_due().value_or(TimePoint::max()) <= now; }
+  /// Takes out what may begin next; `probing`: the downstream is out.
+  std::optional<handler::Item> pop(TimePoint now, bool probing);
+  /// Whether the record that was taken out begins now; else it waits here again.
+  bool begins(handler::Item& item, TimePoint now);
+  /// The lane drains, or its log is another one: nothing is waited for.
+  void clear();
+  /// The log is another one.
+  void start_over();
+
+  const WaitingRecords& waiting() const { return waiting_; }
+  /// Memory of what waits.
+  std::uint64_t bytes() const { return bytes_; }
+  FailureLog& log() { return log_; }
+  const FailureLog& log() const { return log_; }
+
+ private:
+  std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, Duration took,
+                                    TimePoint now);
+  std::optional<Duration> after_reject(handler::Item& item, const handler::Outcome& outcome, TimePoint now);
+  std::optional<Duration> follow(handler::Item& item, const delivery::Blame::Step& step);
+  void give_back_attempts(handler::Item& item);
+  void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
+  bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
+  void give_up_skipped(handler::Item& item, const std::string& reason);
+  handler::Route route_after(delivery::DeadLetterReason given_up) const;
+  void wait(handler::Item item, TimePoint due);
+  void withhold(handler::Item item);
+  double random();
+
+  const LaneContext& context_;
+  const Ledger& ledger_;
+  const OldestWatch& oldest_;
+  const delivery::RetryStage* const stage_;
+  const RecordIds ids_;
+  delivery::FailureRules rules_;
+  WaitingRecords waiting_;
+  std::uint64_t bytes_ = 0;
+  std::map<Sequence, std::string> wishes_;  // to skip what was not waiting, with their reasons
+  std::minstd_rand random_;
+  FailureLog log_;
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,80 @@
+#include "lane/attempts/oldest_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+
+std::optional<OldestWatch::Outlived> OldestWatch::tick(const WaitingRecords& waiting, TimePoint now) {
+  if (!context_.downstream->closed()) last_out_ = now;
+  const auto oldest = ledger_.oldest_incomplete();
+  if (!oldest) {
+    stats_.oldest_since_ns.set(0);
+    stats_.oldest_due_ns.set(0);
+    since_ = {};
+    return {};
+  }
+  if (oldest->sequence != seen_ || since_ == TimePoint{}) {
+    since_ = now;
+    outlived_seen_ = false;
+    done_before_ = done_before(oldest->sequence, waiting);
+    stats_.oldest_due_ns.set(due_since(oldest->sequence, waiting, now).time_since_epoch().count());
+  }
+  seen_ = oldest->sequence;
+  stats_.oldest_since_ns.set(since_.time_since_epoch().count());
+  const auto why = outlived(now);
+  if (!why) return {};
+  return Outlived{oldest->sequence, *why, !std::exchange(outlived_seen_, true)};
+}
+
+/// What waits in a retry topic as it is meant to grows no older.
+TimePoint OldestWatch::due_since(Sequence oldest, const WaitingRecords& waiting, TimePoint now) const {
+  if (!delayed_) return now;
+  const auto due = waiting.due_of([&](const handler::Item& item) { return item.sequence == oldest; });
+  return std::max(now, due.value_or(now));
+}
+
+/// How many records were done when this one failed first, or else became the oldest.
+std::uint64_t OldestWatch::done_before(Sequence oldest, const WaitingRecords& waiting) const {
+  auto done = ledger_.done();
+  waiting.each([&](const handler::Item& item) {
+    if (item.sequence == oldest && item.failures) done = std::min(done, item.failures->done_before);
+  });
+  return done;
+}
+
+/// The window is full because the oldest record stands still while others pass. In order, a window is full as
+/// well of records that wait for their keys; then the oldest record is only the next one.
+bool OldestWatch::overtaken() const {
+  if (!state_.has(Hold::window_full)) return false;
+  return context_.lanes.order == config::Order::none ||
+         ledger_.done() - done_before_ >= context_.lanes.max_incomplete / 2;
+}
+
+std::optional<delivery::DeadLetterReason> OldestWatch::outlived(TimePoint now) const {
+  const auto limit = context_.ledger.max_age;
+  if (delayed_ || since_ == TimePoint{}) return {};
+  if (!context_.downstream->closed()) return {};
+  if (limit > Duration::zero() && now - std::max(since_, last_out_) >= limit)
+    return delivery::DeadLetterReason::too_old;
+  if (overtaken()) return delivery::DeadLetterReason::window_full;
+  return {};
+}
+
+void OldestWatch::report(const OldestRecord& record, TimePoint now) const {
+  telemetry::warn(
+      "a record holds back the commits",
+      {{"topic", id_.partition.topic},
+       {"partition", id_.partition.partition},
+       {"offset", record.offset},
+       {"epoch", id_.epoch},
+       {"age_ms", now - since_},
+       {"records_behind", ledger_.window() - 1},
+       {"attempts", record.attempts},
+       {"error", record.error.empty() ? "none; it is at work, or waits behind one that is" : record.error},
+       {"policy", context_.ledger.policy == config::LedgerPolicy::hold ? "hold" : "dead_letter"}});
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,30 @@
+// Tells a record of a partition apart from all others of the process, for the judgement of whose failure it
+// is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/mix.h"
+#include "delivery/failure/blame.h"
+#include "handler/record_batch.h"
+#include "kafka/types.h"
+
+namespace laneway::lane {
+
+class RecordIds {
+ public:
+  explicit RecordIds(const kafka::TopicPartition& partition)
+      : seed_(std::hash<std::string>{}(partition.topic) +
+              mixed(static_cast<std::uint64_t>(partition.partition))) {}
+
+  delivery::RecordId of(const handler::Item& item) const {
+    return mixed(seed_ + static_cast<std::uint64_t>(item.offset()));
+  }
+
+ private:
+  const std::uint64_t seed_;
+};
+
+}  // namespace laneway::lane
