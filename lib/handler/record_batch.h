@@ -67,24 +67,12 @@ struct Item {
   }
 };
 
-class RecordBatch final : public pool::Batch {
+/// Handlers see this much of it; the lane keeps more with each batch (lane/work/work_batch.h).
+class RecordBatch : public pool::Batch {
  public:
   std::vector<Item> items;
-  // The rest is the loop's own.
-  /// Items not finished yet; at zero the batch is used again.
-  std::uint32_t unfinished = 0;
-  /// The sequence numbers of the items are consecutive.
-  bool consecutive = false;
   /// Of every item.
   Route route = Route::work;
-  /// Memory of the records, for the lane's budget; given back when the whole batch is finished.
-  std::uint64_t bytes = 0;
-  /// Bytes of its records whose work was not finished in it: they go on in another batch.
-  std::uint64_t unfinished_bytes = 0;
-  /// Which life of the lane's ledger the sequence numbers belong to.
-  std::uint64_t life = 0;
-  /// Place in the lane's list of batches.
-  std::size_t place = 0;
 };
 
 }  // namespace laneway::handler

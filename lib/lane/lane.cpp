@@ -7,8 +7,6 @@
 namespace laneway::lane {
 namespace {
 
-constexpr std::uint32_t longest_run = 256;
-
 Ledger make_ledger(const kafka::CommittedOffset& start) {
   if (start.offset == kafka::no_offset) return Ledger();
   std::string_view map = start.metadata;
@@ -26,17 +24,13 @@ const delivery::RetryStage* stage_of(const LaneContext& context, const std::stri
   return context.retry_stages == nullptr ? nullptr : context.retry_stages->find(topic);
 }
 
-std::uint32_t run_length(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue, 1, longest_run); }
-
 }  // namespace
 
 Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std::uint64_t epoch,
            std::function<void()> on_ready)
     : context_(context),
       id_{start.partition, epoch},
-      ordered_(context.lanes.order != config::Order::none),
       stage_(stage_of(context, id_.partition.topic)),
-      run_(run_length(context.lanes.queue)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
@@ -47,15 +41,8 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       rate_(context),
       next_offset_(start.offset),
       silence_(context, id_.partition),
-      execution_(context, id_.partition, epoch, *stats_, on_ready),
-      pool_(std::make_unique<pool::Pool>(pool::Limits{.workers = context.lanes.workers,
-                                                      .queue = context.lanes.queue,
-                                                      .most_per_claim = context.handler->most_per_task(),
-                                                      .job_deadline = context.handler->timeout(),
-                                                      .asynchronous = context.handler->asynchronous(),
-                                                      .whole_claims = context.handler->fills_tasks()},
-                                         execution_, on_ready)) {
-  execution_.set_pool(*pool_);
+      workload_(context, id_, ledger_, gate_, *stats_, std::move(on_ready)),
+      completions_(context, ledger_, attempts_, gate_, workload_) {
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
 }
@@ -70,60 +57,91 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
 }
 
 void Lane::follow_settings(TimePoint now) {
-  run_ = run_length(context_.lanes.queue);
   attempts_.follow_settings();
   state_.set_pause_after(context_.lanes.pause_after);
   rate_.follow_settings(now);
-  pool_->resize(context_.lanes.workers, context_.lanes.queue);
+  workload_.follow_settings();
   submit(now);
 }
 
 bool Lane::work(TimePoint now) {
   if (state_.state() == State::revoked) return false;
   not_empty_ = true;  // the source may have signalled
-  collect(now);
+  completions_.collect(now);
   submit(now);
   bool more = false;
   if (state_.may_take()) more = take(now) == Take::more && state_.may_take();
-  if (state_.state() == State::draining) drained_ = pending_.empty() && pool_->drained() && batches_.empty();
+  if (state_.state() == State::draining) drained_ = workload_.drained();
   return more;
-}
-
-void Lane::enqueue(BatchPtr batch) {
-  if (batch->items.empty()) {
-    batch->bytes = 0;
-    spare_.push_back(std::move(batch));
-    return;
-  }
-  batch->size = static_cast<std::uint32_t>(batch->items.size());
-  batch->unfinished = batch->size;
-  batch->life = ledger_life_;
-  batch->place = batches_.size();
-  bytes_ += batch->bytes;
-  pending_.push_back({batch.get(), 0});
-  batches_.push_back(std::move(batch));
 }
 
 /// The records that the breaker has not let begin ask the downstream; without any, new ones are taken.
 bool Lane::breaker_holds() const { return !context_.downstream->closed() && attempts_.waiting().fresh() > 0; }
 
 void Lane::submit(TimePoint now) {
-  while (!pending_.empty()) {
-    auto& next = pending_.front();
-    if (gate_.closed() && !may_begin(next, now)) break;
-    const auto submitted = pool_->try_submit(*next.batch, next.begin);
-    next.begin += submitted.taken;
-    if (submitted.admission == pool::Admission::accepted) {
-      pending_.pop_front();
-      continue;
-    }
+  while (const auto* next = workload_.next()) {
+    if (gate_.closed() && !may_begin(*next, now)) break;
+    if (workload_.submit_next()) continue;
     if (!state_.has(Hold::pool_full)) stats_->rejections.add(1);
-    // Half the queue is left to work on while the next records come.
-    pool_->notify_at(std::max(context_.lanes.workers + context_.lanes.queue / 2, 1U) -
-                     (context_.lanes.queue < 2 ? 1 : 0));
     break;
   }
   update_holds(now);
+}
+
+bool Lane::wants_commit() const {
+  return gate_.wants_commit() && ledger_.committable() >= 0 && state_.state() != State::draining;
+}
+
+/// Whether the first of these records may go to the pool now.
+bool Lane::may_begin(const Workload::Pending& next, TimePoint now) {
+  auto& batch = *next.batch;
+  const auto entry = gate_.may_begin(batch, next.begin > 0, workload_.none_at_work(), now);
+  if (entry == CrashGate::Entry::condemned) {
+    auto& item = batch.items.front();
+    attempts_.condemn(item, gate_.watch().crashes(item.offset()));
+    batch.route = handler::Route::dead_letter;
+  }
+  return entry != CrashGate::Entry::later;
+}
+
+void Lane::tick_careful(TimePoint now) {
+  gate_.tick(source_ == nullptr ? kafka::no_offset : source_->log_bounds().end, next_offset_, now);
+}
+
+/// At the pace of a downstream, failed records and new ones take turns. Else a few records that always come
+/// too often would have all the calls of a slow pace, and nothing could show that others work.
+bool Lane::leaves_turn_to_new() const {
+  const bool takes = state_.state() == State::running || state_.state() == State::held;
+  return rate_.limited_by_pace() && new_ones_turn_ && takes && not_empty_ &&
+         !state_.held_by_other_than(Hold::rate_limited);
+}
+
+void Lane::submit_due_retries(TimePoint now) {
+  if (!attempts_.due(now)) return;
+  // What the breaker would withhold would only come back.
+  auto room = workload_.downstream_room(now);
+  const bool probing = !context_.downstream->closed();
+  bool any = false;
+  while (room > 0 && attempts_.due(now) && !leaves_turn_to_new() && !rate_.room(now).none()) {
+    auto item = attempts_.pop(now, probing);
+    if (!item) break;
+    new_ones_turn_ = true;
+    if (!attempts_.begins(*item, now)) continue;
+    rate_.charge(1, item->record.size(), now);
+    workload_.run_alone(std::move(*item));
+    any = true;
+    --room;
+  }
+  if (any) submit(now);
+}
+
+void Lane::tick_oldest(TimePoint now) {
+  attempts_.forget_wishes();
+  const auto outlived = oldest_.tick(attempts_.waiting(), now);
+  if (!outlived) return;
+  if (outlived->is_new) oldest_.report(detail(now).oldest.value_or(OldestRecord{}), now);
+  if (auto item = attempts_.give_up_waiting(outlived->sequence, outlived->why))
+    workload_.run_alone(std::move(*item));
 }
 
 void Lane::update_holds(TimePoint now) {
@@ -131,7 +149,7 @@ void Lane::update_holds(TimePoint now) {
   const auto keep = [](std::uint64_t value, std::uint64_t limit, bool has) {
     return value >= (has ? limit - limit / 4 : limit);  // a quarter must be free again before it goes on
   };
-  state_.set(Hold::pool_full, !pending_.empty(), now);
+  state_.set(Hold::pool_full, workload_.next() != nullptr, now);
   state_.set(Hold::window_full,
              keep(ledger_.window(), context_.lanes.max_incomplete, state_.has(Hold::window_full)), now);
   state_.set(Hold::memory_full, keep(memory(), context_.memory.lane_bytes, state_.has(Hold::memory_full)),
@@ -146,8 +164,8 @@ void Lane::update_holds(TimePoint now) {
   const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !attempts_.due(now);
   if (wants_none) rate_.leave(now);
   state_.set(Hold::rate_limited, !wants_none && rate_.waits(now), now);
-  execution_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
-                       state_.has(Hold::memory_full) || keys_.waiting() > 0 || gate_.careful());
+  workload_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
+                      state_.has(Hold::memory_full) || workload_.keys_wait() || gate_.careful());
   if (state_.state() != was) show_state();
 }
 
@@ -173,39 +191,5 @@ void Lane::show_state() {
   stats_->state.set(state_.state());
   stats_->hold_bits.set(state_.reasons());
 }
-
-Lane::BatchPtr Lane::new_batch() {
-  BatchPtr batch;
-  if (spare_.empty()) {
-    batch = std::make_unique<handler::RecordBatch>();
-  } else {
-    batch = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  batch->sequential = false;
-  batch->consecutive = true;
-  batch->route = handler::Route::work;
-  batch->bytes = 0;
-  batch->unfinished_bytes = 0;
-  return batch;
-}
-
-void Lane::recycle(handler::RecordBatch* batch) {
-  constexpr std::size_t most_spare = 8;
-  bytes_ -= std::min(bytes_, batch->bytes);
-  const auto not_processed = batch->size * record_overhead + batch->unfinished_bytes;
-  stats_->processed_bytes.add(batch->bytes - std::min<std::uint64_t>(batch->bytes, not_processed));
-  const auto place = batch->place;
-  BatchPtr owned = std::move(batches_[place]);
-  if (place + 1 != batches_.size()) {
-    batches_[place] = std::move(batches_.back());
-    batches_[place]->place = place;
-  }
-  batches_.pop_back();
-  owned->items.clear();
-  if (spare_.size() < most_spare) spare_.push_back(std::move(owned));
-}
-
-bool Lane::current(const handler::RecordBatch& batch) const { return batch.life == ledger_life_; }
 
 }  // namespace laneway::lane

@@ -17,14 +17,11 @@
 // The destructor needs the pool to be closed (close_pool returned true), else it waits for the handlers.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "handler/handler.h"
 #include "kafka/types.h"
@@ -32,10 +29,8 @@
 #include "lane/attempts/oldest_watch.h"
 #include "lane/commit/commit_position.h"
 #include "lane/commit/crash_gate.h"
-#include "lane/execution.h"
 #include "lane/intake/lane_rate.h"
 #include "lane/lane_detail.h"
-#include "lane/ledger/key_order.h"
 #include "lane/ledger/ledger.h"
 #include "lane/member/partition_source.h"
 #include "lane/position/lane_silence.h"
@@ -45,8 +40,8 @@
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
-#include "lane/work/work_batch.h"
-#include "pool/pool.h"
+#include "lane/work/completions.h"
+#include "lane/work/workload.h"
 
 namespace laneway::lane {
 
@@ -98,7 +93,7 @@ class Lane {
   /// What the loop has to do because the partition is silent; none: nothing.
   const std::optional<LaneSilence::Demand>& silence_demand() const { return silence_.demand(); }
   /// Records completed since the last call.
-  std::uint64_t take_completed() { return std::exchange(completed_since_, 0); }
+  std::uint64_t take_completed() { return completions_.take_completed(); }
 
   /// No new records; what has been queued goes on as far as it fits before `deadline`, the rest is given
   /// back.
@@ -114,31 +109,24 @@ class Lane {
   std::uint64_t revoke(TimePoint now, Ending ending = Ending::given_up);
   /// False if handlers are still at work at the deadline, or whoever answered for one is not quite out of
   /// here. Once true, nothing signals `on_ready` any more.
-  bool close_pool(Deadline deadline) { return pool_->join(deadline) && execution_.left(); }
+  bool close_pool(Deadline deadline) { return workload_.join(deadline); }
 
   const LaneStats& stats() const { return *stats_; }
   LaneStats& stats() { return *stats_; }
-  const pool::Pool& pool() const { return *pool_; }
+  const pool::Pool& pool() const { return workload_.pool(); }
 
  private:
-  using BatchPtr = std::unique_ptr<handler::RecordBatch>;
-  /// Records of a batch from `begin` on that the pool has not taken yet.
-  struct Pending {
-    handler::RecordBatch* batch;
-    std::uint32_t begin;
-  };
   enum class Take { more, empty };
 
   // lane_take.cpp
   Take take(TimePoint now);
-  Take pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
-  void accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
+  Take pop_run(WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
+  void accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
   std::uint64_t room() const;
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
   void note(std::int64_t offset);
   void flush_noted();
   void on_first_record(TimePoint now);
-  void apply_order(handler::RecordBatch& batch);
 
   // lane_position.cpp
   bool follows(std::int64_t offset, bool end, TimePoint now);
@@ -157,47 +145,20 @@ class Lane {
   std::int64_t lag(const kafka::LogBounds& log) const;
 
   // lane.cpp: submitting
-  void enqueue(BatchPtr batch);
   void submit(TimePoint now);
   void update_holds(TimePoint now);
   void show_state();
   std::string_view words_of(const HoldReason& reason) const;
   std::string held_by() const;
 
-  // lane_finish.cpp: what came back
-  void collect(TimePoint now);
-  void apply(handler::Finished& finished, TimePoint now);
-  void apply_done(handler::RecordBatch& batch, std::uint32_t begin, std::uint32_t end);
-  void complete(const handler::Item& item);
-  void apply_each(handler::Finished& finished, handler::RecordBatch& batch, TimePoint now);
-  void fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now);
   bool breaker_holds() const;
-  void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
-  std::size_t slice() const;
-  void release_key(std::uint64_t key);
-  void run_again(std::vector<handler::Item> items, bool sequential);
-  void run_alone(handler::Item item);
   bool leaves_turn_to_new() const;
   void submit_due_retries(TimePoint now);
   TimePoint next_retry(TimePoint due, TimePoint now);
-  // lane_crash.cpp
-  bool may_begin(const Pending& next, TimePoint now);
+  bool may_begin(const Workload::Pending& next, TimePoint now);
   void tick_careful(TimePoint now);
-  std::uint32_t run_limit() const;
-
-  // lane_drain.cpp
-  bool fits(Duration left) const;
-  void give_back_pending();
-  void give_back_beyond(Duration left);
-  void give_back_unbegun();
-  void withdraw(std::uint32_t keep);
-  void let_go(const std::vector<handler::Item>& items);
-  void abandon(const pool::Range& range);
-  /// `record`: null while it is the worker's.
-  void log_abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record = nullptr);
 
   // lane_clock.cpp
-  void report_stuck(const pool::Range& job) const;
   bool waits_long_for_rate(TimePoint now);
   void tick_pause(TimePoint now);
   TimePoint tick_take(TimePoint now);
@@ -211,24 +172,14 @@ class Lane {
   void on_source_answers();
   void publish(TimePoint now);
 
-  // lane_oldest.cpp
   void tick_oldest(TimePoint now);
-  std::uint64_t work_left() const;
 
   /// Of records taken and not finished.
-  std::uint64_t memory() const { return bytes_ + attempts_.bytes(); }
-  BatchPtr new_batch();
-  void recycle(handler::RecordBatch* batch);
-  bool current(const handler::RecordBatch& batch) const;
-
+  std::uint64_t memory() const { return workload_.bytes() + attempts_.bytes(); }
   // Constant after construction
   const LaneContext& context_;
   const LaneId id_;
-  const bool ordered_;
   const delivery::RetryStage* const stage_;  // null: there are no retry topics
-
-  // Of the settings
-  std::uint32_t run_;  // records popped at a time
 
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;
@@ -240,16 +191,9 @@ class Lane {
   CommitPosition commits_;
   PositionJudge judge_;
   RetentionWatch retention_;
-  KeyOrder<handler::Item> keys_;
-  std::size_t slice_ = 1;  // records of a key for a worker at a time
   LaneRate rate_;
 
-  std::vector<BatchPtr> batches_;  // at work or pending; owned here, found again by their place
-  std::vector<BatchPtr> spare_;
-  std::deque<Pending> pending_;
-  std::vector<handler::Finished> finished_;  // collect()'s
-  std::uint64_t ledger_life_ = 0;            // counts start_over: batches of an earlier life are dropped
-  std::int64_t noted_first_ = 0;             // a stretch of neighbouring offsets not yet in the ledger
+  std::int64_t noted_first_ = 0;  // a stretch of neighbouring offsets not yet in the ledger
   std::uint32_t noted_ = 0;
   Sequence next_sequence_ = 0;
 
@@ -273,10 +217,7 @@ class Lane {
   std::int64_t first_ = -1;                   // the first offset popped
   std::int64_t delivered_ = -1;               // the last offset popped
   std::int64_t next_offset_;                  // where fetching goes on; -1 unknown
-  std::uint64_t bytes_ = 0;                   // of records in batches and behind their keys
-  std::uint64_t completed_since_ = 0;
-
-  std::optional<TimePoint> resumed_at_;  // until the first record after a resume
+  std::optional<TimePoint> resumed_at_;       // until the first record after a resume
   Duration resume_latency_ = milliseconds(20);
   bool was_full_ = false;               // the prefetch buffer was full since the last wake
   bool not_empty_ = true;               // the last pop found something, or was long ago
@@ -286,14 +227,9 @@ class Lane {
   std::string source_error_;  // nothing has come since
   TimePoint failing_since_{};
   TimePoint next_source_report_{};
-  bool gives_back_ = false;  // nothing is begun any more
-  bool cancelled_ = false;   // nor awaited
   bool drained_ = false;
-  std::uint64_t abandoned_ = 0;
-
-  // Last: their threads use what is above.
-  Execution execution_;
-  std::unique_ptr<pool::Pool> pool_;
+  Workload workload_;  // its threads use what is above
+  Completions completions_;
 };
 
 }  // namespace laneway::lane

@@ -17,9 +17,8 @@ constexpr Duration short_wait = seconds(10);
 
 TimePoint Lane::tick(TimePoint now) {
   if (state_.state() == State::revoked) return now + idle_tick;
-  collect(now);
-  for (const auto& job : pool_->expire(now)) report_stuck(job);
-  pool_->kick();
+  completions_.collect(now);
+  workload_.tick(now);
   submit_due_retries(now);
   tick_careful(now);
   submit(now);
@@ -30,7 +29,7 @@ TimePoint Lane::tick(TimePoint now) {
   tick_oldest(now);
   attempts_.log().more_letters(now);
   publish(now);
-  const bool idle = batches_.empty() && !dry_since_ && !judge_.in_doubt();
+  const bool idle = workload_.idle() && !dry_since_ && !judge_.in_doubt();
   TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
   if (const auto due = attempts_.waiting().next_due()) next = std::min(next, next_retry(*due, now));
   if (dry_since_ && was_full_) next = std::min(next, now + dry_limit);
@@ -43,19 +42,6 @@ TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
   return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 
-/// Its record is the worker's: only its number may be read.
-void Lane::report_stuck(const pool::Range& job) const {
-  const auto& batch = static_cast<const handler::RecordBatch&>(*job.batch);
-  if (!current(batch)) return;
-  telemetry::warn("handler stuck",
-                  {{"topic", id_.partition.topic},
-                   {"partition", id_.partition.partition},
-                   {"offset", ledger_.offset_of(batch.items[job.begin].sequence)},
-                   {"epoch", id_.epoch},
-                   {"handler", context_.handler->name()},
-                   {"hint", "it ignores that its time is over; another worker takes over meanwhile"}});
-}
-
 /// A hold that ended by the clock, or by another lane, has left records in the buffer that nobody signals:
 /// the client does so only when a buffer was empty.
 TimePoint Lane::tick_take(TimePoint now) {
@@ -63,13 +49,6 @@ TimePoint Lane::tick_take(TimePoint now) {
   if (not_empty_ && state_.may_take() && work(now)) return now;
   return state_.has(Hold::rate_limited) ? std::max(rate_.ready_at(now), now + milliseconds(1))
                                         : TimePoint::max();
-}
-
-std::uint64_t Lane::work_left() const {
-  const auto snapshot = pool_->snapshot();
-  std::uint64_t left = snapshot.queued + snapshot.in_flight + keys_.waiting();
-  for (const auto& pending : pending_) left += pending.batch->size - pending.begin;
-  return left;
 }
 
 /// A pause for less would only throw away what has been fetched, every time.
@@ -91,8 +70,8 @@ void Lane::tick_pause(TimePoint now) {
   }
   if (state_.state() != State::paused) return;
   // Fetching starts again while enough is left to work on until the first record comes.
-  const auto service = pool_->snapshot().service_time;
-  const auto left = service * static_cast<std::int64_t>(work_left() / context_.lanes.workers);
+  const auto service = workload_.service_time();
+  const auto left = service * static_cast<std::int64_t>(workload_.records() / context_.lanes.workers);
   const auto lead = 2 * (resume_latency_ + busy_tick);
   const bool soon = service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
   if (!state_.held_by_anything() || (!state_.held_lastingly() && !rate_is_reason && soon)) resume(now);

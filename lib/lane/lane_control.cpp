@@ -34,12 +34,8 @@ LaneDetail Lane::detail(TimePoint now) const {
   };
   attempts_.waiting().each(
       [&](const handler::Item& item) { look(item, OldestRecord::Phase::retry, item.attempt - 1); });
-  for (const auto& range : pool_->in_flight()) {
-    const auto& batch = static_cast<const handler::RecordBatch&>(*range.batch);
-    if (!current(batch)) continue;
-    for (auto i = range.begin; i < range.end; ++i)
-      look(batch.items[i], OldestRecord::Phase::at_work, batch.items[i].attempt);
-  }
+  workload_.each_at_work(
+      [&](const handler::Item& item) { look(item, OldestRecord::Phase::at_work, item.attempt); });
   return detail;
 }
 
@@ -47,13 +43,13 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
   if (state_.state() == State::draining || state_.state() == State::revoked) return Skip::leaving;
   if (corrupt_at_ && offset >= next_offset_) return pass_over_corrupt(offset, reason, now);
   if (context_.forward == nullptr) return Skip::no_dead_letters;
-  collect(now);
+  completions_.collect(now);
   if (delivered_ < offset) return Skip::not_taken;
   const auto sequence = ledger_.incomplete_at(offset);
   if (!sequence) return Skip::not_waiting;
   auto skipped = attempts_.skip(*sequence, reason);
   if (skipped.item) {
-    run_alone(std::move(*skipped.item));
+    workload_.run_alone(std::move(*skipped.item));
     submit(now);
   }
   return skipped.answer;

@@ -135,12 +135,9 @@ void Lane::start_over(std::int64_t offset) {
                    {"hint", "topic truncated or recreated: starting over from its start"}});
   ledger_ = Ledger(offset);
   next_sequence_ = 0;
-  ++ledger_life_;
-  let_go(keys_.clear());
-  keys_ = {};
+  workload_.start_over();
   attempts_.start_over();
   oldest_.start_over();
-  give_back_pending();
   commits_.start_over();
   first_ = -1;
   delivered_ = -1;

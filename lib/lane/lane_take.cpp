@@ -19,8 +19,8 @@ Lane::Take Lane::take(TimePoint now) {
     return Take::empty;
   }
   const auto most = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, run_limit()));
-  auto batch = new_batch();
+      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, workload_.run_limit()));
+  auto batch = workload_.new_batch();
   const auto delivered_before = delivered_;
   const Take result = pop_run(*batch, most, allowed.bytes, now);
   if (delivered_ != delivered_before) silence_.came();
@@ -28,13 +28,12 @@ Lane::Take Lane::take(TimePoint now) {
   rate_.charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
   if (result == Take::empty) rate_.leave(now);
   if (batch->items.empty()) {
-    spare_.push_back(std::move(batch));
+    workload_.put_back(std::move(batch));
   } else {
     new_ones_turn_ = false;
     on_source_answers();
     if (!delayed()) mark_ = mark_of(batch->items.back().record);
-    if (ordered_) apply_order(*batch);
-    enqueue(std::move(batch));
+    workload_.add(std::move(batch));
     submit(now);
   }
   update_holds(now);
@@ -53,8 +52,7 @@ std::uint64_t Lane::room() const {
   return delayed() ? std::min(window, left(context_.retry.max_waiting, attempts_.waiting().size())) : window;
 }
 
-Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
-                         TimePoint now) {
+Lane::Take Lane::pop_run(WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now) {
   kafka::Record record;
   std::int64_t offset = 0;
   const auto delivered_before = delivered_;
@@ -96,7 +94,7 @@ Lane::Take Lane::pop_run(handler::RecordBatch& batch, std::uint32_t most, std::u
   return Take::more;
 }
 
-void Lane::accept(handler::RecordBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
+void Lane::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
   if (first_ < 0) first_ = offset;
   delivered_ = offset;
   next_offset_ = offset + 1;
@@ -141,43 +139,6 @@ void Lane::on_first_record(TimePoint now) {
   stats_->resume_latency.record(latency);
   resume_latency_ = (resume_latency_ * 3 + latency) / 4;
   resumed_at_.reset();
-}
-
-void Lane::apply_order(handler::RecordBatch& batch) {
-  if (context_.lanes.order == config::Order::partition) {
-    for (auto& item : batch.items) item.key = 1;
-    batch.sequential = true;
-    if (!keys_.admit(1, std::span<handler::Item>(batch.items))) {
-      bytes_ += batch.bytes;  // they wait outside any batch; given back with theirs
-      batch.items.clear();
-    } else if (batch.items.size() > slice_) {
-      const auto rest = std::span<handler::Item>(batch.items).subspan(slice_);
-      for (const auto& item : rest) batch.bytes -= memory_of(item);
-      wait_behind_key(1, rest);
-      batch.items.erase(batch.items.begin() + static_cast<std::ptrdiff_t>(slice_), batch.items.end());
-    }
-    return;
-  }
-  auto kept = batch.items.begin();
-  for (auto& item : batch.items) {
-    const auto key = item.record.key();
-    if (key)
-      item.key = key_hash(*key);
-    else
-      item.key = context_.lanes.null_keys == config::NullKeys::ordered ? 1 : 0;
-    const auto memory = memory_of(item);
-    if (item.key != 0 && !keys_.admit(item.key, item)) {
-      batch.bytes -= memory;  // it waits outside the batch
-      bytes_ += memory;
-      continue;
-    }
-    if (&*kept != &item) *kept = std::move(item);
-    ++kept;
-  }
-  if (kept != batch.items.end()) {
-    batch.items.erase(kept, batch.items.end());
-    batch.consecutive = false;
-  }
 }
 
 }  // namespace laneway::lane

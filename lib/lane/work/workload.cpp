@@ -1,0 +1,313 @@
+#include "lane/work/workload.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "telemetry/log.h"
+#include "tracing/record_trace.h"
+
+namespace laneway::lane {
+namespace {
+
+constexpr std::uint32_t longest_run = 256;
+
+pool::Limits limits_of(const LaneContext& context) {
+  return {.workers = context.lanes.workers,
+          .queue = context.lanes.queue,
+          .most_per_claim = context.handler->most_per_task(),
+          .job_deadline = context.handler->timeout(),
+          .asynchronous = context.handler->asynchronous(),
+          .whole_claims = context.handler->fills_tasks()};
+}
+
+}  // namespace
+
+Workload::Workload(const LaneContext& context, const LaneId& id, const Ledger& ledger, const CrashGate& gate,
+                   LaneStats& stats, std::function<void()> on_ready)
+    : context_(context),
+      id_(id),
+      ledger_(ledger),
+      gate_(gate),
+      stats_(stats),
+      execution_(context, id.partition, id.epoch, stats, on_ready),
+      pool_(std::make_unique<pool::Pool>(limits_of(context), execution_, std::move(on_ready))) {
+  execution_.set_pool(*pool_);
+}
+
+std::uint32_t Workload::run_limit() const {
+  const auto run = std::clamp<std::uint32_t>(context_.lanes.queue, 1, longest_run);
+  return gate_.careful() ? gate_.run_limit(run, service_time()) : run;
+}
+
+Workload::BatchPtr Workload::new_batch() {
+  BatchPtr batch;
+  if (spare_.empty()) {
+    batch = std::make_unique<WorkBatch>();
+  } else {
+    batch = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  batch->sequential = false;
+  batch->consecutive = true;
+  batch->route = handler::Route::work;
+  batch->bytes = 0;
+  batch->unfinished_bytes = 0;
+  return batch;
+}
+
+void Workload::add(BatchPtr batch) {
+  if (ordered()) apply_order(*batch);
+  enqueue(std::move(batch));
+}
+
+void Workload::enqueue(BatchPtr batch) {
+  if (batch->items.empty()) return put_back(std::move(batch));
+  batch->size = static_cast<std::uint32_t>(batch->items.size());
+  batch->unfinished = batch->size;
+  batch->life = life_;
+  batch->place = batches_.size();
+  bytes_ += batch->bytes;
+  pending_.push_back({batch.get(), 0});
+  batches_.push_back(std::move(batch));
+}
+
+bool Workload::submit_next() {
+  auto& next = pending_.front();
+  const auto submitted = pool_->try_submit(*next.batch, next.begin);
+  next.begin += submitted.taken;
+  if (submitted.admission == pool::Admission::accepted) {
+    pending_.pop_front();
+    return true;
+  }
+  // Half the queue is left to work on while the next records come.
+  pool_->notify_at(std::max(context_.lanes.workers + context_.lanes.queue / 2, 1U) -
+                   (context_.lanes.queue < 2 ? 1 : 0));
+  return false;
+}
+
+void Workload::collect(std::vector<handler::Finished>& into) {
+  execution_.collect(into);
+  if (!into.empty() && ordered()) slice_ = measured_slice();
+}
+
+void Workload::recycle(WorkBatch& batch) {
+  constexpr std::size_t most_spare = 8;
+  bytes_ -= std::min(bytes_, batch.bytes);
+  const auto not_processed = batch.size * record_overhead + batch.unfinished_bytes;
+  stats_.processed_bytes.add(batch.bytes - std::min<std::uint64_t>(batch.bytes, not_processed));
+  const auto place = batch.place;
+  BatchPtr owned = std::move(batches_[place]);
+  if (place + 1 != batches_.size()) {
+    batches_[place] = std::move(batches_.back());
+    batches_[place]->place = place;
+  }
+  batches_.pop_back();
+  owned->items.clear();
+  if (spare_.size() < most_spare) spare_.push_back(std::move(owned));
+}
+
+void Workload::run_again(std::vector<handler::Item> items, bool sequential) {
+  auto batch = new_batch();
+  batch->sequential = sequential && items.size() > 1;
+  batch->consecutive = false;
+  batch->route = items.front().route();
+  for (auto& item : items) {
+    batch->bytes += memory_of(item);
+    batch->items.push_back(std::move(item));
+  }
+  enqueue(std::move(batch));
+}
+
+void Workload::run_alone(handler::Item item) {
+  item.state = handler::ItemState::waiting;
+  std::vector<handler::Item> one;
+  one.push_back(std::move(item));
+  run_again(std::move(one), false);
+}
+
+void Workload::apply_order(WorkBatch& batch) {
+  if (context_.lanes.order != config::Order::partition) return apply_key_order(batch);
+  for (auto& item : batch.items) item.key = 1;
+  batch.sequential = true;
+  if (!keys_.admit(1, std::span<handler::Item>(batch.items))) {
+    bytes_ += batch.bytes;  // they wait outside any batch; given back with theirs
+    batch.items.clear();
+  } else if (batch.items.size() > slice_) {
+    const auto rest = std::span<handler::Item>(batch.items).subspan(slice_);
+    for (const auto& item : rest) batch.bytes -= memory_of(item);
+    wait_behind_key(1, rest);
+    batch.items.erase(batch.items.begin() + static_cast<std::ptrdiff_t>(slice_), batch.items.end());
+  }
+}
+
+void Workload::apply_key_order(WorkBatch& batch) {
+  auto kept = batch.items.begin();
+  for (auto& item : batch.items) {
+    const auto key = item.record.key();
+    if (key)
+      item.key = key_hash(*key);
+    else
+      item.key = context_.lanes.null_keys == config::NullKeys::ordered ? 1 : 0;
+    const auto memory = memory_of(item);
+    if (item.key != 0 && !keys_.admit(item.key, item)) {
+      batch.bytes -= memory;  // it waits outside the batch
+      bytes_ += memory;
+      continue;
+    }
+    if (&*kept != &item) *kept = std::move(item);
+    ++kept;
+  }
+  if (kept != batch.items.end()) {
+    batch.items.erase(kept, batch.items.end());
+    batch.consecutive = false;
+  }
+}
+
+/// How many records of a key a worker gets at a time: what takes a moment by the measured time, so that they
+/// are reported, given back and shared out soon, and handing them over costs little beside. A handler that
+/// works on many at once gets them.
+std::size_t Workload::measured_slice() const {
+  constexpr Duration moment = milliseconds(4);
+  const auto service = service_time();
+  const std::int64_t least = context_.handler->fills_tasks() ? context_.handler->most_per_task() : 1;
+  const std::int64_t timely = service > Duration::zero() ? moment / service : 1;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(std::max(least, timely), 1, run_limit()));
+}
+
+void Workload::release_key(std::uint64_t key) {
+  std::vector<handler::Item> next;
+  const auto taken = keys_.release(key, next, slice_);
+  if (taken == 0) return;
+  let_go(next);
+  run_again(std::move(next), true);
+}
+
+/// First of those that wait for their key.
+void Workload::wait_behind_key(std::uint64_t key, std::span<handler::Item> items) {
+  for (const auto& item : items) bytes_ += memory_of(item);
+  keys_.give_back(key, items);
+}
+
+void Workload::take_back(const WorkBatch& batch, std::uint64_t key, std::vector<handler::Item> items) {
+  if (gives_back_ || items.empty()) return;
+  if (batch.sequential)
+    wait_behind_key(key, items);
+  else
+    run_again(std::move(items), false);
+}
+
+/// Of records that waited outside any batch.
+void Workload::let_go(const std::vector<handler::Item>& items) {
+  for (const auto& item : items) bytes_ -= std::min(bytes_, memory_of(item));
+}
+
+std::uint64_t Workload::records() const {
+  const auto snapshot = pool_->snapshot();
+  std::uint64_t records = snapshot.queued + snapshot.in_flight + keys_.waiting();
+  for (const auto& pending : pending_) records += pending.batch->size - pending.begin;
+  return records;
+}
+
+void Workload::drain(bool finish, Duration left) {
+  if (!finish)
+    give_back_unbegun();
+  else if (!fits(left))
+    give_back_beyond(left);
+  execution_.set_eager(true);
+}
+
+/// Whether everything that has been taken can be finished in time, by the measured service time. Records of
+/// one key take their time one after the other, however many workers there are.
+bool Workload::fits(Duration left) const {
+  const auto service = service_time();
+  const auto in_a_row = std::max<std::uint64_t>(records() / context_.lanes.workers, keys_.longest()) + 1;
+  return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
+}
+
+/// What cannot be finished in the time that is left, by the measured service time.
+void Workload::give_back_beyond(Duration left) {
+  give_back_pending();
+  const auto snapshot = pool_->snapshot();
+  std::uint64_t fitting = 0;
+  if (snapshot.service_time > Duration::zero())
+    fitting = static_cast<std::uint64_t>(left * 4 / 5 / snapshot.service_time) * context_.lanes.workers;
+  const auto keep = static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting, snapshot.queued));
+  withdraw(keep);
+  let_go(keys_.clear((fitting - keep) / std::max<std::uint64_t>(keys_.keys(), context_.lanes.workers)));
+}
+
+void Workload::give_back_pending() {
+  for (const auto& pending : std::exchange(pending_, {}))
+    if (finish(*pending.batch, pending.batch->size - pending.begin)) recycle(*pending.batch);
+}
+
+void Workload::give_back_unbegun() {
+  gives_back_ = true;
+  give_back_pending();
+  let_go(keys_.clear());
+  withdraw(0);
+  pool_->want_back();
+}
+
+void Workload::withdraw(std::uint32_t keep) {
+  for (const auto& range : pool_->withdraw(keep))
+    if (finish(batch_of(range), range.count())) recycle(batch_of(range));
+}
+
+void Workload::cancel() {
+  execution_.set_cut_off();
+  give_back_unbegun();
+  pool_->cancel();
+}
+
+void Workload::close() {
+  leave_downstream();
+  pool_->close();
+}
+
+void Workload::start_over() {
+  ++life_;
+  let_go(keys_.clear());
+  keys_ = {};
+  give_back_pending();
+}
+
+/// Their records are the workers': only their numbers may be read.
+void Workload::abandon() {
+  for (const auto& range : pool_->in_flight()) {
+    const auto& batch = batch_of(range);
+    if (!current(batch)) continue;
+    for (auto i = range.begin; i < range.end; ++i)
+      abandoned(ledger_.offset_of(batch.items[i].sequence), batch.items[i].attempt, nullptr);
+  }
+}
+
+void Workload::abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record) {
+  ++abandoned_;
+  telemetry::warn("abandoned", {{"topic", id_.partition.topic},
+                                {"partition", id_.partition.partition},
+                                {"offset", offset},
+                                {"epoch", id_.epoch},
+                                {"attempt", attempt},
+                                tracing::TraceField(record)});
+}
+
+void Workload::tick(TimePoint now) {
+  for (const auto& job : pool_->expire(now)) report_stuck(job);
+  pool_->kick();
+}
+
+/// Its record is the worker's: only its number may be read.
+void Workload::report_stuck(const pool::Range& job) const {
+  const auto& batch = batch_of(job);
+  if (!current(batch)) return;
+  telemetry::warn("handler stuck",
+                  {{"topic", id_.partition.topic},
+                   {"partition", id_.partition.partition},
+                   {"offset", ledger_.offset_of(batch.items[job.begin].sequence)},
+                   {"epoch", id_.epoch},
+                   {"handler", context_.handler->name()},
+                   {"hint", "it ignores that its time is over; another worker takes over meanwhile"}});
+}
+
+}  // namespace laneway::lane

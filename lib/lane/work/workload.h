@@ -1,0 +1,155 @@
+// What of a lane is at work or will be: batches of records, in the pool or before it, and records that wait
+// for their key outside any batch.
+//
+// What the pool rejects stays here in order. In order by key, a key has one batch with the pool at a time, of
+// about 4 ms by the measured service time (slice); the others of its records wait in key_order.h.
+//
+// Ownership: owns the batches, the pool and the workers' side (execution.h); what the constructor is given
+// outlives this. Threads: the loop's, but for pool(), whose counts anyone may read; `on_ready` is called from
+// any thread. Nothing blocks except join, up to its deadline. Memory is bounded by the lane, which asks for
+// bytes().
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lane/commit/crash_gate.h"
+#include "lane/execution.h"
+#include "lane/ledger/key_order.h"
+#include "lane/ledger/ledger.h"
+#include "lane/shared/lane_context.h"
+#include "lane/state/lane_id.h"
+#include "lane/state/lane_stats.h"
+#include "lane/work/work_batch.h"
+#include "pool/pool.h"
+
+namespace laneway::lane {
+
+class Workload {
+ public:
+  using BatchPtr = std::unique_ptr<WorkBatch>;
+  /// Records of a batch from `begin` on that the pool has not taken yet.
+  struct Pending {
+    WorkBatch* batch;
+    std::uint32_t begin;
+  };
+
+  Workload(const LaneContext& context, const LaneId& id, const Ledger& ledger, const CrashGate& gate,
+           LaneStats& stats, std::function<void()> on_ready);
+
+  /// The settings of the context have changed.
+  void follow_settings() { pool_->resize(context_.lanes.workers, context_.lanes.queue); }
+  bool ordered() const { return context_.lanes.order != config::Order::none; }
+  /// How many records may be taken at a time.
+  std::uint32_t run_limit() const;
+
+  /// An empty batch, to be filled and then added or put back.
+  BatchPtr new_batch();
+  void put_back(BatchPtr batch) { spare_.push_back(std::move(batch)); }
+  /// New records; those that have to wait for their key leave the batch.
+  void add(BatchPtr batch);
+  /// One that has left its batch.
+  void run_alone(handler::Item item);
+
+  /// What is to be submitted next; null: nothing.
+  const Pending* next() const { return pending_.empty() ? nullptr : &pending_.front(); }
+  /// Offers it to the pool; false: some of it was rejected. `on_ready` says when there is room again.
+  bool submit_next();
+  /// No batch is with the pool.
+  bool none_at_work() const { return batches_.size() == pending_.size(); }
+
+  /// Moves what finished since the last call into `into` (emptied first).
+  void collect(std::vector<handler::Finished>& into);
+  /// The batch is of this life of the ledger.
+  bool current(const WorkBatch& batch) const { return batch.life == life_; }
+  /// So many of the batch's records are finished. True: all are, and recycle() is next.
+  static bool finish(WorkBatch& batch, std::uint32_t count) { return (batch.unfinished -= count) == 0; }
+  void recycle(WorkBatch& batch);
+  /// What is at work of this key is complete: those that wait go on.
+  void release_key(std::uint64_t key);
+  /// Records of a claim that have not begun: they go on in another batch or, of one key, behind it. A drain
+  /// that gives back what has not begun drops them.
+  void take_back(const WorkBatch& batch, std::uint64_t key, std::vector<handler::Item> items);
+
+  /// Everything that is with the lane is finished.
+  bool drained() const { return pending_.empty() && pool_->drained() && batches_.empty(); }
+  /// Nothing new comes. Gives back what cannot be finished in the time `left`, or all that has not begun.
+  void drain(bool finish, Duration left);
+  /// Requests the stop of what is at work, and gives back the rest.
+  void cancel();
+  /// Nothing is begun any more.
+  void close();
+  /// The log is another one: what is at work is dropped when it finishes.
+  void start_over();
+  /// Logs what workers have and did not answer.
+  void abandon();
+  /// One of those.
+  void abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record);
+  std::uint64_t abandoned() const { return abandoned_; }
+  bool join(Deadline deadline) { return pool_->join(deadline) && execution_.left(); }
+
+  /// Deadlines of what is at work.
+  void tick(TimePoint now);
+  bool idle() const { return batches_.empty(); }
+  /// Every finished claim signals the loop.
+  void set_eager(bool eager) { execution_.set_eager(eager); }
+  /// How many records may ask the downstream now.
+  std::uint32_t downstream_room(TimePoint now) { return context_.downstream->room(&execution_, now); }
+  void leave_downstream() { context_.downstream->leave(&execution_); }
+
+  /// Records at work or waiting to be.
+  std::uint64_t records() const;
+  bool keys_wait() const { return keys_.waiting() > 0; }
+  /// Memory of the records in batches and behind their keys.
+  std::uint64_t bytes() const { return bytes_; }
+  Duration service_time() const { return pool_->snapshot().service_time; }
+  const pool::Pool& pool() const { return *pool_; }
+  /// Looks at every record in a worker. Its fields may be read as far as only the loop writes them.
+  template <class Look>
+  void each_at_work(Look look) const {
+    for (const auto& range : pool_->in_flight()) {
+      const auto& batch = batch_of(range);
+      if (!current(batch)) continue;
+      for (auto i = range.begin; i < range.end; ++i) look(batch.items[i]);
+    }
+  }
+
+ private:
+  void enqueue(BatchPtr batch);
+  void run_again(std::vector<handler::Item> items, bool sequential);
+  void apply_order(WorkBatch& batch);
+  void apply_key_order(WorkBatch& batch);
+  void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
+  std::size_t measured_slice() const;
+  void let_go(const std::vector<handler::Item>& items);
+  bool fits(Duration left) const;
+  void give_back_pending();
+  void give_back_beyond(Duration left);
+  void give_back_unbegun();
+  void withdraw(std::uint32_t keep);
+  void report_stuck(const pool::Range& job) const;
+
+  const LaneContext& context_;
+  const LaneId& id_;
+  const Ledger& ledger_;
+  const CrashGate& gate_;
+  LaneStats& stats_;
+  std::vector<BatchPtr> batches_;  // at work or pending; found again by their place
+  std::vector<BatchPtr> spare_;
+  std::deque<Pending> pending_;
+  KeyOrder<handler::Item> keys_;
+  std::size_t slice_ = 1;  // records of a key for a worker at a time
+  std::uint64_t bytes_ = 0;
+  std::uint64_t life_ = 0;   // counts start_over(): batches of an earlier life are dropped
+  bool gives_back_ = false;  // nothing is begun any more
+  std::uint64_t abandoned_ = 0;
+  // Last: their threads use what is above.
+  Execution execution_;
+  std::unique_ptr<pool::Pool> pool_;
+};
+
+}  // namespace laneway::lane
