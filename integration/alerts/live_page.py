@@ -11,7 +11,7 @@ import dashboard_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRAPED = 'job="laneway",instance="one"'  # what Prometheus adds
-OF_CERTIFICATES = "laneway_client_certificate_"  # only of a client that has one: scenarios/access.py looks at these
+OF_CERTIFICATES = "laneway_client_certificate_"  # only of a client that has one: scenarios/access/access.py looks at these
 SELECTOR = re.compile(r"\b(laneway_\w+)(\{[^}]*\})?")
 
 

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "framework"))
 import harness  # noqa: E402
 from harness import expect, wait_until  # noqa: E402
 from kept_lanes import PARTITIONS, PROTOCOL, FirstRecordsWait, draining, settings  # noqa: E402

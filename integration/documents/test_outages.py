@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/outages.md").read_text()
-SOURCE = (ROOT / "integration/scenarios/outages.py").read_text()
+SOURCE = (ROOT / "integration/scenarios/outages/outages.py").read_text()
 OTHERS = {"outage.py"}  # a scenario of its own
 
 

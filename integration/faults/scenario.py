@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "framework"))
 import harness  # noqa: E402
 from downstream import Downstream  # noqa: E402
 from evidence import Evidence  # noqa: E402

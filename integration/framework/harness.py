@@ -1,5 +1,5 @@
-"""The door by which stories reach what they stand on: `import harness` lets them import the modules of integration/framework,
-and of the folders beside it, by name, and has by itself what most stories use.
+"""The door by which stories reach what they stand on: it has what most stories use, and where it was imported, the modules of
+integration/framework, of the folders beside it, and of other stories are imported by name.
 
 A story is a function of a Run; harness.main() runs it, prints what it found, and cleans up whatever happens. The programs come
 from LANEWAY and KAFKA_TOOL (ctest sets them), or from build/.
@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 INTEGRATION = Path(__file__).resolve().parents[1]
+FOLDERS = [INTEGRATION / folder for folder in ("framework", "oracle", "proxy", "faults", "alerts")]
+STORIES = sorted({file.parent for file in (INTEGRATION / "scenarios").glob("*/*.py")})
 # After the program's own folder, so that nothing else of the same name is found first.
-sys.path[1:1] = [str(INTEGRATION / folder) for folder in ("framework", "oracle", "proxy", "faults", "alerts")]
+sys.path[1:1] = map(str, FOLDERS + STORIES)
 sys.path.append(str(INTEGRATION.parent))  # for the packages of tools/
 
 from checks import Promises  # noqa: E402,F401
