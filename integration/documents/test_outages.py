@@ -1,4 +1,4 @@
-"""docs/outages.md and its proof: each row of the page's tables names rows of scenarios/outages.py, and each of those is named."""
+"""docs/outages.md and its proof: each row of the page's tables names rows of the scenario outages, and each of those is named."""
 import ast
 import re
 import unittest
@@ -15,7 +15,7 @@ def scenario_rows():
     for node in ast.parse(SOURCE).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GROUPS":
             return {name for names in ast.literal_eval(node.value).values() for name in names}
-    raise AssertionError("no GROUPS in scenarios/outages.py")
+    raise AssertionError("no GROUPS in scenarios/outages/outages.py")
 
 
 def tables():
