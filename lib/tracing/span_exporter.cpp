@@ -4,15 +4,16 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "base/outside_json.h"
-#include "curl/http_endpoint.h"
+#include "curl/easy_handle.h"
+#include "curl/url.h"
 #include "telemetry/log.h"
 #include "tracing/trace_context.h"
 
@@ -94,51 +95,39 @@ std::string otlp_json(const SpanTarget& target, const std::vector<Span>& spans) 
 class SpanExporter::Request {
  public:
   explicit Request(const std::string& url)
-      : easy_(curl_easy_init(), curl_easy_cleanup),
-        headers_(curl_slist_append(nullptr, "Content-Type: application/json"), curl_slist_free_all) {
-    if (!easy_ || !headers_) throw std::runtime_error("libcurl has no memory");
-    auto* easy = easy_.get();
-    curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "laneway");
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers_.get());
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_.data());
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &keep);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &answer_);
+      : headers_(curl_slist_append(nullptr, "Content-Type: application/json"), curl_slist_free_all),
+        easy_(url) {
+    if (!headers_) throw std::bad_alloc();
+    curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, headers_.get());
+    curl_easy_setopt(easy_.get(), CURLOPT_QUICK_EXIT, 1L);
+    curl_easy_setopt(easy_.get(), CURLOPT_WRITEFUNCTION, &keep);
+    curl_easy_setopt(easy_.get(), CURLOPT_WRITEDATA, &answer_);
   }
 
   /// Why it failed; empty when the collector has it.
   std::string post(const std::string& body, Duration limit) {
-    auto* easy = easy_.get();
-    error_[0] = '\0';
+    easy_.clear_error();
     answer_.clear();
-    const auto limit_ms = duration_cast<milliseconds>(limit).count();
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(limit_ms)));
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data());
-    const CURLcode code = curl_easy_perform(easy);
+    curl_easy_setopt(easy_.get(), CURLOPT_TIMEOUT_MS, curl::timeout_ms(limit));
+    curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDS, body.data());
+    const CURLcode code = curl_easy_perform(easy_.get());
     if (code != CURLE_OK)
-      return curl::connection_problem(easy, code,
-                                      error_[0] != '\0' ? error_.data() : curl_easy_strerror(code),
-                                      {"trace.otlp", "among those of the system (update-ca-certificates)"});
+      return easy_.problem(code, {"trace.otlp", "among those of the system (update-ca-certificates)"});
     long status = 0;
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
     return status / 100 == 2 ? "" : "HTTP " + std::to_string(status);
   }
   const std::string& answer() const { return answer_; }
 
  private:
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_;
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_;
-  std::array<char, CURL_ERROR_SIZE> error_{};
   std::string answer_;
+  curl::EasyHandle easy_;  // last: it uses the others
 };
 
 SpanExporter::SpanExporter(SpanTarget target) : target_(std::move(target)) {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (ready != CURLE_OK) throw std::runtime_error(curl_easy_strerror(ready));
+  if (const auto ready = curl::initialize(); !ready) throw std::runtime_error(ready.error().message);
   request_ = std::make_unique<Request>(target_.url);
   thread_ = std::thread([this] { run(); });
 }
@@ -224,7 +213,7 @@ void SpanExporter::send(const std::vector<Span>& spans) {
   failed_.fetch_add(lost, std::memory_order_relaxed);
   if (why.empty() == !failing_) return;
   failing_ = !why.empty();
-  const auto server = curl::server_of(target_.url);
+  const auto server = curl::server_of(target_.url, "trace.otlp");
   const auto where = server ? *server : std::string();
   // A collector may come and go at every request.
   if (failing_)

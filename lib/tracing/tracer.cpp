@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/mix.h"
-#include "curl/http_endpoint.h"
+#include "curl/url.h"
 #include "tracing/record_trace.h"
 
 namespace laneway::tracing {
@@ -32,8 +32,7 @@ constexpr std::uint64_t not_zero = 1;
 }  // namespace
 
 Result<std::unique_ptr<Tracer>> Tracer::make(const config::Config& config) {
-  if (const auto server = curl::server_of(config.trace.otlp); !server)
-    return Error{ErrorKind::configuration, "trace.otlp: " + server.error().message, server.error().hint};
+  if (const auto server = curl::server_of(config.trace.otlp, "trace.otlp"); !server) return server.error();
   try {
     std::random_device random;
     const auto seed = std::uint64_t{random()} << 32 | random();

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "curl/url.h"
+
 namespace laneway::handler {
 namespace {
 
@@ -83,7 +85,7 @@ class HttpClient::Multi {
   HttpSockets& sockets_;
 };
 
-HttpClient::HttpClient(const curl::HttpEndpoint& endpoint, HttpLimits limits)
+HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits)
     : endpoint_(endpoint), limits_(limits), most_in_air_(limits.connections) {}
 
 HttpClient::~HttpClient() = default;
@@ -94,7 +96,7 @@ HttpClient::Multi& HttpClient::multi_with_room() {
     if (multi->in_air < multi->connections) return *multi;
   const auto index = static_cast<std::uint32_t>(multis_.size());
   const auto left = limits_.connections - index * most_per_multi;
-  const auto connections = endpoint_.is_tls() ? limits_.connections : std::min(left, most_per_multi);
+  const auto connections = curl::is_tls(endpoint_.url) ? limits_.connections : std::min(left, most_per_multi);
   multis_.push_back(std::make_unique<Multi>(sockets_, index, connections));
   return *multis_.back();
 }

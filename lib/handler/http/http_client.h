@@ -56,7 +56,7 @@ struct HttpLimits {
 class HttpClient {
  public:
   /// `endpoint` outlives the client. Throws std::bad_alloc, std::system_error.
-  HttpClient(const curl::HttpEndpoint& endpoint, HttpLimits limits);
+  HttpClient(const HttpEndpoint& endpoint, HttpLimits limits);
   /// After all its exchanges. An exchange that is destroyed in the air cuts its request off.
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
@@ -90,7 +90,7 @@ class HttpClient {
   void conclude_ended(Multi& multi);
   void make_do();
 
-  const curl::HttpEndpoint& endpoint_;
+  const HttpEndpoint& endpoint_;
   const HttpLimits limits_;
   HttpSockets sockets_;
   std::vector<std::unique_ptr<Multi>> multis_;  // made as they are needed

@@ -1,13 +1,14 @@
 #include "handler/http/http_handler.h"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/shortage.h"
+#include "curl/easy_handle.h"
+#include "curl/url.h"
+#include "handler/http/http_endpoint.h"
 
 namespace laneway::handler {
 namespace {
@@ -29,7 +30,7 @@ Error refused(std::string key, std::string message, std::string hint) {
 }  // namespace
 
 Result<std::string> HttpHandler::check(const config::HttpSettings& settings) {
-  auto server = curl::server_of(settings.url);
+  auto server = curl::server_of(settings.url, http_connection_keys.url);
   if (!server) return server.error();
   if (settings.timeout < milliseconds(1))
     return refused("timeout", "less than 1ms", "give a time such as 10s");
@@ -45,9 +46,7 @@ Result<std::string> HttpHandler::check(const config::HttpSettings& settings) {
 }
 
 Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpSettings& settings) {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (ready != CURLE_OK)
-    return Error{ErrorKind::internal, std::string("libcurl: ") + curl_easy_strerror(ready), ""};
+  if (const auto ready = curl::initialize(); !ready) return ready.error();
   const auto server = check(settings);
   if (!server) return server.error();
   try {

@@ -14,9 +14,9 @@ namespace {
 
 constexpr Duration look_interval = milliseconds(50);  // how late a stop may be seen
 
-curl::HttpEndpoint endpoint_of(const config::HttpSettings& settings, std::string server) {
-  curl::HttpEndpoint endpoint{settings.url,     std::move(server),      settings.content_type,
-                              settings.timeout, settings.authorization, settings.ca};
+HttpEndpoint endpoint_of(const config::HttpSettings& settings, std::string server) {
+  HttpEndpoint endpoint{settings.url,     std::move(server),      settings.content_type,
+                        settings.timeout, settings.authorization, settings.ca};
   if (settings.batch.records > 0) {
     endpoint.content_type = batch_content_type(settings.batch.format);
     endpoint.kept_of_answer = longest_verdicts(settings.batch.records);

@@ -92,7 +92,7 @@ class HttpSender {
   void end_late(Request& request);
   static bool missed_connecting(const Request& request, const HttpAnswer& answer);
 
-  const curl::HttpEndpoint endpoint_;
+  const HttpEndpoint endpoint_;
   const std::vector<std::string> passed_on_;
   const AnswerRules rules_;
   const config::HttpSettings::Batch batch_;

@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <charconv>
 #include <ctime>
-#include <new>
 #include <optional>
 #include <utility>
 
 #include "base/shortage.h"
+#include "curl/url.h"
 
 namespace laneway::handler {
 namespace {
@@ -47,7 +47,7 @@ std::optional<Duration> parse_retry_after(std::string_view value) {
   return seconds(std::clamp<std::int64_t>(count, 0, most));
 }
 
-std::string headers_of(const curl::HttpEndpoint& endpoint) {
+std::string headers_of(const HttpEndpoint& endpoint) {
   RequestHeaders headers;
   headers.add("Content-Type", endpoint.content_type);
   if (!endpoint.authorization.empty()) headers.add("Authorization", endpoint.authorization);
@@ -85,7 +85,7 @@ struct HttpTransfer::Callbacks {
     self.leave_connecting();
     self.sent_ = true;
     // For a second sending. Where one connection carries all requests, one new connection is enough for all.
-    if (!self.multiplexes_) curl_easy_setopt(self.easy_, CURLOPT_FRESH_CONNECT, 1L);
+    if (!self.multiplexes_) curl_easy_setopt(self.easy_.get(), CURLOPT_FRESH_CONNECT, 1L);
     return ++self.sendings_ <= most_sendings ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
   }
 
@@ -106,55 +106,43 @@ struct HttpTransfer::Callbacks {
   }
 };
 
-HttpTransfer::HttpTransfer(const curl::HttpEndpoint& endpoint, std::uint32_t& connecting,
-                           HttpSockets& sockets)
+HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting, HttpSockets& sockets)
     : first_headers_(headers_of(endpoint)),
       kept_of_body_(endpoint.kept_of_answer),
       connecting_(connecting),
       sockets_(sockets),
-      easy_(curl_easy_init()),
-      error_text_(CURL_ERROR_SIZE, '\0') {
-  if (easy_ == nullptr) throw std::bad_alloc();
+      easy_(endpoint.url) {
   set_options(endpoint);
 }
 
-HttpTransfer::~HttpTransfer() {
-  leave_connecting();
-  curl_easy_cleanup(easy_);
-}
+HttpTransfer::~HttpTransfer() { leave_connecting(); }
 
-void HttpTransfer::set_options(const curl::HttpEndpoint& endpoint) {
-  const auto timeout_ms =
-      std::max<long>(1, static_cast<long>(duration_cast<milliseconds>(endpoint.timeout).count()));
-  curl_easy_setopt(easy_, CURLOPT_URL, endpoint.url.c_str());
-  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
+void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   // HTTP/2 only where TLS negotiates it; there rather a further stream than a further connection.
-  const bool tls = endpoint.is_tls();
-  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
-  curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, tls ? 1L : 0L);
-  curl::trust(easy_, endpoint.ca);
-  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, receive_buffer);
-  curl_easy_setopt(easy_, CURLOPT_USERAGENT, "laneway");
-  if (endpoint.reads_answer) curl_easy_setopt(easy_, CURLOPT_ACCEPT_ENCODING, "identity");
-  curl_easy_setopt(easy_, CURLOPT_POST, 1L);
-  curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
-  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  const bool tls = curl::is_tls(endpoint.url);
+  curl_easy_setopt(easy_.get(), CURLOPT_HTTP_VERSION,
+                   long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
+  curl_easy_setopt(easy_.get(), CURLOPT_PIPEWAIT, tls ? 1L : 0L);
+  easy_.trust(endpoint.ca);
+  curl_easy_setopt(easy_.get(), CURLOPT_BUFFERSIZE, receive_buffer);
+  if (endpoint.reads_answer) curl_easy_setopt(easy_.get(), CURLOPT_ACCEPT_ENCODING, "identity");
+  curl_easy_setopt(easy_.get(), CURLOPT_POST, 1L);
+  curl_easy_setopt(easy_.get(), CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy_.get(), CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
+  curl_easy_setopt(easy_.get(), CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy_.get(), CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   // So that each address of a name has its part. The time of all of it is the sender's, by its own clock.
-  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
-  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
-  curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &Callbacks::header);
-  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &Callbacks::body);
-  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_PREREQFUNCTION, &Callbacks::before_sending);
-  curl_easy_setopt(easy_, CURLOPT_PREREQDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open);
-  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETFUNCTION, &Callbacks::close);
-  curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETDATA, &sockets_);
+  curl_easy_setopt(easy_.get(), CURLOPT_CONNECTTIMEOUT_MS, curl::timeout_ms(endpoint.timeout));
+  curl_easy_setopt(easy_.get(), CURLOPT_HEADERFUNCTION, &Callbacks::header);
+  curl_easy_setopt(easy_.get(), CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy_.get(), CURLOPT_WRITEFUNCTION, &Callbacks::body);
+  curl_easy_setopt(easy_.get(), CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(easy_.get(), CURLOPT_PREREQFUNCTION, &Callbacks::before_sending);
+  curl_easy_setopt(easy_.get(), CURLOPT_PREREQDATA, this);
+  curl_easy_setopt(easy_.get(), CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open);
+  curl_easy_setopt(easy_.get(), CURLOPT_OPENSOCKETDATA, this);
+  curl_easy_setopt(easy_.get(), CURLOPT_CLOSESOCKETFUNCTION, &Callbacks::close);
+  curl_easy_setopt(easy_.get(), CURLOPT_CLOSESOCKETDATA, &sockets_);
 }
 
 std::size_t HttpTransfer::count(std::size_t bytes) {
@@ -170,20 +158,20 @@ void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers)
   sendings_ = 0;
   socket_error_ = 0;
   cut_ = false;
-  error_text_[0] = '\0';
+  easy_.clear_error();
   set_headers(headers);
-  curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-  curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
-  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, 0L);
+  curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+  curl_easy_setopt(easy_.get(), CURLOPT_FRESH_CONNECT, 0L);
   enter_connecting();
 }
 
 bool HttpTransfer::prepare_again(int code) {
   long new_connections = 0;
-  curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &new_connections);
+  curl_easy_getinfo(easy_.get(), CURLINFO_NUM_CONNECTS, &new_connections);
   const bool met_closed = sent_ && received_ == 0 && new_connections == 0;
   if (code == CURLE_OK || sendings_ != 1 || !met_closed) return false;
-  error_text_[0] = '\0';
+  easy_.clear_error();
   enter_connecting();
   return true;
 }
@@ -194,7 +182,7 @@ void HttpTransfer::set_headers(const RequestHeaders& headers) {
   for (std::size_t begin = 0; begin < header_lines_.size(); begin = header_lines_.find('\0', begin) + 1)
     header_list_.push_back({header_lines_.data() + begin, nullptr});
   for (std::size_t i = 1; i < header_list_.size(); ++i) header_list_[i - 1].next = &header_list_[i];
-  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_.data());
+  curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, header_list_.data());
 }
 
 void HttpTransfer::enter_connecting() {
@@ -225,24 +213,21 @@ std::optional<std::string> HttpTransfer::shortage(int code) const {
   if (auto lacks = shortage_of(socket_error_)) return lacks;
   if (auto lacks = shortage_of_files()) return lacks;
   if (code == CURLE_OUT_OF_MEMORY) return shortage_of(ENOMEM);
-  if (std::string_view(error_text_.data()).find("thread failed to start") != std::string_view::npos)
-    return shortage_of(EAGAIN);
+  if (easy_.error().find("thread failed to start") != std::string_view::npos) return shortage_of(EAGAIN);
   return std::nullopt;
 }
 
 HttpAnswer HttpTransfer::conclude(int code) {
   leave_connecting();
   long status = 0;
-  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
   answer_.sent = sent_;
   long version = CURL_HTTP_VERSION_NONE;
-  curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+  curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_VERSION, &version);
   if (version != CURL_HTTP_VERSION_NONE) multiplexes_ = version >= CURL_HTTP_VERSION_2_0;
   if (code == CURLE_OK || cut_) return std::move(answer_);
-  const char* text =
-      error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(static_cast<CURLcode>(code));
-  answer_.problem = curl::connection_problem(easy_, code, text);
+  answer_.problem = easy_.problem(code, http_connection_keys);
   if (code == CURLE_OPERATION_TIMEDOUT) {
     answer_.transport = Transport::timed_out;
   } else if (const auto lacks = shortage(code)) {

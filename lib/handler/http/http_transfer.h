@@ -24,8 +24,9 @@
 #include <string_view>
 #include <vector>
 
-#include "curl/http_endpoint.h"
+#include "curl/easy_handle.h"
 #include "handler/http/http_answer.h"
+#include "handler/http/http_endpoint.h"
 #include "handler/http/http_request.h"
 #include "handler/http/http_sockets.h"
 
@@ -38,7 +39,7 @@ class HttpTransfer {
   /// `endpoint` outlives the transfer, and so does `connecting`, which counts the transfers that are prepared
   /// and have not begun to send. `sockets` hears of the connections that are opened and closed, also after
   /// the transfer's end. Throws std::bad_alloc.
-  HttpTransfer(const curl::HttpEndpoint& endpoint, std::uint32_t& connecting, HttpSockets& sockets);
+  HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting, HttpSockets& sockets);
   ~HttpTransfer();
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
@@ -54,11 +55,11 @@ class HttpTransfer {
   /// It will not be concluded.
   void abandon();
 
-  void* handle() const { return easy_; }  // CURL*
+  void* handle() const { return easy_.get(); }  // CURL*
 
  private:
   struct Callbacks;
-  void set_options(const curl::HttpEndpoint& endpoint);
+  void set_options(const HttpEndpoint& endpoint);
   void set_headers(const RequestHeaders& headers);
   std::size_t count(std::size_t bytes);
   std::optional<std::string> shortage(int code) const;
@@ -69,8 +70,6 @@ class HttpTransfer {
   const std::size_t kept_of_body_;
   std::uint32_t& connecting_;
   HttpSockets& sockets_;
-  void* easy_;  // CURL*
-  std::vector<char> error_text_;
   bool multiplexes_ = false;  // the server did, with the answer before
   // Of the current request:
   std::string header_lines_;
@@ -82,6 +81,8 @@ class HttpTransfer {
   int socket_error_ = 0;  // errno of a socket that could not be made
   bool counted_ = false;  // in connecting_
   bool cut_ = false;      // we stopped reading, having enough
+
+  curl::EasyHandle easy_;  // last: it uses the others
 };
 
 }  // namespace laneway::handler

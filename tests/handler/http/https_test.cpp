@@ -11,8 +11,10 @@
 
 #include "captured_log.h"
 #include "certificate.h"
-#include "curl/http_endpoint.h"
+#include "curl/connection_problem.h"
+#include "curl/easy_handle.h"
 #include "handler/http/http.h"
+#include "handler/http/http_endpoint.h"
 #include "handler/registry.h"
 #include "tracing/span_exporter.h"
 
@@ -113,10 +115,9 @@ CURLcode ask(CURL*, void* context, void* question) {
 /// Whether a connection with `ca` would trust an authority of that name.
 bool trusts(const std::string& ca, const std::string& url, X509_NAME* name) {
   Question question{name};
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy(curl_easy_init(), curl_easy_cleanup);
-  curl_easy_setopt(easy.get(), CURLOPT_URL, url.c_str());
+  curl::EasyHandle easy(url);
   curl_easy_setopt(easy.get(), CURLOPT_CONNECT_ONLY, 1L);
-  curl::trust(easy.get(), ca);
+  easy.trust(ca);
   curl_easy_setopt(easy.get(), CURLOPT_SSL_CTX_DATA, &question);
   curl_easy_setopt(easy.get(), CURLOPT_SSL_CTX_FUNCTION, &ask);
   CHECK(curl_easy_perform(easy.get()) == CURLE_OK);
@@ -168,8 +169,8 @@ TEST_CASE("a collector of spans whose certificate is refused is told about with 
 }
 
 TEST_CASE("a machine without a file of authorities is named, with what to do") {
-  const auto said =
-      curl::connection_problem(nullptr, CURLE_SSL_CACERT_BADFILE, "error setting certificate file: x");
+  const auto said = curl::connection_problem(nullptr, CURLE_SSL_CACERT_BADFILE,
+                                             "error setting certificate file: x", http_connection_keys);
   CHECK_THAT(said, Catch::StartsWith("the file of certificate authorities cannot be used") &&
                        Catch::Contains("install the package ca-certificates") &&
                        Catch::Contains("handler.http.ca_file (error setting certificate file: x)"));

@@ -1,24 +1,9 @@
-#include "curl/http_endpoint.h"
+#include "curl/connection_problem.h"
 
 #include <curl/curl.h>
 
-#include <memory>
-#include <new>
-
 namespace laneway::curl {
 namespace {
-
-struct FreeUrl {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
-};
-
-std::string part_of(CURLU* url, CURLUPart part) {
-  char* text = nullptr;
-  if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return {};
-  std::string out(text);
-  curl_free(text);
-  return out;
-}
 
 /// `result`: OpenSSL's of the verification (openssl/x509_vfy.h).
 std::string certificate_problem(long result, ConnectionKeys keys) {
@@ -49,16 +34,6 @@ std::string certificate_problem(long result, ConnectionKeys keys) {
 
 }  // namespace
 
-bool HttpEndpoint::is_tls() const { return curl_strnequal(url.c_str(), "https:", 6) != 0; }
-
-void trust(void* easy, const std::string& ca) {
-  if (ca.empty()) return;
-  curl_blob blob{const_cast<char*>(ca.data()), ca.size(), CURL_BLOB_NOCOPY};
-  curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
-  // The blob replaces the library's file of authorities, but not its folder of them.
-  curl_easy_setopt(easy, CURLOPT_CAPATH, static_cast<char*>(nullptr));
-}
-
 std::string connection_problem(void* easy, int code, const std::string& text, ConnectionKeys keys) {
   if (code == CURLE_SSL_CACERT_BADFILE)
     return std::string(
@@ -70,22 +45,6 @@ std::string connection_problem(void* easy, int code, const std::string& text, Co
   long result = 0;
   curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &result);
   return certificate_problem(result, keys) + " (" + text + ")";
-}
-
-Result<std::string> server_of(const std::string& url) {
-  const auto refused = [](const std::string& why) {
-    return Error{ErrorKind::configuration, "handler.http.url: " + why,
-                 "give a full address, such as http://127.0.0.1:8080/orders"};
-  };
-  const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
-  if (!parsed) throw std::bad_alloc();
-  // The URL itself stays out of messages: it may hold a password.
-  if (const auto code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0); code != CURLUE_OK)
-    return refused(curl_url_strerror(code));
-  const auto scheme = part_of(parsed.get(), CURLUPART_SCHEME);
-  if (scheme != "http" && scheme != "https")
-    return refused("the scheme is '" + scheme + "'; http or https are possible");
-  return part_of(parsed.get(), CURLUPART_HOST) + ":" + part_of(parsed.get(), CURLUPART_PORT);
 }
 
 }  // namespace laneway::curl
