@@ -1,7 +1,5 @@
 #include "admin/reception.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <system_error>
 
 #include "admin/request_head.h"
+#include "base/poll.h"
 #include "base/shortage.h"
 #include "telemetry/log.h"
 
@@ -24,19 +23,11 @@ bool out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; 
 }  // namespace
 
 Reception::Reception(Listener listener, const ReceptionLimits& limits)
-    : listener_(std::move(listener)),
-      limits_(limits),
-      wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      reserve_(limits.reserve) {
-  if (wake_event_.number() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-}
-
-void Reception::wake() noexcept { ::eventfd_write(wake_event_.number(), 1); }
+    : listener_(std::move(listener)), limits_(limits), reserve_(limits.reserve) {}
 
 void Reception::run() {
   while (wait_and_serve()) {
-    eventfd_t woken = 0;
-    ::eventfd_read(wake_event_.number(), &woken);
+    wake_event_.clear();
     const auto now = SteadyClock::now();
     take_answers(now);
     bound_unread();
@@ -53,9 +44,7 @@ bool Reception::wait_and_serve() {
   wanted.push_back({now < accept_from_ ? -1 : listener_.socket.number(), POLLIN, 0});
   for (const auto& [id, client] : clients_)
     wanted.push_back({client.wanted() == 0 ? -1 : client.socket(), client.wanted(), 0});
-  const auto wait = std::chrono::ceil<milliseconds>(until_due(now)).count();
-  if (::poll(wanted.data(), wanted.size(), static_cast<int>(wait)) < 0)
-    return errno == EINTR || errno == ENOMEM;
+  if (poll_for(wanted, until_due(now)) < 0) return errno == EINTR || errno == ENOMEM;
   now = SteadyClock::now();
   auto event = wanted.begin() + 2;
   for (auto& [id, client] : clients_) {
@@ -206,7 +195,7 @@ void Reception::answered(std::uint64_t client, std::string answer) {
     MutexLock lock(mutex_);
     answers_.emplace_back(client, std::move(answer));
   }
-  wake();
+  wake_event_.wake();
 }
 
 void Reception::stop() {
@@ -215,7 +204,7 @@ void Reception::stop() {
     stopping_ = true;
   }
   changed_.notify_all();
-  wake();
+  wake_event_.wake();
 }
 
 void Reception::close() {

@@ -23,6 +23,7 @@
 #include "admin/descriptor_reserve.h"
 #include "admin/listener.h"
 #include "base/mutex.h"
+#include "base/wake_event.h"
 
 namespace laneway::admin {
 
@@ -72,11 +73,10 @@ class Reception {
   bool make_way(TimePoint now);
   Clients::iterator end(Clients::iterator client);
   void end_over();
-  void wake() noexcept;
 
   Listener listener_;
   const ReceptionLimits limits_;
-  const Descriptor wake_event_;
+  const WakeEvent wake_event_;
   DescriptorReserve reserve_;
   // Used by run():
   Clients clients_;

@@ -1,4 +1,6 @@
-// A file descriptor with an owner.
+// A file descriptor with an owner, which closes it.
+//
+// Threads: one at a time.
 #pragma once
 
 #include <unistd.h>

@@ -6,13 +6,14 @@
 
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "base/descriptor.h"
 
 namespace laneway {
 
@@ -66,10 +67,8 @@ inline std::optional<std::string> shortage_of(int error) {
 /// Whether another file can be opened now; else why not. For failures of libraries that keep the errno to
 /// themselves.
 inline std::optional<std::string> shortage_of_files() {
-  const int another = ::eventfd(0, EFD_CLOEXEC);
-  if (another < 0) return shortage_of(errno);
-  ::close(another);
-  return std::nullopt;
+  const Descriptor another(::eventfd(0, EFD_CLOEXEC));
+  return another.number() < 0 ? shortage_of(errno) : std::nullopt;
 }
 
 }  // namespace laneway

@@ -1,6 +1,5 @@
 #include "telemetry/journal_entry.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/poll.h"
 #include "telemetry/line.h"
 
 namespace laneway::telemetry {
@@ -99,12 +99,7 @@ bool JournalSocket::connect() {
 
 bool JournalSocket::writable() const {
   const Deadline deadline = Deadline::in(blocked_ ? Duration::zero() : patience_);
-  for (;;) {
-    pollfd wanted{socket_.number(), POLLOUT, 0};
-    const auto left = std::chrono::ceil<milliseconds>(deadline.left());
-    const int ready = ::poll(&wanted, 1, static_cast<int>(left.count()));
-    if (ready >= 0 || errno != EINTR) return ready > 0;
-  }
+  return poll_until(socket_.number(), POLLOUT, deadline) != 0;
 }
 
 bool JournalSocket::send(std::string_view entry) {

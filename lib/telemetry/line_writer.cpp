@@ -1,24 +1,20 @@
 #include "telemetry/line_writer.h"
 
 #include <limits.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "base/poll.h"
+
 namespace laneway::telemetry {
 namespace {
 
 bool writable(int file_descriptor, Deadline deadline) {
-  for (;;) {
-    pollfd wanted{file_descriptor, POLLOUT, 0};
-    const auto left = std::chrono::ceil<milliseconds>(deadline.left());
-    const int ready = ::poll(&wanted, 1, static_cast<int>(left.count()));
-    if (ready > 0) return (wanted.revents & POLLOUT) != 0 && (wanted.revents & POLLNVAL) == 0;
-    if (ready == 0 || errno != EINTR) return false;
-  }
+  const short found = poll_until(file_descriptor, POLLOUT, deadline);
+  return (found & POLLOUT) != 0 && (found & POLLNVAL) == 0;
 }
 
 }  // namespace

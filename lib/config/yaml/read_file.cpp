@@ -8,22 +8,10 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/descriptor.h"
+
 namespace laneway::config {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 Error no_input(std::string what, std::string hint) {
   return {ErrorKind::no_input, std::move(what), std::move(hint)};
@@ -53,13 +41,13 @@ Result<std::string> read_all(int descriptor) {
 template <class Accept>
 Result<std::string> read_accepted(const std::string& path, Accept accept) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return failed_call("opened", errno);
+  if (file.number() < 0) return failed_call("opened", errno);
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return failed_call("read", errno);
+  if (::fstat(file.number(), &status) != 0) return failed_call("read", errno);
   if (S_ISDIR(status.st_mode)) return no_input("this is a directory", "name a file in it");
   if (!S_ISREG(status.st_mode)) return no_input("this is not a regular file", "name a file");
   if (Status accepted = accept(status); !accepted) return accepted.error();
-  return read_all(file.get());
+  return read_all(file.number());
 }
 
 Status only_for_owners(const struct stat& status) {

@@ -1,6 +1,5 @@
 #include "handler/exec/exec_child.h"
 
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -11,16 +10,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/poll.h"
 #include "handler/exec/exec_answer.h"
 #include "telemetry/escape.h"
 
 namespace laneway::handler {
 namespace {
-
-int poll_time(Duration duration) {
-  return static_cast<int>(
-      std::chrono::ceil<milliseconds>(std::clamp(duration, Duration::zero(), exec_stop_delay)).count());
-}
 
 /// A reader that went away is EPIPE and no signal, whatever the process does about SIGPIPE. The signal stays
 /// blocked in the thread, which is a worker: two system calls less for each record.
@@ -107,7 +102,7 @@ ExecChild::Wait ExecChild::wait(bool to_write, Deadline deadline, StopToken stop
   for (;;) {
     if (stop.stop_requested()) return Wait::stopped;
     const Duration left = deadline.left();
-    if (::poll(events.data(), events.size(), poll_time(left)) > 0) return Wait::ready;
+    if (poll_for(events, std::min(left, exec_stop_delay)) > 0) return Wait::ready;
     if (left == Duration::zero()) return Wait::timed_out;
   }
 }
@@ -146,10 +141,9 @@ ExecReply ExecChild::broken(std::size_t written, StopToken stop) {
 }
 
 std::string ExecChild::how_it_broke(StopToken stop) {
-  pollfd event{process_->exit_event().number(), POLLIN, 0};
   const auto deadline = Deadline::in(exec_exit_patience);
   while (!deadline.passed() && !stop.stop_requested())
-    if (::poll(&event, 1, poll_time(exec_stop_delay)) > 0) break;
+    if (poll_until(process_->exit_event().number(), POLLIN, Deadline::in(exec_stop_delay)) != 0) break;
   return process_->how_it_ended().value_or("closed its standard input or output");
 }
 

@@ -1,7 +1,6 @@
 #include "handler/exec/exec_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/poll.h"
 #include "base/shortage.h"
 
 extern "C" {  // which glibc 2.36 leaves out
@@ -155,8 +155,8 @@ ExecProcess::~ExecProcess() {
   MutexLock lock(mutex_);
   if (pid_ == 0 || look()) return;
   ::kill(-pid_, SIGKILL);
-  pollfd event{exit_event_.number(), POLLIN, 0};
-  ::poll(&event, 1, 1000);  // longer only where the kernel cannot end it
+  poll_until(exit_event_.number(), POLLIN,
+             Deadline::in(seconds(1)));  // longer only where the kernel cannot end it
   look();
 }
 

@@ -1,10 +1,9 @@
 #include "handler/exec/exec_reach.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <memory>
 
+#include "base/poll.h"
 #include "handler/exec/exec_child.h"
 
 namespace laneway::handler {
@@ -14,10 +13,9 @@ constexpr Duration patience = seconds(2);
 
 /// Until the process has ended or `deadline`; what it writes to standard error does not stop it.
 void wait_for_end(ExecChild& child, Deadline deadline) {
-  pollfd event{child.process().exit_event().number(), POLLIN, 0};
   do {
     child.errors().drain();
-  } while (::poll(&event, 1, static_cast<int>(duration_cast<milliseconds>(exec_stop_delay).count())) == 0 &&
+  } while (poll_until(child.process().exit_event().number(), POLLIN, Deadline::in(exec_stop_delay)) == 0 &&
            !deadline.passed());
   child.errors().drain();
 }

@@ -1,14 +1,9 @@
 #include "handler/exec/exec_supervisor.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
+#include "base/poll.h"
 #include "telemetry/log.h"
 
 namespace laneway::handler {
@@ -17,16 +12,10 @@ namespace {
 constexpr Duration longest_wait = seconds(1);  // for the log's report of lines left out
 constexpr Duration farewell = milliseconds(1500);
 
-Descriptor make_event() {
-  Descriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (event.number() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-  return event;
-}
-
 }  // namespace
 
 ExecSupervisor::ExecSupervisor(std::shared_ptr<ExecErrorLog> log)
-    : log_(std::move(log)), wake_(make_event()), thread_([this] { watch(); }) {}
+    : log_(std::move(log)), thread_([this] { watch(); }) {}
 
 ExecSupervisor::~ExecSupervisor() {
   {
@@ -37,7 +26,7 @@ ExecSupervisor::~ExecSupervisor() {
       telemetry::warn("exec program did not end", {{"pid", child->process().pid()}});
     stopped_ = true;
   }
-  wake();
+  wake_event_.wake();
   thread_.join();
   log_->report(true);
 }
@@ -47,17 +36,12 @@ void ExecSupervisor::add(std::shared_ptr<ExecChild> child) {
     MutexLock lock(mutex_);
     children_.push_back(std::move(child));
   }
-  wake();
+  wake_event_.wake();
 }
 
 void ExecSupervisor::end(ExecChild& child, Duration patience) {
   child.end(patience);
-  wake();
-}
-
-void ExecSupervisor::wake() const {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(wake_.number(), &one, sizeof one) == sizeof one);  // full: it is awake anyway
+  wake_event_.wake();
 }
 
 ExecSupervisor::Children ExecSupervisor::children() {
@@ -95,15 +79,13 @@ TimePoint ExecSupervisor::look_after(const Children& children) {
 }
 
 void ExecSupervisor::wait(const Children& children, TimePoint until) const {
-  std::vector<pollfd> events{{wake_.number(), POLLIN, 0}};
+  std::vector<pollfd> events{{wake_event_.number(), POLLIN, 0}};
   for (const auto& child : children) {
     events.push_back({child->errors().open_descriptor(), POLLIN, 0});
     events.push_back({child->process().exit_event().number(), POLLIN, 0});
   }
-  const auto left = std::clamp<Duration>(until - SteadyClock::now(), Duration::zero(), longest_wait);
-  ::poll(events.data(), events.size(), static_cast<int>(std::chrono::ceil<milliseconds>(left).count()));
-  std::uint64_t count = 0;
-  static_cast<void>(::read(wake_.number(), &count, sizeof count) > 0);
+  poll_for(events, std::min<Duration>(until - SteadyClock::now(), longest_wait));
+  wake_event_.clear();
 }
 
 }  // namespace laneway::handler

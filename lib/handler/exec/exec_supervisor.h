@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/wake_event.h"
 #include "handler/exec/exec_child.h"
 
 namespace laneway::handler {
@@ -34,10 +35,9 @@ class ExecSupervisor {
   void wait(const Children& children, TimePoint until) const;
   TimePoint look_after(const Children& children) EXCLUDES(mutex_);
   Children children() EXCLUDES(mutex_);
-  void wake() const;
 
   const std::shared_ptr<ExecErrorLog> log_;
-  const Descriptor wake_;
+  const WakeEvent wake_event_;
   Mutex mutex_;
   Condition fewer_;
   Children children_ GUARDED_BY(mutex_);

@@ -1,19 +1,15 @@
 #include "handler/http/http_sockets.h"
 
 #include <sched.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 
+#include "base/poll.h"
+
 namespace laneway::handler {
 namespace {
-
-Descriptor made(int number, const char* what) {
-  if (number < 0) throw std::system_error(errno, std::generic_category(), what);
-  return Descriptor(number);
-}
 
 std::uint64_t tag_of(int socket, std::uint32_t owner) {
   return std::uint64_t{owner} << 32U | static_cast<std::uint32_t>(socket);
@@ -23,13 +19,12 @@ std::uint32_t owner_of(std::uint64_t tag) { return static_cast<std::uint32_t>(ta
 
 }  // namespace
 
-HttpSockets::HttpSockets()
-    : epoll_(made(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      event_(made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+HttpSockets::HttpSockets() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (epoll_.number() < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
   epoll_event event{};
-  event.data.u64 = tag_of(event_.number(), 0);
+  event.data.u64 = tag_of(wake_event_.number(), 0);
   event.events = EPOLLIN;
-  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, event_.number(), &event) != 0)
+  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, wake_event_.number(), &event) != 0)
     throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
@@ -74,9 +69,8 @@ void HttpSockets::watch(int socket, std::uint32_t owner, std::uint32_t wanted) {
 std::optional<HttpSockets::Event> HttpSockets::next(Duration at_most) {
   if (!has_more()) {
     if (count_ == events_.size()) ::sched_yield();
-    const auto wait_ms = std::chrono::ceil<milliseconds>(at_most).count();
-    const int count = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()),
-                                   static_cast<int>(wait_ms));
+    const int count =
+        ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()), poll_time(at_most));
     next_ = 0;
     count_ = static_cast<std::size_t>(std::max(count, 0));
   }
@@ -88,9 +82,8 @@ std::optional<HttpSockets::Event> HttpSockets::next(Duration at_most) {
 /// Nothing if it is not for anybody.
 std::optional<HttpSockets::Event> HttpSockets::looked_at(const epoll_event& event) {
   const int socket = socket_of(event.data.u64);
-  if (socket == event_.number()) {
-    std::uint64_t sum = 0;
-    static_cast<void>(::read(socket, &sum, sizeof(sum)) == 0);
+  if (socket == wake_event_.number()) {
+    wake_event_.clear();
     return {};
   }
   const Socket& known = at(socket);
@@ -101,12 +94,6 @@ std::optional<HttpSockets::Event> HttpSockets::looked_at(const epoll_event& even
     return {};
   }
   return Event{known.owner, socket, event.events};
-}
-
-void HttpSockets::wake() noexcept {
-  const std::uint64_t one = 1;
-  // It can fail only where the event is set already.
-  static_cast<void>(::write(event_.number(), &one, sizeof(one)) == 0);
 }
 
 }  // namespace laneway::handler

@@ -24,6 +24,7 @@
 
 #include "base/descriptor.h"
 #include "base/time.h"
+#include "base/wake_event.h"
 
 namespace laneway::handler {
 
@@ -51,7 +52,7 @@ class HttpSockets {
   /// Whether next() need not ask the kernel.
   bool has_more() const { return next_ < count_; }
   /// Ends the current or the next wait early. From any thread.
-  void wake() noexcept;
+  void wake() noexcept { wake_event_.wake(); }
 
  private:
   struct Socket {
@@ -66,7 +67,7 @@ class HttpSockets {
   std::optional<Event> looked_at(const epoll_event& event);
 
   const Descriptor epoll_;
-  const Descriptor event_;
+  const WakeEvent wake_event_;
   std::vector<Socket> sockets_;  // by number
   std::array<epoll_event, 16> events_{};
   std::size_t next_ = 0;   // in events_

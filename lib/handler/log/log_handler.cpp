@@ -1,7 +1,6 @@
 #include "handler/log/log_handler.h"
 
 #include <limits.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <ctime>
 #include <system_error>
 
+#include "base/poll.h"
 #include "telemetry/escape.h"
 
 namespace laneway::handler {
@@ -34,7 +34,7 @@ void append_time(std::string& out, std::int64_t ms_since_1970) {
 
 bool writable(int file_descriptor) {
   pollfd wanted{file_descriptor, POLLOUT, 0};
-  return ::poll(&wanted, 1, static_cast<int>(stop_delay.count())) > 0;
+  return poll_for({&wanted, 1}, stop_delay) > 0;
 }
 
 }  // namespace

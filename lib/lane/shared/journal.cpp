@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/key_hash.h"
 #include "telemetry/log.h"
@@ -13,20 +14,18 @@
 namespace laneway::lane {
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-  if (fd < 0)
+  Descriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
+  if (opened.number() < 0)
     return Error{ErrorKind::no_input, "journal.file: cannot write " + file + ": " + std::strerror(errno),
                  "the directory must exist and be writable for the service's user"};
-  return std::unique_ptr<Journal>(new Journal(fd, file));
+  return std::unique_ptr<Journal>(new Journal(std::move(opened), file));
 }
 
-Journal::Journal(int fd, std::string file)
-    : fd_(fd),
+Journal::Journal(Descriptor opened, std::string file)
+    : opened_(std::move(opened)),
       file_(std::move(file)),
       machine_origin_(std::chrono::steady_clock::now()),
       wall_origin_(duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()) {}
-
-Journal::~Journal() { ::close(fd_); }
 
 std::int64_t Journal::wall(TimePoint at) const {
   return wall_origin_ + duration_cast<nanoseconds>(SteadyClock::on_machine(at) - machine_origin_).count();
@@ -52,7 +51,7 @@ void Journal::write(const Line& entry) {
 /// `line` begins with the end of the line before, for where that one was cut by a file system that got full.
 void Journal::append(std::string_view line) {
   if (!cut_.exchange(false, std::memory_order_relaxed)) line.remove_prefix(1);
-  const auto written = ::write(fd_, line.data(), line.size());
+  const auto written = ::write(opened_.number(), line.data(), line.size());
   if (written == static_cast<ssize_t>(line.size())) return;
   const std::string why =
       written < 0 ? std::strerror(errno) : "only a part of the line was taken, the file system may be full";

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "kafka/types.h"
@@ -28,7 +29,6 @@ namespace laneway::lane {
 class Journal {
  public:
   static Result<std::unique_ptr<Journal>> open(const std::string& file);
-  ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
@@ -45,11 +45,11 @@ class Journal {
   void write(const Line& line);
 
  private:
-  Journal(int fd, std::string file);
+  Journal(Descriptor opened, std::string file);
   std::int64_t wall(TimePoint at) const;
   void append(std::string_view line);
 
-  const int fd_;
+  const Descriptor opened_;
   const std::string file_;
   const std::chrono::steady_clock::time_point machine_origin_;
   const std::int64_t wall_origin_;

@@ -2,7 +2,6 @@
 #include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "base/mutex.h"
+#include "base/poll.h"
 #include "catch.h"
 #include "certificate.h"
 #include "eventually.h"
@@ -56,10 +56,8 @@ class Listener {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   /// Until the other side sends something, or hangs up; false at the end.
   bool wait_for(int socket) const {
-    while (!ended_) {
-      pollfd wanted{socket, POLLIN, 0};
-      if (::poll(&wanted, 1, 20) > 0) return true;
-    }
+    while (!ended_)
+      if (poll_until(socket, POLLIN, Deadline::in(milliseconds(20))) != 0) return true;
     return false;
   }
 
