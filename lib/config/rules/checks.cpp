@@ -14,12 +14,6 @@ namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-bool is_port(const std::string& text) {
-  unsigned port = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return failure == std::errc{} && rest == text.data() + text.size() && port <= 65535;
-}
-
 bool is_host(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return is_word(c) || c == '.' || c == '-' || c == '_' || c == ':' || c == '[' || c == ']';
@@ -51,6 +45,12 @@ std::pair<std::size_t, std::size_t> authority(const std::string& url) {
 
 }  // namespace
 
+bool is_port(std::string_view text, unsigned min) {
+  unsigned port = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return failure == std::errc{} && rest == text.data() + text.size() && port >= min && port <= 65535;
+}
+
 std::string check_listen(const std::string& address) {
   const auto colon = address.rfind(':');
   if (colon == address.npos) return "it has no port";
@@ -81,18 +81,18 @@ std::string check_content_type(const std::string& type) {
   return printable ? "" : "it holds a character that a request header may not hold";
 }
 
-std::string check_header(const std::string& name) {
+std::string check_header(std::string_view name) {
   static const std::set<std::string> own = {
-      "connection", "content-length",  "content-type", "expect",  "host",
-      "te",         "trailer",         "traceparent",  "upgrade", "transfer-encoding",
-      "keep-alive", "proxy-connection"};
+      "connection",  "content-length", "content-type",      "expect",     "host",       "te",    "trailer",
+      "traceparent", "upgrade",        "transfer-encoding", "keep-alive", "user-agent", "accept"};
   if (name.empty()) return "it is empty";
   const bool token = std::all_of(name.begin(), name.end(), [](char c) {
     return is_word(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
   if (!token) return "it holds a character that a header's name may not hold";
   const auto lowered = lower(name);
-  if (own.contains(lowered) || lowered.starts_with("kafka-") || lowered.starts_with("laneway-"))
+  if (own.contains(lowered) || lowered.starts_with("kafka-") || lowered.starts_with("laneway-") ||
+      lowered.starts_with("proxy-"))
     return "laneway or HTTP sets that header itself";
   return "";
 }

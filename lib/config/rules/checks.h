@@ -1,12 +1,15 @@
-// What is wrong with a text that has a form of its own: an address, a URL, a topic. Each returns the reason,
-// or an empty string when the text is right. Pure.
+// What is wrong with a text that has a form of its own: an address, a URL, a topic. Those named check_ return
+// the reason, or an empty string when the text is right. Pure.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace laneway::config {
 
+/// A port from `min` to 65535.
+bool is_port(std::string_view text, unsigned min = 0);
 /// host:port, [v6]:port; port 0 to 65535.
 std::string check_listen(const std::string& address);
 /// http:// or https:// with a host.
@@ -14,7 +17,7 @@ std::string check_url(const std::string& url);
 /// What a Content-Type may be: printable ASCII.
 std::string check_content_type(const std::string& type);
 /// A record header that may become a request header: an HTTP token (RFC 9110, 5.6.2) that no one else sets.
-std::string check_header(const std::string& name);
+std::string check_header(std::string_view name);
 /// A program by its absolute path, and arguments.
 std::string check_command(const std::vector<std::string>& command);
 /// A name that Kafka accepts, or a pattern.

@@ -1,8 +1,8 @@
 #include "config/rules/connection_rules.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "config/rules/checks.h"
 #include "config/text.h"
 
 namespace laneway::config {
@@ -16,12 +16,6 @@ std::string value_of(const ClientSettings& client, const std::string& key) {
 std::string protocol_of(const ClientSettings& client) {
   const auto protocol = value_of(client, "security.protocol");
   return protocol.empty() ? "plaintext" : protocol;
-}
-
-bool is_port(std::string_view text) {
-  unsigned port = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return failure == std::errc() && end == text.data() + text.size() && port > 0 && port <= 65535;
 }
 
 /// What is wrong with one of bootstrap.servers, for which the client would look in vain.
@@ -39,7 +33,7 @@ std::string server_problem(std::string_view server, const std::string& protocol)
   const auto colon = server.rfind(':');
   const bool bare_v6 = colon != server.npos && server.find(':') != colon && !server.starts_with('[');
   if (colon == server.npos || bare_v6 || server.ends_with(']')) return "";
-  return is_port(server.substr(colon + 1)) ? "" : shown + " has no port from 1 to 65535 behind its colon";
+  return is_port(server.substr(colon + 1), 1) ? "" : shown + " has no port from 1 to 65535 behind its colon";
 }
 
 void check_servers(const Connection& connection, std::vector<ConnectionProblem>& problems) {

@@ -1,9 +1,9 @@
 #include "handler/http/http_request.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
+#include "config/rules/checks.h"
+#include "config/text.h"
 #include "handler/format/append_number.h"
 #include "handler/format/delivery_id.h"
 #include "handler/format/shown_headers.h"
@@ -11,15 +11,7 @@
 namespace laneway::handler {
 namespace {
 
-bool letter_or_digit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 bool control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-bool token_character(char c) {
-  return letter_or_digit(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
 
 }  // namespace
 
@@ -31,15 +23,8 @@ std::string without_control_characters(std::string_view value) {
 }
 
 bool may_be_passed_on(std::string_view header_name) {
-  static constexpr std::array<std::string_view, 12> taken = {
-      "host", "content-length", "content-type", "transfer-encoding", "connection", "expect",
-      "te",   "trailer",        "upgrade",      "keep-alive",        "user-agent", "accept"};
-  std::string name(header_name);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return !name.empty() && std::all_of(name.begin(), name.end(), token_character) &&
-         !name.starts_with("kafka-") && !name.starts_with("laneway-") && !name.starts_with("proxy-") &&
-         std::find(taken.begin(), taken.end(), name) == taken.end();
+  return config::lower(header_name) == tracing::traceparent_header ||
+         config::check_header(header_name).empty();
 }
 
 void add_request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
