@@ -10,6 +10,7 @@
 #include "config/schema/schema.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
+#include "config/yaml/settings_of_file.h"
 
 namespace laneway::config {
 namespace {

@@ -227,6 +227,11 @@ Duration request_timeout(const ClientSettings& client) {
   return milliseconds(timeout == client.end() ? 60000 : std::stoll(timeout->second.value));
 }
 
+std::optional<std::string_view> key_in_file(std::string_view name) {
+  if (!name.ends_with(secret_file_suffix)) return std::nullopt;
+  return name.substr(0, name.size() - secret_file_suffix.size());
+}
+
 std::span<const ClientKey> producer_keys() { return keys_of_producers; }
 
 const ClientKey* find_producer_key(std::string_view name) {

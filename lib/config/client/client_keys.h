@@ -1,4 +1,5 @@
-// The client library's keys that an operator may set, and those that laneway keeps to itself.
+// The client library's keys that an operator may set. Those that laneway refuses are in
+// refused_client_keys.h.
 //
 // An allow-list: librdkafka has keys that run programs, load libraries or replace the brokers, and keys that
 // would take commits or fetching out of laneway's hands. Names, ranges and meanings are librdkafka's
@@ -43,6 +44,11 @@ std::span<const ClientKey> client_keys();
 /// Nullptr when the key is not on the list.
 const ClientKey* find_client_key(std::string_view name);
 
+/// The key whose value the file named by `name` holds: ssl.key.password of ssl.key.password_file. It need not
+/// exist, or be a secret. Nothing for a name that does not end so.
+std::optional<std::string_view> key_in_file(std::string_view name);
+inline constexpr std::string_view secret_file_suffix = "_file";
+
 /// Keys that only producers have, for what laneway writes with; acknowledgement and idempotence are laneway's
 /// own.
 std::span<const ClientKey> producer_keys();
@@ -59,15 +65,5 @@ ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSe
 
 /// How long a request to a broker may take.
 Duration request_timeout(const ClientSettings& client);
-
-/// A key of the library that is refused, with the reason and what to do instead.
-struct RefusedClientKey {
-  std::string_view name;  ///< a trailing * stands for the rest
-  std::string_view reason;
-  std::string_view instead;  ///< empty: nothing
-};
-
-std::span<const RefusedClientKey> refused_client_keys();
-const RefusedClientKey* find_refused_client_key(std::string_view name);
 
 }  // namespace laneway::config

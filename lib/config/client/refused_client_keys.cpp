@@ -1,6 +1,7 @@
-#include <algorithm>
+#include "config/client/refused_client_keys.h"
 
-#include "config/client/client_keys.h"
+#include <algorithm>
+#include <iterator>
 
 namespace laneway::config {
 namespace {

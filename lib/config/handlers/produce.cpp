@@ -27,9 +27,8 @@ Result<std::string> topic_name(const std::string& name) {
 
 /// A secret may be in a file: then `name` loses its "_file".
 std::optional<BadValue> read_secret_file(std::string& name, const Entry& entry, std::string& value) {
-  constexpr std::string_view suffix = "_file";
-  if (!name.ends_with(suffix)) return std::nullopt;
-  const auto* key = find_producer_key(std::string_view(name).substr(0, name.size() - suffix.size()));
+  const auto in_file = key_in_file(name);
+  const auto* key = in_file ? find_producer_key(*in_file) : nullptr;
   if (key == nullptr || !key->secret) return std::nullopt;
   auto content = read_secret(value);
   if (!content) return BadValue{entry.value, content.error().message};

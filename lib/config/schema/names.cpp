@@ -1,10 +1,14 @@
-// Which names may be set, and what is said about those that may not.
-#include <algorithm>
+#include "config/schema/names.h"
+
+#include <functional>
+#include <iterator>
 #include <set>
 
 #include "config/client/client_keys.h"
+#include "config/client/refused_client_keys.h"
 #include "config/handlers/handlers.h"
 #include "config/schema/schema.h"
+#include "config/text.h"
 
 namespace laneway::config {
 namespace {
@@ -17,8 +21,8 @@ Objection unknown(std::string_view path) {
 
 std::optional<Objection> object_to_client_key(std::string_view name) {
   if (find_client_key(name) != nullptr) return std::nullopt;
-  if (name.ends_with("_file")) {
-    const auto* key = find_client_key(name.substr(0, name.size() - 5));
+  if (const auto in_file = key_in_file(name)) {
+    const auto* key = find_client_key(*in_file);
     if (key != nullptr && key->secret) return std::nullopt;
     if (key != nullptr)
       return Objection{"only a secret can be read from a file", "kafka." + std::string(key->name)};
@@ -66,7 +70,7 @@ const std::vector<std::string>& known_names() {
     for (const Property& property : properties()) all.push_back(property.name);
     for (const ClientKey& key : client_keys()) {
       all.push_back("kafka." + std::string(key.name));
-      if (key.secret) all.push_back(all.back() + "_file");
+      if (key.secret) all.push_back(all.back() + std::string(secret_file_suffix));
     }
     return all;
   }();

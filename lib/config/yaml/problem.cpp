@@ -54,4 +54,20 @@ std::vector<Error> Problems::sorted() const {
   return errors;
 }
 
+std::string shown(const Node& value) {
+  if (value.hidden) return "a value that is not shown";
+  switch (value.kind) {
+    case Node::Kind::null:
+      return "no value";
+    case Node::Kind::list:
+      return value.items.empty() ? "an empty list" : "a list";
+    case Node::Kind::map:
+      return value.entries.empty() ? "an empty map" : "a map";
+    case Node::Kind::scalar:
+      break;
+  }
+  if (value.written) return in_quotes(*value.written) + ", whose content is not shown";
+  return in_quotes(value.text);
+}
+
 }  // namespace laneway::config

@@ -24,6 +24,9 @@ struct SettingPlace {
   Origin text() const;
 };
 
+/// What a message says that was found: never a variable's or a secret's content.
+std::string shown(const Node& value);
+
 class Problems {
  public:
   /// `key` may be empty. The error's kind follows from the place: usage for the command line, else

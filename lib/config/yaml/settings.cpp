@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "config/client/client_keys.h"
+#include "config/client/refused_client_keys.h"
+#include "config/schema/names.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
@@ -12,12 +14,11 @@ namespace {
 
 constexpr std::string_view prefix = "LANEWAY_";
 constexpr std::string_view client_prefix = "LANEWAY_KAFKA__";
-constexpr std::string_view file_suffix = "_file";
 
 /// Whoever writes a variable wrongly may have put a secret into it. What can only be a number, a word or a
 /// name is shown all the same.
 bool may_hold_secret(const std::string& path) {
-  if (below(path, "kafka") || path.ends_with(file_suffix)) return path.ends_with(file_suffix);
+  if (below(path, "kafka") || path.ends_with(secret_file_suffix)) return path.ends_with(secret_file_suffix);
   const auto* property = find_property(path);
   return property == nullptr || property->structured;
 }
@@ -77,8 +78,8 @@ std::string client_path(std::string_view ending) {
   for (const ClientKey& key : client_keys()) {
     const auto name = with_underscores(key.name);
     if (name == wanted) return "kafka." + std::string(key.name);
-    if (key.secret && name + std::string(file_suffix) == wanted)
-      return "kafka." + std::string(key.name) + std::string(file_suffix);
+    if (key.secret && name + std::string(secret_file_suffix) == wanted)
+      return "kafka." + std::string(key.name) + std::string(secret_file_suffix);
   }
   for (const RefusedClientKey& key : refused_client_keys())
     if (with_underscores(key.name) == wanted) return "kafka." + std::string(key.name);
@@ -110,19 +111,20 @@ bool read_secret_file(Setting& setting, Problems& problems) {
     return false;
   }
   setting.value.text = *content;
-  setting.path.resize(setting.path.size() - file_suffix.size());
+  setting.path.resize(setting.path.size() - secret_file_suffix.size());
   return true;
 }
 
 bool is_secret_file(const std::string& path) {
-  return below(path, "kafka") && path.ends_with(file_suffix) && find_client_key(path.substr(6)) == nullptr;
+  return below(path, "kafka") && key_in_file(path) && find_client_key(path.substr(6)) == nullptr;
 }
 
 /// Where both a secret and its file are given in the same place, no order says which is meant.
 bool contradicts(const Setting& setting, const Settings& merged, Problems& problems) {
   const bool file = is_secret_file(setting.path);
-  const auto other = merged.find(file ? setting.path.substr(0, setting.path.size() - file_suffix.size())
-                                      : setting.path + std::string(file_suffix));
+  const auto other =
+      merged.find(file ? setting.path.substr(0, setting.path.size() - secret_file_suffix.size())
+                       : setting.path + std::string(secret_file_suffix));
   if (other == merged.end() || other->second.place.layer != setting.place.layer) return false;
   problems.add(setting.place, setting.path, "the secret is given twice, also as " + other->first, "keep one");
   return true;
@@ -131,8 +133,8 @@ bool contradicts(const Setting& setting, const Settings& merged, Problems& probl
 void put(Setting setting, Settings& merged) {
   std::erase_if(merged, [&](const auto& item) {
     const auto& path = item.first;
-    const bool same_secret =
-        path + std::string(file_suffix) == setting.path || setting.path + std::string(file_suffix) == path;
+    const bool same_secret = path + std::string(secret_file_suffix) == setting.path ||
+                             setting.path + std::string(secret_file_suffix) == path;
     if (below(path, "kafka")) return same_secret;  // dots there do not nest
     return below(path, setting.path) || below(setting.path, path);
   });

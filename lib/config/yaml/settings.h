@@ -1,4 +1,5 @@
-// From the three places where settings are written to one value for each name.
+// From the three places where settings are written to one value for each name. Those of the file are found by
+// settings_of_file.h.
 //
 // Precedence: file < environment (LANEWAY_LANES__WORKERS) < command line (--set lanes.workers). A later
 // setting replaces earlier ones of the same name, below it and above it, so that handler=log on the command
@@ -23,10 +24,6 @@ struct Setting {
 using Settings = std::map<std::string, Setting>;
 using Environment = std::map<std::string, std::string>;
 
-/// The settings of a file's tree, with ${VARIABLES} put in from `environment`. Names that may not be set are
-/// problems.
-std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
-                                      const Environment& environment, Problems& problems);
 /// Of all variables that begin with LANEWAY_.
 std::vector<Setting> settings_of_environment(const Environment& environment, Problems& problems);
 /// Of "name=value" texts.
@@ -34,11 +31,5 @@ std::vector<Setting> settings_of_command_line(const std::vector<std::string>& se
 
 /// One value for each name; `all` is in the order of precedence. Secrets of `*_file` keys are read.
 Settings merge(std::vector<Setting> all, Problems& problems);
-
-/// What a message says that was found: never a variable's or a secret's content.
-std::string shown(const Node& value);
-
-/// `text` with each ${NAME} replaced from `environment`; $${ stands for ${. Not recursive.
-Result<std::string> put_variables_in(const std::string& text, const Environment& environment);
 
 }  // namespace laneway::config

@@ -1,8 +1,11 @@
-#include <algorithm>
+#include "config/yaml/settings_of_file.h"
 
-#include "config/schema/schema.h"
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "config/schema/names.h"
 #include "config/text.h"
-#include "config/yaml/settings.h"
 
 namespace laneway::config {
 namespace {
@@ -116,22 +119,6 @@ Result<std::string> put_variables_in(const std::string& text, const Environment&
     }
   }
   return out;
-}
-
-std::string shown(const Node& value) {
-  if (value.hidden) return "a value that is not shown";
-  switch (value.kind) {
-    case Node::Kind::null:
-      return "no value";
-    case Node::Kind::list:
-      return value.items.empty() ? "an empty list" : "a list";
-    case Node::Kind::map:
-      return value.entries.empty() ? "an empty map" : "a map";
-    case Node::Kind::scalar:
-      break;
-  }
-  if (value.written) return in_quotes(*value.written) + ", whose content is not shown";
-  return in_quotes(value.text);
 }
 
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,

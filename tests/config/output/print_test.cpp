@@ -6,6 +6,7 @@
 #include "config/client/client_keys.h"
 #include "config/loaded.h"
 #include "config/output/reference_page.h"
+#include "config/schema/names.h"
 #include "config/schema/schema.h"
 #include "folders.h"
 
