@@ -196,6 +196,9 @@ TEST_CASE("handlers are checked") {
           std::string::npos);
   for (const char* url : {"https://h", "http://[::1]:80/p", "http://u:p@h.example:8080?q#f", "HTTP://h"})
     CHECK(with_handler("{ http: { url: \"" + std::string(url) + "\" } }").empty());
+  for (const char* name : {"User-Agent", "accept", "Proxy-Authorization", "Kafka-Key", "traceparent"})
+    CHECK(with_handler("{ http: { url: \"http://h\", headers: [" + std::string(name) + "] } }")
+              .find("laneway or HTTP sets that header itself") != std::string::npos);
   CHECK(
       with_handler("{ http: { url: \"http://h\", headers: [x-a, Content-Length] } }") ==
       "f.yaml:5:52: handler.http.headers: found \"Content-Length\": laneway or HTTP sets that header itself "
