@@ -105,7 +105,7 @@ Json json_of(const service::DownstreamStatus& downstream) {
   for (const auto& kind : downstream.calls.kinds)
     kinds.push_back({{"kind", kind.name}, {"calls", kind.calls}});
   return {{"downstream", downstream.name},
-          {"state", downstream.has_breaker ? delivery::name_of(downstream.state) : "off"},
+          {"state", breaker_state(downstream)},
           {"reason", since ? downstream.last_failure : ""},
           {"since", since ? Json(utc_time(*since)) : Json()},
           {"calls", downstream.calls.calls},

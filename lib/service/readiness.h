@@ -53,7 +53,7 @@ struct Facts {
   bool stopping = false;
   std::vector<MemberFacts> members;
   std::vector<LaneFacts> lanes;
-  std::string breaker;  ///< why it is not closed (outage.h); empty: it is, or there is none
+  std::string breaker;  ///< why it is not closed (downstream_status.h); empty: it is, or there is none
 };
 
 struct ReadinessLimits {

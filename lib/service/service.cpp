@@ -9,10 +9,10 @@
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
 #include "service/forward_topics.h"
-#include "service/implementation.h"
 #include "service/lane_metrics.h"
 #include "service/process_limits.h"
 #include "service/process_threads.h"
+#include "service/service_implementation.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -22,6 +22,7 @@ constexpr Duration exit_slack = milliseconds(3500);  // of the 5 s after the dra
 constexpr Duration retry_interval = milliseconds(300);  // while brokers and topics are waited for
 constexpr Duration one_question = seconds(1);           // to the brokers, meanwhile
 constexpr Duration live_limit = seconds(10);
+constexpr Duration control_patience = seconds(5);
 /// Room in the memory plan for partitions that are added later or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
 
@@ -187,14 +188,26 @@ Status Service::Implementation::start_members() {
   return {};
 }
 
-Loops Service::Implementation::loops() const {
+RunningParts Service::Implementation::parts() const {
   MutexLock lock(mutex);
-  return members;
+  RunningParts parts{members, in_force, waits_for, stops.load() > 0};
+  if (!waits_for.empty()) return parts;
+  parts.downstream = downstream.get();
+  parts.rate = rate.get();
+  return parts;
 }
 
-std::shared_ptr<const config::Config> Service::Implementation::settings() const {
-  MutexLock lock(mutex);
-  return in_force;
+void Service::Implementation::report_standstill(Duration length) {
+  telemetry::warn("the process stood still",
+                  {{"ms", length}, {"hint", "SIGSTOP, a suspended machine or no processor"}});
+}
+
+/// Once the service has started.
+std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
+  std::vector<const kafka::Renewals*> all;
+  for (const handler::Handler* writer : {handler.get(), static_cast<handler::Handler*>(forward.get())})
+    if (writer != nullptr && writer->renewals() != nullptr) all.push_back(writer->renewals());
+  return all;
 }
 
 /// Only between the start and the end, when all that is changed here is there and stays.
@@ -265,7 +278,7 @@ const char* Service::Implementation::watch() {
   while (!all_ended(current) && !late()) {
     changed.wait_until(SteadyClock::now() + milliseconds(200));
     if (stops.load() > 0) continue;
-    observe();
+    observer.observe(parts());
     // One that cannot go on takes the others down in order, so that the process can be started anew.
     if (handler->fatal() ||
         std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
@@ -345,9 +358,9 @@ std::vector<telemetry::Family> Service::families() const {
   for (auto& family : loop_families(stats)) families.push_back(std::move(family));
   families.push_back(silence_family(implementation_->silences));
   const auto now = SteadyClock::now();
-  if (auto* called = implementation_->called()) {
+  if (const auto parts = implementation_->parts(); parts.downstream != nullptr) {
     for (auto& family :
-         downstream_families(called->name(), called->report(now), implementation_->rate->pace(now)))
+         downstream_families(parts.downstream->name(), parts.downstream->report(now), parts.rate->pace(now)))
       families.push_back(std::move(family));
     if (const auto renewals = implementation_->renewals(); !renewals.empty())
       families.push_back(renewal_family(renewals));
@@ -358,6 +371,17 @@ std::vector<telemetry::Family> Service::families() const {
     families.push_back(std::move(family));
   implementation_->series_cap.apply(families);
   return families;
+}
+
+std::vector<LaneView> Service::snapshot() const { return views_of(implementation_->loops()); }
+
+Readiness Service::readiness() const { return implementation_->observer.readiness(implementation_->parts()); }
+
+ServiceStatus Service::status() const { return implementation_->observer.status(implementation_->parts()); }
+
+ControlAnswer Service::control(const ControlRequest& request) {
+  auto& self = *implementation_;
+  return service::control(self.loops(), self.hand_pauses, request, control_patience);
 }
 
 Liveness Service::live() const {

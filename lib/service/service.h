@@ -18,8 +18,8 @@
 #include "config/config.h"
 #include "handler/handler.h"
 #include "service/control.h"
+#include "service/downstream_status.h"
 #include "service/lane_view.h"
-#include "service/outage.h"
 #include "service/readiness.h"
 #include "telemetry/metrics.h"
 

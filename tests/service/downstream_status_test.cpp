@@ -1,5 +1,5 @@
 // What is said about a downstream that fails.
-#include "service/outage.h"
+#include "service/downstream_status.h"
 
 #include "catch.h"
 

@@ -1,4 +1,8 @@
-// How the calls of the downstream went lately, in words: for /readyz, the status and the page. Pure.
+// What the service says of the downstream, for /readyz, the status and the page: the state of the breaker,
+// and how the calls went lately, in words. The breaker's rules are in delivery/failure/breaker.h, what owns
+// the breaker is lane/shared/downstream.h.
+//
+// Threads: any. Pure, except status_of(), which asks the downstream and blocks on its mutex alone.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +11,8 @@
 
 #include "delivery/failure/breaker.h"
 #include "delivery/failure/call_tally.h"
+#include "lane/shared/downstream.h"
+#include "lane/shared/rate_limiter.h"
 
 namespace laneway::service {
 
@@ -21,6 +27,10 @@ struct DownstreamStatus {
   delivery::CallReport calls{};   ///< of the last minute, or of an outage that is shorter
   double pace = 0;                ///< records a second since it has asked for fewer calls; 0: it has not
 };
+DownstreamStatus status_of(lane::Downstream& downstream, lane::RateLimiter& rate, bool has_breaker);
+
+/// The state as the status has it: "closed", "half open", "open"; "off" where there is no breaker.
+const char* breaker_state(const DownstreamStatus& downstream);
 
 /// "fails for 97 % of calls: HTTP 500 (312), time-out (4), of 325 calls in the last minute", "has asked for
 /// fewer calls: …", "rejects so many records that …", or several of these; empty: no call failed.

@@ -1,7 +1,8 @@
-#include "service/outage.h"
+#include "service/downstream_status.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/utc_time.h"
 
@@ -29,6 +30,25 @@ std::string pace_in_words(double pace) {
 }
 
 }  // namespace
+
+DownstreamStatus status_of(lane::Downstream& downstream, lane::RateLimiter& rate, bool has_breaker) {
+  const auto now = SteadyClock::now();
+  auto report = downstream.report(now);
+  DownstreamStatus status{.name = downstream.name(),
+                          .state = report.state,
+                          .has_breaker = has_breaker,
+                          .last_failure = std::move(report.last_failure),
+                          .has_worked = report.has_worked,
+                          .keeps_rejected = report.keeps_rejected,
+                          .calls = std::move(report.calls),
+                          .pace = rate.pace(now)};
+  if (report.out_since) status.out = now - *report.out_since;
+  return status;
+}
+
+const char* breaker_state(const DownstreamStatus& downstream) {
+  return downstream.has_breaker ? delivery::name_of(downstream.state) : "off";
+}
 
 std::string calls_in_words(const DownstreamStatus& downstream) {
   const std::string rejected = downstream.keeps_rejected ? too_many_rejected : "";

@@ -1,5 +1,5 @@
 // What a Service is made of. Private to this folder. Threads: see service.h; what `mutex` does not guard is
-// set before the members start, and read by others only after that (called(), change()).
+// set before the members start, and read by others only after that (parts(), change()).
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,9 @@
 #include "handler/forward/forward_handler.h"
 #include "kafka/admin/directory.h"
 #include "lane/member/consumer_loop.h"
-#include "service/advice.h"
-#include "service/lane_history.h"
 #include "service/lane_requests.h"
 #include "service/service.h"
+#include "service/status_observer.h"
 #include "telemetry/series_cap.h"
 
 namespace laneway::service {
@@ -27,7 +26,7 @@ namespace laneway::service {
 struct Service::Implementation {
   Implementation(config::Config c, std::unique_ptr<handler::Handler> h, Duration a)
       : config(std::move(c)),
-        advice_after(a),
+        observer(config, a),
         handler(std::move(h)),
         in_force(std::make_shared<config::Config>(config)) {}
 
@@ -38,29 +37,34 @@ struct Service::Implementation {
   Status make_context(const lane::MemoryPlan& plan);
   Status start_members();
   kafka::ClientSettings member_settings(std::size_t member) const;
-  Loops loops() const EXCLUDES(mutex);
+  Loops loops() const EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    return members;
+  }
   void stop() EXCLUDES(mutex);
-  std::shared_ptr<const config::Config> settings() const EXCLUDES(mutex);
+  std::shared_ptr<const config::Config> settings() const EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    return in_force;
+  }
   Status change(const config::Config& wanted) EXCLUDES(mutex);
   const char* watch();
   const char* why_renew() const;
   Status renew_members(const char* why) EXCLUDES(mutex);
   bool late() const;
-  void observe() EXCLUDES(mutex);
   static void report_standstill(Duration length);
-  void report_refused_threads(const std::vector<LaneView>& lanes);
-  void waits(std::string what) EXCLUDES(mutex);
-  lane::Downstream* called() const EXCLUDES(mutex);
-  std::optional<DownstreamStatus> downstream_status() const EXCLUDES(mutex);
-  const tracing::Tracer* spans() const EXCLUDES(mutex);
+  void waits(std::string what) EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    waits_for = std::move(what);
+  }
+  RunningParts parts() const EXCLUDES(mutex);
+  const tracing::Tracer* spans() const EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    return waits_for.empty() ? tracer.get() : nullptr;
+  }
   std::vector<const kafka::Renewals*> renewals() const;
-  Facts facts() const EXCLUDES(mutex);
-  Totals totals() const EXCLUDES(mutex);
-  ReadinessLimits limits() const;
-  AdviceSettings advice_settings() const;
 
   const config::Config config;  // as it was started; what can be changed in flight: settings()
-  const Duration advice_after;
+  StatusObserver observer;
   std::unique_ptr<handler::Handler> handler;
   std::unique_ptr<handler::ForwardHandler> forward;
   delivery::RetryStages stages;
@@ -77,18 +81,13 @@ struct Service::Implementation {
   lane::HandPauses hand_pauses;
   lane::Silences silences;
   const StandstillWatch standstills{report_standstill};  // from the start on: deadlines count
-  const TimePoint created = SteadyClock::now();
   lane::LaneContext context;
-  std::uint64_t refused_threads = 0;  // by the system, of the lanes that are there
-  Signal changed;                     // a stop, or a member that ended
+  Signal changed;  // a stop, or a member that ended
   std::atomic<int> stops{0};
   std::atomic<std::int64_t> stop_deadline{0};
   mutable Mutex mutex;
   std::vector<std::shared_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
   std::shared_ptr<const config::Config> in_force GUARDED_BY(mutex);
-  LaneHistory history GUARDED_BY(mutex);
-  UsageHistory usage GUARDED_BY(mutex);
-  TimePoint next_observation GUARDED_BY(mutex);
   std::string waits_for GUARDED_BY(mutex) = "it has not been started";
 };
 

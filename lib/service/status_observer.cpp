@@ -1,0 +1,156 @@
+#include "service/status_observer.h"
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+
+#include "base/shortage.h"
+#include "handler/registry.h"
+#include "telemetry/log.h"
+
+namespace laneway::service {
+namespace {
+
+constexpr Duration observe_interval = seconds(1);
+constexpr Duration detail_patience = milliseconds(500);
+
+std::uint32_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+Duration processor_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+/// Members that the group has given an assignment without a partition.
+std::size_t idle_members(const Loops& loops) {
+  return static_cast<std::size_t>(std::count_if(loops.begin(), loops.end(), [](const auto& loop) {
+    return loop->stats().assigned.get() > 0 && loop->lanes().empty();
+  }));
+}
+
+std::vector<MemberFacts> members_of(const Loops& loops) {
+  const auto now = SteadyClock::now();
+  const auto since = [&](const lane::Relaxed<std::int64_t>& stamp) {
+    return stamp.get() == 0 ? Duration::zero() : now - TimePoint(Duration(stamp.get()));
+  };
+  std::vector<MemberFacts> members;
+  for (const auto& loop : loops) {
+    const auto& stats = loop->stats();
+    members.push_back({stats.assigned.get() > 0, since(stats.no_broker_since_ns),
+                       since(stats.joining_since_ns), loop->broker_error()});
+  }
+  return members;
+}
+
+Totals totals_of(const Loops& loops) {
+  Totals totals;
+  for (const auto& loop : loops) {
+    const auto& stats = loop->stats();
+    totals.assigned += stats.assigned.get();
+    totals.revoked += stats.revoked.get();
+    totals.lost += stats.lost.get();
+    totals.commits += stats.commits_acknowledged.get();
+    totals.commits_failed += stats.commits_failed.get();
+  }
+  return totals;
+}
+
+std::optional<DownstreamStatus> downstream_of(const RunningParts& parts) {
+  if (parts.downstream == nullptr) return std::nullopt;
+  return status_of(*parts.downstream, *parts.rate, parts.settings->breaker.failures > 0);
+}
+
+}  // namespace
+
+bool StatusObserver::is_due(TimePoint now) {
+  MutexLock lock(mutex_);
+  if (now < next_observation_) return false;
+  next_observation_ = now + observe_interval;
+  return true;
+}
+
+void StatusObserver::observe(const RunningParts& parts) {
+  const auto now = SteadyClock::now();
+  if (!is_due(now)) return;
+  const auto lanes = views_of(parts.loops);
+  const auto idle = idle_members(parts.loops);
+  if (parts.downstream != nullptr) parts.downstream->settle(now);
+  report_refused_threads(lanes);
+  MutexLock lock(mutex_);
+  history_.observe(lanes, now);
+  usage_.observe(lanes, parts.loops.size(), idle, processor_time(), now);
+}
+
+/// The lanes go on with the workers that they have.
+void StatusObserver::report_refused_threads(const std::vector<LaneView>& lanes) {
+  std::uint64_t refused = 0;
+  for (const auto& lane : lanes) refused += lane.refused_threads;
+  if (refused > refused_threads_)
+    telemetry::log_repeating(telemetry::Level::warn, "worker refused", "a worker could not be started",
+                             {{"refusals", refused - refused_threads_}, {"error", *shortage_of(EAGAIN)}});
+  refused_threads_ = refused;
+}
+
+ReadinessLimits StatusObserver::limits(const RunningParts& parts) const {
+  ReadinessLimits limits;
+  limits.stall = parts.settings->admin.ready.stall;
+  const std::string& rebalance = config_.client("max.poll.interval.ms");
+  if (!rebalance.empty()) limits.rebalance = milliseconds(std::stoll(rebalance));
+  return limits;
+}
+
+AdviceSettings StatusObserver::advice_settings(const RunningParts& parts) const {
+  AdviceSettings advised;
+  advised.lanes = parts.settings->lanes;
+  if (const auto requests = handler::resources_of(config_.handler).requests)
+    advised.connections = requests->at_once;
+  advised.keeps_pace = parts.rate != nullptr && parts.rate->keeps_pace();
+  advised.cores = processors();
+  advised.least_span = advice_after_;
+  return advised;
+}
+
+Facts StatusObserver::facts(const RunningParts& parts) const {
+  const auto lanes = views_of(parts.loops);
+  auto details = details_of(parts.loops, detail_patience);
+  const auto now = SteadyClock::now();
+  Facts facts;
+  facts.starting = parts.waits_for;
+  facts.stopping = parts.stopping;
+  facts.members = members_of(parts.loops);
+  if (const auto watched = downstream_of(parts); watched && watched->out)
+    facts.breaker = outage_in_words(*watched, wall_clock_ms());
+  MutexLock lock(mutex_);
+  for (const auto& lane : lanes)
+    facts.lanes.push_back({lane, history_.without_progress(lane, now), history_.held(lane, now),
+                           std::move(details[lane.epoch])});
+  return facts;
+}
+
+Readiness StatusObserver::readiness(const RunningParts& parts) const {
+  return judge(facts(parts), limits(parts));
+}
+
+ServiceStatus StatusObserver::status(const RunningParts& parts) const {
+  auto facts = this->facts(parts);
+  ServiceStatus status;
+  status.readiness = judge(facts, limits(parts));
+  status.group = config_.client("group.id");
+  status.uptime = SteadyClock::now() - created_;
+  status.members = facts.members.size();
+  status.totals = totals_of(parts.loops);
+  status.settings = parts.settings->lanes;
+  status.cores = processors();
+  status.processor = processor_time();
+  status.downstream = downstream_of(parts);
+  const auto advised = advice_settings(parts);
+  MutexLock lock(mutex_);
+  status.advice = advise(usage_.usage(), advised);
+  for (auto& lane : facts.lanes)
+    status.lanes.push_back(
+        {lane.view, history_.rate(lane.view), history_.dead_letter_rate(lane.view), std::move(lane.detail)});
+  return status;
+}
+
+}  // namespace laneway::service
