@@ -1,5 +1,5 @@
-// The redrive and the reader on an embedded cluster. Two redrives at once: integration/scenarios/dead_letters/redrive.py,
-// because this cluster refuses commits while a group rebalances, and Kafka does not.
+// The redrive and the reader on an embedded cluster. Two redrives at once: the scenario
+// dead_letters/redrive.py, because this cluster refuses commits while a group rebalances, and Kafka does not.
 #include <sstream>
 #include <thread>
 
