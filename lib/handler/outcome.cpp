@@ -4,6 +4,8 @@
 
 namespace laneway::handler {
 
+static_assert(outcome_labels.size() == static_cast<std::size_t>(OutcomeLabel::panic) + 1, "a name for each");
+
 OutcomeLabel label_of(const Outcome& outcome) {
   if (outcome.cause == Cause::panic) return OutcomeLabel::panic;
   if (outcome.cause == Cause::timeout) return OutcomeLabel::timeout;

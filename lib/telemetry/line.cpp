@@ -27,6 +27,7 @@ std::size_t rank(std::string_view name) {
 
 std::string_view level_name(Level level) {
   static constexpr std::array<std::string_view, 5> names = {"trace", "debug", "info", "warn", "error"};
+  static_assert(names.size() == static_cast<std::size_t>(Level::error) + 1, "a name for each");
   return names[static_cast<std::size_t>(level)];
 }
 

@@ -6,6 +6,7 @@ namespace laneway::delivery {
 namespace {
 
 constexpr std::size_t longest_kind = 60;
+static_assert(call_outcomes.size() == static_cast<std::size_t>(CallOutcome::other) + 1, "a name for each");
 
 std::int64_t second_of(TimePoint at) { return duration_cast<seconds>(at.time_since_epoch()).count(); }
 

@@ -14,6 +14,7 @@ using nlohmann::json;
 
 constexpr std::size_t longest_reason = 1000;
 constexpr std::array<std::string_view, 4> outcome_names = {"done", "retry", "reject", "unavailable"};
+static_assert(outcome_names.size() == static_cast<std::size_t>(Verdict::unavailable) + 1, "a name for each");
 
 /// The member, unless it is not there or null.
 const json* member(const json& object, const char* name) {
