@@ -131,7 +131,7 @@ class TestMember {
   std::uint64_t outcomes() const {
     std::uint64_t done = 0;
     for (const auto& lane : loop->lanes())
-      done += lane->stats().outcomes[static_cast<std::size_t>(OutcomeLabel::success)].get();
+      done += lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get();
     return done;
   }
 };
