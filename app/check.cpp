@@ -10,7 +10,7 @@
 #include "config/output/print.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
-#include "kafka/admin/directory.h"
+#include "kafka/client/client_support.h"
 #include "service/process_limits.h"
 #include "telemetry/log.h"
 

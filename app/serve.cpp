@@ -15,7 +15,7 @@
 #include "app/signals.h"
 #include "app/watchdog.h"
 #include "kafka/access/key_files.h"
-#include "kafka/admin/directory.h"
+#include "kafka/client/client_support.h"
 #include "service/process_limits.h"
 #include "service/service.h"
 #include "telemetry/journal_entry.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kafka/admin/directory.h"
+#include "kafka/client/client_support.h"
 
 namespace laneway::kafka {
 

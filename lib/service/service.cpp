@@ -8,6 +8,7 @@
 #include "handler/forward/forward_handler.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
+#include "kafka/client/client_support.h"
 #include "service/forward_topics.h"
 #include "service/lane_metrics.h"
 #include "service/process_limits.h"

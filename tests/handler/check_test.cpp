@@ -4,7 +4,7 @@
 #include "base/descriptor.h"
 #include "catch.h"
 #include "handler/registry.h"
-#include "kafka/admin/directory.h"
+#include "kafka/client/client_support.h"
 
 using namespace laneway;
 using namespace laneway::handler;

@@ -11,7 +11,6 @@
 
 #include "kafka/access/connection_trouble.h"
 #include "kafka/admin/create_topic.h"
-#include "kafka/client/client_support.h"
 #include "kafka/client/handle.h"
 #include "kafka/group/group_protocol.h"
 
@@ -283,10 +282,7 @@ Status Directory::offers_protocol(Duration timeout) {
   const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_BROKER,
                                   std::to_string(implementation_->broker), timeout);
   if (settings.empty()) return {};
-  const auto protocols = settings.find("group.coordinator.rebalance.protocols");
-  const bool offered = protocols == settings.end() ? settings.count("group.consumer.session.timeout.ms") > 0
-                                                   : protocols->second.find("consumer") != std::string::npos;
-  if (offered) return {};
+  if (offers_consumer_protocol(settings)) return {};
   return membership_error(RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, "");
 }
 
@@ -321,21 +317,5 @@ Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<Topi
     if (deadline.passed()) return client_error(code, "reading committed offsets");
   }
 }
-
-Status check_settings(const ClientSettings& settings) {
-  auto unconnected = settings;
-  unconnected.erase("bootstrap.servers");
-  auto conf = make_conf(unconnected);
-  if (!conf) return conf.error();
-  if (!makes_no_contact(settings)) return {};
-  const auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
-  return handle ? Status() : handle.error();
-}
-
-Result<std::vector<std::string>> version_warnings(const ClientSettings& settings) {
-  return version_warnings(settings, linked_client());
-}
-
-std::string library_version() { return rd_kafka_version_str(); }
 
 }  // namespace laneway::kafka

@@ -76,11 +76,4 @@ class Directory {
   std::size_t brokers_ = 0;
 };
 
-/// Whether the client accepts these settings, with the reason where it does not. Nobody is contacted.
-Status check_settings(const ClientSettings& settings);
-/// What an operator should know about this version of the library and these settings, one sentence each; an
-/// error where the version is known to be unusable.
-Result<std::vector<std::string>> version_warnings(const ClientSettings& settings);
-std::string library_version();
-
 }  // namespace laneway::kafka

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "config/text.h"
+#include "kafka/client/handle.h"
 #include "kafka/group/group_protocol.h"
 
 namespace laneway::kafka {
@@ -115,5 +116,17 @@ Result<std::vector<std::string>> version_warnings(const ClientSettings& settings
 }
 
 bool has_queue_backoff(const ClientLibrary& client) { return client.version >= with_queue_backoff; }
+
+Status check_settings(const ClientSettings& settings) {
+  auto unconnected = settings;
+  unconnected.erase("bootstrap.servers");
+  auto conf = make_conf(unconnected);
+  if (!conf) return conf.error();
+  if (!makes_no_contact(settings)) return {};
+  const auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  return handle ? Status() : handle.error();
+}
+
+std::string library_version() { return rd_kafka_version_str(); }
 
 }  // namespace laneway::kafka

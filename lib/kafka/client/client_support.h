@@ -1,5 +1,6 @@
-// What the linked client library can do, of what differs between its releases and builds: the only place that
-// knows its versions. Private to this folder. Pure, but for linked_client.
+// What the linked client library is and can do, of what differs between its releases and builds: the only
+// place that knows its versions. Threads: any. Nothing blocks and nobody is contacted. Errors: configuration,
+// and fatal for a library that is known to be unusable.
 #pragma once
 
 #include <optional>
@@ -21,11 +22,16 @@ ClientLibrary linked_client();
 /// Why no login by these settings, or no group of their protocol, can work with this library, and which one
 /// can; nothing where it may.
 std::optional<Error> unsupported(const ClientSettings& settings, const ClientLibrary& client);
-/// As version_warnings of kafka/admin/directory.h, for this library.
+/// What an operator should know about this library and these settings, one sentence each; an error where the
+/// version is known to be unusable.
 Result<std::vector<std::string>> version_warnings(const ClientSettings& settings,
-                                                  const ClientLibrary& client);
+                                                  const ClientLibrary& client = linked_client());
 /// Whether fetch.queue.backoff.ms bounds how long a broker's thread sleeps on a full buffer. Where it does
 /// not, a request to the broker wakes the thread.
 bool has_queue_backoff(const ClientLibrary& client);
+
+/// Whether the linked library accepts these settings, with the reason where it does not.
+Status check_settings(const ClientSettings& settings);
+std::string library_version();
 
 }  // namespace laneway::kafka

@@ -3,7 +3,6 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 
 #include "base/mutex.h"
@@ -185,8 +184,7 @@ void ClientConsumer::answered(Committed committed) {
 }
 
 bool ClientConsumer::cooperative() const {
-  const char* protocol = rd_kafka_rebalance_protocol(handle_.get());
-  return protocol != nullptr && std::strcmp(protocol, "COOPERATIVE") == 0;
+  return is_cooperative(rd_kafka_rebalance_protocol(handle_.get()));
 }
 
 std::optional<Event> ClientConsumer::translate_rebalance(rd_kafka_event_t* event) {

@@ -2,6 +2,8 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <string_view>
+
 #include "config/text.h"
 #include "kafka/client/handle.h"
 
@@ -22,6 +24,16 @@ Error cannot_join(const std::string& what, const std::string& hint) {
 
 bool brokers_distribute(const ClientSettings& settings) {
   return config::lower(setting_of(settings, "group.protocol")) == "consumer";
+}
+
+bool is_cooperative(const char* rebalance_protocol) {
+  return rebalance_protocol != nullptr && std::string_view(rebalance_protocol) == "COOPERATIVE";
+}
+
+bool offers_consumer_protocol(const std::map<std::string, std::string>& broker_settings) {
+  const auto protocols = broker_settings.find("group.coordinator.rebalance.protocols");
+  if (protocols != broker_settings.end()) return protocols->second.find("consumer") != std::string::npos;
+  return broker_settings.count("group.consumer.session.timeout.ms") > 0;
 }
 
 std::string whole_name_pattern(const std::string& pattern) { return "^.*(" + pattern + ").*"; }

@@ -1,7 +1,12 @@
-// What group.protocol: consumer (KIP-848) makes different for a member: there the brokers distribute the
-// partitions and find the topics of a pattern. Pure, any thread.
+// How the protocols of groups differ for a member. Under the eager ones all partitions are given back at each
+// rebalance, under the cooperative ones only those that move. Under group.protocol: consumer (KIP-848), which
+// is cooperative, the brokers distribute the partitions and find the topics of a pattern.
+//
+// When a member may be joining is in join_watch.h, and which releases of the client can do what in
+// client_support.h. Pure, any thread.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "base/result.h"
@@ -11,6 +16,11 @@ namespace laneway::kafka {
 
 /// Whether the brokers distribute the partitions, and not the members among themselves.
 bool brokers_distribute(const ClientSettings& settings);
+/// Whether partitions are given back one by one, by what rd_kafka_rebalance_protocol() says; null: no
+/// protocol has been agreed on.
+bool is_cooperative(const char* rebalance_protocol);
+/// Whether a broker with these settings has group.protocol: consumer, and has it switched on.
+bool offers_consumer_protocol(const std::map<std::string, std::string>& broker_settings);
 /// Brokers match the whole name of a topic, the client searches in it; this finds for brokers what `pattern`
 /// finds for the client.
 std::string whole_name_pattern(const std::string& pattern);

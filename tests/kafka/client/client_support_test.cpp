@@ -2,7 +2,6 @@
 #include "kafka/client/client_support.h"
 
 #include "catch.h"
-#include "kafka/admin/directory.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -126,4 +125,15 @@ TEST_CASE("the linked library is known, and its settings are checked by what it 
   auto scram = login("SCRAM-SHA-256");
   scram["sasl.username"] = scram["sasl.password"] = {"x", "", false};
   CHECK(check_settings(scram).ok() == !unsupported(scram, client).has_value());
+}
+
+TEST_CASE("settings that the client does not accept are an error that says where they are") {
+  CHECK(check_settings({{"bootstrap.servers", {"nowhere:9092", "f.yaml:1:3", false}}}));
+  const auto unknown = check_settings({{"no.such.key", {"1", "f.yaml:2:3", false}}});
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().kind == ErrorKind::configuration);
+  CHECK_THAT(unknown.error().message, Catch::StartsWith("f.yaml:2:3: kafka.no.such.key: "));
+  const auto secret = check_settings({{"security.protocol", {"hunter2", "f.yaml:3:3", true}}});
+  REQUIRE_FALSE(secret);
+  CHECK_THAT(secret.error().text(), !Catch::Contains("hunter2"));
 }

@@ -22,6 +22,21 @@ TEST_CASE("the brokers distribute where group.protocol is consumer, however it i
   CHECK(brokers_distribute(with_protocol("Consumer")));
 }
 
+TEST_CASE("partitions are given back one by one under a cooperative protocol only") {
+  CHECK(is_cooperative("COOPERATIVE"));
+  CHECK_FALSE(is_cooperative("EAGER"));
+  CHECK_FALSE(is_cooperative("NONE"));
+  CHECK_FALSE(is_cooperative(nullptr));
+}
+
+TEST_CASE("a broker offers the protocol by its list of protocols, or by knowing the settings of it") {
+  const std::string list = "group.coordinator.rebalance.protocols";
+  CHECK(offers_consumer_protocol({{list, "classic,consumer"}}));
+  CHECK_FALSE(offers_consumer_protocol({{list, "classic"}, {"group.consumer.session.timeout.ms", "45000"}}));
+  CHECK(offers_consumer_protocol({{"group.consumer.session.timeout.ms", "45000"}}));
+  CHECK_FALSE(offers_consumer_protocol({{"log.retention.ms", "1"}}));
+}
+
 TEST_CASE("a fatal refusal says what to do, where that is known") {
   struct Row {
     int code;
