@@ -156,11 +156,11 @@ Seen recreated_goes_back() {
 
 const std::vector<Fact> position_facts = {
     {"16", on_kafka, "Transactions leave gaps, and the end of a partition is reported behind them.",
-     "lib/lane/lane_take.cpp", end_is_behind_markers},
+     "lib/lane/intake/intake.cpp", end_is_behind_markers},
     {"17", on_kafka, "After a topic was deleted and created again the client goes back to its start.",
-     "lib/lane/lane_position.cpp lib/lane/position/position_judge.h", recreated_goes_back},
-    {"18", on_kafka, "What retention deleted is left out, without an error.", "lib/lane/lane_position.cpp",
-     retention_is_silent},
+     "lib/lane/position/log_position.cpp lib/lane/position/position_judge.h", recreated_goes_back},
+    {"18", on_kafka, "What retention deleted is left out, without an error.",
+     "lib/lane/position/log_position.cpp", retention_is_silent},
     {"33", on_mock,
      "When a broker answers that the offset is not in its log, the client goes back to the start.",
      "lib/lane/position/position_judge.h", goes_back},

@@ -7,6 +7,9 @@
 namespace laneway::lane {
 namespace {
 
+constexpr Duration busy_tick = milliseconds(50);
+constexpr Duration idle_tick = seconds(1);
+
 Ledger make_ledger(const kafka::CommittedOffset& start) {
   if (start.offset == kafka::no_offset) return Ledger();
   std::string_view map = start.metadata;
@@ -39,10 +42,17 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       gate_(context, id_, ledger_, start),
       commits_(start, ledger_, gate_, *stats_),
       rate_(context),
-      next_offset_(start.offset),
+      errors_(id_),
+      position_(id_, start.offset, ledger_, errors_, *stats_),
+      retention_(id_, ledger_, *stats_),
       silence_(context, id_.partition),
+      prefetch_(context),
       workload_(context, id_, ledger_, gate_, *stats_, std::move(on_ready)),
-      completions_(context, ledger_, attempts_, gate_, workload_) {
+      completions_(context, ledger_, attempts_, gate_, workload_),
+      pause_(context, state_, rate_, workload_),
+      intake_(context, {ledger_, position_, attempts_, workload_, prefetch_, pause_, silence_, *stats_},
+              delayed()),
+      holds_(context, {state_, ledger_, attempts_, gate_, position_, rate_, workload_, *stats_}) {
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
 }
@@ -51,9 +61,9 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   source_ = std::move(source);
   gate_.start();
   follow_hand(now);
-  silence_.start(next_offset_, now);
+  silence_.start(position_.next(), now);
   state_.start(now);
-  show_state();
+  holds_.show();
 }
 
 void Lane::follow_settings(TimePoint now) {
@@ -66,7 +76,7 @@ void Lane::follow_settings(TimePoint now) {
 
 bool Lane::work(TimePoint now) {
   if (state_.state() == State::revoked) return false;
-  not_empty_ = true;  // the source may have signalled
+  intake_.signalled();
   completions_.collect(now);
   submit(now);
   bool more = false;
@@ -75,8 +85,31 @@ bool Lane::work(TimePoint now) {
   return more;
 }
 
-/// The records that the breaker has not let begin ask the downstream; without any, new ones are taken.
-bool Lane::breaker_holds() const { return !context_.downstream->closed() && attempts_.waiting().fresh() > 0; }
+Take Lane::take(TimePoint now) {
+  const auto fetched = source_->fetched();
+  prefetch_.before_run(fetched);
+  // First: else new records would take all that a rate allows.
+  if (attempts_.due(now)) submit_due_retries(now);
+  const auto allowed = rate_.room(now);
+  if (allowed.none()) {
+    holds_.update(now);
+    return Take::empty;
+  }
+  auto batch = workload_.new_batch();
+  const Take result = intake_.run(*source_, *batch, allowed, now);
+  rate_.charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
+  if (result == Take::empty) rate_.leave(now);
+  if (batch->items.empty()) {
+    workload_.put_back(std::move(batch));
+  } else {
+    rate_.took_new();
+    workload_.add(std::move(batch));
+    submit(now);
+  }
+  holds_.update(now);
+  prefetch_.after_run(*source_, fetched);
+  return result;
+}
 
 void Lane::submit(TimePoint now) {
   while (const auto* next = workload_.next()) {
@@ -85,11 +118,7 @@ void Lane::submit(TimePoint now) {
     if (!state_.has(Hold::pool_full)) stats_->rejections.add(1);
     break;
   }
-  update_holds(now);
-}
-
-bool Lane::wants_commit() const {
-  return gate_.wants_commit() && ledger_.committable() >= 0 && state_.state() != State::draining;
+  holds_.update(now);
 }
 
 /// Whether the first of these records may go to the pool now.
@@ -104,15 +133,10 @@ bool Lane::may_begin(const Workload::Pending& next, TimePoint now) {
   return entry != CrashGate::Entry::later;
 }
 
-void Lane::tick_careful(TimePoint now) {
-  gate_.tick(source_ == nullptr ? kafka::no_offset : source_->log_bounds().end, next_offset_, now);
-}
-
-/// At the pace of a downstream, failed records and new ones take turns. Else a few records that always come
-/// too often would have all the calls of a slow pace, and nothing could show that others work.
+/// Whether failed records let new ones pass, which there have to be.
 bool Lane::leaves_turn_to_new() const {
   const bool takes = state_.state() == State::running || state_.state() == State::held;
-  return rate_.limited_by_pace() && new_ones_turn_ && takes && not_empty_ &&
+  return rate_.turn_of_new() && takes && intake_.not_empty() &&
          !state_.held_by_other_than(Hold::rate_limited);
 }
 
@@ -125,7 +149,7 @@ void Lane::submit_due_retries(TimePoint now) {
   while (room > 0 && attempts_.due(now) && !leaves_turn_to_new() && !rate_.room(now).none()) {
     auto item = attempts_.pop(now, probing);
     if (!item) break;
-    new_ones_turn_ = true;
+    rate_.took_failed();
     if (!attempts_.begins(*item, now)) continue;
     rate_.charge(1, item->record.size(), now);
     workload_.run_alone(std::move(*item));
@@ -135,61 +159,222 @@ void Lane::submit_due_retries(TimePoint now) {
   if (any) submit(now);
 }
 
+TimePoint Lane::tick(TimePoint now) {
+  if (state_.state() == State::revoked) return now + idle_tick;
+  completions_.collect(now);
+  workload_.tick(now);
+  submit_due_retries(now);
+  gate_.tick(source_ == nullptr ? kafka::no_offset : source_->log_bounds().end, position_.next(), now);
+  submit(now);
+  if (source_ != nullptr) tick_source(now);
+  tick_oldest(now);
+  attempts_.log().more_letters(now);
+  publish(now);
+  const bool idle = workload_.idle() && !prefetch_.is_dry() && !position_.in_doubt();
+  TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
+  if (const auto due = attempts_.waiting().next_due()) next = std::min(next, next_retry(*due, now));
+  next = std::min(next, prefetch_.next_look(now));
+  return std::min(next, tick_take(now));
+}
+
+void Lane::tick_source(TimePoint now) {
+  tick_position(now);
+  tick_pause(now);
+  prefetch_.tick(*source_, state_.may_take(), position_.next(), now);
+  if (position_.tick_errors(*source_, state_.may_take(), now)) holds_.update(now);
+}
+
+void Lane::tick_position(TimePoint now) {
+  const auto found = position_.tick(*source_, now);
+  if (found == LogPosition::Found::nothing) return;
+  if (found == LogPosition::Found::another_log) start_over();
+  holds_.update(now);
+}
+
+/// The log is another one, and nothing that was known of the records holds for it.
+void Lane::start_over() {
+  workload_.start_over();
+  attempts_.start_over();
+  oldest_.start_over();
+  commits_.start_over();
+  intake_.start_over();
+  if (gate_.careful()) gate_.relax("the offsets went back");
+}
+
+void Lane::tick_pause(TimePoint now) {
+  if (pause_.pause_due(now)) {
+    if (!state_.has(Hold::by_hand)) take_what_is_fetched(now);  // nothing more is wanted then
+    if (state_.has(Hold::position)) return;
+    source_->pause();
+    state_.pause(now);
+    holds_.show();
+    id_.log("lane paused", ledger_.committable(), holds_.held_by());
+  } else if (pause_.resume_due(now)) {
+    source_->resume(position_.next());
+    state_.resume(now);
+    holds_.show();
+    pause_.resumed(now);
+    id_.log("lane resumed", ledger_.committable());
+  }
+}
+
+/// Pausing makes the client throw away what it has fetched, so the lane takes it first, as far as its bounds
+/// allow.
+void Lane::take_what_is_fetched(TimePoint now) {
+  while (intake_.has_room() && !state_.has(Hold::position))
+    if (take(now) == Take::empty) return;
+}
+
 void Lane::tick_oldest(TimePoint now) {
   attempts_.forget_wishes();
   const auto outlived = oldest_.tick(attempts_.waiting(), now);
   if (!outlived) return;
-  if (outlived->is_new) oldest_.report(detail(now).oldest.value_or(OldestRecord{}), now);
+  if (const auto oldest = ledger_.oldest_incomplete(); oldest && outlived->is_new)
+    oldest_.report(describe(*oldest, now), now);
   if (auto item = attempts_.give_up_waiting(outlived->sequence, outlived->why))
     workload_.run_alone(std::move(*item));
 }
 
-void Lane::update_holds(TimePoint now) {
-  const auto was = state_.state();
-  const auto keep = [](std::uint64_t value, std::uint64_t limit, bool has) {
-    return value >= (has ? limit - limit / 4 : limit);  // a quarter must be free again before it goes on
+/// Where the client tells an error, or waits for an answer of ours, it may deliver nothing, and says why.
+TimePoint Lane::tick_silence(TimePoint now) {
+  if (source_ == nullptr) return TimePoint::max();
+  const bool wants = state_.may_take() && !errors_.any() && !context_.rebalancing;
+  const auto next = silence_.tick(*source_, wants, position_.next(), now);
+  stats_->silent_ns.set(silence_.silent().count());
+  return next;
+}
+
+/// When the record that is due then can be submitted, as far as is known.
+TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
+  due = std::max(due, now + (holds_.breaker_holds() ? busy_tick : Duration(milliseconds(1))));
+  return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
+}
+
+/// A hold that ended by the clock, or by another lane, has left records in the buffer that nobody signals:
+/// the client does so only when a buffer was empty.
+TimePoint Lane::tick_take(TimePoint now) {
+  if (state_.has(Hold::rate_limited)) holds_.update(now);
+  if (intake_.not_empty() && state_.may_take() && work(now)) return now;
+  return state_.has(Hold::rate_limited) ? std::max(rate_.ready_at(now), now + milliseconds(1))
+                                        : TimePoint::max();
+}
+
+void Lane::publish(TimePoint now) {
+  holds_.show();
+  stats_->holds.set(state_.holds());
+  stats_->pauses.set(state_.pauses());
+  stats_->held_ns.set(state_.held(now).count());
+  stats_->paused_ns.set(state_.paused(now).count());
+  stats_->delivered_offset.set(position_.delivered());
+  stats_->window.set(ledger_.window());
+  stats_->waiting_retries.set(attempts_.waiting().size());
+  stats_->record_bytes.set(workload_.bytes() + attempts_.bytes());
+  if (source_ == nullptr) return;
+  position_.tick_bounds(*source_, state_.state() != State::held && state_.state() != State::paused, now);
+  if (state_.state() == State::paused) position_.leave_out_expired(*source_);
+  const auto log = source_->log_bounds();
+  retention_.observe(log);
+  stats_->lag.set(position_.lag(log));
+}
+
+void Lane::follow_hand(TimePoint now) {
+  if (context_.hand_pauses == nullptr) return;
+  const bool wanted = context_.hand_pauses->paused(id_.partition);
+  if (!holds_.set(Hold::by_hand, wanted, now)) return;
+  id_.log(wanted ? "lane paused by hand" : "lane no longer paused by hand", ledger_.committable());
+}
+
+void Lane::hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_full, too_long, now); }
+
+LaneDetail Lane::detail(TimePoint now) const {
+  LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), attempts_.log().last_error()};
+  if (const auto oldest = ledger_.oldest_incomplete()) detail.oldest = describe(*oldest, now);
+  return detail;
+}
+
+OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const {
+  OldestRecord record{oldest.offset, oldest_.age(oldest.sequence, now), 0, OldestRecord::Phase::queued, {}};
+  const auto look = [&](const handler::Item& item, OldestRecord::Phase phase, std::uint32_t begun) {
+    if (item.sequence != oldest.sequence) return;
+    record.attempts = begun;
+    record.phase = phase;
+    // Only this thread writes it, also while a worker has the record.
+    if (item.failures) record.error = item.failures->reason;
   };
-  state_.set(Hold::pool_full, workload_.next() != nullptr, now);
-  state_.set(Hold::window_full,
-             keep(ledger_.window(), context_.lanes.max_incomplete, state_.has(Hold::window_full)), now);
-  state_.set(Hold::memory_full, keep(memory(), context_.memory.lane_bytes, state_.has(Hold::memory_full)),
-             now);
-  // Else those that wait, if they all are poison records, keep the end of an outage from being seen.
-  const bool asks_new = !context_.downstream->closed() && attempts_.waiting().fresh() == 0;
-  const bool retries_full =
-      keep(attempts_.waiting().size(), context_.retry.max_waiting, state_.has(Hold::retries_full));
-  state_.set(Hold::retries_full, retries_full && !asks_new, now);
-  state_.set(Hold::breaker_open, breaker_holds(), now);
-  state_.set(Hold::position, judge_.in_doubt() || (corrupt_at_ && !reads_again_), now);
-  const bool wants_none = state_.held_by_other_than(Hold::rate_limited) && !attempts_.due(now);
-  if (wants_none) rate_.leave(now);
-  state_.set(Hold::rate_limited, !wants_none && rate_.waits(now), now);
-  workload_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
-                      state_.has(Hold::memory_full) || workload_.keys_wait() || gate_.careful());
-  if (state_.state() != was) show_state();
+  attempts_.waiting().each(
+      [&](const handler::Item& item) { look(item, OldestRecord::Phase::retry, item.attempt - 1); });
+  workload_.each_at_work(
+      [&](const handler::Item& item) { look(item, OldestRecord::Phase::at_work, item.attempt); });
+  return record;
 }
 
-std::string_view Lane::words_of(const HoldReason& reason) const {
-  if (reason.hold == Hold::pool_full && gate_.careful()) return "a few records at a time";
-  if (reason.hold == Hold::pool_full && gate_.closed()) return "waits for its first commit";
-  if (reason.hold == Hold::rate_limited && rate_.keeps_pace()) return "the downstream asks for fewer calls";
-  if (reason.hold == Hold::position && corrupt_at_) return "corrupt records";
-  return reason.words;
-}
-
-std::string Lane::held_by() const {
-  std::string text;
-  for (const auto& reason : hold_reasons) {
-    if (!state_.has(reason.hold)) continue;
-    if (!text.empty()) text += ", ";
-    text += words_of(reason);
+Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
+  if (state_.state() == State::draining || state_.state() == State::revoked) return Skip::leaving;
+  if (position_.corrupt() && offset >= position_.next()) {
+    const auto answer = position_.pass_over_corrupt(*source_, offset, reason);
+    holds_.update(now);
+    return answer;
   }
-  return text;
+  if (context_.forward == nullptr) return Skip::no_dead_letters;
+  completions_.collect(now);
+  if (position_.delivered() < offset) return Skip::not_taken;
+  const auto sequence = ledger_.incomplete_at(offset);
+  if (!sequence) return Skip::not_waiting;
+  auto skipped = attempts_.skip(*sequence, reason);
+  if (skipped.item) {
+    workload_.run_alone(std::move(*skipped.item));
+    submit(now);
+  }
+  return skipped.answer;
 }
 
-void Lane::show_state() {
-  stats_->state.set(state_.state());
-  stats_->hold_bits.set(state_.reasons());
+std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map) {
+  if (position_.in_doubt()) return std::nullopt;
+  return commits_.candidate(state_.state() == State::draining, max_map);
+}
+
+bool Lane::committed(const kafka::CommittedOffset& offset) {
+  return commits_.committed(offset) && gate_.closed();
+}
+
+void Lane::begin_drain(TimePoint now, TimePoint deadline) {
+  completions_.collect(now);
+  if (!state_.drain(now)) return;
+  stats_->state.set(State::draining);
+  rate_.leave(now);
+  workload_.leave_downstream();
+  completions_.drain();
+  id_.log("lane draining", ledger_.committable());
+  attempts_.clear();  // not waited for: a drain is everybody's time
+  const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gate_.careful();
+  gate_.drain();
+  workload_.drain(finish, deadline - now);
+  work(now);
+}
+
+void Lane::cancel() {
+  completions_.cancel();
+  workload_.cancel();
+}
+
+std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
+  if (state_.state() == State::revoked) return 0;
+  completions_.collect(now);
+  attempts_.log().more_letters(now, true);
+  const bool lost = state_.state() != State::draining;
+  if (lost) {
+    state_.drain(now);
+    cancel();
+  }
+  state_.revoke(now);
+  stats_->state.set(State::revoked);
+  source_.reset();
+  rate_.leave(now);
+  gate_.leave();
+  workload_.close();
+  if (ending == Ending::given_up) workload_.abandon();
+  stats_->abandoned.add(workload_.abandoned());
+  return workload_.abandoned();
 }
 
 }  // namespace laneway::lane

@@ -1,18 +1,16 @@
-// One assigned partition: its source of records, its worker pool, its ledger, and the rules between them.
+// One assigned partition: the order of a turn. What is done in each step is the members' job.
 //
-// A record's way: take() pops a run and notes it in the ledger; submit() offers it to the pool; a worker runs
-// the handler (Execution); collect() marks the ledger, or schedules the next attempt, or lets the next
-// records of a key go on. What the pool rejects stays here in order, and the lane is held until there is room
-// (lane_state.h).
+// A turn: what the workers have finished is collected (work/completions.h), failed records whose time has
+// come and batches are submitted (attempts/, work/workload.h), a run of records is taken (intake/intake.h),
+// and the reasons for a hold are looked at (state/hold_rules.h). The clock's part, tick(), is the same with
+// deadlines, pauses, errors and numbers.
 //
 // Ownership: the loop owns the lane; metrics hold it too (shared) and read stats() and pool() only. The
 // handler and the journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called
 // from any thread and must only signal. Nothing blocks except close_pool, up to its deadline.
 //
 // An error of the source (a topic that may not be read) does not end the lane: it waits, says so every half
-// minute, and goes on when the source gives something again. An offset below the one that the lane expects
-// puts its position in doubt (position_judge.h): nothing is taken and nothing committed until that is
-// decided.
+// minute, and goes on when the source gives something again.
 //
 // The destructor needs the pool to be closed (close_pool returned true), else it waits for the handlers.
 #pragma once
@@ -21,22 +19,25 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "handler/handler.h"
 #include "kafka/types.h"
 #include "lane/attempts/attempts.h"
 #include "lane/attempts/oldest_watch.h"
 #include "lane/commit/commit_position.h"
 #include "lane/commit/crash_gate.h"
+#include "lane/intake/fetch_pause.h"
+#include "lane/intake/intake.h"
 #include "lane/intake/lane_rate.h"
+#include "lane/intake/prefetch_watch.h"
+#include "lane/intake/source_errors.h"
 #include "lane/lane_detail.h"
 #include "lane/ledger/ledger.h"
 #include "lane/member/partition_source.h"
 #include "lane/position/lane_silence.h"
-#include "lane/position/position_judge.h"
-#include "lane/position/retention_watch.h"
+#include "lane/position/log_position.h"
+#include "lane/position/retention_alarm.h"
 #include "lane/shared/lane_context.h"
+#include "lane/state/hold_rules.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
@@ -72,13 +73,15 @@ class Lane {
   /// Completions that no acknowledged commit holds.
   bool has_uncommitted() const { return commits_.has_uncommitted(); }
   /// What the next commit says is wanted at once (crash_watch.h), not only when commits are due.
-  bool wants_commit() const;
+  bool wants_commit() const {
+    return gate_.wants_commit() && ledger_.committable() >= 0 && state_.state() != State::draining;
+  }
   /// Records were taken.
-  bool begun() const { return delivered_ >= 0; }
+  bool begun() const { return position_.delivered() >= 0; }
   /// Where a lane must begin that does again what is not committed, with the map of what is.
-  kafka::CommittedOffset starting_point() const { return commits_.starting_point(first_); }
+  kafka::CommittedOffset starting_point() const { return commits_.starting_point(position_.first()); }
   /// Nothing of this lane may be committed now, not even as a part of a transaction.
-  bool position_in_doubt() const { return judge_.in_doubt(); }
+  bool position_in_doubt() const { return position_.in_doubt(); }
   /// Takes no new records while the completion map is too long to be committed whole.
   void hold_for_map(bool too_long, TimePoint now);
   /// Pauses or goes on as the operators want it (LaneContext::hand_pauses). What it has taken goes on.
@@ -116,120 +119,48 @@ class Lane {
   const pool::Pool& pool() const { return workload_.pool(); }
 
  private:
-  enum class Take { more, empty };
-
-  // lane_take.cpp
-  Take take(TimePoint now);
-  Take pop_run(WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes, TimePoint now);
-  void accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
-  std::uint64_t room() const;
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
-  void note(std::int64_t offset);
-  void flush_noted();
-  void on_first_record(TimePoint now);
-
-  // lane_position.cpp
-  bool follows(std::int64_t offset, bool end, TimePoint now);
-  void note_gap(std::int64_t next);
-  void doubt(std::int64_t seen, bool end, TimePoint now);
-  void tick_position(TimePoint now);
-  void conclude(PositionJudge::Verdict verdict, TimePoint now);
-  void compare_last(TimePoint now);
-  void go_on(const char* why, TimePoint now);
-  void start_over(std::int64_t offset);
-  void on_corrupt(std::int64_t offset, TimePoint now);
-  void read_corrupt_again(TimePoint now);
-  Skip pass_over_corrupt(std::int64_t offset, const std::string& reason, TimePoint now);
-  void tick_log(TimePoint now);
-  void watch_retention(const kafka::LogBounds& log);
-  std::int64_t lag(const kafka::LogBounds& log) const;
-
-  // lane.cpp: submitting
-  void submit(TimePoint now);
-  void update_holds(TimePoint now);
-  void show_state();
-  std::string_view words_of(const HoldReason& reason) const;
-  std::string held_by() const;
-
-  bool breaker_holds() const;
-  bool leaves_turn_to_new() const;
-  void submit_due_retries(TimePoint now);
-  TimePoint next_retry(TimePoint due, TimePoint now);
-  bool may_begin(const Workload::Pending& next, TimePoint now);
-  void tick_careful(TimePoint now);
-
-  // lane_clock.cpp
-  bool waits_long_for_rate(TimePoint now);
-  void tick_pause(TimePoint now);
-  TimePoint tick_take(TimePoint now);
+  Take take(TimePoint now);
   void take_what_is_fetched(TimePoint now);
-  void resume(TimePoint now);
-  void tick_starving(TimePoint now);
-  TimePoint tick_silence(TimePoint now);
-  void tick_source_error(TimePoint now);
-  void on_source_error(TimePoint now);
-  void fail_source(std::string why, TimePoint now);
-  void on_source_answers();
-  void publish(TimePoint now);
+  void submit(TimePoint now);
+  bool may_begin(const Workload::Pending& next, TimePoint now);
+  void submit_due_retries(TimePoint now);
+  bool leaves_turn_to_new() const;
+  void start_over();
 
+  void tick_source(TimePoint now);
+  void tick_position(TimePoint now);
+  void tick_pause(TimePoint now);
   void tick_oldest(TimePoint now);
+  TimePoint tick_silence(TimePoint now);
+  TimePoint tick_take(TimePoint now);
+  TimePoint next_retry(TimePoint due, TimePoint now);
+  void publish(TimePoint now);
+  OldestRecord describe(const Ledger::Position& oldest, TimePoint now) const;
 
-  /// Of records taken and not finished.
-  std::uint64_t memory() const { return workload_.bytes() + attempts_.bytes(); }
-  // Constant after construction
   const LaneContext& context_;
   const LaneId id_;
   const delivery::RetryStage* const stage_;  // null: there are no retry topics
-
   const std::unique_ptr<LaneStats> stats_;
-  std::unique_ptr<PartitionSource> source_;
+  std::unique_ptr<PartitionSource> source_;  // from start() to revoke()
   LaneState state_;
   Ledger ledger_;
   OldestWatch oldest_;
   Attempts attempts_;
   CrashGate gate_;
   CommitPosition commits_;
-  PositionJudge judge_;
-  RetentionWatch retention_;
   LaneRate rate_;
-
-  std::int64_t noted_first_ = 0;  // a stretch of neighbouring offsets not yet in the ledger
-  std::uint32_t noted_ = 0;
-  Sequence next_sequence_ = 0;
-
-  /// What a record is recognised by when it is read again.
-  struct Mark {
-    std::int64_t offset = kafka::no_offset;
-    std::int64_t timestamp = 0;
-    std::uint64_t key = 0;
-    std::size_t bytes = 0;
-    bool operator==(const Mark&) const = default;
-  };
-  static Mark mark_of(const kafka::Record& record);
-
-  Mark mark_;                        // of one of the last records taken
-  std::uint64_t answers_heard_ = 0;  // about the log's bounds
-  TimePoint next_log_question_{};
-  std::optional<TimePoint> comparing_until_;  // the record of mark_ is read again
-  std::optional<std::int64_t> corrupt_at_;    // the batch that begins there cannot be read
-  bool was_gone_ = false;                     // the topic, when the client asked last
-  bool reads_again_ = false;                  // that batch: another replica may have it whole
-  std::int64_t first_ = -1;                   // the first offset popped
-  std::int64_t delivered_ = -1;               // the last offset popped
-  std::int64_t next_offset_;                  // where fetching goes on; -1 unknown
-  std::optional<TimePoint> resumed_at_;       // until the first record after a resume
-  Duration resume_latency_ = milliseconds(20);
-  bool was_full_ = false;               // the prefetch buffer was full since the last wake
-  bool not_empty_ = true;               // the last pop found something, or was long ago
-  bool new_ones_turn_ = false;          // at the pace of a downstream
-  std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
+  SourceErrors errors_;
+  LogPosition position_;
+  RetentionAlarm retention_;
   LaneSilence silence_;
-  std::string source_error_;  // nothing has come since
-  TimePoint failing_since_{};
-  TimePoint next_source_report_{};
-  bool drained_ = false;
+  PrefetchWatch prefetch_;
   Workload workload_;  // its threads use what is above
   Completions completions_;
+  FetchPause pause_;
+  Intake intake_;
+  HoldRules holds_;
+  bool drained_ = false;
 };
 
 }  // namespace laneway::lane

@@ -26,11 +26,15 @@ class LaneRate {
   TimePoint ready_at(TimePoint now);
   /// The downstream has said that it is called too often, and its pace is kept.
   bool keeps_pace() const { return context_.rate != nullptr && context_.rate->keeps_pace(); }
-  /// The same, while that pace is what limits the process.
-  bool limited_by_pace() const {
+  /// At the pace of a downstream, failed records and new ones take turns. Else a few records that always come
+  /// too often would have all the calls of a slow pace, and nothing could show that others work. The caller
+  /// knows whether there are new ones.
+  bool turn_of_new() const {
     const auto* process = of_process();
-    return process != nullptr && process->keeps_pace();
+    return process != nullptr && process->keeps_pace() && new_ones_turn_;
   }
+  void took_new() { new_ones_turn_ = false; }
+  void took_failed() { new_ones_turn_ = true; }
 
  private:
   RateLimiter* of_process() const {
@@ -39,6 +43,7 @@ class LaneRate {
 
   const LaneContext& context_;
   RateLimiter own_;
+  bool new_ones_turn_ = false;
 };
 
 }  // namespace laneway::lane

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/key_hash.h"
 #include "telemetry/log.h"
 #include "tracing/record_trace.h"
 

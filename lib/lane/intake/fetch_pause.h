@@ -1,0 +1,44 @@
+// When a lane that is held stops fetching, and when it starts again: early enough that the first records are
+// there when the rest is done. Pausing makes the client throw away what it has fetched, so a short hold is
+// not worth one.
+//
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
+#pragma once
+
+#include <optional>
+
+#include "base/histogram.h"
+#include "base/time.h"
+#include "lane/intake/lane_rate.h"
+#include "lane/shared/lane_context.h"
+#include "lane/state/lane_state.h"
+#include "lane/work/workload.h"
+
+namespace laneway::lane {
+
+class FetchPause {
+ public:
+  FetchPause(const LaneContext& context, const LaneState& state, LaneRate& rate, const Workload& workload)
+      : context_(context), state_(state), rate_(rate), workload_(workload) {}
+
+  bool pause_due(TimePoint now);
+  bool resume_due(TimePoint now);
+
+  void resumed(TimePoint now) { resumed_at_ = now; }
+  /// The first record after a resume is awaited.
+  bool awaits_record() const { return resumed_at_.has_value(); }
+  /// That record has come.
+  void record_came(Histogram& latencies, TimePoint now);
+
+ private:
+  bool rate_is_reason(TimePoint now);
+
+  const LaneContext& context_;
+  const LaneState& state_;
+  LaneRate& rate_;
+  const Workload& workload_;
+  std::optional<TimePoint> resumed_at_;
+  Duration latency_ = milliseconds(20);  // from a resume to the first record
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,135 @@
+#include "lane/intake/intake.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace laneway::lane {
+
+Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now) {
+  const auto most = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, lane_.workload.run_limit()));
+  const auto delivered_before = lane_.position.delivered();
+  const Take result = pop_run(source, batch, most, allowed.bytes, now);
+  if (lane_.position.delivered() != delivered_before) lane_.silence.came();
+  flush_noted();
+  if (!batch.items.empty()) {
+    lane_.position.answers();
+    if (!delayed_) lane_.position.remember(batch.items.back().record);
+  }
+  return result;
+}
+
+/// How many records may be taken.
+std::uint64_t Intake::room() const {
+  const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
+  const auto window = left(context_.lanes.max_incomplete, lane_.ledger.window());
+  if (!delayed_) return window;
+  return std::min(window, left(context_.retry.max_waiting, lane_.attempts.waiting().size()));
+}
+
+bool Intake::has_room() const {
+  return lane_.workload.bytes() + lane_.attempts.bytes() < context_.memory.lane_bytes && room() > 0;
+}
+
+Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
+                     TimePoint now) {
+  kafka::Record record;
+  std::int64_t offset = 0;
+  auto& position = lane_.position;
+  const auto delivered_before = position.delivered();
+  const auto at_work = lane_.workload.bytes();
+  for (std::uint32_t popped = 0; popped < most;) {
+    switch (source.pop(record, offset)) {
+      case kafka::Pop::record:
+        ++popped;
+        if (!position.expects(offset) && !follows(source, offset, false, now)) return Take::empty;
+        if (lane_.pause.awaits_record()) lane_.pause.record_came(lane_.stats.resume_latency, now);
+        accept(batch, std::move(record), offset, now);
+        if (at_work + lane_.attempts.bytes() + batch.bytes >= context_.memory.lane_bytes ||
+            batch.bytes >= most_bytes)
+          return Take::more;
+        break;
+      case kafka::Pop::empty:
+        return on_dry(position.delivered() != delivered_before, now);
+      case kafka::Pop::end_of_partition:
+        if (!on_end(source, offset, now)) return Take::empty;
+        break;
+      case kafka::Pop::corrupt:
+        position.on_corrupt(source, offset, now);
+        lane_.prefetch.flows();
+        return Take::empty;
+      case kafka::Pop::gone:
+        position.on_gone(source, now);
+        break;
+      case kafka::Pop::error:
+        position.on_error(source, now);
+        break;
+    }
+  }
+  lane_.prefetch.flows();
+  return Take::more;
+}
+
+Take Intake::on_dry(bool some_came, TimePoint now) {
+  lane_.prefetch.ran_dry(some_came, now);
+  not_empty_ = false;
+  return Take::empty;
+}
+
+/// False: nothing is taken now.
+bool Intake::on_end(PartitionSource& source, std::int64_t offset, TimePoint now) {
+  if (!lane_.position.expects(offset) && !follows(source, offset, true, now)) return false;
+  flush_noted();
+  lane_.position.reached(offset);
+  lane_.silence.came();
+  lane_.position.answers();
+  return true;
+}
+
+/// An offset that is not the expected one. False: the position is in doubt, and nothing is taken.
+bool Intake::follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now) {
+  if (lane_.position.follows(source, offset, end, now)) return true;
+  lane_.prefetch.flows();
+  return false;
+}
+
+void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
+  auto& ledger = lane_.ledger;
+  lane_.position.took(offset);
+  if (ledger.completed_before(offset)) {
+    flush_noted();
+    const Sequence sequence = ledger.append(offset);
+    next_sequence_ = sequence + 1;
+    ledger.complete(sequence);
+    lane_.stats.suppressed.add(1);
+    batch.consecutive = false;
+    return;
+  }
+  note(offset);
+  auto& item = batch.items.emplace_back();
+  item.record = std::move(record);
+  item.sequence = next_sequence_++;
+  item.left_behind = ledger.left_behind(offset);
+  if (delayed_ && lane_.attempts.put_off(item, now)) {
+    lane_.position.answers();
+    batch.items.pop_back();
+    batch.consecutive = false;
+    return;
+  }
+  batch.bytes += memory_of(item);
+}
+
+/// Neighbouring offsets go into the ledger in one piece.
+void Intake::note(std::int64_t offset) {
+  if (noted_ > 0 && offset != noted_first_ + noted_) flush_noted();
+  if (noted_ == 0) noted_first_ = offset;
+  ++noted_;
+}
+
+void Intake::flush_noted() {
+  if (noted_ == 0) return;
+  lane_.ledger.append(noted_first_, noted_);
+  noted_ = 0;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,75 @@
+// How a lane takes records: as many as there is room for, a run at a time, noted in the ledger in their
+// order.
+//
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
+// The source is given to each call, because it ends before the lane does.
+#pragma once
+
+#include <cstdint>
+
+#include "lane/attempts/attempts.h"
+#include "lane/intake/fetch_pause.h"
+#include "lane/intake/prefetch_watch.h"
+#include "lane/ledger/ledger.h"
+#include "lane/member/partition_source.h"
+#include "lane/position/lane_silence.h"
+#include "lane/position/log_position.h"
+#include "lane/shared/lane_context.h"
+#include "lane/state/lane_stats.h"
+#include "lane/work/work_batch.h"
+#include "lane/work/workload.h"
+
+namespace laneway::lane {
+
+enum class Take : std::uint8_t { more, empty };
+
+class Intake {
+ public:
+  /// What a run fills or changes.
+  struct Members {
+    Ledger& ledger;
+    LogPosition& position;
+    Attempts& attempts;
+    const Workload& workload;
+    PrefetchWatch& prefetch;
+    FetchPause& pause;
+    LaneSilence& silence;
+    LaneStats& stats;
+  };
+  /// `delayed`: the topic is a retry topic, in which records are meant to wait.
+  Intake(const LaneContext& context, const Members& members, bool delayed)
+      : context_(context), lane_(members), delayed_(delayed) {}
+
+  /// Takes a run of as much as is allowed into the empty batch. Empty: the source has nothing more for now.
+  Take run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now);
+  /// The lane may hold more than it has: records, memory, retries.
+  bool has_room() const;
+  /// The log is another one.
+  void start_over() { next_sequence_ = 0; }
+
+  /// The source may have signalled.
+  void signalled() { not_empty_ = true; }
+  /// The last pop found something, or was long ago.
+  bool not_empty() const { return not_empty_; }
+
+ private:
+  Take pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
+               TimePoint now);
+  Take on_dry(bool some_came, TimePoint now);
+  bool on_end(PartitionSource& source, std::int64_t offset, TimePoint now);
+  bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
+  void accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
+  std::uint64_t room() const;
+  void note(std::int64_t offset);
+  void flush_noted();
+
+  const LaneContext& context_;
+  const Members lane_;
+  const bool delayed_;
+  std::int64_t noted_first_ = 0;  // a stretch of neighbouring offsets not yet in the ledger
+  std::uint32_t noted_ = 0;
+  Sequence next_sequence_ = 0;
+  bool not_empty_ = true;
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,47 @@
+// Wakes the client's fetching: a thread of the client can sleep on a buffer that was full although the buffer
+// runs low, or is empty while the log goes on.
+//
+// Ownership: the lane's; the context outlives this. Threads: the loop's. Nothing blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/time.h"
+#include "lane/member/partition_source.h"
+#include "lane/shared/lane_context.h"
+
+namespace laneway::lane {
+
+class PrefetchWatch {
+ public:
+  explicit PrefetchWatch(const LaneContext& context) : context_(context) {}
+
+  /// Before a run is taken: so many records are fetched.
+  void before_run(std::size_t fetched) {
+    if (fetched >= context_.memory.fetch.queued_min_messages) was_full_ = true;
+  }
+  /// After the run.
+  void after_run(PartitionSource& source, std::size_t fetched_before);
+  /// Nothing is fetched; `some_came`: there was something before.
+  void ran_dry(bool some_came, TimePoint now) {
+    if (!dry_since_ || some_came) dry_since_ = now;
+  }
+  /// There is more, or it is known why nothing comes.
+  void flows() { dry_since_.reset(); }
+
+  /// `next_offset`: where fetching goes on; negative if not known.
+  void tick(PartitionSource& source, bool may_take, std::int64_t next_offset, TimePoint now);
+  /// Nothing comes, and it is not known that the log ends.
+  bool is_dry() const { return dry_since_.has_value(); }
+  /// When to look again.
+  TimePoint next_look(TimePoint now) const;
+
+ private:
+  const LaneContext& context_;
+  bool was_full_ = false;               // since the last wake
+  std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
+};
+
+}  // namespace laneway::lane

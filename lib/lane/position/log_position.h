@@ -1,0 +1,116 @@
+// Where a lane is in its log: gaps, offsets that go back, corrupt batches.
+//
+// An offset below the one that the lane expects puts the position in doubt (position_judge.h): nothing is
+// taken and nothing committed until that is decided. After a corrupt batch the lane stays where it is until
+// another replica has the batch whole, or an operator passes over it.
+//
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
+// The source is given to each call, because it ends before the lane does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lane/intake/source_errors.h"
+#include "lane/lane_detail.h"
+#include "lane/ledger/ledger.h"
+#include "lane/member/partition_source.h"
+#include "lane/position/position_judge.h"
+#include "lane/state/lane_id.h"
+#include "lane/state/lane_stats.h"
+
+namespace laneway::lane {
+
+class LogPosition {
+ public:
+  LogPosition(const LaneId& id, std::int64_t start, Ledger& ledger, SourceErrors& errors, LaneStats& stats)
+      : id_(id), ledger_(ledger), errors_(errors), stats_(stats), next_(start) {}
+
+  /// Where fetching goes on; -1: not known.
+  std::int64_t next() const { return next_; }
+  /// The first and the last offset that were taken; -1: none.
+  std::int64_t first() const { return first_; }
+  std::int64_t delivered() const { return delivered_; }
+  bool in_doubt() const { return judge_.in_doubt(); }
+  bool corrupt() const { return corrupt_at_.has_value(); }
+  /// Nothing can be taken here: the position is in doubt, or a corrupt batch is in the way.
+  bool blocked() const { return judge_.in_doubt() || (corrupt_at_ && !reads_again_); }
+  /// Records that are in the log and not done; -1: not known.
+  std::int64_t lag(const kafka::LogBounds& log) const;
+
+  /// The client delivers what is next. Else follows() has to be asked.
+  bool expects(std::int64_t offset) const { return offset == next_ && !was_gone_; }
+  /// Whether what the client delivers is taken, at an offset that is not the expected one. `end`: the end of
+  /// the log, and no record.
+  bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
+  void took(std::int64_t offset) {
+    if (first_ < 0) first_ = offset;
+    delivered_ = offset;
+    next_ = offset + 1;
+  }
+  /// What is below has been delivered, or does not exist.
+  void reached(std::int64_t offset) {
+    next_ = offset;
+    ledger_.reached(offset);
+  }
+  /// One of the last records taken: by that record the log is recognised.
+  void remember(const kafka::Record& record) { mark_ = mark_of(record); }
+
+  void on_error(PartitionSource& source, TimePoint now);
+  /// The topic does not exist.
+  void on_gone(PartitionSource& source, TimePoint now);
+  void on_corrupt(PartitionSource& source, std::int64_t offset, TimePoint now);
+  /// Something has come: the errors before are over.
+  void answers();
+  /// An operator gives up what is corrupt, up to this offset and with it.
+  Skip pass_over_corrupt(PartitionSource& source, std::int64_t offset, const std::string& reason);
+
+  enum class Found : std::uint8_t { nothing, same_log, another_log };
+  /// A position in doubt: asks, hears and decides. Once it has answered another_log, the ledger is a new one.
+  Found tick(PartitionSource& source, TimePoint now);
+  /// Repeats an error that lasts, and makes the client tell again how things are. True: a corrupt batch is
+  /// read again.
+  bool tick_errors(PartitionSource& source, bool may_take, TimePoint now);
+  /// Where nothing is fetched, nothing is heard of the log either, so the lane asks.
+  void tick_bounds(PartitionSource& source, bool fetches, TimePoint now);
+  /// A paused lane: what it has not taken is only in the log.
+  void leave_out_expired(PartitionSource& source);
+
+ private:
+  /// What a record is recognised by when it is read again.
+  struct Mark {
+    std::int64_t offset = kafka::no_offset;
+    std::int64_t timestamp = 0;
+    std::uint64_t key = 0;
+    std::size_t bytes = 0;
+    bool operator==(const Mark&) const = default;
+  };
+  static Mark mark_of(const kafka::Record& record);
+
+  void note_gap(const PartitionSource& source, std::int64_t next);
+  void doubt(PartitionSource& source, std::int64_t seen, bool end, TimePoint now);
+  Found conclude(PartitionSource& source, PositionJudge::Verdict verdict, TimePoint now);
+  Found compare_last(PartitionSource& source, TimePoint now);
+  void go_on(PartitionSource& source, const char* why);
+  void start_over(std::int64_t offset);
+  void read_corrupt_again(PartitionSource& source);
+
+  const LaneId& id_;
+  Ledger& ledger_;
+  SourceErrors& errors_;
+  LaneStats& stats_;
+  std::int64_t first_ = -1;
+  std::int64_t delivered_ = -1;
+  std::int64_t next_;
+  PositionJudge judge_;
+  Mark mark_;                        // of one of the last records taken
+  std::uint64_t answers_heard_ = 0;  // about the log's bounds
+  TimePoint next_question_{};
+  std::optional<TimePoint> comparing_until_;  // the record of mark_ is read again
+  std::optional<std::int64_t> corrupt_at_;    // the batch that begins there cannot be read
+  bool was_gone_ = false;                     // the topic, when the client asked last
+  bool reads_again_ = false;                  // that batch: another replica may have it whole
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,57 @@
+// Which reasons hold a lane at a moment (hold_reasons.h): each is set and released here, from what the lane's
+// members say, but for by_hand and map_full, which others ask for.
+//
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
+// The rules are applied for each run of records, not for each record.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lane/attempts/attempts.h"
+#include "lane/commit/crash_gate.h"
+#include "lane/intake/lane_rate.h"
+#include "lane/ledger/ledger.h"
+#include "lane/position/log_position.h"
+#include "lane/shared/lane_context.h"
+#include "lane/state/lane_state.h"
+#include "lane/state/lane_stats.h"
+#include "lane/work/workload.h"
+
+namespace laneway::lane {
+
+class HoldRules {
+ public:
+  /// What holds a lane, and what is told of it.
+  struct Members {
+    LaneState& state;
+    const Ledger& ledger;
+    const Attempts& attempts;
+    const CrashGate& gate;
+    const LogPosition& position;
+    LaneRate& rate;
+    Workload& workload;
+    LaneStats& stats;
+  };
+  HoldRules(const LaneContext& context, const Members& members) : context_(context), lane_(members) {}
+
+  void update(TimePoint now);
+  /// Somebody else's reason. True: it is new, or has ended.
+  bool set(Hold reason, bool present, TimePoint now);
+  /// Tells the numbers of the state.
+  void show();
+  /// The records that the breaker has not let begin ask the downstream; without any, new ones are taken.
+  bool breaker_holds() const {
+    return !context_.downstream->closed() && lane_.attempts.waiting().fresh() > 0;
+  }
+  /// The reasons in words; empty: the lane is not held.
+  std::string held_by() const;
+
+ private:
+  std::string_view words_of(const HoldReason& reason) const;
+
+  const LaneContext& context_;
+  const Members lane_;
+};
+
+}  // namespace laneway::lane
