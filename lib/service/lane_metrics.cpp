@@ -84,7 +84,7 @@ Family states(const Lanes& lanes) {
 }
 
 double oldest_age(const Lane& lane) {
-  const auto since = lane.stats().oldest_due_ns.get();
+  const auto since = lane.stats().oldest.due_ns.get();
   if (since == 0) return 0;
   return std::max(to_seconds(SteadyClock::now() - TimePoint(Duration(since))), 0.0);
 }

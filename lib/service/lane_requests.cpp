@@ -47,7 +47,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.hold_bits = stats.hold_bits.get();
   view.silent = Duration(stats.silent_ns.get());
   view.retry_delay = lane.retry_delay();
-  const auto since = stats.oldest_since_ns.get();
+  const auto since = stats.oldest.since_ns.get();
   if (since != 0) view.oldest_age = SteadyClock::now() - TimePoint(Duration(since));
   return view;
 }

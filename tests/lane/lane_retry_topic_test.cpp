@@ -180,10 +180,10 @@ TEST_CASE("the oldest record of a retry topic ages from when it is due") {
   test.begin();
   test.work();
   const auto due = test.now + seconds(5);
-  const auto counts_from = [&] { return TimePoint(Duration(test.lane->stats().oldest_due_ns.get())); };
+  const auto counts_from = [&] { return TimePoint(Duration(test.lane->stats().oldest.due_ns.get())); };
   test.pass(milliseconds(100));
   CHECK(counts_from() == due);
-  CHECK(test.lane->stats().oldest_since_ns.get() < due.time_since_epoch().count());
+  CHECK(test.lane->stats().oldest.since_ns.get() < due.time_since_epoch().count());
   test.handler.answer(0, Outcome::unavailable("out"));
   test.pass(seconds(5));
   REQUIRE(test.until_outstanding(0));
@@ -191,7 +191,7 @@ TEST_CASE("the oldest record of a retry topic ages from when it is due") {
   CHECK(counts_from() == due);  // that it waits for another attempt is no excuse
   test.handler.answer(0);
   REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
-  CHECK(test.lane->stats().oldest_due_ns.get() == 0);
+  CHECK(test.lane->stats().oldest.due_ns.get() == 0);
 }
 
 TEST_CASE("what is due goes on beside what is not, and completes nothing else") {

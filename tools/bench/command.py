@@ -4,7 +4,7 @@
   scripts/bench noop key             these only: noop key partition scraped plugin produce sleep ordered overload stuck waiting idle http exec pool
   scripts/bench --repeat 9 --records 8000000
   scripts/bench --before ../earlier/build before
-                                     noop and plugin beside another build of laneway, in turns
+                                     noop, key, plugin and sleep beside another build of laneway, in turns
   scripts/bench --client both noop produce
                                      the cases on the bundled Kafka client, then on the system's, each beside the bare loop on
                                      the same client

@@ -11,8 +11,8 @@ std::optional<OldestWatch::Outlived> OldestWatch::tick(const WaitingRecords& wai
   if (!context_.downstream->closed()) last_out_ = now;
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) {
-    stats_.oldest_since_ns.set(0);
-    stats_.oldest_due_ns.set(0);
+    stats_.oldest.since_ns.set(0);
+    stats_.oldest.due_ns.set(0);
     since_ = {};
     return {};
   }
@@ -20,10 +20,10 @@ std::optional<OldestWatch::Outlived> OldestWatch::tick(const WaitingRecords& wai
     since_ = now;
     outlived_seen_ = false;
     done_before_ = done_before(oldest->sequence, waiting);
-    stats_.oldest_due_ns.set(due_since(oldest->sequence, waiting, now).time_since_epoch().count());
+    stats_.oldest.due_ns.set(due_since(oldest->sequence, waiting, now).time_since_epoch().count());
   }
   seen_ = oldest->sequence;
-  stats_.oldest_since_ns.set(since_.time_since_epoch().count());
+  stats_.oldest.since_ns.set(since_.time_since_epoch().count());
   const auto why = outlived(now);
   if (!why) return {};
   return Outlived{oldest->sequence, *why, !std::exchange(outlived_seen_, true)};

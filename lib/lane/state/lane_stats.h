@@ -24,6 +24,13 @@ class Relaxed {
   std::atomic<T> value_{};
 };
 
+/// Steady times about the oldest incomplete record; 0: there is none.
+struct OldestStats {
+  Relaxed<std::int64_t> since_ns;  ///< when the record was taken
+  /// The same, or when the delay of the record's retry topic is over, whichever is later.
+  Relaxed<std::int64_t> due_ns;
+};
+
 struct LaneStats {
   std::array<Relaxed<std::uint64_t>, handler::outcome_labels.size()> outcomes;
   std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
@@ -44,10 +51,7 @@ struct LaneStats {
   Relaxed<bool> expiry_near;               ///< retention is about to take what the lane has not done
   Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1: none
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1: none
-  Relaxed<std::int64_t>
-      oldest_since_ns;  ///< steady time at which the oldest incomplete record was taken; 0: none
-  Relaxed<std::int64_t>
-      oldest_due_ns;  ///< the same, or when its retry topic's delay is over where that is later
+  OldestStats oldest;
   Relaxed<std::uint64_t> window;
   Relaxed<std::uint64_t> waiting_retries;
   Relaxed<std::uint64_t> record_bytes;     ///< taken and not finished, with overhead

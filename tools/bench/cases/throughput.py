@@ -34,11 +34,13 @@ def plugin(bench):
 
 
 def before(bench):
-    """What a change costs: noop and plugin of this build and of another one, in turns."""
-    for case in ("noop", "plugin"):
+    """What a change costs: cases of this build and of another one, in turns."""
+    amount = ("--records", bench.records)
+    cases = {"noop": amount, "key": amount, "plugin": amount, "sleep": ("--seconds", 5)}
+    for case, much in cases.items():
         def at(build):
             library = build / "integration/plugins/nothing.so"
-            return bench.lane("--records", bench.records, "--library", library, case, build=build)
+            return bench.lane(*much, "--library", library, case, build=build)
 
         earlier, now = zip(*((at(bench.before), at(bench.build_folder)) for _ in range(bench.repeat)))
         ratio = ratio_of(now, earlier)
