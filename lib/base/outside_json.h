@@ -4,7 +4,7 @@
 // 130,000 deep it takes the whole stack of a thread, which ends the process. So a text that nests deeper than
 // anybody means is treated as no JSON.
 //
-// For rooms that use nlohmann/json. Pure function, callable from any thread.
+// For modules that use nlohmann/json. Pure function, callable from any thread.
 #pragma once
 
 #include <cstddef>

@@ -164,7 +164,8 @@ TimePoint Lane::tick(TimePoint now) {
   completions_.collect(now);
   workload_.tick(now);
   submit_due_retries(now);
-  gate_.tick(source_ == nullptr ? kafka::no_offset : source_->log_bounds().end, position_.next(), now);
+  if (gate_.careful())
+    gate_.tick(source_ == nullptr ? kafka::no_offset : source_->log_bounds().end, position_.next(), now);
   submit(now);
   if (source_ != nullptr) tick_source(now);
   tick_oldest(now);
@@ -271,8 +272,8 @@ void Lane::publish(TimePoint now) {
   stats_->record_bytes.set(workload_.bytes() + attempts_.bytes());
   if (source_ == nullptr) return;
   position_.tick_bounds(*source_, state_.state() != State::held && state_.state() != State::paused, now);
-  if (state_.state() == State::paused) position_.leave_out_expired(*source_);
   const auto log = source_->log_bounds();
+  if (state_.state() == State::paused) position_.leave_out_expired(*source_, log.start);
   retention_.observe(log);
   stats_->lag.set(position_.lag(log));
 }

@@ -191,7 +191,7 @@ Status Service::Implementation::start_members() {
 
 RunningParts Service::Implementation::parts() const {
   MutexLock lock(mutex);
-  RunningParts parts{members, in_force, waits_for, stops.load() > 0};
+  RunningParts parts{members, in_force, waits_for, &stops};
   if (!waits_for.empty()) return parts;
   parts.downstream = downstream.get();
   parts.rate = rate.get();

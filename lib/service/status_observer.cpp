@@ -117,7 +117,7 @@ Facts StatusObserver::facts(const RunningParts& parts) const {
   const auto now = SteadyClock::now();
   Facts facts;
   facts.starting = parts.waits_for;
-  facts.stopping = parts.stopping;
+  facts.stopping = parts.stops->load() > 0;
   facts.members = members_of(parts.loops);
   if (const auto watched = downstream_of(parts); watched && watched->out)
     facts.breaker = outage_in_words(*watched, wall_clock_ms());

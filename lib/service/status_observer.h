@@ -6,6 +6,7 @@
 // the loops and wait for at most 500 ms.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ struct RunningParts {
   Loops loops;
   std::shared_ptr<const config::Config> settings;  ///< in force
   std::string waits_for;                           ///< until it has started; empty: it has
-  bool stopping = false;
+  const std::atomic<int>* stops;           ///< above zero: it stops; read late, as a stop may come in between
   lane::Downstream* downstream = nullptr;  ///< null until it has started
   lane::RateLimiter* rate = nullptr;       ///< likewise
 };

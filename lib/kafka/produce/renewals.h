@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace laneway::kafka {
@@ -16,6 +17,7 @@ enum class Renewal : std::uint8_t {
 };
 /// The values of the label reason.
 inline constexpr std::array renewal_reasons{"aborted", "unanswered", "failed"};
+static_assert(renewal_reasons.size() == static_cast<std::size_t>(Renewal::failed) + 1);
 
 class Renewals {
  public:

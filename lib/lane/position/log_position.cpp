@@ -218,8 +218,7 @@ void LogPosition::tick_bounds(PartitionSource& source, bool fetches, TimePoint n
   source.ask_log(false);
 }
 
-void LogPosition::leave_out_expired(PartitionSource& source) {
-  const auto start = source.log_bounds().start;
+void LogPosition::leave_out_expired(const PartitionSource& source, std::int64_t start) {
   if (next_ < 0 || start <= next_) return;
   note_gap(source, start);
   reached(start);

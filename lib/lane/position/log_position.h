@@ -75,7 +75,7 @@ class LogPosition {
   /// Where nothing is fetched, nothing is heard of the log either, so the lane asks.
   void tick_bounds(PartitionSource& source, bool fetches, TimePoint now);
   /// A paused lane: what it has not taken is only in the log.
-  void leave_out_expired(PartitionSource& source);
+  void leave_out_expired(const PartitionSource& source, std::int64_t log_start);
 
  private:
   /// What a record is recognised by when it is read again.

@@ -1,8 +1,7 @@
 // The reasons for which a lane is held: one table, with all that is known of a reason.
 //
-// A new reason is an enumerator and a row; a row that is missing, or out of order, does not compile. What
-// sets the reason, and its words in docs/troubleshooting.md, are the only other places (a test compares the
-// words). Pure.
+// A new reason is an enumerator and a row; a row that is missing, or out of order, does not compile.
+// HoldRules sets and releases the reasons, and a test compares the words with docs/troubleshooting.md. Pure.
 #pragma once
 
 #include <array>
