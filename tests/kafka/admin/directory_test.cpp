@@ -91,14 +91,15 @@ TEST_CASE_METHOD(OpenDirectory,
 
 TEST_CASE_METHOD(OpenDirectory,
                  "a topic that is missing is an error in a subscription, and nothing to find()") {
+  // The embedded cluster of librdkafka 2.0.2 makes a topic that a subscription asks for: find() comes first.
+  const auto missing = directory->find("invoices", patience);
+  REQUIRE(missing);
+  CHECK_FALSE(*missing);
   const auto topics = directory->topics({"orders", "invoices"}, patience);
   REQUIRE_FALSE(topics);
   CHECK(topics.error().kind == ErrorKind::unavailable);
   CHECK(topics.error().message == "topic invoices does not exist");
 
-  const auto missing = directory->find("invoices", patience);
-  REQUIRE(missing);
-  CHECK_FALSE(*missing);
   const auto there = directory->find("orders-eu", patience);
   REQUIRE(there);
   REQUIRE(*there);
