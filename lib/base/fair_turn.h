@@ -23,7 +23,7 @@ namespace laneway {
 template <class Who>
 class FairTurn {
  public:
-  explicit FairTurn(Duration patience = seconds(2)) : patience_(patience) {}
+  explicit FairTurn(Duration limit = seconds(2)) : patience_(limit) {}
 
   /// `who` takes part from now on; one that does already keeps its place.
   void ask(const Who& who, TimePoint now) {

@@ -9,7 +9,6 @@
 #include "lane/member/memory_plan.h"
 
 using namespace laneway;
-using namespace laneway::app;
 
 namespace {
 
