@@ -67,7 +67,7 @@ struct Item {
   }
 };
 
-/// Handlers see this much of it; the lane keeps more with each batch (lane/work/work_batch.h).
+/// Handlers see this much of it; the lane keeps more with each batch (lane/workload/work_batch.h).
 class RecordBatch : public pool::Batch {
  public:
   std::vector<Item> items;

@@ -1,9 +1,9 @@
 // One assigned partition: the order of a turn. What is done in each step is the members' job.
 //
-// A turn: what the workers have finished is collected (work/completions.h), failed records whose time has
-// come and batches are submitted (attempts/, work/workload.h), a run of records is taken (intake/intake.h),
-// and the reasons for a hold are looked at (state/hold_rules.h). The clock's part, tick(), is the same with
-// deadlines, pauses, errors and numbers.
+// A turn: what the workers have finished is collected (workload/completions.h), failed records whose time has
+// come and batches are submitted (attempts/, workload/workload.h), a run of records is taken
+// (intake/intake.h), and the reasons for a hold are looked at (state/hold_rules.h). The clock's part, tick(),
+// is the same with deadlines, pauses, errors and numbers.
 //
 // Ownership: the loop owns the lane; metrics hold it too (shared) and read stats() and pool() only. The
 // handler and the journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called
@@ -41,8 +41,8 @@
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
-#include "lane/work/completions.h"
-#include "lane/work/workload.h"
+#include "lane/workload/completions.h"
+#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 

@@ -12,7 +12,7 @@
 #include "lane/intake/lane_rate.h"
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_state.h"
-#include "lane/work/workload.h"
+#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 

@@ -16,8 +16,8 @@
 #include "lane/position/log_position.h"
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_stats.h"
-#include "lane/work/work_batch.h"
-#include "lane/work/workload.h"
+#include "lane/workload/work_batch.h"
+#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 

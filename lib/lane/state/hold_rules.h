@@ -16,7 +16,7 @@
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
-#include "lane/work/workload.h"
+#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 

@@ -12,7 +12,7 @@
 #include "lane/commit/crash_gate.h"
 #include "lane/ledger/ledger.h"
 #include "lane/shared/lane_context.h"
-#include "lane/work/workload.h"
+#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 

@@ -1,4 +1,4 @@
-#include "lane/work/workload.h"
+#include "lane/workload/workload.h"
 
 #include <algorithm>
 #include <utility>

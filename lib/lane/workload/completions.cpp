@@ -1,4 +1,4 @@
-#include "lane/work/completions.h"
+#include "lane/workload/completions.h"
 
 #include <algorithm>
 

@@ -24,7 +24,7 @@
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_stats.h"
-#include "lane/work/work_batch.h"
+#include "lane/workload/work_batch.h"
 #include "pool/pool.h"
 
 namespace laneway::lane {
