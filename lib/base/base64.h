@@ -14,7 +14,7 @@ inline constexpr std::string_view standard_digits =
 inline constexpr std::string_view url_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Without padding.
+/// Appends `bytes` in the given digits, without padding.
 inline void append(std::string& out, std::string_view bytes, std::string_view digits) {
   std::uint32_t bits = 0;
   unsigned held = 0;
@@ -26,7 +26,7 @@ inline void append(std::string& out, std::string_view bytes, std::string_view di
 }
 }  // namespace base64_detail
 
-/// Base64 with padding.
+/// Returns base64 with padding.
 inline std::string base64(std::string_view bytes) {
   std::string out;
   out.reserve((bytes.size() + 2) / 3 * 4);
@@ -40,8 +40,8 @@ inline void append_base64url(std::string& out, std::string_view bytes) {
   base64_detail::append(out, bytes, base64_detail::url_digits);
 }
 
-/// The bytes of base64url without padding. Nothing when a character is not of the alphabet or the last one
-/// holds bits that encoding leaves zero.
+/// The bytes of base64url without padding. nullopt if a character is not of the alphabet, or if the last
+/// character has bits set that an encoder leaves zero.
 inline std::optional<std::string> decode_base64url(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size() * 3 / 4);

@@ -1,4 +1,4 @@
-// Whole numbers as bytes, the most significant one first. Pure.
+// Whole numbers as bytes, with the most significant byte first. Pure.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@ void append_big_endian(std::string& out, Number number) {
   for (std::size_t i = sizeof(Number); i-- > 0;) out += static_cast<char>(number >> (8 * i) & 0xFF);
 }
 
-/// From the first bytes, of which there are enough.
+/// Reads a number from the first bytes; there must be enough of them.
 template <std::unsigned_integral Number>
 Number read_big_endian(std::string_view bytes) {
   Number number = 0;

@@ -1,4 +1,4 @@
-// A file descriptor with an owner, which closes it.
+// An owner of a file descriptor, which closes it.
 //
 // Threads: one at a time.
 #pragma once

@@ -1,12 +1,12 @@
-// Whose turn it is among those who share something: of those who ask, the one that has had least, and among
-// equals the one that has waited longest.
+// Decides whose turn it is among participants that share something: of those that ask, the participant that
+// has had least, and among equals the participant that has waited longest.
 //
-// Who comes new begins with what the one that has had least has had: there is no credit for having been idle.
-// Who takes part asks again from time to time; one that has not asked for `patience` is out when its turn
-// comes, so that one that has gone without a word keeps nobody waiting.
+// A new participant begins with the amount of the participant that has had least: there is no credit for
+// having been idle. A participant asks again from time to time; one that has not asked for `patience` is
+// removed when its turn comes, so that a participant that has left silently delays nobody.
 //
-// Pure: the time is given in and must not go back. One owner; not thread-safe. Each call costs O(log n) at
-// most; bounded by those who ask.
+// Pure: the caller gives the time, which must not go back. One owner; not thread-safe. Each call costs O(log
+// n) at most; bounded by the number of participants.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class FairTurn {
  public:
   explicit FairTurn(Duration limit = seconds(2)) : patience_(limit) {}
 
-  /// `who` takes part from now on; one that does already keeps its place.
+  /// `who` takes part from now on; an existing participant keeps its place.
   void ask(const Who& who, TimePoint now) {
     const auto found = members_.find(who);
     if (found != members_.end()) {
@@ -42,7 +42,7 @@ class FairTurn {
     line_.erase(found->second.place);
     members_.erase(found);
   }
-  /// Whose turn it is.
+  /// The participant whose turn it is; nullopt if there is none.
   std::optional<Who> first(TimePoint now) {
     while (!line_.empty()) {
       const Who who = line_.begin()->who;
@@ -51,7 +51,7 @@ class FairTurn {
     }
     return std::nullopt;
   }
-  /// `who` has had so much, in any unit, and takes part as before. Less than zero: it gave something back.
+  /// `who` has had this amount, in any unit, and still takes part. A negative amount was given back.
   void had(const Who& who, double amount) {
     const auto found = members_.find(who);
     if (found == members_.end()) return;
@@ -64,7 +64,7 @@ class FairTurn {
 
   bool takes_part(const Who& who) const { return members_.contains(who); }
   std::size_t size() const { return line_.size(); }
-  /// How many have their turn before `who`, which takes part: about so many.
+  /// The approximate number of participants whose turn comes before that of `who`, which takes part.
   std::size_t ahead_of(const Who& who) const {
     const auto& place = members_.at(who).place;
     const auto& first = *line_.begin();

@@ -1,8 +1,8 @@
 // Counts of durations in fixed exponential buckets, cheap enough to be filled from hot paths.
 //
-// Bucket i counts what is at most 2^i µs (1 µs … 134 s) and more than the bucket before; the last one has no
-// bound. Threads: everything from any. A snapshot taken meanwhile may hold a value in its bucket and not yet
-// in the sum.
+// Bucket i counts values of at most 2^i µs (1 µs … 134 s) that exceed the previous bucket; the last bucket
+// has no bound. Threads: any thread may call everything. A snapshot that is taken during a record() may
+// include the value in its bucket and not yet in the sum.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class Histogram {
     Duration sum{};
   };
 
-  /// Adds `times` values of `value`; what is negative counts as zero.
+  /// Adds `times` values of `value`; a negative value counts as zero.
   void record(Duration value, std::uint64_t times = 1) {
     const auto ns = static_cast<std::uint64_t>(value.count() > 0 ? value.count() : 0);
     counts_[bucket_of(ns)].fetch_add(times, std::memory_order_relaxed);

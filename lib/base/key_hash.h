@@ -1,4 +1,4 @@
-// The hash that tells the keys of records apart where their content must not be kept. Pure.
+// The hash that distinguishes the keys of records if their content must not be kept. Pure.
 #pragma once
 
 #include <cstdint>

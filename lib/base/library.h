@@ -1,4 +1,4 @@
-// A library that laneway stands on, for `laneway version`.
+// A library that laneway uses, for `laneway version`.
 #pragma once
 
 #include <string>

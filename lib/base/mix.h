@@ -1,4 +1,5 @@
-// A number whose bits all depend on all bits of another: for hashes and for streams of random numbers.
+// Mixes a number so that all bits of the result depend on all bits of the input: for hashes and for streams
+// of random numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A mutex, its lock and its condition variable with Clang's thread-safety annotations: fields say which mutex
-// guards them, and a Clang build (scripts/test static) refuses code that touches them without it.
-// Annotations: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// A mutex, its lock and its condition variable with Clang's thread-safety annotations: each field names the
+// mutex that guards it, and a Clang build (scripts/test static) refuses code that uses the field without the
+// mutex. Annotations: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #pragma once
 
 #include <condition_variable>
@@ -53,7 +53,7 @@ class Condition {
     condition_.wait(lock);
     lock.release();
   }
-  /// False when `at` passed first.
+  /// Returns false if `at` has passed.
   bool wait_until(Mutex& mutex, TimePoint at) REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     const auto status = condition_.wait_until(lock, SteadyClock::wait_until(at));

@@ -1,8 +1,8 @@
-// JSON that somebody else wrote: an answer of a web service or a program, a record's value, a request.
+// JSON from outside: an answer of a web service or a program, a record's value, a request.
 //
-// The library reads such a text without recursion, but copies, compares and prints a value with one: nested
-// 130,000 deep it takes the whole stack of a thread, which ends the process. So a text that nests deeper than
-// anybody means is treated as no JSON.
+// The library parses such a text without recursion, but copies, compares and prints a value recursively: a
+// value nested 130,000 deep uses up the whole stack of a thread, which ends the process. A text that nests
+// deeper than anybody intends is therefore treated as invalid JSON.
 //
 // For modules that use nlohmann/json. Pure function, callable from any thread.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace laneway {
 
-/// Of arrays and objects in each other.
+/// The maximum depth of nested arrays and objects.
 inline constexpr std::size_t deepest_json = 500;
 
 /// Whether valid JSON nests deeper than deepest_json.
@@ -35,7 +35,7 @@ inline bool nests_too_deep(std::string_view json) {
   return false;
 }
 
-/// Discarded when `text` is no JSON or nests deeper than deepest_json.
+/// Parses `text`. The result is discarded if `text` is not JSON, or nests deeper than deepest_json.
 inline nlohmann::json parse_outside_json(std::string_view text) {
   if (nests_too_deep(text)) return nlohmann::json(nlohmann::json::value_t::discarded);
   return nlohmann::json::parse(text, nullptr, false);

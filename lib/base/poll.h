@@ -1,7 +1,7 @@
-// Waiting for file descriptors, with poll(2).
+// Waits for file descriptors, with poll(2).
 //
-// Threads: any. Blocks: for as long as it says, and up to a millisecond longer, so that no wait ends just
-// before its time and has to begin again.
+// Threads: any. Blocks: for the given time, and up to a millisecond longer, so that no wait ends just before
+// its time and must begin again.
 #pragma once
 
 #include <poll.h>
@@ -16,21 +16,22 @@
 
 namespace laneway {
 
-/// As poll(2) and epoll_wait(2) take it: whole milliseconds, rounded up; 0 for a time that is over.
+/// The time as poll(2) and epoll_wait(2) expect it: whole milliseconds, rounded up; 0 for a time that is
+/// over.
 inline int poll_time(Duration at_most) {
   constexpr std::int64_t longest = std::numeric_limits<int>::max();
   const auto ms = std::chrono::ceil<milliseconds>(at_most).count();
   return static_cast<int>(std::clamp<std::int64_t>(ms, 0, longest));
 }
 
-/// Waits until something happens to one of `wanted`. How many of them have it in `revents`; 0: none in time;
-/// -1: a signal came, or the system cannot say (errno).
+/// Waits for an event on one of `wanted`. Returns how many of them have an event in `revents`; 0 if none came
+/// in time; -1 if a signal came, or on an error (errno).
 inline int poll_for(std::span<pollfd> wanted, Duration at_most) {
   return ::poll(wanted.data(), wanted.size(), poll_time(at_most));
 }
 
-/// The same for one descriptor, whatever signals come: what happened to it, of `events` or an error; 0:
-/// nothing in time, or the system cannot say.
+/// Waits for an event on one descriptor, whatever signals come. Returns the event, of `events` or an error; 0
+/// if none came in time, or if poll failed.
 inline short poll_until(int descriptor, short events, Deadline deadline) {
   pollfd wanted{descriptor, events, 0};
   for (;;) {

@@ -1,8 +1,8 @@
-// A value or the reason why there is none.
+// A value, or the reason why there is no value.
 //
-// Errors that a person or the environment can cause travel as Result; exceptions stay at the edge of user
-// code (handlers) and of libraries that throw. An Error's message says what happened and where; its hint what
-// to do.
+// Errors that a person or the environment can cause are returned as Result; exceptions stay at the edge of
+// user code (handlers) and of libraries that throw. The message of an Error says what happened and where; its
+// hint says what to do.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace laneway {
 
-/// Sorted by what the caller can do about it; the program's exit codes follow from it.
+/// Kinds of errors, by what the caller can do; the program's exit codes follow from them.
 enum class ErrorKind {
   usage,          ///< The command line is wrong.
-  no_input,       ///< A named file is not there or cannot be read.
+  no_input,       ///< A named file does not exist or cannot be read.
   configuration,  ///< A setting is wrong.
   unavailable,    ///< A broker, topic or address is unavailable now; trying again may help.
   exhausted,      ///< This process or machine has run out of descriptors, threads or memory.
-  timeout,        ///< A deadline passed; whether the thing happened is not known.
-  fatal,          ///< The client library or the process is in a state it cannot leave.
-  internal,       ///< A defect of ours or of a library.
+  timeout,        ///< A deadline passed; it is not known whether the action took place.
+  fatal,          ///< The client library or the process is in a state that it cannot leave.
+  internal,       ///< A defect of laneway or of a library.
 };
 
 struct Error {
@@ -41,7 +41,7 @@ class [[nodiscard]] Result {
   bool ok() const { return content_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  /// Only when ok().
+  /// Call only if ok().
   T& value() & { return std::get<0>(content_); }
   const T& value() const& { return std::get<0>(content_); }
   T&& value() && { return std::get<0>(std::move(content_)); }
@@ -50,14 +50,14 @@ class [[nodiscard]] Result {
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
 
-  /// Only when not ok().
+  /// Call only if not ok().
   const Error& error() const { return std::get<1>(content_); }
 
  private:
   std::variant<T, Error> content_;
 };
 
-/// The result of something that yields nothing.
+/// The result of a function that returns no value.
 class [[nodiscard]] Status {
  public:
   Status() = default;

@@ -1,12 +1,12 @@
-// The time in which a process runs: the machine's time without the standstills of the process, in which it
-// was stopped (SIGSTOP), its machine was suspended, or it was given no processor.
+// The time during which a process runs: the machine's time without the standstills of the process, during
+// which the process was stopped (SIGSTOP), its machine was suspended, or it got no processor time.
 //
-// A process learns of a standstill only afterwards, by a gap between two readings. So gaps count while
-// somebody reads regularly (standstill_watch.h), and only those of at least `shortest`. The first reading
-// after a gap takes the gap out, whichever thread it is of: no deadline is seen to have passed meanwhile.
+// A process learns of a standstill only afterwards, from a gap between two readings. So gaps count only while
+// some thread reads regularly (standstill_watch.h), and only if they last at least `shortest`. The first
+// reading after a gap removes the gap, on whichever thread it is: no deadline passes during a standstill.
 //
-// Threads: any. A reading costs one reading of the machine's clock and three loads; twenty times a second one
-// takes a lock as well. Pure: the machine's time is given in, in nanoseconds since any origin.
+// Threads: any. A reading costs one reading of the machine's clock and three loads; twenty times a second a
+// reading also takes a lock. Pure: the caller gives the machine's time, in nanoseconds since any origin.
 #pragma once
 
 #include <array>
@@ -22,23 +22,23 @@ class RunningTime {
   using Nanoseconds = std::chrono::nanoseconds;
   static constexpr Nanoseconds shortest = std::chrono::seconds(1);
 
-  /// `machine` returns the machine's time. Never goes back.
+  /// `machine` returns the machine's time. The result never goes back.
   template <class Machine>
   Nanoseconds read(Machine machine) {
     for (;;) {
       const auto stood = stood_.load(std::memory_order_acquire);
       const Nanoseconds at = machine();
       if (at - last_.load(std::memory_order_acquire) >= between_notes) note(at);
-      // Else it was read before a standstill that another thread has taken out meanwhile.
+      // Otherwise the time was read before a standstill that another thread has removed in the meantime.
       if (stood_.load(std::memory_order_acquire) == stood) return at - stood;
     }
   }
 
-  /// How long the process has stood still in all.
+  /// The total time that the process has stood still.
   Nanoseconds stood_still() const { return stood_.load(std::memory_order_acquire); }
 
-  /// When it was by the machine's time. Of the last standstills it is known when they were; times before
-  /// those come out too late.
+  /// Converts a time to the machine's time. The places of the last standstills are known; times before those
+  /// are converted to a time that is too late.
   Nanoseconds on_machine(Nanoseconds running) const {
     if (stood_still() == Nanoseconds::zero()) return running;
     const std::lock_guard lock(mutex_);
@@ -51,10 +51,10 @@ class RunningTime {
     return running + before;
   }
 
-  /// From now until end_watch() somebody reads much more often than `shortest`.
+  /// From now until end_watch(), a thread reads much more often than `shortest`.
   template <class Machine>
   void begin_watch(Machine machine) {
-    note(machine());  // what was before may have been any length
+    note(machine());  // the gap before may have any length
     const std::lock_guard lock(mutex_);
     ++watches_;
   }
@@ -74,7 +74,7 @@ class RunningTime {
     const std::lock_guard lock(mutex_);
     const auto last = last_.load(std::memory_order_relaxed);
     if (at <= last) return;
-    // Others have read up to a note's distance from the last one.
+    // Other threads may have read up to one note interval after the last note.
     if (watches_ > 0 && at - last >= shortest) {
       const auto before = stood_.load(std::memory_order_relaxed);
       const auto in_all = before + at - last - between_notes;
@@ -84,8 +84,8 @@ class RunningTime {
     last_.store(at, std::memory_order_release);
   }
 
-  std::atomic<Nanoseconds> last_{Nanoseconds{}};   // noted, by the machine's time
-  std::atomic<Nanoseconds> stood_{Nanoseconds{}};  // in all
+  std::atomic<Nanoseconds> last_{Nanoseconds{}};   // the last noted time, by the machine's clock
+  std::atomic<Nanoseconds> stood_{Nanoseconds{}};  // in total
   mutable std::mutex mutex_;                       // not base/mutex.h, which needs the clock
   std::array<Standstill, 16> standstills_{};
   std::size_t next_ = 0;

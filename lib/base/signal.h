@@ -1,7 +1,7 @@
 // Wakes one sleeping thread: any number of notify() calls before a wait end that wait once.
 //
-// Threads: one waits, any notify. A notify while the waiter is awake costs one atomic exchange and no system
-// call.
+// Threads: one thread waits, any thread may notify. A notify while the waiter is awake costs one atomic
+// exchange and no system call.
 #pragma once
 
 #include <atomic>
@@ -15,12 +15,12 @@ class Signal {
  public:
   void notify() EXCLUDES(mutex_) {
     if (state_.exchange(raised, std::memory_order_acq_rel) != asleep) return;
-    // The waiter changed the state under the mutex, so it is waiting or about to look again.
+    // The waiter changed the state under the mutex, so it is waiting, or about to check again.
     { MutexLock lock(mutex_); }
     condition_.notify_one();
   }
 
-  /// Returns when notified, also before the call, or at `at`.
+  /// Returns when notified, even if that was before the call, or at `at`.
   void wait_until(TimePoint at) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     int expected = quiet;

@@ -1,7 +1,7 @@
-// Sees to it that standstills of the process are noticed (running_time.h), and reports each of them.
+// Makes sure that standstills of the process are noticed (running_time.h), and reports each of them.
 //
-// Ownership: whoever runs a service has one for as long as the service runs. Threads: one of its own, which
-// calls `on_standstill` with the standstill's length; the destructor waits for that thread.
+// Ownership: the owner of a service has one as long as the service runs. Threads: one of its own, which calls
+// `on_standstill` with the length of the standstill; the destructor waits for that thread.
 #pragma once
 
 #include <pthread.h>
@@ -44,7 +44,7 @@ class StandstillWatch {
       known_ = stood;
     }
   }
-  /// True at the end.
+  /// Returns true when the watch ends.
   bool wait() EXCLUDES(mutex_) {
     const auto until = SteadyClock::now() + interval;
     MutexLock lock(mutex_);

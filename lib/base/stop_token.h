@@ -1,11 +1,11 @@
-// How running work learns that its time is over.
+// Tells running work that its time is over.
 //
 // std::stop_source would cost an allocation for every record. Here one StopState serves a worker for its
-// whole life: the worker numbers what it runs (tickets, rising), and a stop names the highest ticket that it
-// means. A stop that comes late, when the worker has gone on to the next ticket, therefore cannot hit the
-// wrong record, and handing out a token costs nothing.
+// whole life: the worker numbers its jobs (tickets, rising), and a stop names the highest ticket that it
+// applies to. A late stop, after the worker has begun the next ticket, therefore cannot stop the wrong
+// record, and a token costs nothing.
 //
-// Threads: a token is used by the thread that runs the work; stop_up_to may be called from any.
+// Threads: the thread that runs the work uses the token; any thread may call stop_up_to.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class StopState {
  public:
   static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
 
-  /// Stops every ticket up to and including `ticket`; `all` stops what is to come as well.
+  /// Stops every ticket up to and including `ticket`; `all` also stops all future tickets.
   void stop_up_to(std::uint64_t ticket) EXCLUDES(mutex_) {
     {
       MutexLock lock(mutex_);
@@ -33,7 +33,7 @@ class StopState {
 
   bool stopped(std::uint64_t ticket) const { return ticket <= stopped_.load(std::memory_order_acquire); }
 
-  /// Sleeps until `at` or until `ticket` is stopped; true when stopped.
+  /// Sleeps until `at`, or until `ticket` is stopped; returns true if stopped.
   bool wait_until(std::uint64_t ticket, TimePoint at) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     while (!stopped(ticket)) {
@@ -49,13 +49,13 @@ class StopState {
   std::atomic<std::uint64_t> stopped_{0};  // written under mutex_, read without; tickets start at 1
 };
 
-/// One record's view of a StopState. Copyable; the state outlives it.
+/// One record's view of a StopState. Copyable; the state must outlive the token.
 class StopToken {
  public:
   StopToken(StopState& state, std::uint64_t ticket) : state_(&state), ticket_(ticket) {}
 
   bool stop_requested() const { return state_->stopped(ticket_); }
-  /// Sleeps until `at` or a stop; true when stopped. For handlers that would otherwise sleep.
+  /// Sleeps until `at` or a stop; returns true if stopped. For handlers that would otherwise sleep.
   bool wait_until(TimePoint at) const { return state_->wait_until(ticket_, at); }
 
  private:

@@ -1,8 +1,7 @@
-// Time as laneway uses it: the steady clock for every deadline and duration, the system clock only for what
-// people read and for what is compared with the timestamps of records.
+// Time in laneway: the steady clock for every deadline and duration, and the system clock only for times that
+// people read or that are compared with the timestamps of records.
 //
-// The steady clock stands still while the process does (running_time.h): after a SIGSTOP no deadline has
-// passed that had not passed before.
+// The steady clock stands still while the process does (running_time.h): a SIGSTOP makes no deadline pass.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +24,13 @@ class SteadyClock {
 
   static time_point now() noexcept { return time_point(running_.read(machine_now)); }
 
-  /// How long the process has stood still in all.
+  /// The total time that the process has stood still.
   static duration stood_still() { return running_.stood_still(); }
-  /// For what is compared with other processes.
+  /// The machine's time, for comparisons with other processes.
   static Machine::time_point on_machine(time_point at) {
     return Machine::time_point(running_.on_machine(at.time_since_epoch()));
   }
-  /// When a wait of the system for `at` ends, which is too early after a standstill that is to come.
+  /// The time at which a system call that waits for `at` must end; too early if a standstill follows.
   static Machine::time_point wait_until(time_point at) {
     const auto stood = stood_still();
     return Machine::time_point(std::min(at.time_since_epoch(), duration::max() - stood) + stood);
@@ -55,14 +54,14 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-/// ms since 1970, as Kafka's timestamps.
+/// ms since 1970, like Kafka's timestamps.
 inline std::int64_t wall_clock_ms() {
   return duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 inline double to_seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
-/// A point on the steady clock that something must not outlast.
+/// A point on the steady clock by which something must end.
 class Deadline {
  public:
   explicit Deadline(TimePoint at) : at_(at) {}

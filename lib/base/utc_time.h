@@ -1,4 +1,4 @@
-// Wall-clock time as people read it, in UTC. Times are ms since 1970, not negative.
+// Wall-clock time in text for people, in UTC. Times are ms since 1970, not negative.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline std::string utc_time(std::int64_t ms) {
   return utc_text(ms, "%Y-%m-%dT%H:%M:%S") + fraction.data();
 }
 
-/// "14:02:11Z", of another day than `now` "2026-01-02 14:02:11Z".
+/// "14:02:11Z"; for another day than that of `now` "2026-01-02 14:02:11Z".
 inline std::string utc_clock(std::int64_t ms, std::int64_t now) {
   constexpr std::int64_t day = 86400 * 1000;
   return utc_text(ms, ms / day == now / day ? "%H:%M:%SZ" : "%Y-%m-%d %H:%M:%SZ");

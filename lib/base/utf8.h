@@ -1,4 +1,4 @@
-// Where text in UTF-8 can be cut and what of a string of bytes is text at all.
+// Finds places where UTF-8 text can be cut, and bytes that are not UTF-8.
 //
 // Pure functions, callable from any thread.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace laneway {
 
-/// How many bytes the well-formed UTF-8 sequence at `at` has, which is below bytes.size(); 0 when there is
-/// none (Unicode 15, table 3-7; RFC 3629).
+/// The length of the well-formed UTF-8 sequence at `at`, which must be below bytes.size(); 0 if there is none
+/// (Unicode 15, table 3-7; RFC 3629).
 inline std::size_t utf8_sequence_length(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U;
@@ -37,7 +37,8 @@ inline bool utf8_control(std::string_view bytes, std::size_t at, std::size_t len
   return length == 1 ? byte(0) < 0x20 || byte(0) == 0x7F : length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0;
 }
 
-/// How many bytes at the beginning are ASCII, in whole words of the machine: records are checked whole.
+/// The number of ASCII bytes at the beginning, counted in whole machine words, because complete records are
+/// checked.
 inline std::size_t ascii_length(std::string_view text) {
   std::size_t length = 0;
   for (std::uint64_t word; length + sizeof word <= text.size(); length += sizeof word) {
@@ -47,7 +48,7 @@ inline std::size_t ascii_length(std::string_view text) {
   return length;
 }
 
-/// The offset of the first byte that is not UTF-8; nothing when all are.
+/// The offset of the first byte that is not UTF-8; nullopt if all bytes are UTF-8.
 inline std::optional<std::size_t> invalid_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     if (const auto ascii = ascii_length(text.substr(i)); ascii > 0) {

@@ -1,7 +1,7 @@
-// Wakes a thread that waits for descriptors: an eventfd beside the others. For a thread that waits for
-// nothing else, base/signal.h costs less.
+// Wakes a thread that waits for descriptors: an eventfd beside the other descriptors. For a thread that waits
+// for nothing else, base/signal.h costs less.
 //
-// Threads: one waits and clears, any wake. Nothing blocks.
+// Threads: one thread waits and clears, any thread may wake. Nothing blocks.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -20,14 +20,14 @@ class WakeEvent {
     if (descriptor_.number() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   }
 
-  /// It is readable from now on, until clear().
+  /// Makes the descriptor readable until clear().
   void wake() const noexcept { ::eventfd_write(descriptor_.number(), 1); }
   void clear() const noexcept {
     eventfd_t count = 0;
     ::eventfd_read(descriptor_.number(), &count);
   }
 
-  /// For poll(2) and epoll(7).
+  /// The descriptor, for poll(2) and epoll(7).
   int number() const { return descriptor_.number(); }
 
  private:

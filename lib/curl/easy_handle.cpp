@@ -32,7 +32,7 @@ void EasyHandle::trust(const std::string& authorities) {
   if (authorities.empty()) return;
   curl_blob blob{const_cast<char*>(authorities.data()), authorities.size(), CURL_BLOB_NOCOPY};
   curl_easy_setopt(easy_, CURLOPT_CAINFO_BLOB, &blob);
-  // The blob replaces the library's file of authorities, but not its folder of them.
+  // The blob replaces the library's file of authorities, but not the library's folder of authorities.
   curl_easy_setopt(easy_, CURLOPT_CAPATH, static_cast<char*>(nullptr));
 }
 

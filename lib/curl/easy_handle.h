@@ -1,7 +1,7 @@
-// A libcurl easy handle with an owner, and what all requests of this program have in common: http and https
-// alone, no signals, the name of the program, and room for the library's words when something fails.
+// An owner of a libcurl easy handle, with the settings that all requests of this program share: only http and
+// https, no signals, the name of the program, and a buffer for the library's error texts.
 //
-// Used by one thread at a time, except initialize(). Nothing blocks but what is done with the handle.
+// Used by one thread at a time, except initialize(). Nothing blocks except operations on the handle.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@
 
 namespace laneway::curl {
 
-/// Makes the library ready, the first time. From any thread. Error: internal.
+/// Initializes the library on the first call. From any thread. Error: internal.
 Status initialize();
 
-/// For options that take milliseconds: at least 1, because 0 means no limit.
+/// The time for options in milliseconds: at least 1, because 0 means no limit.
 long timeout_ms(Duration timeout);
 
 class EasyHandle {
@@ -28,14 +28,14 @@ class EasyHandle {
   EasyHandle(const EasyHandle&) = delete;
   EasyHandle& operator=(const EasyHandle&) = delete;
 
-  /// The authorities that servers are checked by from now on: PEM, which stays where it is; empty: the
-  /// system's.
+  /// Sets the authorities that certificates of servers are verified with: PEM, which must outlive the handle;
+  /// empty for the system's.
   void trust(const std::string& authorities);
 
-  /// What the library said of a failure since the last clear_error(); may be empty.
+  /// The library's text about a failure since the last clear_error(); may be empty.
   std::string_view error() const { return error_.data(); }
   void clear_error() { error_[0] = '\0'; }
-  /// Why there is no connection or no answer, after a CURLcode that is not CURLE_OK.
+  /// Why there is no connection or no answer, for a CURLcode that is not CURLE_OK.
   std::string problem(int code, ConnectionKeys keys) const;
 
   void* get() const { return easy_; }  ///< CURL*

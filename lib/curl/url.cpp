@@ -31,7 +31,7 @@ Result<std::string> server_of(const std::string& url, const std::string& key) {
   };
   const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
   if (!parsed) throw std::bad_alloc();
-  // The URL itself stays out of messages: it may hold a password.
+  // Messages do not contain the URL, which may include a password.
   if (const auto code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0); code != CURLUE_OK)
     return refused(curl_url_strerror(code));
   const auto scheme = part_of(parsed.get(), CURLUPART_SCHEME);

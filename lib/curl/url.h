@@ -1,4 +1,4 @@
-// What a URL says of its server. Pure.
+// Extracts the server from a URL. Pure.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace laneway::curl {
 
 bool is_tls(const std::string& url);
 
-/// "host:port" of an http or https URL, without the user and password that it may hold. Error: configuration,
-/// of the configuration's `key`.
+/// "host:port" of an http or https URL, without its user and password. Error: configuration, naming the
+/// configuration's `key`.
 Result<std::string> server_of(const std::string& url, const std::string& key);
 
 }  // namespace laneway::curl

@@ -1,4 +1,4 @@
-// What the pool is given and what it hands to a worker.
+// The types that the pool takes and passes to workers.
 #pragma once
 
 #include <atomic>
@@ -8,15 +8,15 @@
 
 namespace laneway::pool {
 
-/// Jobs handed over in one piece; a lane derives its run of records from it. The pool knows only how many
-/// jobs there are and refers to them by index. The submitter owns the batch and keeps it until every job in
-/// it was finished or withdrawn.
+/// Jobs that are submitted together; a lane derives its run of records from this class. The pool knows only
+/// the number of jobs and refers to them by index. The submitter owns the batch and keeps it until every job
+/// in it is finished or withdrawn.
 class Batch {
  public:
   /// Jobs [0, size) exist.
   std::uint32_t size = 0;
   /// A sequential batch is claimed whole, so that one worker runs its jobs one after the other (records of
-  /// one key). The submitter makes it short: what takes a moment.
+  /// one key). The submitter keeps it short: a moment's work.
   bool sequential = false;
 
  protected:
@@ -35,22 +35,22 @@ struct Range {
 
 class Slot;
 
-/// A range that one worker has taken. `first_ticket + i` is the stop ticket of job `begin + i`. Whoever runs
-/// the claim says so job by job: slot->progress(ticket) before each, so that the deadline is each job's own.
-/// Whoever runs jobs one after the other asks wanted_back() between two of them, and leaves the rest when
-/// that is so.
+/// A range that one worker has taken. `first_ticket + i` is the stop ticket of job `begin + i`. The runner of
+/// the claim calls slot->progress(ticket) before each job, so that each job has its own deadline. A runner
+/// that runs jobs one after the other calls wanted_back() between two jobs, and leaves the rest if it returns
+/// true.
 struct Claim {
   Range range;
   Slot* slot = nullptr;
   std::uint64_t first_ticket = 0;
 
   StopToken stop_token(std::uint32_t job) const;
-  /// What has not begun of it is wanted back.
+  /// Whether the pool wants the jobs back that have not begun.
   bool wanted_back() const;
 };
 
-/// One worker's slot: its stop state and how far it is. Used by the claim's runner and by the pool's
-/// deadline check.
+/// One worker's slot: its stop state and its progress. Used by the claim's runner and by the pool's deadline
+/// check.
 class alignas(64) Slot {
  public:
   StopState stop;
@@ -59,22 +59,23 @@ class alignas(64) Slot {
   void progress(std::uint64_t ticket) { current_.store(ticket, std::memory_order_relaxed); }
   std::uint64_t current() const { return current_.load(std::memory_order_relaxed); }
 
-  /// For the claim whose first ticket this is. Tickets rise, so a request that comes late meets no later
+  /// Wants back the claim whose first ticket this is. Tickets rise, so a late request never affects a later
   /// claim. Called by the pool under its lock.
   void want_back(std::uint64_t first_ticket) { wanted_back_.store(first_ticket, std::memory_order_relaxed); }
   bool wanted_back(std::uint64_t first_ticket) const {
     return first_ticket <= wanted_back_.load(std::memory_order_relaxed);
   }
 
-  /// Every job of the claim is answered. To be called before anybody learns that who may then end the batch:
-  /// Pool::finish(claim) comes later, and until then the pool must not show the claim to the submitter.
+  /// Every job of the claim is answered. Must be called before anybody who may then end the batch can learn
+  /// of the answers: Pool::finish(claim) comes later, and until then the pool must not show the claim to the
+  /// submitter.
   void set_answered() { progress(all_answered); }
   bool answered() const { return current() == all_answered; }
 
  private:
   static constexpr std::uint64_t all_answered = ~std::uint64_t{0};
 
-  std::atomic<std::uint64_t> current_{0};  // the ticket begun last; 0: none yet
+  std::atomic<std::uint64_t> current_{0};  // the ticket that began last; 0 if none
   std::atomic<std::uint64_t> wanted_back_{0};
 };
 
@@ -84,19 +85,20 @@ inline StopToken Claim::stop_token(std::uint32_t job) const {
 
 inline bool Claim::wanted_back() const { return slot->wanted_back(first_ticket); }
 
-/// How many jobs of a claim were run, as far as the submitter knows.
+/// The number of jobs of a claim that were run, as far as the submitter knows.
 struct Ran {
   std::uint32_t attempts = 0;
-  /// Of those, the ones that show how long a job takes; others failed before there was any work.
+  /// The attempts that show how long a job takes; the others failed before any work was done.
   std::uint32_t typical = 0;
 };
 
-/// What the pool's workers do with a claim. Called on pool threads, several at a time; throws nothing.
+/// The work that the pool's workers do with a claim. Called on several pool threads at once; throws nothing.
 class Work {
  public:
   virtual ~Work() = default;
-  /// Returns when the jobs are done or, for work that completes asynchronously, when they have been passed
-  /// on; in both cases Pool::finish(claim) is called exactly once, when they are done, from any thread.
+  /// Returns when the jobs are done or, for work that completes asynchronously, when the jobs have been
+  /// passed on. In both cases Pool::finish(claim) is called exactly once, when the jobs are done, from any
+  /// thread.
   virtual void run(const Claim& claim) noexcept = 0;
 };
 

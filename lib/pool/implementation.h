@@ -1,4 +1,4 @@
-// The inside of the pool; only pool.cpp includes it. See pool.h for what it promises.
+// The implementation of the pool; only pool.cpp includes it. See pool.h for the contract.
 #pragma once
 
 #include <deque>
@@ -56,7 +56,7 @@ class Pool::Implementation {
   struct Worker {
     std::thread thread;
     Condition wake;
-    bool woken = false;  // woken or started by another, and not arrived yet
+    bool woken = false;  // woken or started by another thread, and not arrived yet
   };
 
   struct Entry {
@@ -78,7 +78,7 @@ class Pool::Implementation {
   Worker* wake_one() REQUIRES(mutex_);
   void wake_all() REQUIRES(mutex_);
   bool start_worker() REQUIRES(mutex_);
-  /// Who goes on with what may be claimed: a thread to be woken, or, asynchronous, the caller itself.
+  /// The next runner of claimable jobs: a thread to wake or, if asynchronous, the caller itself.
   struct Next {
     Worker* wake = nullptr;
     std::optional<Claim> claim;
@@ -87,7 +87,7 @@ class Pool::Implementation {
   void set_to_work(const Next& next) EXCLUDES(mutex_);
   bool too_many_threads() const REQUIRES(mutex_) { return threads_ > slots_.most(); }
 
-  /// What counts against the limits: one worker at most is ever at work on a sequential range.
+  /// The weight of a range against the limits: a sequential range occupies at most one worker at a time.
   static std::uint32_t weight(const Range& range) { return range.batch->sequential ? 1 : range.count(); }
   bool take_notification() REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
@@ -107,23 +107,24 @@ class Pool::Implementation {
   std::deque<Entry> queue_ GUARDED_BY(mutex_);
   std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
   std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t admitted_ GUARDED_BY(mutex_) = 0;  // the weight of what is outstanding
+  std::uint64_t admitted_ GUARDED_BY(mutex_) = 0;  // the weight of the outstanding jobs
   ServiceTime service_time_ GUARDED_BY(mutex_);
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
   std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
   std::uint64_t start_failures_ GUARDED_BY(mutex_) = 0;
-  bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next
-  bool passing_on_ GUARDED_BY(mutex_) = false;    // asynchronous: somebody runs what can be claimed
+  bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next submission
+  bool passing_on_ GUARDED_BY(mutex_) = false;    // asynchronous: a thread runs the claimable jobs
   bool closed_ GUARDED_BY(mutex_) = false;
   bool ending_ GUARDED_BY(mutex_) = false;
-  std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;  // finishers that still use the pool without the lock
+  // threads in finish() that still use the pool without the lock
+  std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;
 
-  // Every worker is unstarted, parked or awake; an awake one is on its way to the queue (searching) or at
-  // work.
-  std::deque<Worker> workers_ GUARDED_BY(mutex_);  // they stay where they are
+  // Every worker is unstarted, parked or awake; an awake worker is on its way to the queue (searching) or
+  // running a claim.
+  std::deque<Worker> workers_ GUARDED_BY(mutex_);  // workers never move in memory
   std::vector<Worker*> unstarted_ GUARDED_BY(mutex_);
-  std::vector<Worker*> parked_ GUARDED_BY(mutex_);  // the last one parked last
+  std::vector<Worker*> parked_ GUARDED_BY(mutex_);  // the last element parked last
   std::uint32_t threads_ GUARDED_BY(mutex_) = 0;    // parked or awake
   std::uint32_t awake_ GUARDED_BY(mutex_) = 0;
   std::uint32_t searching_ GUARDED_BY(mutex_) = 0;

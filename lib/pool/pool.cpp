@@ -53,7 +53,8 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
   {
     MutexLock lock(mutex_);
     notify_at_ = outstanding;
-    // Nothing is in and still it was refused: no thread is available, and calling at once would spin.
+    // No job is accepted and still one was refused: no thread is available, and calling at once would be a
+    // busy loop.
     if (threads_ == 0 && outstanding_ == 0 && !asynchronous_) return;
     if (!take_notification()) return;
   }
@@ -160,7 +161,7 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
     outstanding_ -= jobs;
     admitted_ -= slot.weight;
     slots_.give_back(slot);
-    // Work may have waited for a slot, not for a thread.
+    // The work may have waited for a slot, and not for a thread.
     if (asynchronous_)
       next = begin_to_pass_on(now);
     else if (slots_.free() == 1)
@@ -182,7 +183,7 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
 
 // Asynchronous work
 
-/// The first claim, unless somebody is at it: another thread, or this one further up.
+/// The first claim, unless it is already being run: by another thread, or by this one further up the stack.
 std::optional<Claim> Pool::Implementation::begin_to_pass_on(TimePoint now) {
   if (passing_on_ || !claimable()) return std::nullopt;
   passing_on_ = true;
@@ -208,7 +209,8 @@ Pool::Implementation::Worker* Pool::Implementation::wake_if_wanted() {
   return wake_one();
 }
 
-/// Whom to notify, without the lock; nobody when a thread was started, or when all are awake.
+/// Returns the worker to notify after the lock is released; null if a thread was started, or if all are
+/// awake.
 Pool::Implementation::Worker* Pool::Implementation::wake_one() {
   if (parked_.empty()) {
     start_worker();
@@ -230,7 +232,7 @@ bool Pool::Implementation::start_worker() {
   if (threads_ >= slots_.most() || start_failed_) return false;
   if (unstarted_.empty()) unstarted_.push_back(&workers_.emplace_back());
   Worker& worker = *unstarted_.back();
-  // A thread that was there before has ended but for its return: it gave the lock back.
+  // An earlier thread of this worker has ended except for its return: it has already released the lock.
   if (worker.thread.joinable()) worker.thread.join();
   try {
     worker.thread = std::thread([this, &worker] { run_claims(worker); });
@@ -253,7 +255,7 @@ void Pool::Implementation::arrive(Worker& self) {
   --searching_;
 }
 
-/// Sleeps until woken; false when the thread is to end.
+/// Sleeps until woken; returns false if the thread must end.
 bool Pool::Implementation::park(Worker& self) {
   if ((ending_ && queued_ == 0) || too_many_threads()) {
     --awake_;
@@ -270,7 +272,7 @@ bool Pool::Implementation::park(Worker& self) {
       leave(self);
       return false;
     }
-    until += limits_.idle;  // somebody must be there when a slot becomes free
+    until += limits_.idle;  // a thread must be available when a slot becomes free
   }
   arrive(self);
   return true;
@@ -357,7 +359,7 @@ Snapshot Pool::Implementation::snapshot() const {
   return result;
 }
 
-// The public face
+// The public functions
 
 Pool::Pool(Limits limits, Work& work, std::function<void()> on_room)
     : implementation_(std::make_unique<Implementation>(limits, work, std::move(on_room))) {}

@@ -1,29 +1,29 @@
-// A bounded worker pool: at most `workers` jobs at work and `queue` waiting; what does not fit is refused at
-// once.
+// A bounded worker pool: at most `workers` jobs running and `queue` jobs waiting; jobs beyond that are
+// refused at once.
 //
-// Ownership: batches belong to the submitter, Work outlives the pool. Threads: one producer thread calls
-// try_submit, notify_at, resize, withdraw, expire, kick, close and join; finish, cancel, drained, limits and
-// snapshot may come from any. Nothing here blocks except join and the destructor (which joins). Workers start
-// on demand and leave after `idle` without work.
+// Ownership: batches belong to the submitter; Work must outlive the pool. Threads: one producer thread calls
+// try_submit, notify_at, resize, withdraw, expire, kick, close and join; any thread may call finish, cancel,
+// drained, limits and snapshot. Nothing blocks except join and the destructor (which joins). Workers start on
+// demand and end after `idle` without work.
 //
-// Admission counts jobs that are not finished: submit takes while outstanding < workers + queue. So with
-// every worker held at work exactly workers + queue jobs are in, and the next is Full, however claims were
-// cut. A sequential batch counts as one job, because it never keeps more than one worker busy: so the jobs of
+// Admission counts unfinished jobs: submit accepts while outstanding < workers + queue. While every worker is
+// occupied, exactly workers + queue jobs are accepted, and the next is refused as full, however the claims
+// were cut. A sequential batch counts as one job, because it never occupies more than one worker: the jobs of
 // one key take no room away from other keys.
 //
-// Claims: a worker takes as many jobs at once as it would finish in about `claim_time`, by the measured
-// service time (microsecond jobs by the hundred, slow ones one by one), so hand-off costs are per claim and
-// jobs that are slow delay none. A claim that lasts longer all the same, because jobs have become slow, is
-// wanted back: it ends with the job that is at work, and the submitter submits the rest again. One job that
-// hangs delays those of its claim until then. Limits::whole_claims takes what waits instead. Wake-ups: a
-// worker is woken only when the queued work would wait longer than a wake-up costs; kick() from the
-// producer's tick makes up for an estimate that was wrong. The worker that parked last is woken first, so
-// that the same few stay warm and the others go idle.
+// Claims: a worker takes as many jobs at once as it should finish in about `claim_time`, by the measured
+// service time (hundreds of microsecond jobs, slow jobs one by one). So the cost of a hand-off is per claim,
+// and slow jobs delay no others. If a claim lasts longer all the same, because jobs have become slow, it is
+// wanted back: the claim ends with the running job, and the submitter submits the rest again. A job that
+// hangs delays the other jobs of its claim until then. With Limits::whole_claims a claim takes all waiting
+// jobs instead. Wake-ups: a worker is woken only if the queued work would otherwise wait longer than a
+// wake-up costs; kick() on the producer's tick corrects an estimate that was wrong. The worker that parked
+// last is woken first, so that the same few workers stay warm and the others become idle.
 //
-// Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), whether or not
-// the thread that ran it has gone on; so `workers` bounds the claims in flight, and fewer threads may serve
-// them. With Limits::asynchronous there are none at all: claims are run by whoever submits a job or finishes
-// a claim, because running only passes them on.
+// Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), even after the
+// thread that ran it has moved on. So `workers` bounds the claims in flight, and fewer threads may serve
+// them. With Limits::asynchronous there are no threads at all: the caller that submits a job or finishes a
+// claim runs the claims, because running only passes them on.
 #pragma once
 
 #include <cstdint>
@@ -40,110 +40,109 @@ namespace laneway::pool {
 struct Limits {
   std::uint32_t workers = 8;
   std::uint32_t queue = 256;
-  /// Jobs of one claim, except for a sequential batch, which is claimed whole. 1: what is at work at once is
-  /// then exactly bounded by `workers` also when claims outlive the thread that ran them.
+  /// The maximum number of jobs in one claim, except for a sequential batch, which is claimed whole. With 1,
+  /// `workers` is an exact bound on the running jobs even if claims outlive the thread that ran them.
   std::uint32_t most_per_claim = 256;
-  /// A job at work for longer has its stop requested (at the granularity of the expire() calls).
+  /// The stop of a job that runs longer is requested (at the granularity of the expire() calls).
   Duration job_deadline = seconds(30);
-  /// A job that is still at work so long after its stop was requested is stuck: until it returns, a slot and
-  /// a thread are added in its place; for at most `workers` or 64 of them at a time.
+  /// A job that still runs this long after its stop was requested is stuck: until it returns, a slot and a
+  /// thread are added to replace it; for at most `workers` or 64 jobs at a time.
   Duration stuck_after = seconds(10);
-  /// A worker without work for so long ends its thread.
+  /// A worker that is without work for this long ends its thread.
   Duration idle = seconds(5);
   /// Work::run never blocks: it is called inside try_submit() and finish(), one call at a time.
   bool asynchronous = false;
-  /// A claim takes what waits, up to most_per_claim, however long jobs take: for work that does its jobs at
-  /// once.
+  /// A claim takes all waiting jobs, up to most_per_claim, however long jobs take: for work that does all its
+  /// jobs at once.
   bool whole_claims = false;
 };
 
 enum class Admission : std::uint8_t { accepted, full, closed };
 
 struct Submitted {
-  /// Jobs taken, from the front; the caller keeps the rest.
+  /// The number of accepted jobs, from the front; the caller keeps the rest.
   std::uint32_t taken = 0;
-  /// accepted when all were taken; full or closed say why not. Full is also the answer when no thread is
-  /// there and none can be started (Snapshot::start_failures tells): try again later.
+  /// accepted if all jobs were accepted; otherwise full or closed, the reason. The answer is also full if
+  /// there is no thread and none can be started (see Snapshot::start_failures): try again later.
   Admission admission = Admission::accepted;
 };
 
-/// A moment's counts, consistent enough for metrics.
+/// The counts at one moment, consistent enough for metrics.
 struct Snapshot {
   std::uint32_t queued = 0;
   std::uint32_t in_flight = 0;  ///< claimed and not finished
-  std::uint32_t free = 0;       ///< claims that may begin beside those in flight
+  std::uint32_t free = 0;       ///< claims that may begin in addition to those in flight
   std::uint32_t threads = 0;
-  std::uint32_t active = 0;          ///< threads at work
+  std::uint32_t active = 0;          ///< running threads
   Duration service_time{};           ///< measured average of one job; zero before the first
   std::uint64_t expired = 0;         ///< jobs whose deadline passed
-  std::uint32_t stuck = 0;           ///< claims at work with a stuck job
+  std::uint32_t stuck = 0;           ///< running claims with a stuck job
   std::uint64_t start_failures = 0;  ///< threads that the system refused
 };
 
 class Pool {
  public:
-  /// `on_room` is called when a threshold set by notify_at is reached: on the thread that finishes or
-  /// withdraws the job, or that calls notify_at. It holds no lock of the pool, must be brief, and is never
-  /// empty. `limits.workers` is not 0.
+  /// `on_room` is called when a threshold set by notify_at is reached, on the thread that finishes or
+  /// withdraws the job, or that calls notify_at. The caller holds no lock of the pool. `on_room` must be
+  /// brief, and must not be empty. `limits.workers` must not be 0.
   Pool(Limits limits, Work& work, std::function<void()> on_room);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Offers jobs [begin, batch.size). A sequential batch is taken whole, in the place of one job, or not at
-  /// all.
+  /// Offers jobs [begin, batch.size). A sequential batch is accepted whole, as one job, or not at all.
   Submitted try_submit(Batch& batch, std::uint32_t begin = 0);
 
-  /// Arms one call of on_room for when at most `outstanding` jobs are unfinished, counted as admission does;
-  /// at once if that is so already, but not from an empty pool that has no thread: there the submitter's
-  /// clock must ask again.
+  /// Arms one call of on_room for the moment when at most `outstanding` jobs are unfinished, counted as in
+  /// admission. Calls at once if that is already so, except from an empty pool that has no thread: there the
+  /// submitter must try again by its clock.
   void notify_at(std::uint32_t outstanding);
 
-  /// Other limits from now on. What has been taken stays: with fewer workers the claims that are too many
-  /// finish first, then their slots and threads go; with a shorter queue nothing is taken until what is
-  /// unfinished fits. `workers` is not 0. A call of on_room that is armed stays armed.
+  /// Replaces the limits; takes effect immediately. Accepted jobs stay: with fewer workers, the excess claims
+  /// finish first, then their slots and threads go; with a shorter queue, no job is accepted until the
+  /// unfinished jobs fit. `workers` must not be 0. An armed call of on_room stays armed.
   void resize(std::uint32_t workers, std::uint32_t queue);
 
-  /// The jobs of this claim are done, or will be submitted again: their slots are free. Exactly once per
-  /// claim, from any thread, and the last thing that is done with the claim: its slot may belong to another
-  /// at once. Without `ran` every job has run.
+  /// The jobs of this claim are done, or will be submitted again: their slots are free. Call exactly once per
+  /// claim, from any thread, as the last use of the claim: its slot may immediately belong to another claim.
+  /// Without `ran`, every job has run.
   void finish(const Claim& claim, Ran ran);
   void finish(const Claim& claim);
 
-  /// From the producer's tick: requests the stop of jobs past their deadline, and wants back what has not
-  /// begun of claims that last longer than ServiceTime::longest_claim. A job's time runs from the call
-  /// that first saw it at work; for the first job of a claim from the claim's start. Returns jobs that are
-  /// found to be stuck, each once.
+  /// Called on the producer's tick. Requests the stop of jobs past their deadline, and wants back the jobs
+  /// that have not begun of claims that last longer than ServiceTime::longest_claim. A job's time counts from
+  /// the first call that saw it running; for the first job of a claim, from the claim's start. Returns the
+  /// jobs that are found stuck, each once.
   std::vector<Range> expire(TimePoint now);
-  /// From the producer's tick: if queued work has not moved since the last call though a slot is free,
-  /// forgets the service time (it must be wrong) and wakes a worker. Allows threads to be started again after
-  /// a failure.
+  /// Called on the producer's tick. If queued work has not moved since the last call although a slot is free,
+  /// forgets the service time (which must be wrong) and wakes a worker. Allows threads to be started again
+  /// after a failure.
   void kick();
 
-  /// No more submissions: they answer closed.
+  /// Ends submissions: later calls of try_submit return closed.
   void close();
-  /// Takes back what has not been claimed beyond the first `keep` queued jobs, newest first; in order of
-  /// submission.
+  /// Takes back the unclaimed jobs beyond the first `keep` queued jobs, newest first; returns them in order
+  /// of submission.
   std::vector<Range> withdraw(std::uint32_t keep);
-  /// Of every claim at work, what has not begun is wanted back.
+  /// Wants back the jobs of every running claim that have not begun.
   void want_back();
-  /// The same, and requests the stop of everything at work, now and later.
+  /// Calls want_back(), and requests the stop of all running jobs, now and later.
   void cancel();
-  /// The claims that are not answered: to say what is given up.
+  /// The claims that are not answered, for reporting the jobs that are given up.
   std::vector<Range> in_flight() const;
 
-  /// Nothing queued, nothing in flight.
+  /// Whether no job is queued or in flight.
   bool drained() const;
   Snapshot snapshot() const;
   Limits limits() const;
-  /// From submission to the claim, per job.
+  /// The time from submission to the claim, per job.
   const Histogram& queue_wait() const;
-  /// From the start of a claim to its finish, divided by the jobs that ran.
+  /// The time from the start of a claim to its finish, divided by the jobs that ran.
   const Histogram& duration() const;
 
-  /// Closes, lets the threads work off what is queued, and waits until none is left and every claim is
-  /// finished; false if that is not so at the deadline. After false the pool must live on (its threads use
-  /// it); join may be called again.
+  /// Closes the pool, lets the threads finish the queued jobs, and waits until no thread is left and every
+  /// claim is finished. Returns false if that is not so at the deadline. After false the pool must live on,
+  /// because its threads use it; join may be called again.
   bool join(Deadline deadline);
 
  private:

@@ -1,9 +1,9 @@
-// How long one job takes, learnt from finished claims, and what follows from it for claims and wake-ups.
+// The time that one job takes, measured from finished claims, and the resulting claim sizes and wake-ups.
 // Pure.
 //
 // An exponentially weighted moving average of the mean service time of each claim, with weight 1/8 (as TCP
-// smooths its round trips, RFC 6298): one preempted claim does not change the pool's mind, a change of the
-// work does within a few.
+// smooths its round trips, RFC 6298): one preempted claim hardly changes the average, and a change of the
+// work changes it within a few claims.
 #pragma once
 
 #include <algorithm>
@@ -15,31 +15,31 @@ namespace laneway::pool {
 
 class ServiceTime {
  public:
-  /// A claim is as many jobs as take about this long: far above what a hand-off costs (below 1 µs), far below
-  /// what anybody waits for.
+  /// A claim has as many jobs as take about this long: far more than a hand-off costs (below 1 µs), and far
+  /// less than anybody notices.
   static constexpr Duration claim_time = microseconds(50);
   static constexpr std::uint32_t largest_claim = 256;
-  /// A claim that takes longer is wanted back: the estimate was wrong, and what is done in it is not known to
-  /// anybody before it ends.
+  /// A claim that takes longer is wanted back: the estimate was wrong, and nobody learns of the jobs that are
+  /// done in the claim before it ends.
   static constexpr Duration longest_claim = milliseconds(20);
-  /// From waking a thread to its running on another core, with some room.
+  /// The time from waking a thread until it runs on another core, with some margin.
   static constexpr Duration wake_up_cost = microseconds(10);
 
-  /// `jobs` jobs, one after the other, took `total`.
+  /// Records that `jobs` jobs, one after the other, took `total`.
   void record(Duration total, std::uint32_t jobs) {
     const double sample = std::max(static_cast<double>(total.count()), 1.0) / jobs;
     average_ = known() ? average_ + (sample - average_) / 8 : sample;
   }
-  /// Back to the cautious start, when the average has proved wrong.
+  /// Forgets the average, which has proved wrong, and starts cautiously again.
   void forget() { average_ = 0; }
 
   bool known() const { return average_ > 0; }
-  /// Rounded up to a nanosecond; zero when not known.
+  /// Rounded up to a nanosecond; zero if not known.
   Duration average() const {
     return known() ? nanoseconds(static_cast<std::int64_t>(average_) + 1) : Duration::zero();
   }
 
-  /// 1 for slow jobs, and until something is known.
+  /// 1 for slow jobs, and while the average is not known.
   std::uint32_t claim_size() const {
     if (!known()) return 1;
     const double jobs = static_cast<double>(claim_time.count()) / average_;
@@ -53,7 +53,7 @@ class ServiceTime {
   }
 
  private:
-  double average_ = 0;  // ns; 0: not known
+  double average_ = 0;  // ns; 0 if not known
 };
 
 }  // namespace laneway::pool

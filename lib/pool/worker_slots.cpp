@@ -85,7 +85,7 @@ void WorkerSlots::replace(WorkerSlot& slot) {
   provide();
 }
 
-/// As many free ones as may be used.
+/// Provides as many free slots as are allowed.
 void WorkerSlots::provide() {
   while (free_.size() + in_use_ > most() && !free_.empty()) {
     spare_.push_back(free_.back());

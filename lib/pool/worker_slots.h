@@ -1,9 +1,9 @@
-// The slots of a pool: which are in use, free or spare, and the deadline check of the claims in them. There
-// may be as many claims at a time as there are workers, and one more for each that is stuck.
+// The slots of a pool, in use, free or spare, and the deadline check of their claims. There may be as many
+// claims at a time as workers, and one more for each stuck claim.
 //
-// In use and free are together most() slots; more are in use only while a resize to fewer workers has not
-// been followed yet. Ownership: owns the slots, which stay where they are. Threads: guarded by the pool's
-// mutex. Nothing blocks.
+// The slots in use and the free slots are together most() slots; more are in use only until a resize to fewer
+// workers has taken full effect. Ownership: owns the slots, which never move in memory. Threads: guarded by
+// the pool's mutex. Nothing blocks.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace laneway::pool {
 
 class WorkerSlots {
  public:
-  /// A job at work for longer than `job_deadline` has its stop requested; one that goes on for longer than
+  /// The stop of a job that runs longer than `job_deadline` is requested; a job that runs longer than
   /// `stuck_after` after that is stuck.
   WorkerSlots(std::uint32_t workers, Duration job_deadline, Duration stuck_after);
 
@@ -26,14 +26,14 @@ class WorkerSlots {
   std::uint32_t most() const { return workers_ + replaced_; }
   std::uint32_t free() const { return static_cast<std::uint32_t>(free_.size()); }
   std::uint32_t stuck() const { return stuck_; }
-  /// Stops that were requested, ever.
+  /// The number of all stops that were ever requested.
   std::uint64_t expired() const { return expired_; }
 
-  /// A slot must be free. `weight`: of the claim, for admission.
+  /// Takes a free slot, which must exist. `weight`: the claim's, for admission.
   Claim take(const Range& range, std::uint32_t weight, TimePoint now);
   void give_back(WorkerSlot& slot);
 
-  /// The deadline check. The jobs that are found stuck; there are slots in their place.
+  /// Checks the deadlines. Returns the jobs that are found stuck; their slots have been replaced.
   std::vector<Range> expire(TimePoint now);
   void want_all_back();
   void stop_all();

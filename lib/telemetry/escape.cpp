@@ -17,7 +17,7 @@ void append_hexadecimal(std::string& out, std::string_view prefix, unsigned byte
   out += digits[byte & 0xF];
 }
 
-/// `backslash` is what introduces an escape: "\" for text, "\\" inside JSON, whose reader takes one off.
+/// `backslash` introduces an escape: "\" for text, "\\" inside JSON, whose reader removes one.
 void append_safe(std::string& out, std::string_view bytes, std::string_view backslash, bool escape_quotes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t length = utf8_sequence_length(bytes, at);

@@ -1,6 +1,6 @@
-// The journal of systemd as a place for log entries with fields, in its native protocol
+// Writes log entries with fields to systemd's journal, in its native protocol
 // (https://systemd.io/JOURNAL_NATIVE_PROTOCOL). libsystemd's own call waits without bound for a journal that
-// does not read; this does not.
+// does not read; this class does not.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace laneway::telemetry {
 
 inline constexpr const char* journal_socket = "/run/systemd/journal/socket";
 
-/// Whether a stream of this device and inode is the one to the journal, as the variable JOURNAL_STREAM
-/// ("device:inode") says. Pure.
+/// Whether a stream with this device and inode is the one to the journal, by the variable JOURNAL_STREAM
+/// ("device:inode"). Pure.
 bool is_journal_stream(std::string_view variable, std::uint64_t device, std::uint64_t inode);
 /// Whether standard error goes to the journal.
 bool standard_error_is_journal();
 
 /// The datagram for one event: MESSAGE is the line of the text format without time and level, so that
-/// journalctl shows what it would have; besides PRIORITY, SYSLOG_IDENTIFIER, and each field as LANEWAY_NAME.
+/// journalctl shows the usual line; additionally PRIORITY, SYSLOG_IDENTIFIER, and each field as LANEWAY_NAME.
 /// Pure.
 std::string journal_entry(Level level, std::string_view message, Fields fields);
 
@@ -30,8 +30,9 @@ std::string journal_entry(Level level, std::string_view message, Fields fields);
 class JournalSocket {
  public:
   explicit JournalSocket(std::string path, Duration patience = milliseconds(200));
-  /// False when the journal did not take the entry: there is none, it is too large, or nobody reads it
-  /// within the patience. After a failure the next entries do not wait at all, until one was taken.
+  /// Returns false if the journal did not take the entry: there is no journal, the entry is too large, or the
+  /// journal does not read within the patience. After a failure, further entries do not wait at all until one
+  /// is taken.
   bool send(std::string_view entry);
 
  private:

@@ -1,8 +1,8 @@
 // Writes whole lines to a file descriptor without ever waiting long for its reader.
 //
-// One thread at a time; the descriptor stays the caller's and its flags are left alone (it is shared with the
-// shell that started us). Before each piece poll(2) says whether a write would block; pieces are no larger
-// than PIPE_BUF, which a writable pipe takes whole.
+// One thread at a time; the caller owns the descriptor, and its flags are not changed (it is shared with the
+// shell that started the process). Before each piece, poll(2) reports whether a write would block; pieces are
+// no larger than PIPE_BUF, which a writable pipe always accepts.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class LineWriter {
   explicit LineWriter(int file_descriptor, Duration patience = milliseconds(200))
       : file_descriptor_(file_descriptor), patience_(patience) {}
 
-  /// False when the line was not written (whole): the reader did not take it within the patience, or there is
-  /// none. After a failure the next lines do not wait at all, until one has been written.
+  /// Returns false if the line was not written completely: the reader did not take it within the patience, or
+  /// there is no reader. After a failure, further lines do not wait at all until one is written.
   bool write(std::string_view line);
-  /// Failures since the last call; reading it does not reset the lack of patience.
+  /// Failures since the last call; does not reset the lack of patience.
   std::uint64_t take_lost();
 
  private:

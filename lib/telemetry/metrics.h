@@ -1,7 +1,7 @@
-// Metrics as Prometheus reads them, gathered from snapshots at the moment of a scrape.
+// Metrics for Prometheus, gathered from snapshots at each scrape.
 //
-// Modules keep plain numbers; a Provider turns a snapshot of them into families. So the way of a record pays
-// nothing for being measured, and a partition that has left simply is no longer in the snapshot.
+// Modules keep plain numbers; a Provider turns a snapshot of them into families. So a record's path costs
+// nothing for being measured, and a partition that has left is simply missing in the next snapshot.
 // render_metrics calls the providers on the calling thread (the admin server's) and blocks only as they do.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace laneway::telemetry {
 struct Sample {
   std::vector<std::pair<std::string, std::string>> labels;
   double value = 0;  ///< counters and gauges
-  /// Histograms: upper bound in the metric's unit and the count of all at or below it, rising; the bound
-  /// infinity is added where it is missing.
+  /// Histograms: upper bound in the metric's unit and the count of all values at or below it, rising; the
+  /// bound infinity is added if it is missing.
   std::vector<std::pair<double, std::uint64_t>> buckets;
   double sum = 0;
   std::uint64_t count = 0;
@@ -52,10 +52,11 @@ using Provider = std::function<std::vector<Family>()>;
 
 inline constexpr std::size_t series_per_family = 10000;
 
-/// The text of /metrics (Prometheus text format 0.0.4). Families of one name from several providers are one.
-/// Of a family the first `most_series` samples are printed; metrics_omitted_series says how many were not.
-/// `pool_aliases`: pool_jobs_total, pool_inflight, pool_queue_depth and pool_duration_seconds are there a
-/// second time without the prefix, as dashboards for pools of any kind have them.
+/// The text of /metrics (Prometheus text format 0.0.4). Families with the same name from several providers
+/// are merged. The first `most_series` samples of a family are printed; metrics_omitted_series reports how
+/// many were omitted. `pool_aliases`: pool_jobs_total, pool_inflight, pool_queue_depth and
+/// pool_duration_seconds are printed a second time without the prefix, as dashboards for pools of any kind
+/// expect them.
 std::string render_metrics(const std::vector<Provider>& providers,
                            std::size_t most_series = series_per_family, bool pool_aliases = false);
 

@@ -1,5 +1,5 @@
-// Which of many like messages to print: the first few of a window, then a count. Pure; the caller brings the
-// time and guards it against other threads.
+// Decides which of many similar messages to print: the first few of a window, then a count. Pure; the caller
+// passes the time and guards the limiter against other threads.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class RepeatLimiter {
   struct Limits {
     std::uint32_t most = 5;         ///< messages of one key in a window
     Duration window = seconds(10);  ///< from the first message of a key
-    std::size_t keys = 256;         ///< beyond, messages of new keys are counted together
+    std::size_t keys = 256;         ///< with more keys, messages of new keys are counted together
   };
   struct Repeated {
     std::string key;
@@ -27,9 +27,10 @@ class RepeatLimiter {
   RepeatLimiter() : RepeatLimiter(Limits{}) {}
   explicit RepeatLimiter(Limits limits) : limits_(limits) {}
 
-  /// Whether to print one more of `key`. Digits do not tell keys apart ("after 5ms" is "after 12ms").
+  /// Whether to print another message of `key`. Digits do not distinguish keys ("after 5ms" equals "after
+  /// 12ms").
   bool admit(std::string_view key, TimePoint now);
-  /// Forgets the windows that are over (with `everything`, all) and says what was left out in them.
+  /// Forgets the windows that are over (with `everything`, all) and returns what was left out in them.
   std::vector<Repeated> take_over(TimePoint now, bool everything = false);
 
  private:

@@ -37,7 +37,7 @@ std::set<Partition> partitions_in(const std::vector<Family>& families) {
   return partitions;
 }
 
-/// The first so many, in their order.
+/// The first `most` topics, in their order.
 std::set<std::string> topics_of(const std::set<Partition>& partitions, std::size_t most) {
   std::set<std::string> topics;
   for (auto at = partitions.begin(); at != partitions.end() && topics.size() < most; ++at)
@@ -52,7 +52,7 @@ auto key_of(const Family& family, const Labels& labels) {
   return key;
 }
 
-/// `now` minus `last`, or all of `now` where it has begun anew.
+/// `now` minus `last`, or all of `now` if the counter has started again.
 Sample grown(Sample now, const Sample& last) {
   if (now.value < last.value || now.count < last.count) return now;
   now.value -= last.value;
@@ -78,7 +78,7 @@ void add(Sample& total, const Sample& more) {
 }  // namespace
 
 struct SeriesCap::Page {
-  /// The labels of the series that speaks for this partition among others.
+  /// The labels of the shared series that this partition belongs to.
   Labels labels_of_others(const Sample& sample) const {
     auto labels = sample.labels;
     if (!topics.contains(labels[0].second)) labels[0].second = the_others;
@@ -87,8 +87,8 @@ struct SeriesCap::Page {
   }
 
   std::set<Partition> own;
-  std::set<std::string> topics;  // whose others have a series of their own
-  bool first;                    // on which there are too many: what was counted before is nobody's growth
+  std::set<std::string> topics;  // topics whose other partitions have a series of their own
+  bool first;                    // the first page with too many partitions: earlier counts are no growth
   Counted counted;
 };
 

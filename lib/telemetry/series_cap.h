@@ -1,15 +1,15 @@
-// Keeps a page of metrics in bounds where a process has very many partitions.
+// Bounds a page of metrics if a process has very many partitions.
 //
-// The first `most` partitions (by topic and number) have series of their own. The others of a topic share
-// one, with partition="other", aggregated as the metric's row says (Across in metric_table.h). The others of
-// all topics beyond the first `most` (by name) share one with topic="other" too. A page has at most 2 * most
-// + 1 samples of a family for each value of its further labels, however many partitions and topics come and
-// go.
+// The first `most` partitions (by topic and number) have series of their own. The other partitions of a topic
+// share one series, with partition="other", aggregated as the metric's row defines (Across in
+// metric_table.h). The other partitions of all topics after the first `most` topics (by name) share one
+// series with topic="other" too. A page has at most 2 * most + 1 samples of a family for each value of its
+// further labels, however many partitions and topics come and go.
 //
-// What counts (counters, histograms) never falls when a partition leaves the others or joins them: what was
-// added since the last page is added up, so rate() and increase() are right as far as that page saw. A
-// topic's series with partition="other" ends when no partition of the topic is left, or topics before it take
-// its place; should it come back, it begins at 0. The one with topic="other" stays.
+// Counters and histograms never fall when a partition leaves the shared series or joins it: the growth since
+// the last page is added up, so rate() and increase() are right as far as that page showed. A topic's series
+// with partition="other" ends when no partition of the topic is left, or topics before it take its place; if
+// it returns, it begins at 0. The series with topic="other" stays.
 //
 // Threads: any; pages are made one after the other.
 #pragma once
@@ -24,13 +24,13 @@
 namespace laneway::telemetry {
 
 inline constexpr std::size_t partitions_with_series = 256;
-inline constexpr const char* the_others = "other";  // in place of partitions and topics
+inline constexpr const char* the_others = "other";  // replaces the names of partitions and topics
 
 class SeriesCap {
  public:
   explicit SeriesCap(std::size_t most = partitions_with_series) : most_(most) {}
 
-  /// Samples of partitions have the labels topic and partition in front.
+  /// Samples of partitions have the labels topic and partition first.
   void apply(std::vector<Family>& families) EXCLUDES(mutex_);
 
  private:
@@ -43,9 +43,9 @@ class SeriesCap {
 
   const std::size_t most_;
   Mutex mutex_;
-  bool exceeded_ GUARDED_BY(mutex_) = false;  // now or once
+  bool exceeded_ GUARDED_BY(mutex_) = false;  // now or earlier
   Counted last_ GUARDED_BY(mutex_);           // of each partition, on the last page
-  Counted totals_ GUARDED_BY(mutex_);         // of the others
+  Counted totals_ GUARDED_BY(mutex_);         // of the shared series
 };
 
 }  // namespace laneway::telemetry

@@ -1,4 +1,4 @@
-// The span of one attempt, as handlers pass it on. Pure.
+// The span of one attempt, which handlers pass on. Pure.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace laneway::tracing {
 
-/// Of an attempt that is sampled.
+/// The trace of a sampled attempt.
 struct AttemptTrace {
-  TraceContext context;                  ///< its span
-  std::array<std::uint8_t, 8> parent{};  ///< zeros: none
+  TraceContext context;                  ///< the attempt's span
+  std::array<std::uint8_t, 8> parent{};  ///< zeros if there is no parent
   std::string traceparent;               ///< the header that is passed on
 };
 

@@ -1,4 +1,4 @@
-// Which trace a record belongs to, by its header `traceparent`. Pure.
+// The trace that a record belongs to, according to its header `traceparent`. Pure.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace laneway::tracing {
 
-/// Nothing when the header is missing, twice, or not valid.
+/// nullopt if the header is missing, present twice, or invalid.
 std::optional<TraceContext> trace_of(const kafka::Record& record);
 
-/// `trace_id`, a field of the log lines about one record; one that is left out where the record has none, or
+/// `trace_id`, a field of the log lines about one record. The field is omitted if the record has no trace, or
 /// is null.
 class TraceField {
  public:

@@ -1,10 +1,10 @@
-// Sends spans to a collector: OTLP over HTTP with JSON (https://opentelemetry.io/docs/specs/otlp/), a POST
-// for many at once, on a thread of its own.
+// Sends spans to a collector: OTLP over HTTP with JSON (https://opentelemetry.io/docs/specs/otlp/), many
+// spans in one POST, on a thread of its own.
 //
-// Work never waits for it. What is not sent waits in a queue of at most 4,096 spans; beyond, spans are
-// dropped and counted, and the log says so once a minute at most. A request has 2 s (SpanTarget::limit); what
-// the collector does not take is counted and not sent again, and said once until it takes some again. At the
-// end what waits is sent, for at most as long as a request.
+// Work never waits for the exporter. Spans wait in a queue of at most 4,096 spans; further spans are dropped
+// and counted, and logged at most once a minute. A request has 2 s (SpanTarget::limit). Spans that the
+// collector does not accept are counted and not sent again; this is logged once until the collector accepts
+// spans again. At the end, the waiting spans are sent, for at most the time of one request.
 //
 // Threads: any.
 #pragma once
@@ -26,7 +26,7 @@ namespace laneway::tracing {
 struct Span {
   std::array<std::uint8_t, 16> trace_id{};
   std::array<std::uint8_t, 8> span_id{};
-  std::array<std::uint8_t, 8> parent_id{};  ///< zeros: none
+  std::array<std::uint8_t, 8> parent_id{};  ///< zeros if there is no parent
   std::string topic;
   std::int32_t partition = 0;
   std::int64_t offset = 0;
@@ -34,14 +34,14 @@ struct Span {
   std::int64_t start = 0;  ///< ns since 1970
   std::int64_t end = 0;
   std::string outcome;  ///< as in the journal
-  std::string reason;   ///< of a failure, not long
+  std::string reason;   ///< the reason of a failure; short
 };
 
 struct SpanTarget {
   std::string url;
   std::string service;  ///< service.name
   std::string group;
-  Duration limit = seconds(2);  ///< of a request, and of the last ones together
+  Duration limit = seconds(2);  ///< for one request, and for the last requests together
 };
 
 /// The body of a request. Pure.
@@ -51,7 +51,7 @@ class SpanExporter {
  public:
   /// Throws std::system_error, std::runtime_error.
   explicit SpanExporter(SpanTarget target);
-  /// Sends what waits and joins; see above for how long.
+  /// Sends the waiting spans and joins the thread; see above for how long.
   ~SpanExporter();
   SpanExporter(const SpanExporter&) = delete;
   SpanExporter& operator=(const SpanExporter&) = delete;
@@ -61,7 +61,7 @@ class SpanExporter {
   struct Counts {
     std::uint64_t exported = 0;
     std::uint64_t dropped = 0;  ///< the queue was full
-    std::uint64_t failed = 0;   ///< not taken by the collector
+    std::uint64_t failed = 0;   ///< not accepted by the collector
   };
   Counts counts() const;
 
@@ -79,10 +79,10 @@ class SpanExporter {
   std::atomic<std::uint64_t> exported_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> failed_{0};
-  std::atomic<std::int64_t> ends_at_{0};  // of the steady clock; 0: it goes on
-  std::unique_ptr<Request> request_;      // used by thread_, as what follows
+  std::atomic<std::int64_t> ends_at_{0};  // of the steady clock; 0 while the exporter runs
+  std::unique_ptr<Request> request_;      // used by thread_, like the following members
   bool failing_ = false;
-  std::uint64_t told_ = 0;  // of dropped_
+  std::uint64_t told_ = 0;  // the part of dropped_ that was logged
 
   Mutex mutex_;
   Condition changed_;

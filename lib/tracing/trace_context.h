@@ -1,5 +1,5 @@
-// W3C Trace Context: which trace a record belongs to, as its header `traceparent` says.
-// https://www.w3.org/TR/trace-context/ (level 1, and what it asks of later versions)
+// W3C Trace Context: the trace that a record belongs to, according to its header `traceparent`.
+// https://www.w3.org/TR/trace-context/ (level 1, with its rules for later versions)
 //
 // Pure functions, callable from any thread.
 #pragma once
@@ -22,13 +22,13 @@ struct TraceContext {
   friend bool operator==(const TraceContext&, const TraceContext&) = default;
 };
 
-/// Nothing for what the specification calls invalid: other lengths, capital letters, version ff, an id of
-/// zeros. Of a later version what this one knows is read.
+/// nullopt for a header that the specification calls invalid: a wrong length, capital letters, version ff, or
+/// an id of zeros. Of a later version, the known fields are read.
 std::optional<TraceContext> parse_traceparent(std::string_view header);
-/// In version 00.
+/// Prints version 00.
 std::string print_traceparent(const TraceContext& context);
 
-/// In lower-case hexadecimal.
+/// Prints an id in lower-case hexadecimal.
 template <std::size_t size>
 std::string print_id(const std::array<std::uint8_t, size>& id) {
   static constexpr char digits[] = "0123456789abcdef";

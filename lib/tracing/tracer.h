@@ -1,9 +1,9 @@
-// Spans `pool.process`, one for each attempt that is sampled: begun when the handler gets the record, ended
-// by its answer, exported by span_exporter.h.
+// Spans `pool.process`, one for each sampled attempt: a span begins when the handler gets the record, ends
+// with the answer, and is exported by span_exporter.h.
 //
-// A record whose header `traceparent` is valid goes on with that trace, sampled or not as the header says. Of
-// the others a fraction is sampled, chosen by topic, partition and offset, so that all attempts at a record
-// are in one trace. Handlers pass the span on, in the place of the header.
+// A record with a valid header `traceparent` continues that trace, sampled or not as the header says. Of the
+// other records a fraction is sampled, chosen by topic, partition and offset, so that all attempts at a
+// record are in one trace. Handlers pass the span on, in place of the header.
 //
 // Threads: any; nothing blocks.
 #pragma once
@@ -23,12 +23,12 @@ namespace laneway::tracing {
 
 class Tracer {
  public:
-  /// Errors: configuration when trace.otlp is no address; internal when the system refuses a thread.
+  /// Errors: configuration if trace.otlp is not a valid address; internal if the system refuses a thread.
   static Result<std::unique_ptr<Tracer>> make(const config::Config& config);
 
-  /// Null: not sampled.
+  /// Returns null if the attempt is not sampled.
   std::unique_ptr<AttemptTrace> begin(const kafka::Record& record) noexcept;
-  /// `partition` and `offset`: where it was read.
+  /// `partition` and `offset`: the place where the record was read.
   struct End {
     const std::string& topic;
     std::int32_t partition;

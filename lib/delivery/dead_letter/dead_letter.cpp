@@ -20,10 +20,10 @@ std::string big_endian(Integer number) {
   return bytes;
 }
 
-/// Of groups; Kafka bounds them by no rule, our configuration by 255.
+/// The bound for names of groups; Kafka has no bound, laneway's configuration has 255.
 constexpr std::size_t max_name_bytes = 255;
 
-/// The names that exceptions have elsewhere: something.of.package.
+/// A name in the form of exception classes: something.of.package.
 std::string class_of(DeadLetterReason reason) { return "laneway." + std::string(name(reason)); }
 
 void add_spring(Headers& headers, const DeadLetter& letter) {
@@ -71,7 +71,7 @@ void take_description_off(Headers& headers) {
 std::string clean_text(std::string_view bytes, std::size_t max_bytes) {
   constexpr std::string_view replacement = "\xEF\xBF\xBD", ellipsis = "\xE2\x80\xA6";
   std::string text;
-  std::size_t room_for_ellipsis = 0;  // the longest prefix that leaves room for it
+  std::size_t room_for_ellipsis = 0;  // the longest prefix that leaves room for the ellipsis
   for (std::size_t at = 0; at < bytes.size();) {
     const auto length = utf8_sequence_length(bytes, at);
     if (length == 0)

@@ -9,10 +9,10 @@
 namespace laneway::delivery {
 namespace {
 
-// Kafka's record format 2: up to 5 bytes for a length, 10 for a timestamp; a batch has 61 of its own.
+// Kafka's record format 2: up to 5 bytes for a length, 10 for a timestamp; a batch has 61 bytes of its own.
 constexpr std::size_t length_bytes = 5;
 constexpr std::size_t frame_bytes = 128;
-/// Room for the three headers that say what is missing.
+/// Room for the three headers that report what is missing.
 constexpr std::size_t counts_bytes = 256;
 
 std::size_t header_bytes(const Header& header) {
@@ -25,7 +25,7 @@ Header* find(Headers& headers, std::string_view name) {
   return found == headers.end() ? nullptr : &*found;
 }
 
-/// A letter that was cut before says already what it had at first.
+/// A letter that was cut before already has its first size.
 void set_size(Headers& headers, std::string_view name, std::size_t bytes) {
   if (find(headers, name) == nullptr) headers.push_back({std::string(name), std::to_string(bytes)});
 }
@@ -37,8 +37,8 @@ void add_count(Headers& headers, std::string_view name, std::size_t count) {
     headers.push_back({std::string(name), std::to_string(count)});
 }
 
-/// Takes the record's own headers away, the largest first, until `excess` bytes are gone or none is left.
-/// Yields how many went.
+/// Drops the record's own headers, the largest first, until `excess` bytes are gone or none is left. Returns
+/// the number of dropped headers.
 std::size_t drop_largest(Headers& headers, std::size_t excess) {
   std::vector<std::size_t> order;
   for (std::size_t at = headers.size(); at-- > 0;)
@@ -58,7 +58,7 @@ std::size_t drop_largest(Headers& headers, std::size_t excess) {
   return dropped;
 }
 
-/// Cuts `bytes` by `excess`, or to nothing; yields how many it had if some went.
+/// Cuts `bytes` by `excess`, or to nothing. Returns the size before, or nullopt if nothing was cut.
 std::optional<std::size_t> shorten(std::optional<std::string>& bytes, std::size_t excess) {
   const auto before = bytes ? bytes->size() : 0;
   if (excess == 0 || before == 0) return {};

@@ -18,7 +18,7 @@ constexpr std::array<std::pair<DeadLetterReason, std::string_view>, dead_letter_
     {DeadLetterReason::skipped, "skipped"},
 }};
 
-/// As Java's TimestampType prints them.
+/// The names that Java's TimestampType prints.
 constexpr std::array<std::pair<TimestampType, std::string_view>, 3> timestamp_type_names{{
     {TimestampType::none, "NoTimestampType"},
     {TimestampType::create_time, "CreateTime"},

@@ -7,9 +7,9 @@
 
 namespace laneway::delivery {
 
-/// As Java's TimestampType prints them.
+/// The name that Java's TimestampType prints.
 std::string_view name(TimestampType type);
-/// What bears the name, else what stands for "not known".
+/// The value with this name, or the value for "not known".
 DeadLetterReason reason_named(std::string_view name);
 TimestampType timestamp_type_named(std::string_view name);
 

@@ -29,7 +29,7 @@ std::string text_in(const Headers& headers, std::string_view name, std::string_v
   return std::string(text.value_or(std::string_view()));
 }
 
-/// Which family a record was described in last: a Connect sink may have read what Spring's wrote.
+/// The family by which the record was described last: a Connect sink may have read what Spring wrote.
 bool connect_described_last(const Headers& headers) {
   const auto at = [&](std::string_view prefix) {
     return std::find_if(headers.rbegin(), headers.rend(),

@@ -1,6 +1,6 @@
-// Reads what dead_letter.h writes, and what others write under the same names.
+// Reads the headers that dead_letter.h writes, and those that other programs write under the same names.
 //
-// Pure functions, callable from any thread; nothing throws but std::bad_alloc.
+// Pure functions, callable from any thread; they throw nothing except std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace laneway::delivery {
 
-/// Reads the headers of a record of a dead-letter topic, of either family, with or without ours. Of several
-/// of one name the last counts, as everywhere in Kafka. What makes no sense is as if it were not there.
-/// Nothing when there is neither an origin nor a description of an error.
+/// Reads the headers of a record of a dead-letter topic, of either family, with or without laneway's own. If
+/// a name occurs several times, the last header counts, as everywhere in Kafka. A value that makes no sense
+/// counts as missing. nullopt if there is neither an origin nor a description of an error.
 std::optional<DeadLetter> read_dead_letter(const Headers& headers);
 
-/// The redrive count that the headers of a record bear; 0 when there is none, or none that makes sense.
+/// The redrive count in the headers of a record; 0 if there is none, or none that makes sense.
 std::uint32_t redrives_of(const Headers& headers);
 
 }  // namespace laneway::delivery

@@ -1,5 +1,5 @@
-// Values in the headers of records, which anyone may have written; only for the files of this folder. What
-// makes no sense is as if it were not there.
+// Reads values in the headers of records, which anyone may have written; only for the files of this folder. A
+// value that makes no sense counts as missing.
 #pragma once
 
 #include <charconv>
@@ -12,10 +12,10 @@
 
 namespace laneway::delivery {
 
-/// The last header of the name, as everywhere in Kafka; nothing when there is none or it is null.
+/// The last header of the name, as everywhere in Kafka; nullopt if there is none or its value is null.
 std::optional<std::string_view> last(const Headers& headers, std::string_view name);
 
-/// A count of decimal digits, from 0 to the largest of the type.
+/// A decimal count, from 0 to the largest value of the type.
 template <class Integer>
 std::optional<Integer> decimal(std::optional<std::string_view> text) {
   if (!text) return {};
@@ -25,7 +25,7 @@ std::optional<Integer> decimal(std::optional<std::string_view> text) {
   return number;
 }
 
-/// Topics go into requests: nothing but what Kafka allows as the name of one; else empty.
+/// A topic name that may be used in requests: empty if Kafka does not allow the name.
 std::string topic_in(std::optional<std::string_view> text);
 
 void add(Headers& headers, std::string_view name, std::string value);

@@ -18,7 +18,7 @@ constexpr std::string_view attempts_name = "laneway-retry-attempts";
 constexpr std::string_view first_failure_name = "laneway-retry-first-failure";
 constexpr std::string_view reason_name = "laneway-retry-reason";
 
-/// So that counting on from a stranger's number cannot overflow.
+/// A bound, so that adding to another program's number cannot overflow.
 constexpr std::uint32_t most_attempts = 1'000'000'000;
 
 }  // namespace

@@ -1,15 +1,15 @@
-// What the headers of a record in a retry topic say: where it began, and how often it was tried.
+// The headers of a record in a retry topic: where it began, and how often it was tried.
 //
 //   laneway-retry-{topic,partition,offset,timestamp,timestamp-type}  its origin, timestamps in ms since 1970
 //   laneway-retry-attempts        attempts at it so far, in all topics
 //   laneway-retry-first-failure   ms since 1970
 //   laneway-retry-reason          of the last failure, for people
 //
-// All text, numbers in decimal. They are for the handler's eyes and for the dead letter: where a record goes
-// next never follows from them (retry_stages.h). A record's own headers stay as they are, but what bears a
-// name with this prefix is replaced: nobody else's says anything here.
+// All text, numbers in decimal. The headers are for the handler and for the dead letter: they never decide
+// where a record goes next (retry_stages.h). A record's own headers stay as they are, except headers with
+// this prefix, which are replaced, so that no other program's values count.
 //
-// Pure functions, callable from any thread; nothing throws but std::bad_alloc.
+// Pure functions, callable from any thread; they throw nothing except std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct RetryOrigin {
   std::string topic;
   std::int32_t partition = -1;
   std::int64_t offset = -1;
-  std::int64_t timestamp = -1;  ///< ms since 1970; -1: none
+  std::int64_t timestamp = -1;  ///< ms since 1970; -1 if there is none
   TimestampType timestamp_type = TimestampType::none;
   std::uint32_t attempts = 0;
-  std::int64_t first_failure = -1;  ///< ms since 1970; -1: not known
+  std::int64_t first_failure = -1;  ///< ms since 1970; -1 if not known
   std::string reason;               ///< written only
 
   friend bool operator==(const RetryOrigin&, const RetryOrigin&) = default;
@@ -37,7 +37,7 @@ struct RetryOrigin {
 /// The headers with which a record that had `headers` goes to a retry topic.
 Headers retry_headers(Headers headers, const RetryOrigin& origin);
 
-/// Reads them. Nothing when topic, partition or offset are missing or make no sense.
+/// Reads the headers. nullopt if topic, partition or offset are missing or make no sense.
 std::optional<RetryOrigin> read_retry_origin(const Headers& headers);
 
 /// Whether the header is one of these.

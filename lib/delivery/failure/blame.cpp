@@ -6,7 +6,7 @@
 namespace laneway::delivery {
 namespace {
 
-constexpr std::size_t most_open = 64;  // attempts; without dead letters they may be many
+constexpr std::size_t most_open = 64;  // attempts; without a dead-letter topic there may be many
 constexpr Duration look_again = milliseconds(100);
 constexpr Duration longest_doubt = seconds(3);
 constexpr Duration longest_rest = seconds(1);
@@ -16,7 +16,7 @@ constexpr Duration longest_rest = seconds(1);
 Blame::Step Blame::failed(const Breaker& breaker, const FailedAttempt& attempt, const FailureRules& rules) {
   if (breaker.state() != Breaker::State::closed) {
     failed_in_ = breaker.outages();
-    // The breaker says when; a longer delay would only outlast the outage.
+    // The breaker decides when the next attempt begins; a longer delay would only outlast the outage.
     return {{}, std::min(rules.delays.delay(1, attempt.random, attempt.after), longest_rest)};
   }
   if (attempt.unavailable) return excused(rules, attempt);

@@ -1,15 +1,15 @@
-// Whose fault the failures of a record are: a record is blamed only while the downstream works for others.
+// Whose fault a record's failures are: a record is blamed only while the downstream works for others.
 //
-// An attempt that fails while the downstream is out (delivery/failure/breaker.h) does not count, nor does one
-// that failed in the onset of an outage, before it was noticed: such attempts are given back. When the
-// attempts are used up, the record is given up at once if nothing speaks for it. Something does
+// An attempt that fails while the downstream is out (delivery/failure/breaker.h) does not count, nor does an
+// attempt that failed at the onset of an outage, before the outage was noticed: such attempts are given back.
+// When the attempts are used up, the record is given up at once, unless something speaks for the record:
 //
-//   - when other records fail as well and none has succeeded since, or when half of the last 32 records have
-//     failed: an outage may have begun. The record is suspended: it waits, without an attempt, until neither
-//     is so (then it is given up), until the downstream is out (then its attempts are given back), or for 3
-//     seconds (then it is given up).
-//   - when records that work fail now and then, because one backend of several is out: then as many failures
-//     in a row are needed as are a chance of one in a billion.
+//   - Other records fail as well and none has succeeded since, or half of the last 32 records have failed: an
+//     outage may have begun. The record is suspended: it waits, without an attempt, until neither is true
+//     (then it is given up), until the downstream is out (then its attempts are given back), or for 3 seconds
+//     (then it is given up).
+//   - Records that work fail now and then, because one of several backends is out: then the record needs as
+//     many failures in a row as have a chance of one in a billion.
 //
 // Pure: the time is given in and must not go back. One for each record that has failed; one owner.
 #pragma once
@@ -24,15 +24,15 @@
 
 namespace laneway::delivery {
 
-/// An attempt at a record that ended and failed.
+/// A failed attempt at a record.
 struct FailedAttempt {
   RecordId record;
   TimePoint ended;
   Duration took;
   double random;  ///< in [0, 1)
-  /// The downstream's failure for certain, whatever becomes of other records: it never counts.
+  /// Certainly the downstream's failure, whatever happens to other records: the attempt never counts.
   bool unavailable = false;
-  std::optional<Duration> after{};  ///< the handler's wish for the delay before the next attempt
+  std::optional<Duration> after{};  ///< the delay that the handler asked for before the next attempt
 };
 
 class Blame {
@@ -40,27 +40,27 @@ class Blame {
   struct Step {
     std::optional<DeadLetterReason> given_up;
     Duration delay{};        ///< before the next attempt, or before reconsider()
-    bool suspended = false;  ///< no attempt follows, reconsider() does
+    bool suspended = false;  ///< no attempt follows, but reconsider()
   };
 
   Step failed(const Breaker& breaker, const FailedAttempt& attempt, const FailureRules& rules);
   /// Gives back the attempts that failed in an outage, as far as is known now.
   void give_back(const Breaker& breaker);
-  /// After the delay of a suspended record.
+  /// To be called after the delay of a suspended record.
   Step reconsider(const Breaker& breaker, const FailureRules& rules, TimePoint now, double random);
 
-  /// Whether another failure would say little of the downstream: the record failed before while the
-  /// downstream worked, or in this very outage.
+  /// Whether another failure would show little about the downstream: the record failed before while the
+  /// downstream worked, or in the present outage.
   bool suspect(const Breaker& breaker) const {
     return failed_since(breaker.attributes_since()) || (breaker.outages() == failed_in_ && failed_in_ > 0);
   }
-  /// Attempts that count so far.
+  /// The number of attempts that count so far.
   std::uint32_t counted() const { return settled_ + static_cast<std::uint32_t>(attempts_.size()); }
 
  private:
   struct Attempt {
     TimePoint failed;
-    Duration spent;  // by it and by the delay after it
+    Duration spent;  // by the attempt and by the delay after it
   };
 
   bool failed_since(TimePoint time) const {
@@ -70,14 +70,14 @@ class Blame {
   void count(const FailedAttempt& attempt);
   Duration spent() const;
 
-  std::vector<Attempt> attempts_;  // the last ones, which may still be given back
-  std::uint32_t settled_ = 0;      // those before
+  std::vector<Attempt> attempts_;  // the latest attempts, which may still be given back
+  std::uint32_t settled_ = 0;      // the attempts before
   Duration spent_by_settled_{};
-  std::uint64_t failed_in_ = 0;         // the number of the last outage in which it failed
-  std::uint32_t in_a_row_ = 0;          // that did not count
-  DeadLetterReason why_{};              // suspended
-  TimePoint suspended_since_{};         // likewise
-  std::uint64_t successes_before_ = 0;  // likewise
+  std::uint64_t failed_in_ = 0;         // the number of the last outage in which the record failed
+  std::uint32_t in_a_row_ = 0;          // attempts in a row that did not count
+  DeadLetterReason why_{};              // while suspended
+  TimePoint suspended_since_{};         // while suspended
+  std::uint64_t successes_before_ = 0;  // while suspended
 };
 
 }  // namespace laneway::delivery

@@ -8,12 +8,12 @@ namespace {
 
 constexpr double chance = 1e-9;
 constexpr std::size_t most_outages = 32;
-constexpr std::uint32_t fewest_records = 60;  // whose half says something
+constexpr std::uint32_t fewest_records = 60;  // with fewer, half of the records shows nothing
 constexpr std::uint32_t nearly_all = CallWindow::few / 4 * 3;
-constexpr std::uint32_t wide = 4 * 32;  // quarters: the load is nearly what it was
+constexpr std::uint32_t wide = 4 * 32;  // quarters: the load is nearly what it was before
 constexpr std::uint32_t widest = 4 * 4096;
-constexpr Duration fading = seconds(60);      // between two steps, of a tenth each
-constexpr Duration calm_enough = seconds(5);  // first failures of records come closer together in an outage
+constexpr Duration fading = seconds(60);      // between two reductions, of a tenth each
+constexpr Duration calm_enough = seconds(5);  // in an outage, first failures of records are closer together
 
 /// How often something of this probability must happen in a row to be less likely than `chance`.
 std::uint32_t beyond(double probability) {
@@ -58,7 +58,7 @@ std::uint32_t Breaker::room(TimePoint now) const {
   }
   const auto allowed = quarters_ / 4;
   if (in_flight_ < allowed) return allowed - in_flight_;
-  return now - last_begun_ >= rules_.probe ? 1 : 0;  // what runs may hang
+  return now - last_begun_ >= rules_.probe ? 1 : 0;  // running calls may hang
 }
 
 void Breaker::begin(TimePoint now, std::uint32_t calls) {
@@ -82,7 +82,7 @@ void Breaker::succeeded(TimePoint now, std::uint64_t calls) {
   ended(static_cast<std::uint32_t>(std::min<std::uint64_t>(calls, unlimited)));
   successes_ += calls;
   recovering_.add(calls, 0);
-  if (state_ == State::open) return;  // begun before it opened
+  if (state_ == State::open) return;  // the calls began before the breaker opened
   failing_.add(calls, window_.in_a_row());
   window_.succeeded(now, calls);
   if (state_ == State::closed) return;
@@ -122,7 +122,7 @@ void Breaker::look(TimePoint now) {
   faded_at_ = now;
 }
 
-/// When the outage began that the last failure has shown; nothing when there is none.
+/// When the outage began that the last failure has shown; nullopt if there is no outage.
 std::optional<TimePoint> Breaker::onset() const {
   const bool most = window_.records() >= fewest_records && window_.failures() * 2 >= window_.records();
   if (most && window_.failures() >= rules_.failures) return window_.failing_since();
@@ -155,7 +155,7 @@ void Breaker::open(TimePoint now, std::optional<Duration> after) {
   probe_at_ = now + std::max(rules_.probe, after.value_or(Duration::zero()));
 }
 
-/// Calls work and fail by turns: nobody waits for the time of a probe, which fails as often as not.
+/// Calls work and fail by turns: do not wait for the time of a probe, which fails as often as not.
 void Breaker::open_half(TimePoint now) {
   state_ = State::half_open;
   quarters_ = wide / 2;

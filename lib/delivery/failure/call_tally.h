@@ -1,11 +1,11 @@
-// What became of the calls of a downstream in the last minute, for people: how many there were, how many of
+// The results of a downstream's calls in the last minute, for people: how many calls there were, how many of
 // them failed, and how they failed.
 //
-// The calls of a minute are in slices of a second. Successes may come in bulk, up to a second late. At most
-// eight kinds of failure are told apart at a time; further ones are counted together, as "other".
+// The calls of a minute are in slices of a second. Successes may be reported in bulk, up to a second late. At
+// most eight kinds of failure are distinguished at a time; further kinds are counted together, as "other".
 //
-// Pure: the time is given in and must not go back. One owner; not thread-safe. Bounded: about 4 KiB. Without
-// failures nothing is allocated.
+// Pure: the time is given in and must not go back. One owner; not thread-safe. Bounded: about 4 KiB.
+// Allocates nothing without failures.
 #pragma once
 
 #include <array>
@@ -26,20 +26,20 @@ struct CallReport {
   };
   std::uint64_t calls = 0;
   std::uint64_t failed = 0;
-  std::vector<Kind> kinds{};  ///< of the failed ones, the most frequent first
+  std::vector<Kind> kinds{};  ///< of the failed calls, the most frequent first
 
-  /// 0 to 100; 100 only when all failed, 0 only when none did.
+  /// 0 to 100; 100 only if all calls failed, 0 only if none failed.
   std::uint32_t failed_percent() const;
 };
 
 /// "fails for 96 % of calls: HTTP 500 (312), time-out (4)"; without a failure "fails for no call".
 std::string words_of(const CallReport& report);
 
-/// A short kind of a reason, the same for many calls: "HTTP 500" of "HTTP 500 from shop:443: no database".
+/// A short kind of a reason, the same for many calls: "HTTP 500" for "HTTP 500 from shop:443: no database".
 /// `downstream`: its name, which is left out.
 std::string failure_kind(std::string_view reason, std::string_view downstream);
 
-/// What the metric tells apart: few values, whatever the downstream answers.
+/// The values of the metric's label: few, whatever the downstream answers.
 enum class CallOutcome : std::uint8_t { success, http_3xx, http_4xx, http_5xx, timeout, other };
 inline constexpr std::array call_outcomes{"success",  "http_3xx", "http_4xx",
                                           "http_5xx", "timeout",  "other_failure"};
@@ -57,14 +57,14 @@ class CallTally {
   void succeeded(TimePoint now, std::uint64_t calls);
   void failed(TimePoint now, std::string_view kind);
 
-  /// Of the last minute, or of the time since `since` where that is shorter.
+  /// The calls of the last minute, or of the time since `since` if that is shorter.
   CallReport report(TimePoint now, std::optional<TimePoint> since = {}) const;
-  /// Since the beginning, by CallOutcome.
+  /// All calls so far, by CallOutcome.
   const Totals& totals() const { return totals_; }
 
  private:
   static constexpr std::size_t other = most_kinds;
-  static constexpr std::size_t slices = 61;  // the present second is not over
+  static constexpr std::size_t slices = 61;  // one more than 60, because the present second is not over
   struct Slice {
     std::int64_t second = -1;
     std::uint64_t succeeded = 0;

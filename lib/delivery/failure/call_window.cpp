@@ -17,7 +17,7 @@ void CallWindow::succeeded(TimePoint now, std::uint64_t records) {
   row_.clear();
   last_ = records < few ? last_ << records : 0;
   turn(now);
-  // More would only turn both halves again.
+  // More records would only turn both halves again.
   for (auto left = std::min<std::uint64_t>(records, 2 * half_size); left > 0;) {
     const auto taken = std::min<std::uint64_t>(left, half_size - newer_.records);
     newer_.records += static_cast<std::uint32_t>(taken);
@@ -53,7 +53,7 @@ std::uint32_t CallWindow::others_in_a_row(RecordId record) const {
   return in_a_row() - (holds(row_, record) ? 1 : 0);
 }
 
-/// Forgets what is too old.
+/// Forgets results that are too old.
 void CallWindow::turn(TimePoint now) {
   const auto half = length_ / 2;
   if (now - newer_since_ < half) return;

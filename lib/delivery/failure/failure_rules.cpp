@@ -10,7 +10,7 @@ FailureRules::Step FailureRules::after_retry(std::uint32_t attempt, std::uint32_
   if (!dead_letters || attempt < fewest) return {std::nullopt, delay};
   if (attempt >= attempts) return {DeadLetterReason::attempts_exhausted, {}};
   const auto left = max_elapsed - std::min(spent, max_elapsed);
-  // One that would end beyond the limit is not begun, unless it is so long because that was wished.
+  // An attempt that would end beyond the limit is not begun, unless only the requested delay is so long.
   if (std::min(delay, delays.delay(attempt, random)) > left) return {DeadLetterReason::retry_time_over, {}};
   return {std::nullopt, std::min(delay, left)};
 }

@@ -1,12 +1,12 @@
-// What follows when an attempt has failed: another attempt after a delay, or the dead-letter topic.
+// What follows a failed attempt: another attempt after a delay, or the dead-letter topic.
 //
 //   retry        another attempt, up to `attempts` and `max_elapsed` in all; then the dead letter
 //   reject       the dead letter at once
-//   unavailable  another attempt, for as long as it takes: it is not this record's fault
-//   no dead-letter topic: another attempt, for ever
+//   unavailable  another attempt, for as long as the outage lasts: it is not this record's fault
+//   no dead-letter topic: another attempt, forever
 //
-// Time that passes while the downstream is out does not count, so `max_elapsed` is measured by the record's
-// own attempts and the delays between them, and not by the clock. Pure; any thread.
+// Time during an outage of the downstream does not count, so `max_elapsed` is measured by the record's own
+// attempts and the delays between them, and not by the clock. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ struct FailureRules {
     Duration delay{};
   };
 
-  /// Attempt number `attempt` (from 1) was answered retry; `spent` is what the record's attempts and the
-  /// delays between them took so far. A wish `after` that reaches beyond max_elapsed is cut to it.
-  /// `fewest`: attempts that it takes at least, whatever the limits are.
+  /// Attempt number `attempt` (from 1) was answered with retry; `spent` is the time of the record's attempts
+  /// and of the delays between them. A requested delay `after` that reaches beyond max_elapsed is cut to it.
+  /// `fewest`: the least number of attempts, whatever the limits are.
   Step after_retry(std::uint32_t attempt, std::uint32_t fewest, Duration spent, double random,
                    std::optional<Duration> after) const;
   Step after_reject(std::uint32_t attempt, double random) const;

@@ -1,5 +1,5 @@
-// Which dead letters of a lane are logged one by one: the first 20 of a minute. The others are counted, and a
-// line every five seconds says how many there were, and between which offsets.
+// Decides which dead letters of a lane are logged one by one: the first 20 of a minute. The others are
+// counted, and a line every five seconds reports their number and the range of their offsets.
 //
 // Pure: the time is given in and must not go back. One owner; not thread-safe.
 #pragma once
@@ -15,7 +15,7 @@ namespace laneway::delivery {
 
 class LetterLimit {
  public:
-  /// Of dead letters that were not logged one by one.
+  /// Dead letters that were not logged one by one.
   struct Summary {
     std::uint64_t letters = 0;
     std::int64_t first = 0;  ///< the lowest offset
@@ -25,7 +25,7 @@ class LetterLimit {
   static constexpr Duration window = seconds(60);
   static constexpr Duration interval = seconds(5);
 
-  /// A dead letter of this offset. True: it is to be logged by itself; false: a summary will count it.
+  /// A dead letter at this offset. Returns true if it is logged by itself; false if a summary will count it.
   bool admit(TimePoint now, std::int64_t offset) {
     if (logged_ == 0 || now - begun_ >= window) {
       begun_ = now;
@@ -44,7 +44,7 @@ class LetterLimit {
     return false;
   }
 
-  /// What is to be logged now; `everything`: also before its time.
+  /// The summary to log now; `everything`: also before its time.
   std::optional<Summary> take_due(TimePoint now, bool everything = false) {
     if (counted_.letters == 0 || (!everything && now < due_)) return std::nullopt;
     return std::exchange(counted_, {});

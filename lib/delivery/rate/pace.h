@@ -1,16 +1,17 @@
-// How many calls a second a downstream gets after it has answered that it is asked too often (HTTP 429).
+// How many calls per second a downstream gets after it has reported too many calls (HTTP 429).
 //
-// Such an answer says "slower", not "out". With the first one it begins to count what works; while they go
-// on, the pace becomes 0.7 of the calls that worked in a second lately, at least one a second, and no call
-// begins before the downstream's own wish (Retry-After) is over. Each second without such an answer raises
-// the pace by a tenth, and by three tenths after ten such seconds, so that a limit that was lifted is found
-// soon (additive-increase/multiplicative-decrease, as TCP has it, but in shares). Where nothing worked at
-// all, nothing is known of the limit: then each such second of the first ten doubles the pace. A pace that
-// has kept nobody waiting for 30 seconds ends: then calls are unlimited, and nothing here has to be asked.
+// Such an answer means "slower", not "out". The first such answer starts the count of calls that work. While
+// such answers continue, the pace becomes 0.7 of the calls that recently worked per second, at least one per
+// second, and no call begins before the time that the downstream asked for (Retry-After) is over. Each second
+// without such an answer raises the pace by a tenth, and by three tenths after ten such seconds, so that a
+// limit that was lifted is found soon (additive-increase/multiplicative-decrease, as in TCP, but in shares).
+// If nothing worked at all, nothing is known of the limit: then each such second of the first ten doubles the
+// pace. A pace that has kept no caller waiting for 30 seconds ends: then calls are unlimited, and the pace
+// need not be asked.
 //
 // Limits of some records, such as those of one customer, change nothing for the others: while calls work,
-// such answers count only if they come to more than one call in twenty, and only the first one of each
-// record does.
+// such answers count only if they are more than one in twenty calls, and only the first one of each record
+// counts.
 //
 // Pure: the time is given in and must not go back. One owner; not thread-safe.
 #pragma once
@@ -30,31 +31,32 @@ class Pace {
 
   /// Whether calls are limited, as of the last call with a time.
   bool limited() const { return limited_; }
-  /// Calls a second, while limited; 0: as many as there are.
+  /// Calls per second, while limited; 0: unlimited.
   double rate() const { return calls_.rate(); }
-  /// Whether it has kept somebody waiting lately.
+  /// Whether the pace has recently kept a caller waiting.
   bool slows(TimePoint now) const { return limited_ && now - kept_waiting_at_ <= lately; }
-  /// How many calls may begin now. Asked by somebody who has some: an answer of 0 keeps that one waiting.
+  /// How many calls may begin now. To be asked only by a caller that has calls: a result of 0 keeps the
+  /// caller waiting.
   std::uint32_t room(TimePoint now);
-  /// When so many calls may begin, be it more than may at once; `now` when they may.
+  /// When `calls` calls may begin, even if that is more than may begin at once; `now` if they may begin now.
   TimePoint ready_at(TimePoint now, double calls = 1);
-  /// Calls begin. A negative number gives calls back that did not.
+  /// Calls begin. A negative number gives back calls that did not begin.
   void begin(TimePoint now, double calls);
-  /// Calls worked. To be told while limited.
+  /// Calls worked. To be called while limited.
   void succeeded(TimePoint now, std::uint64_t calls) { successes_.add(now, calls); }
-  /// A call was answered "too often"; `after`: no call is wanted for so long. `again`: the record's last call
-  /// was so answered, too.
+  /// A call was answered "too often". `after`: how long no call is wanted. `again`: the record's last call
+  /// had the same answer.
   void throttled(TimePoint now, std::optional<Duration> after, bool again = false);
 
  private:
   static constexpr Duration lately = seconds(5);
 
-  /// Calls a second, over the last one to two seconds.
+  /// Calls per second, over the last one to two seconds.
   class Meter {
    public:
     void add(TimePoint now, std::uint64_t calls);
     double per_second(TimePoint now);
-    /// The calls that the last answer of per_second() was about.
+    /// The number of calls behind the last result of per_second().
     double calls() const { return older_calls_ + calls_; }
     void restart(TimePoint now) { *this = Meter(now); }
     Meter() = default;
@@ -75,7 +77,7 @@ class Pace {
   bool are_few(TimePoint now);
 
   bool limited_ = false;
-  bool blind_ = false;  // nothing worked when it slowed down last: its rate says nothing
+  bool blind_ = false;  // nothing worked at the last slow-down, so the rate carries no information
   TokenBucket calls_{0, 1};
   Meter successes_;
   Meter refusals_;

@@ -1,9 +1,9 @@
-// A rate limit: tokens come in at `rate` a second up to `burst` (J. Turner, "New directions in
+// A rate limit: tokens arrive at `rate` per second up to `burst` (J. Turner, "New directions in
 // communications", 1986: the leaky bucket as a meter).
 //
-// What costs more than there is may be taken as soon as nothing is owed: it leaves a debt that the next ones
-// wait for. So an amount that is known only afterwards (the bytes of a record) can be limited, and one larger
-// than the burst passes. Pure: the time is given in and must not go back. One owner; not thread-safe.
+// More tokens than available may be taken once nothing is owed: the excess is a debt that later callers wait
+// for. So an amount that is known only afterwards (the bytes of a record) can be limited, and an amount
+// larger than the burst passes. Pure: the time is given in and must not go back. One owner; not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace laneway::delivery {
 
 class TokenBucket {
  public:
-  /// Full at first. A rate of 0 is no limit.
+  /// Full at first. A rate of 0 means no limit.
   TokenBucket(double rate, double burst) : rate_(rate), burst_(std::max(burst, 1.0)), tokens_(burst_) {}
 
   /// Whole tokens that may be taken now; at least 1 once nothing is owed.
@@ -22,13 +22,14 @@ class TokenBucket {
     refill(now);
     return tokens_;
   }
-  /// A negative number gives tokens back that were not used.
+  /// A negative number gives back tokens that were not used.
   void take(TimePoint now, double tokens) {
     if (rate_ <= 0) return;
     refill(now);
     tokens_ = std::min(burst_, tokens_ - tokens);
   }
-  /// Another rate from now on: what is owed stays owed, and what is there stays as far as it fits.
+  /// Replaces the rate; takes effect immediately. A debt remains, and available tokens remain as far as they
+  /// fit.
   void change(TimePoint now, double rate, double burst) {
     refill(now);
     burst_ = std::max(burst, 1.0);
@@ -37,7 +38,7 @@ class TokenBucket {
   }
   bool limited() const { return rate_ > 0; }
   double rate() const { return rate_; }
-  /// When so many tokens will have come in, be it beyond the burst.
+  /// When `tokens` tokens will have arrived, even if that is more than the burst.
   TimePoint ready_at(TimePoint now, double tokens = 1) {
     refill(now);
     if (rate_ <= 0 || tokens_ >= tokens) return now;

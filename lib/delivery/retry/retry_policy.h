@@ -15,12 +15,13 @@ namespace laneway::delivery {
 struct RetryPolicy {
   Duration backoff = milliseconds(100);
   Duration max_backoff = seconds(30);
-  /// Cap on the delay that a handler may ask for; its own cap (a Retry-After's) comes before.
+  /// Limit of the delay that a handler may ask for; the handler applies its own limit (of Retry-After)
+  /// before.
   static constexpr Duration max_after = std::chrono::hours(24);
 
-  /// The delay after attempt number `attempt` (from 1) has failed; `random` is in [0, 1). From half of
-  /// min(max_backoff, backoff × 2^(attempt − 1)) to all of it. `after`, the handler's wish, is taken instead,
-  /// as it is, up to max_after: it knows more than a back-off can.
+  /// The delay after attempt number `attempt` (from 1) has failed; `random` is in [0, 1). The delay is
+  /// between half of min(max_backoff, backoff × 2^(attempt − 1)) and all of it. If the handler asked for a
+  /// delay, `after` is used unchanged, up to max_after: the handler knows more than a back-off can.
   Duration delay(std::uint32_t attempt, double random, std::optional<Duration> after = {}) const;
 };
 

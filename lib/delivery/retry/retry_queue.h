@@ -1,8 +1,9 @@
-// What waits for its next attempt, ordered by the time it is due, first in first out among equals.
+// Items that wait for their next attempt, ordered by the time when they are due, first in first out among
+// equals.
 //
-// A binary heap: push and pop_due cost O(log n), looking at it is free. Bounded by the caller; many thousands
-// may wait, so memory is what they take and no more.
-// Ownership, threads: owns what waits; one owner, one thread. Pure: the time is given in; nothing blocks.
+// A binary heap: push and pop_due cost O(log n), a look is free. Bounded by the caller; many thousands may
+// wait, so the queue uses no more memory than its items need. Ownership, threads: owns the waiting items; one
+// owner, one thread. Pure: the time is given in; nothing blocks.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class RetryQueue {
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
-  /// The one that is due for longest; nothing when none is due at `now`.
+  /// The item that has been due for longest; nullopt if none is due at `now`.
   std::optional<T> pop_due(TimePoint now) {
     if (heap_.empty() || heap_.front().due > now) return {};
     std::pop_heap(heap_.begin(), heap_.end(), later);
@@ -35,7 +36,7 @@ class RetryQueue {
     return value;
   }
 
-  /// When the next one is due; nothing when none waits.
+  /// When the next item is due; nullopt if none waits.
   std::optional<TimePoint> next_due() const {
     if (heap_.empty()) return {};
     return heap_.front().due;
@@ -43,7 +44,7 @@ class RetryQueue {
 
   std::size_t size() const { return heap_.size(); }
 
-  /// When the one that `chosen` picks is due; nothing when it picks none. O(n).
+  /// When the item that `chosen` picks is due; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<TimePoint> due_of(Chosen chosen) const {
     const auto found =
@@ -52,7 +53,7 @@ class RetryQueue {
     return found->due;
   }
 
-  /// One that `chosen` picks, due or not, taken out; nothing when it picks none. O(n).
+  /// Takes out the item that `chosen` picks, due or not; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<T> take(Chosen chosen) {
     const auto found =
@@ -65,13 +66,13 @@ class RetryQueue {
     return value;
   }
 
-  /// Looks at all of them, in no order.
+  /// Looks at all items, in no order.
   template <class Look>
   void each(Look look) const {
     for (const Entry& entry : heap_) look(entry.value);
   }
 
-  /// Yields everything, due or not, in rising order of `rank` of a T: a function or a member
+  /// Takes out all items, due or not, in rising order of `rank` of a T: a function or a member
   /// (&Item::sequence).
   template <class Rank>
   std::vector<T> clear(Rank rank) {
@@ -95,7 +96,7 @@ class RetryQueue {
   }
 
   std::deque<Entry>
-      heap_;  // not a vector: that takes twice the memory while it grows, and never gives it back
+      heap_;  // not a vector: a vector uses twice the memory while it grows, and never gives it back
   std::uint64_t pushed_ = 0;
 };
 

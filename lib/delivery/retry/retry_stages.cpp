@@ -6,7 +6,7 @@ namespace laneway::delivery {
 
 Duration RetryStage::wait(std::int64_t timestamp, std::int64_t now) const {
   if (timestamp < 0 || timestamp >= now) return delay;
-  // No longer ago than the delay is what counts: an old timestamp must not overflow the clock.
+  // An age beyond the delay makes no difference, and an old timestamp must not overflow the clock.
   const auto longest = duration_cast<milliseconds>(delay).count() + 1;
   const Duration age = milliseconds(std::min(now - timestamp, longest));
   return std::max(delay - age, Duration::zero());
