@@ -1,6 +1,6 @@
-// The settings of a service as plain data: the schema is this struct, with every default in it. The settings
-// of a handler stand with all else about it in config/handlers. See the loader (config/loader.h) for how a
-// file, the environment and --set become one, and config/units.h for durations and sizes.
+// The settings of a service as plain data, with every default. The settings of a handler are in
+// config/handlers. The loader (config/loader.h) makes a Config of a file, the environment and --set;
+// config/units.h describes durations and sizes.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ using HandlerSettings =
     std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings, PluginSettings, ProduceSettings>;
 
 enum class Order : std::uint8_t { none, key, partition };
-/// Order by key: what records without a key are.
+/// With order by key: how records without a key run.
 enum class NullKeys : std::uint8_t { unordered, ordered };
 enum class DrainQueued : std::uint8_t { finish, give_back };  // `finish`, `return` in the file
 
-/// A rate limit; 0: none.
+/// A rate limit; 0 means no limit.
 struct Rate {
   std::uint64_t records = 0;    ///< a second
   std::uint64_t bytes = 0;      ///< of keys and values, a second
-  Duration burst = seconds(1);  ///< what comes in so long may go out at once
+  Duration burst = seconds(1);  ///< after an idle time, the amount of this time may start at once
 };
 
 struct Lanes {
@@ -51,9 +51,9 @@ struct Lanes {
 };
 
 enum class LedgerPolicy : std::uint8_t { hold, dead_letter };
-/// What holds back the commits of a partition: its oldest record that is not done.
+/// The oldest unfinished record of a partition, which holds back the commits of the partition.
 struct Ledger {
-  Duration max_age = std::chrono::minutes(10);  ///< 0: no limit
+  Duration max_age = std::chrono::minutes(10);  ///< 0 means no limit
   LedgerPolicy policy = LedgerPolicy::hold;
 };
 struct Commit {
@@ -63,57 +63,57 @@ struct Commit {
 
 /// The delay of a retry topic.
 struct RetryDelay {
-  std::string text;  ///< as it was written: a part of the topic's name
+  std::string text;  ///< as it was written, because the topic's name contains it
   Duration duration{};
 };
 
 struct Retry {
-  std::uint32_t attempts = 8;  ///< in all; without dead letters there is no limit
+  std::uint32_t attempts = 8;  ///< including the first; without dead letters there is no limit
   Duration max_elapsed = std::chrono::minutes(5);
-  Duration backoff = milliseconds(500);  ///< with the attempts: half a minute at least
+  Duration backoff = milliseconds(500);  ///< with the default attempts, at least half a minute in total
   Duration max_backoff = seconds(30);
   std::uint32_t max_waiting = 1000;
-  /// Retry topics of every topic, from the shortest delay to the longest; none: there are none.
+  /// Retry topics of every topic, from the shortest delay to the longest; empty if not configured.
   std::vector<RetryDelay> topics;
-  bool create = true;             ///< retry topics that are missing at the start
-  std::uint32_t max_crashes = 3;  ///< 0: they are not counted
+  bool create = true;             ///< whether missing retry topics are created at the start
+  std::uint32_t max_crashes = 3;  ///< 0 disables the counting
 };
 
-/// The headers that describe where a dead letter came from and why.
+/// Names of the headers with a dead letter's origin and reason.
 enum class DeadLetterHeaders : std::uint8_t { spring, connect };
 
 struct DeadLetter {
-  /// "{topic}" stands for the record's own. Empty: there is none, and a record that fails is retried for
-  /// ever.
+  /// "{topic}" stands for the record's own topic. Empty if not configured: a record that fails is retried
+  /// forever.
   std::string topic;
   DeadLetterHeaders headers = DeadLetterHeaders::spring;
-  bool create = true;          ///< topics that are missing at the start
-  std::uint64_t max_rate = 5;  ///< rejected records a second, over a minute; 0: no limit
+  bool create = true;          ///< whether missing topics are created at the start
+  std::uint64_t max_rate = 5;  ///< rejected records per second, over a minute; 0 means no limit
 
   bool enabled() const { return !topic.empty(); }
 };
 inline constexpr const char* default_dead_letter_topic = "{topic}-dlt";
 
 struct Breaker {
-  std::uint32_t failures = 5;  ///< 0: there is no breaker
+  std::uint32_t failures = 5;  ///< 0 disables the breaker
   Duration window = seconds(30);
   Duration probe = seconds(5);
-  Duration slow{};  ///< a call that takes longer counts as a failure; 0: none does
+  Duration slow{};  ///< a call that takes longer counts as a failure; 0 disables this
 };
 
 struct Journal {
-  std::string file;  ///< empty: off
+  std::string file;  ///< empty if not configured
 };
 
 struct Admin {
   bool enabled = true;
   std::string listen = "127.0.0.1:9644";
-  std::string token_file;  ///< empty: what changes something needs no token, on a loopback address only
-  std::string token;       ///< what the file held; never printed
+  std::string token_file;  ///< empty if not configured: a loopback address then needs no token
+  std::string token;       ///< the content of the file; never printed
   struct Ready {
     Duration stall = seconds(60);
   } ready;
-  bool pool_aliases = false;  ///< pool_jobs_total and so on without the prefix, too
+  bool pool_aliases = false;  ///< also serves pool_jobs_total and so on, without the prefix
 };
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error };
@@ -124,21 +124,21 @@ struct Log {
   LogFormat format = LogFormat::text;
 };
 
-/// Spans of the attempts, for a collector of OpenTelemetry.
+/// Spans of the attempts, for an OpenTelemetry collector.
 struct Trace {
-  std::string otlp;      ///< URL that takes OTLP over HTTP; empty: off
-  double sample = 0.01;  ///< fraction of the records whose header does not say whether they are sampled
+  std::string otlp;      ///< URL of the collector, OTLP over HTTP; empty if not configured
+  double sample = 0.01;  ///< fraction of the records without a traceparent header
 };
 
 struct Config {
-  /// librdkafka's own keys; bootstrap.servers and group.id are there.
+  /// The keys of librdkafka; bootstrap.servers and group.id are always set.
   std::map<std::string, ClientSetting> kafka;
-  /// Names, or one pattern that starts with ^.
+  /// Topic names, or one pattern that starts with ^.
   std::vector<std::string> topics;
   HandlerSettings handler = LogSettings{};
   std::uint32_t consumers = 1;
   Duration start_deadline = seconds(60);
-  /// Permits brokers whose identity is not checked, and unsecured tokens.
+  /// Allows brokers whose identity is not checked, and unsecured tokens.
   bool allow_insecure = false;
   Lanes lanes;
   Commit commit;

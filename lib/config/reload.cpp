@@ -11,7 +11,7 @@ bool of_handler(const std::string& key, const std::string& name) {
   return !key.starts_with("handler.") || key.starts_with("handler." + name + ".");
 }
 
-/// What is printed is the same where what differs is a secret.
+/// If only a secret differs, both are printed the same.
 Change change(std::string key, std::string before, std::string after, Reload reload) {
   if (before == after) before += before.empty() ? "(a secret)" : " (with another secret)";
   return {std::move(key), std::move(before), std::move(after), std::string(reload.restart_reason())};

@@ -1,7 +1,8 @@
-// What differs between the configuration in force and another one, and whether that can be changed in flight.
+// The differences between the configuration in force and another one, and whether a running service can take
+// them over.
 //
-// Each property of the schema says whether a running service can change it (schema/property.h). The keys of
-// the client library all take a restart. Pure. Any thread.
+// Each property of the schema says whether a running service can change it (schema/property.h). All keys
+// of the client library need a restart. Pure. Any thread.
 #pragma once
 
 #include <string>
@@ -13,9 +14,9 @@ namespace laneway::config {
 
 struct Change {
   std::string key;
-  std::string before;   ///< as YAML in one line, without secrets; empty: it was not set
+  std::string before;   ///< as YAML in one line, without secrets; empty if it was not set
   std::string after;    ///< the same
-  std::string restart;  ///< why it needs one; empty: it can be changed in flight
+  std::string restart;  ///< why the change needs a restart; empty if a reload changes the key
 
   /// "lanes.workers: 8 → 16"
   std::string text() const;
@@ -24,7 +25,7 @@ struct Change {
 /// In the order of the schema, the client library's keys first.
 std::vector<Change> changes(const Config& before, const Config& after);
 
-/// Those that need a restart, each with its reason; empty: none does.
+/// One line for each change that needs a restart, with its reason; empty if no change needs one.
 std::string needs_restart(const std::vector<Change>& changes);
 
 }  // namespace laneway::config

@@ -8,14 +8,14 @@
 
 namespace laneway::config {
 
-/// The text in double quotes, control characters escaped, cut when long: safe to print.
+/// The text in double quotes, safe to print: control characters are escaped, and a long text is cut.
 std::string in_quotes(std::string_view text);
 
-/// A name as it is where it is short and plain, else quoted.
+/// A short and plain name as it is, any other name in quotes.
 std::string printable(std::string_view name);
 
-/// The candidate nearest to a misspelt dotted name by edit distance (Levenshtein), else one with the same
-/// last word, for a key in the wrong section; nothing when none is near.
+/// The candidate nearest to a misspelt dotted name by edit distance, in which two swapped neighbours are one
+/// edit, else a candidate with the same last word, for a key in the wrong section; nullopt if none is near.
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 /// A scalar as a configuration file's YAML that reads back as the same text: plain where that is safe, else
@@ -25,7 +25,7 @@ std::string yaml_scalar(std::string_view text);
 std::string lower(std::string_view text);
 bool is_digits(std::string_view text);
 
-/// The parts between the separators; one part when there is none.
+/// The parts between the separators; one part if `text` has no separator.
 std::vector<std::string> split(std::string_view text, std::string_view separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

@@ -18,7 +18,7 @@ namespace laneway::config {
 Result<Duration> parse_duration(std::string_view text);
 Result<std::uint64_t> parse_size(std::string_view text);
 
-/// In the largest unit that keeps it exact: 90s, not 1.5m. Only for durations that are not negative.
+/// In the largest unit that is exact: 90s, not 1.5m. `duration` must not be negative.
 std::string print_duration(Duration duration);
 std::string print_size(std::uint64_t bytes);
 

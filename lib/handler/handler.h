@@ -1,16 +1,15 @@
-// The work that a user brings: one interface for blocking and asynchronous handlers, single records and
-// batches.
+// The interface of the user's work: blocking and asynchronous handlers, single records and batches.
 //
 // A Task is a claim of the pool: records of one lane in offset order. Blocking handlers derive from
-// RecordHandler and see one record at a time. Others override Handler::handle: they may keep the Task (it
-// moves), return, and answer later. When the Task is destroyed, the lane learns what was answered; an
-// unanswered record counts as not started and runs again. In a sequential task the records are of one key:
-// after one that is not done, the rest must not be run. A handler that works on the records of a task one
-// after the other asks wanted_back() before the next one: work that turns out to be slow, or a lane that is
-// given away, ends the task after the record that is at work.
+// RecordHandler and see one record at a time. Other handlers override Handler::handle: they may keep the Task
+// (it can be moved), return, and answer later. When the Task is destroyed, the lane receives the answers; an
+// unanswered record counts as not started and runs again. In a sequential task all records have the same
+// ordering key: after a record that is not done, the remaining records must not run. A handler that processes
+// the records of a task one after the other calls wanted_back() before each record: if the work turns out to
+// be slow, or the lane is given away, the task ends after the running record.
 //
-// Threads: handle() is called on several pool threads at once; a handler guards what it shares. A Task is
-// used by one thread at a time.
+// Threads: several pool threads call handle() at once; a handler protects its shared data. One thread at a
+// time uses a Task.
 #pragma once
 
 #include <cstdint>
@@ -34,19 +33,19 @@
 
 namespace laneway::handler {
 
-/// A record with what the handler may want to know beside it. Valid until it is answered.
+/// A record with further data for the handler. Valid until the record is answered.
 struct Attempt {
   const kafka::Record& record;
-  std::uint32_t number;                      ///< from 1
-  StopToken stop;                            ///< the attempt's deadline passed, or the drain was cut short
-  const FailureHistory* failures = nullptr;  ///< of the attempts before; null: none failed
-  const tracing::AttemptTrace* trace = nullptr;  ///< its span, to be passed on; null: not sampled
-  /// The id of the record's cluster, for its delivery id (handler/format/delivery_id.h); empty where it tells
-  /// none.
+  std::uint32_t number;  ///< from 1
+  StopToken stop;        ///< requested when the attempt's deadline has passed, or the drain was cut short
+  const FailureHistory* failures = nullptr;      ///< of the earlier attempts; null if none failed
+  const tracing::AttemptTrace* trace = nullptr;  ///< the attempt's span, to be passed on; null if not sampled
+  /// The id of the record's cluster, for the delivery id (handler/format/delivery_id.h); empty if the cluster
+  /// has no id.
   std::string_view cluster{};
 
-  /// The topic of the service that the record belongs to: its own, except where a stranger wrote it to a
-  /// retry topic.
+  /// The topic of the service that the record belongs to: the record's own topic, except for a record that
+  /// another program wrote to a retry topic.
   std::string source_topic() const {
     return failures != nullptr && failures->stage != nullptr ? failures->stage->source
                                                              : std::string(record.topic());
@@ -58,32 +57,32 @@ struct Failure {
   Outcome outcome;
 };
 
-/// What became of a claim.
+/// The result of a claim.
 struct Finished {
   pool::Claim claim;
   std::uint32_t done = 0;         ///< items answered done
-  std::uint32_t same_call = 0;    ///< of those, the ones that do not count as a call (Outcome::same_call)
-  std::vector<Failure> failures;  ///< items answered otherwise, in order
+  std::uint32_t same_call = 0;    ///< items of `done` that do not count as a call (Outcome::same_call)
+  std::vector<Failure> failures;  ///< items with another answer, in order
   Duration busy{};                ///< from the first attempt to the last answer
 };
 
-/// Of an attempt, until it is answered.
+/// An attempt that is not answered yet.
 struct BegunAttempt {
   TimePoint start;
   std::unique_ptr<tracing::AttemptTrace> trace;
 };
 
-/// Who is told: the lane. Called on the thread that answers.
+/// Receives the results: implemented by the lane. Called on the thread that answers.
 class TaskSink {
  public:
   virtual ~TaskSink() = default;
   virtual void finished(Finished finished) noexcept = 0;
-  /// Whether begun() and attempted() want to be called for every record (there is a journal, or spans);
-  /// constant.
+  /// Whether begun() and attempted() must be called for every record (because there is a journal, or spans).
+  /// Constant.
   virtual bool wants_attempts() const noexcept { return false; }
-  /// See Attempt; constant, and outlives its tasks.
+  /// See Attempt. Constant; outlives the tasks of this sink.
   virtual std::string_view cluster() const noexcept { return {}; }
-  /// The attempt's span; null: none.
+  /// The attempt's span; null if there is no span.
   virtual std::unique_ptr<tracing::AttemptTrace> begun(const Item& /*item*/) noexcept { return nullptr; }
   virtual void attempted(const Item& /*item*/, const BegunAttempt& /*begun*/, TimePoint /*end*/,
                          const Outcome& /*outcome*/) noexcept {}
@@ -132,13 +131,14 @@ class Task {
     return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace, cluster_};
   }
 
-  /// The downstream is asked only now: what has passed since the attempt began is not its time.
+  /// The call of the downstream begins now: the time before, since the attempt began, is not the
+  /// downstream's.
   void asked() { started_ = SteadyClock::now(); }
 
-  /// No more of its records are to be begun; the task ends with what is answered. Costs next to nothing.
+  /// No more records of the task should begin; the task ends with the records that are answered. Very cheap.
   bool wanted_back() const { return finished_.claim.wanted_back(); }
 
-  /// Answers record `index`, once. A record whose work is done is released here.
+  /// Answers record `index`, once. A record that is done is released here.
   void answer(std::uint32_t index, Outcome outcome) {
     const auto job = finished_.claim.range.begin + index;
     Item& item = batch_->items[job];
@@ -159,47 +159,51 @@ class Task {
   RecordBatch* batch_;
   TaskSink* sink_;
   std::string_view cluster_;
-  std::optional<TimePoint> started_;  // with the first attempt
-  std::vector<BegunAttempt> begun_;   // only when the sink wants attempts
+  std::optional<TimePoint> started_;  // set by the first attempt
+  std::vector<BegunAttempt> begun_;   // filled only if the sink wants attempts
 };
 
 class Handler {
  public:
   virtual ~Handler() = default;
-  /// See the top of this file. Throws nothing.
+  /// See the top of this file. Never throws.
   virtual void handle(Task task) noexcept = 0;
-  /// After this long an attempt's stop is requested.
+  /// The time after which an attempt's stop is requested.
   virtual Duration timeout() const { return seconds(30); }
-  /// Records of one task, at most, unless it is sequential. A handler that keeps its tasks says 1, or what it
-  /// sends together: `lanes.workers` bounds the tasks.
+  /// The maximum number of records in one task, unless the task is sequential. A handler that keeps its tasks
+  /// returns 1, or the number of records that it sends together: `lanes.workers` bounds the tasks.
   virtual std::uint32_t most_per_task() const { return 256; }
-  /// Whether handle() never blocks: then it is called on the lanes' own thread and on those that answer, and
-  /// the lanes have no worker threads.
+  /// Whether handle() never blocks. It is then called on the lanes' own thread and on the threads that
+  /// answer, and the lanes have no worker threads.
   virtual bool asynchronous() const { return false; }
-  /// Whether a task holds as many records as wait, up to most_per_task(): for a handler that works on all of
-  /// a task at once, so that the task is one call of the downstream. Else a task is as many as take a moment.
+  /// Whether a task contains all waiting records, up to most_per_task(): for a handler that works on a whole
+  /// task at once, so that the task is one call of the downstream. Otherwise a task contains as many records
+  /// as take a moment.
   virtual bool fills_tasks() const { return false; }
-  /// What the handler writes belongs to this transaction: the offsets of what it was made of must be
-  /// committed in it. Lives as long as the handler. Null: offsets are committed by themselves.
+  /// The transaction of the records that the handler writes: the offsets of the input records must be
+  /// committed in it. Lives as long as the handler. Null if offsets are committed without a transaction.
   virtual kafka::Transaction* transaction() { return nullptr; }
-  /// Why the handler cannot go on, ever: the service then stops, to be started anew. From any thread.
+  /// Why the handler has failed permanently: the service then stops and must be started again. Called from
+  /// any thread.
   virtual std::optional<Error> fatal() const { return std::nullopt; }
-  /// Of the clients that it writes to Kafka with; null: it has none.
+  /// The renewals of the clients that the handler writes to Kafka with; null if the handler has no such
+  /// client.
   virtual const kafka::Renewals* renewals() const { return nullptr; }
-  /// For logs: "http", "log", …
+  /// The name in logs: "http", "log", …
   virtual std::string name() const = 0;
-  /// What it talks to, as the breaker's log calls it.
+  /// The name of the downstream in the breaker's log.
   virtual std::string downstream() const { return name(); }
 };
 
-/// Answers record `index` of `task`. What is not done after its stop was requested has cause timeout, unless
-/// the handler knows better. False: the task ends here, because its next record must not run.
+/// Answers record `index` of `task`. A record that is not done after its stop was requested gets cause
+/// timeout, unless the handler knows the cause better. Returns false if the task ends here because its next
+/// record must not run.
 bool answer_attempt(Task& task, std::uint32_t index, StopToken stop, Outcome outcome);
 
-/// For what was thrown instead of an outcome: a retry with cause panic. Inside a catch block only.
+/// The outcome for an exception: a retry with cause panic. Call only inside a catch block.
 Outcome outcome_of_exception();
 
-/// A handler that blocks and sees one record at a time. Whatever it throws becomes a retry with cause panic.
+/// A handler that blocks and sees one record at a time. Every exception becomes a retry with cause panic.
 class RecordHandler : public Handler {
  public:
   void handle(Task task) noexcept final;

@@ -1,4 +1,4 @@
-// What a handler answers for a record.
+// A handler's answer for a record.
 #pragma once
 
 #include <array>
@@ -12,29 +12,29 @@ namespace laneway::handler {
 
 enum class Verdict : std::uint8_t {
   done,         ///< Processed: the offset may be committed.
-  retry,        ///< This record failed now: it waits in the scheduler and runs again.
+  retry,        ///< This attempt failed: the record waits in the scheduler and runs again.
   reject,       ///< This record can never work.
-  unavailable,  ///< The downstream is out; not this record's fault, no attempt is used up.
+  unavailable,  ///< The downstream is out. The record is not the cause, so no attempt is used up.
 };
 
-/// How an attempt ended, for metrics and the journal: a verdict, or what happened instead of one.
+/// How an attempt ended, for metrics and the journal: with a verdict, or with an event instead of one.
 enum class Cause : std::uint8_t {
   verdict,
   timeout,    ///< The attempt's deadline passed.
   panic,      ///< The handler threw.
-  withheld,   ///< Not an attempt: the downstream's breaker let nothing through.
-  throttled,  ///< The downstream is asked too often (HTTP 429): unavailable, and a wish for fewer calls.
+  withheld,   ///< Not an attempt: the downstream's breaker allowed no call.
+  throttled,  ///< The downstream gets too many calls (HTTP 429): unavailable, with a wish for fewer calls.
   local,      ///< This process could not try: it has run out of descriptors, threads or memory.
 };
 
 struct Outcome {
   Verdict verdict = Verdict::done;
   Cause cause = Cause::verdict;
-  /// For people: what went wrong, in the downstream's words where it has some. Empty when done.
+  /// Human-readable: what went wrong, in the downstream's words if it gave any. Empty if done.
   std::string reason;
-  /// The handler's own wish for the delay before the next attempt, instead of the back-off.
+  /// The delay before the next attempt that the handler asks for, instead of the back-off.
   std::optional<Duration> after;
-  /// The downstream's call carried several records, and the outcome of another one counts for the call.
+  /// The call of the downstream contained several records, and another record's outcome counts for the call.
   bool same_call = false;
 
   static Outcome done() { return {}; }
@@ -47,14 +47,14 @@ struct Outcome {
   static Outcome unavailable(std::string reason, std::optional<Duration> after = {}) {
     return {Verdict::unavailable, Cause::verdict, std::move(reason), after, false};
   }
-  /// A shortage of this process or machine (base/shortage.h): the record has not been tried, and nothing is
-  /// known of the downstream.
+  /// A shortage of this process or machine (base/shortage.h): the record was not tried, and nothing is known
+  /// about the downstream.
   static Outcome local(std::string reason) {
     return {Verdict::unavailable, Cause::local, std::move(reason), seconds(1), false};
   }
 };
 
-/// How an attempt ended, as metrics (the label outcome) and the journal call it. The journal also has
+/// How an attempt ended, as named in metrics (the label outcome) and in the journal. The journal also has
 /// dead_letter, dead_letter_failed, retry_topic and retry_topic_failed.
 enum class OutcomeLabel : std::uint8_t { success, retry, rejected_record, unavailable, timeout, panic };
 inline constexpr std::array outcome_labels{"success",     "retry",   "rejected_record",

@@ -29,7 +29,7 @@ Reached optional(Result<std::string> reached) {
   return std::optional(std::move(reached).value());
 }
 
-/// What find_output_topics() is asked.
+/// The parameters of find_output_topics().
 struct OutputQuestion {
   const config::Config& config;
   const std::vector<kafka::TopicInfo>& inputs;
@@ -37,7 +37,7 @@ struct OutputQuestion {
   Duration timeout;
 };
 
-/// What most handlers are: they write to no topic, and use no outside library.
+/// The defaults of most handlers: they write to no topic, and use no outside library.
 struct PlainRow {
   template <class Settings>
   static OutputTopics outputs(const Settings&, const OutputQuestion&) {
@@ -46,7 +46,7 @@ struct PlainRow {
   static Libraries libraries() { return {}; }
 };
 
-/// Of a type of settings. One without a row does not compile.
+/// The row of a type of settings. A type without a row does not compile.
 template <class Settings>
 struct Row;
 
@@ -90,7 +90,7 @@ struct Row<config::HttpSettings> : PlainRow {
     return {.workers = false,
             .threads = threads,
             .requests = Requests{settings.connections, settings.batch.records},
-            .descriptors_always = 2 * threads,  // epoll and event
+            .descriptors_always = 2 * threads,  // an epoll and an eventfd for each loop
             .descriptors_per_call = 1};
   }
   static Libraries libraries() { return curl::libraries(); }
@@ -108,8 +108,8 @@ struct Row<config::ExecSettings> : PlainRow {
   }
   static Resources resources(const Settings&) {
     return {.workers = true,
-            .descriptors_always = 6,     // while a program starts: both ends of its pipes
-            .descriptors_per_call = 4};  // three pipes, and its end
+            .descriptors_always = 6,     // while a program starts: both ends of its three pipes
+            .descriptors_per_call = 4};  // three pipes, and the descriptor that signals its end
   }
 };
 

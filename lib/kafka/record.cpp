@@ -36,7 +36,7 @@ TimestampType to_type(rd_kafka_timestamp_type_t type) {
   }
 }
 
-/// How long something is in a copy.
+/// The length of a field in a copy.
 using Size = std::int32_t;
 constexpr Size null_size = -1;
 
@@ -72,7 +72,8 @@ Bytes get(const char*& from, Size size) {
 
 }  // namespace
 
-/// Followed by the bytes of topic, key, value, and of each header: two sizes, name, value.
+/// In memory the struct is followed by the bytes of topic, key, value, and of each header: two sizes, name,
+/// value.
 struct Record::Copy {
   struct Fields {
     std::string_view topic;

@@ -1,11 +1,11 @@
-// One record: an owner of 8 bytes over a fetched message of the client library, or over a copy of ours.
+// One record: an 8-byte owner of a fetched message of the client library, or of a copy of ours.
 //
-// A fetched message pins the whole buffer that it came in (up to fetch.max.bytes), so a record that is kept
-// for long (a retry with a long back-off) is detached: copied into one piece of memory, of some 50 bytes more
-// than the record's own, because very many may wait, and the buffer let go. Views (topic, key,
-// value, headers) live as long as the record and are not copied. Threads: one at a time. Destroying may
-// happen in any thread and is best done where the record was handled: it is the larger part of the client
-// library's cost per record.
+// A fetched message pins the whole buffer that it came in (up to fetch.max.bytes). A record that is kept for
+// long (a retry with a long back-off) is therefore detached: copied into one piece of memory, about 50 bytes
+// larger than the record, because very many records may wait. The buffer is then released. Views (topic, key,
+// value, headers) live as long as the record and are not copied. Threads: one at a time. Any thread may
+// destroy a record; the best one is the thread that handled the record, because destroying is the larger part
+// of the client library's cost per record.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ namespace laneway::kafka {
 
 struct Header {
   std::string_view name;
-  std::optional<std::string_view> value;  ///< nothing: null
+  std::optional<std::string_view> value;  ///< nullopt if null
 };
 
 enum class TimestampType : std::uint8_t { none, create_time, log_append_time };
 
-/// A record's fields, to make one that no broker gave, or to change a copy.
+/// The fields of a record: to make a record that no broker delivered, or to change a copy.
 struct RecordData {
   std::string topic;
   std::int32_t partition = 0;
   std::int64_t offset = 0;
-  std::int64_t timestamp = -1;  ///< ms since 1970, -1: none
+  std::int64_t timestamp = -1;  ///< ms since 1970; -1 if unknown
   TimestampType timestamp_type = TimestampType::none;
   std::optional<std::string> key;
   std::optional<std::string> value;
@@ -42,7 +42,7 @@ struct RecordData {
 class Record {
  public:
   Record() = default;
-  /// Takes the message over.
+  /// Takes ownership of the message.
   explicit Record(rd_kafka_message_s* message) : bits_(reinterpret_cast<std::uintptr_t>(message)) {}
   explicit Record(const RecordData& data);
   Record(Record&& other) noexcept : bits_(std::exchange(other.bits_, 0)) {}
@@ -55,7 +55,7 @@ class Record {
   }
   ~Record() { reset(); }
 
-  /// Gives the memory back.
+  /// Releases the memory.
   void reset() noexcept {
     if (bits_ != 0) destroy();
   }
@@ -66,16 +66,17 @@ class Record {
   std::int64_t offset() const;
   std::int64_t timestamp() const;
   TimestampType timestamp_type() const;
-  /// Nothing when the key is null; an empty view when it is empty. Likewise the value (null: a tombstone).
+  /// nullopt if the key is null; an empty view if the key is empty. Likewise the value (a null value is a
+  /// tombstone).
   std::optional<std::string_view> key() const;
   std::optional<std::string_view> value() const;
   std::vector<Header> headers() const;
-  /// Bytes of key and value.
+  /// The size of key and value in bytes.
   std::size_t size() const;
 
-  /// Copies the record and lets the fetch buffer go; nothing when it is a copy already.
+  /// Copies the record and releases the fetch buffer. Does nothing if the record is a copy already.
   void detach();
-  /// The record's fields, to be changed; this one is empty then.
+  /// Returns the record's fields, which the caller may change. This record is empty afterwards.
   RecordData release_copy();
 
  private:

@@ -5,7 +5,7 @@
 
 namespace laneway::config {
 
-/// Where a setting was written, for messages: "config/http.yaml:3:5", "--set lanes.workers",
+/// The place where a setting was written, for messages: "config/http.yaml:3:5", "--set lanes.workers",
 /// "LANEWAY_LANES__WORKERS".
 using Origin = std::string;
 

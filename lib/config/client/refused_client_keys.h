@@ -1,4 +1,4 @@
-// The client library's keys that laneway keeps to itself, each with the reason. Pure.
+// The client library's keys that users may not set, each with the reason. Pure.
 #pragma once
 
 #include <span>
@@ -6,14 +6,15 @@
 
 namespace laneway::config {
 
-/// A key of the library that is refused, with the reason and what to do instead.
+/// A refused key of the library, with the reason and the replacement.
 struct RefusedClientKey {
   std::string_view name;  ///< a trailing * stands for the rest
   std::string_view reason;
-  std::string_view instead;  ///< empty: nothing
+  std::string_view instead;  ///< empty if nothing replaces the key
 };
 
 std::span<const RefusedClientKey> refused_client_keys();
+/// Nullptr if the key is not on the list.
 const RefusedClientKey* find_refused_client_key(std::string_view name);
 
 }  // namespace laneway::config

@@ -1,5 +1,5 @@
-// The settings of `handler.exec`; the .cpp file has all else that the configuration knows about this handler:
-// its keys, its rules, its section of the reference. See handler_schema.h. Pure.
+// The settings of `handler.exec`. The .cpp file has the rest of the handler's configuration: keys, rules, and
+// the section of the reference. See handler_schema.h. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ namespace laneway::config {
 template <class Alternative>
 struct HandlerSchemaOf;
 
-/// How records travel to a program of `handler.exec` and verdicts back; see lib/handler/exec/exec_frame.h.
+/// The format of records and answers; see lib/handler/exec/exec_frame.h.
 enum class Framing : std::uint8_t { json, binary };
 
-/// `handler.exec`: a program that stays, and reads records.
+/// `handler.exec`: a program that keeps running and reads records.
 struct ExecSettings {
-  std::vector<std::string> command;  ///< absolute path and arguments; there is no shell
+  /// The program by its absolute path, and its arguments, as exec_command.h resolves them. There is no shell.
+  std::vector<std::string> command;
   Framing framing = Framing::json;
   Duration timeout = seconds(30);
 };

@@ -1,4 +1,4 @@
-// The table of the handlers, as far as the configuration knows them. What they do is in lib/handler. Pure.
+// The table of the handlers as the configuration sees them. The handlers themselves are in lib/handler. Pure.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace laneway::config {
 
 /// In the order of HandlerSettings.
 const std::vector<HandlerSchema>& handlers();
-/// In the order in which people read about them.
+/// In the order of the reference.
 std::vector<const HandlerSchema*> handlers_of_reference();
 
-/// Nullptr when there is no handler of that name.
+/// Nullptr if no handler has this name.
 const HandlerSchema* find_handler(std::string_view name);
 const HandlerSchema& handler_of(const Config& config);
 std::vector<std::string> handler_names();

@@ -1,5 +1,5 @@
-// The settings of `handler.log`; the .cpp file has all else that the configuration knows about this handler:
-// its keys, its rules, its section of the reference. See handler_schema.h. Pure.
+// The settings of `handler.log`. The .cpp file has the rest of the handler's configuration: keys, rules, and
+// the section of the reference. See handler_schema.h. Pure.
 #pragma once
 
 namespace laneway::config {
@@ -7,7 +7,7 @@ namespace laneway::config {
 template <class Alternative>
 struct HandlerSchemaOf;
 
-/// `handler.log`: prints each record to standard output; for looking.
+/// `handler.log`: prints each record to standard output.
 struct LogSettings {};
 
 HandlerSchemaOf<LogSettings> log_schema();

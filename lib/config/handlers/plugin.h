@@ -1,5 +1,5 @@
-// The settings of `handler.plugin`; the .cpp file has all else that the configuration knows about this
-// handler: its keys, its rules, its section of the reference. See handler_schema.h. Pure.
+// The settings of `handler.plugin`. The .cpp file has the rest of the handler's configuration: keys, rules,
+// and the section of the reference. See handler_schema.h. Pure.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace laneway::config {
 template <class Alternative>
 struct HandlerSchemaOf;
 
-/// `handler.plugin`: a shared library does the work.
+/// `handler.plugin`: a shared library processes the records.
 struct PluginSettings {
   std::string path;  ///< of the shared library, absolute
   Duration timeout = seconds(30);
   std::string config = "{}";        ///< the section handler.plugin.config as JSON
-  std::string shown_config = "{}";  ///< the same as YAML without what may be secret
+  std::string shown_config = "{}";  ///< the same as YAML, without texts that may be secret
 };
 
 HandlerSchemaOf<PluginSettings> plugin_schema();

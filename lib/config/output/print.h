@@ -1,4 +1,4 @@
-// A configuration as YAML again: the one in force, for `laneway check`, and the reference of all keys. Pure.
+// A configuration as YAML: the one in force, for `laneway check`, and the reference of all keys. Pure.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace laneway::config {
 
-/// Every setting in force, defaults too. Secrets are *****, so is what may be one in a URL (user, password,
-/// query).
+/// Every setting in force, including defaults. Secrets are printed as *****, as are parts of a URL that may
+/// be secret (user, password, query).
 std::string print(const Config& config);
 
-/// Every key with what it expects, its description and its default: the content of config/full.yaml.
+/// Every key with its description, its right values and its default: the content of config/full.yaml.
 std::string reference();
 
 }  // namespace laneway::config

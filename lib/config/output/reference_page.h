@@ -5,7 +5,7 @@
 
 namespace laneway::config {
 
-/// Markdown: by section, each with an example, every key with its default, what it takes and what it does.
+/// Markdown: by section, each with an example, every key with its default, its right values and its meaning.
 std::string reference_page();
 
 }  // namespace laneway::config

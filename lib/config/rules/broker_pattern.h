@@ -1,15 +1,15 @@
-// Patterns under group.protocol: consumer, where the brokers find the topics and not the client.
+// Patterns with group.protocol: consumer, where the brokers and not the client match the topics.
 //
-// The client reads a pattern as a POSIX extended regular expression, the brokers read it as RE2/J. Topics
-// must be the same under both protocols, so what the two read differently is refused before anything is
-// started. Pure.
+// The client compiles a pattern as a POSIX extended regular expression, the brokers as RE2/J. Both protocols
+// must match the same topics, so syntax that the two read differently is refused before anything starts.
+// Pure.
 #pragma once
 
 #include <string>
 
 namespace laneway::config {
 
-/// What is wrong with `pattern` for brokers; empty when they read it as the client does.
+/// Why brokers would match other topics than the client; empty if both match the same.
 std::string check_broker_pattern(const std::string& pattern);
 
 }  // namespace laneway::config

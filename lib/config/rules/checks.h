@@ -1,5 +1,5 @@
-// What is wrong with a text that has a form of its own: an address, a URL, a topic. Those named check_ return
-// the reason, or an empty string when the text is right. Pure.
+// Checks of texts that have a form: an address, a URL, a topic. The functions named check_ return the reason
+// why the text is wrong, or an empty string if it is right. Pure.
 #pragma once
 
 #include <string>
@@ -12,30 +12,31 @@ namespace laneway::config {
 bool is_port(std::string_view text, unsigned min = 0);
 /// host:port, [v6]:port; port 0 to 65535.
 std::string check_listen(const std::string& address);
-/// http:// or https:// with a host.
+/// A URL with http:// or https:// and a host.
 std::string check_url(const std::string& url);
-/// What a Content-Type may be: printable ASCII.
+/// A Content-Type: printable ASCII.
 std::string check_content_type(const std::string& type);
-/// A record header that may become a request header: an HTTP token (RFC 9110, 5.6.2) that no one else sets.
+/// The name of a record header that may become a request header: an HTTP token (RFC 9110, 5.6.2) that neither
+/// laneway nor HTTP sets.
 std::string check_header(std::string_view name);
-/// A program by its absolute path, and arguments.
+/// A program and its arguments. Whether the program exists is not checked here.
 std::string check_command(const std::vector<std::string>& command);
 /// A name that Kafka accepts, or a pattern.
 std::string check_topic(const std::string& topic);
-/// A name in which {topic} stands for another; empty is right, too.
+/// A name in which {topic} stands for another name; empty is right, too.
 std::string check_topic_template(const std::string& text);
 std::string topic_from_template(const std::string& text, const std::string& topic);
-/// Names without repetition, or one pattern alone.
+/// Names without repetition, or a single pattern.
 std::string check_topics(const std::vector<std::string>& topics);
 
-/// A JSON pointer (RFC 6901) to something in a document; empty is right, too.
+/// A JSON pointer (RFC 6901); empty is right, too.
 std::string check_json_pointer(const std::string& pointer);
 
-/// The URL without what may be a secret in it: user, password and query.
+/// The URL without user, password and query, which may be secret.
 std::string without_secrets(const std::string& url);
-/// Whether a user stands before the host.
+/// Whether the URL has a user before the host.
 bool has_login(const std::string& url);
-/// The same of any text that was given for a URL: nothing before its last @ is shown.
+/// The same for any text that was given as a URL: hides everything before the last @.
 std::string refused_without_secrets(const std::string& url);
 
 }  // namespace laneway::config

@@ -1,5 +1,5 @@
-// What contradicts in the settings by which brokers are reached: TLS, logins, what is sent unencrypted. The
-// same for the consumer and for a producer with settings of its own. Pure.
+// Contradictions in the settings of a connection to brokers: TLS, logins, unencrypted data. The same rules
+// hold for the consumer and for a producer with settings of its own. Pure.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@ namespace laneway::config {
 
 struct Connection {
   const ClientSettings& all;
-  const ClientSettings& own;  ///< those that it is to be blamed for; the others are taken over
+  const ClientSettings& own;  ///< the keys that messages may name; the other keys are taken over
   bool may_be_insecure = false;
 };
 
 struct ConnectionProblem {
-  std::vector<std::string> keys;  ///< the client's; the first that was given is to blame
+  std::vector<std::string> keys;  ///< of the client; the message names the first one that was given
   std::string what;
   std::string hint;
-  std::string missing;  ///< the key that is not there, where that is the problem
+  std::string missing;  ///< the missing key; empty if no key is missing
 };
 
 std::vector<ConnectionProblem> connection_problems(const Connection& connection);
 
-/// Of a broker or a URL: whether it names this machine.
+/// Whether a broker's address or a URL names this machine.
 bool is_loopback(const std::string& server);
 
-/// A warning where records leave the machine unencrypted; `key` would change it.
+/// A warning if records leave the machine unencrypted; nullopt if they do not. The warning names `key`.
 std::optional<std::string> unencrypted(const ClientSettings& client, const std::string& key);
 
 }  // namespace laneway::config

@@ -9,7 +9,7 @@
 namespace laneway::config {
 
 std::string retry_topic(const std::string& topic, const RetryDelay& delay);
-/// Those of all topics that are named; none when there are no delays.
+/// The retry topics of all topics that are listed by name; empty if no delays are configured.
 std::vector<std::string> retry_topics(const Config& config);
 
 }  // namespace laneway::config

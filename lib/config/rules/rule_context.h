@@ -1,6 +1,5 @@
-// What a rule sees, and how it says that something is wrong: the settings, the Config that they gave, and the
-// problems found so far. A rule about a key that has a problem already is left out. Refers to what its maker
-// owns. Pure.
+// The view of a rule: the settings, the Config made of them, and the list of problems to add to. Rules about
+// keys that already have a problem are skipped. Holds references to objects of its creator. Pure.
 #pragma once
 
 #include <string>
@@ -13,10 +12,10 @@
 
 namespace laneway::config {
 
-/// What is expected of a configuration beside its keys.
+/// Expectations of a configuration beyond its keys.
 struct Expected {
-  SettingPlace file;         ///< the place of what is missing
-  bool own_handler = false;  ///< the program does the work itself
+  SettingPlace file;         ///< the place for messages about missing keys
+  bool own_handler = false;  ///< the program does the work itself, so no handler is expected
 };
 
 class RuleContext {
@@ -27,20 +26,21 @@ class RuleContext {
   const Config& config() const { return config_; }
   bool given(const std::string& key) const { return settings_.contains(key); }
   bool concern(const std::string& key) const { return problems_.concern(key); }
-  /// The value of a key of the client library in lower case.
+  /// The value of a key of the client library, in lower case.
   std::string client(const std::string& key) const;
 
-  /// Says it at the first of the keys that was given, unless one of them is wrong by itself.
+  /// Adds a problem at the first of the keys that was given, unless one of the keys already has a problem.
   void refuse(const std::vector<std::string>& keys, const std::string& what, const std::string& hint);
   void refuse_if_given(const std::string& key, const std::string& what, const std::string& hint);
 
   void require(const std::string& key, const std::string& hint);
-  /// A handler, or none where the program does the work itself.
+  /// Requires a handler; if the program does the work itself, refuses one.
   void require_handler(const std::string& hint);
-  /// A key of the handler that was chosen, such as handler.http.url. Says it where the handler was chosen.
+  /// Requires a key of the chosen handler, such as handler.http.url. The problem is added where the handler
+  /// is chosen.
   void require_of_handler(const std::string& key, const std::string& hint);
 
-  /// Leaves out those about a key that is missing because it is wrong.
+  /// Without the problems about keys that are missing only because their values are wrong.
   std::vector<ConnectionProblem> new_connection_problems(const ClientSettings& all,
                                                          const ClientSettings& own) const;
 

@@ -1,5 +1,5 @@
-// What no single value can tell: keys that are missing and keys that contradict each other. What concerns the
-// keys of one handler stands with that handler (config/handlers). Pure.
+// Rules between keys: keys that are missing and keys that contradict each other. The rules of a handler's own
+// keys are in the handler's file (config/handlers). Pure.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace laneway::config {
 
-/// `config` is what the settings gave. A rule about a key that has a problem already is left out.
+/// `config` is made of `settings`. Rules about keys that already have a problem are skipped.
 void check_rules(const Config& config, const Settings& settings, const Expected& expected,
                  Problems& problems);
 
-/// What is allowed but seldom meant.
+/// Settings that are allowed but rarely intended.
 std::vector<std::string> warnings_about(const Config& config);
 
 }  // namespace laneway::config

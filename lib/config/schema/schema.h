@@ -1,6 +1,6 @@
-// All of laneway's own settings in one list, those of the handlers (config/handlers) among them: the loader,
-// the suggestions for misspelt keys, the dump of the effective configuration and config/full.yaml come from
-// it. The client library's keys are in config/client/client_keys.h. Pure.
+// All of laneway's own settings in one list, including those of the handlers (config/handlers). The loader,
+// the suggestions for misspelt keys, the printed configuration and config/full.yaml use the list. The client
+// library's keys are in config/client/client_keys.h. Pure.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,9 @@
 
 namespace laneway::config {
 
-/// In the order in which people read them. A handler's settings may only be used on a Config with that
-/// handler.
+/// In the order of the reference. The settings of a handler may only be used on a Config with that handler.
 const std::vector<Property>& properties();
+/// Nullptr if there is no property of that name.
 const Property* find_property(std::string_view path);
 
 }  // namespace laneway::config

@@ -1,4 +1,4 @@
-// The rows of the table for what limits and follows work: rate, retry, dead_letter, breaker. Private to this
+// The rows of the table for rates and failures: rate, retry, ledger, dead_letter, breaker. Private to this
 // folder.
 #pragma once
 

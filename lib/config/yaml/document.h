@@ -1,8 +1,8 @@
-// A YAML text as a tree that remembers where everything was written.
+// A YAML text as a tree that remembers the position of each value.
 //
-// Only what a configuration needs: one document of maps, lists and plain or quoted text. Anchors, aliases,
-// tags and several documents are refused, and depth and size are capped, so no text can make the tree much
-// larger than itself. Every scalar stays text; what it means is the schema's business. Pure.
+// It supports what a configuration needs: one document of maps, lists and plain or quoted text. Anchors,
+// aliases, tags and several documents are refused, and depth and size are limited, so that no text can make
+// the tree much larger than itself. Every scalar stays text; the schema decides its meaning. Pure.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace laneway::config {
 
-/// Both counted from 1; a line of 0 means that the position is not known.
+/// Line and column are counted from 1. A line of 0 means that the position is not known.
 struct Position {
   int line = 0;
   int column = 0;
@@ -29,9 +29,9 @@ struct Node {
   bool plain = false;          ///< of a scalar: written without quotes
   std::vector<Node> items;     ///< of a list
   std::vector<Entry> entries;  ///< of a map, in the order of the text
-  /// The text as it was written, where variables were put in: the only form that messages show.
+  /// The text as it was written, if variables were replaced in it. Messages show only this form.
   std::optional<std::string> written;
-  /// Messages show neither the text nor, of a map, a key.
+  /// Messages show neither the text nor the keys of a map.
   bool hidden = false;
 
   bool is_scalar() const { return kind == Kind::scalar; }
@@ -51,7 +51,7 @@ struct Entry {
 /// The key as a value, for messages.
 Node key_node(const Entry& entry);
 
-/// Why a text is refused, in the words of Error.
+/// Why a text is refused; becomes an Error.
 struct Fault {
   Position position;
   std::string key;
@@ -61,9 +61,9 @@ struct Fault {
 
 struct Document {
   Node root;
-  /// Empty when the text was right. Duplicate keys are all found; any other fault ends the reading.
+  /// Empty if the text is right. All duplicate keys are found; any other fault ends the reading.
   std::vector<Fault> faults;
-  /// The text was read to its end.
+  /// Whether the text was read to its end.
   bool complete = false;
 };
 

@@ -1,4 +1,4 @@
-// A part of the configuration that is not ours, as a text for its owner. Pure.
+// A part of the configuration that belongs to a plugin, as a text. Pure.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace laneway::config {
 
-/// As JSON in one line. Text without quotes that is a JSON number, true, false or null is that; all else is a
-/// string.
+/// As JSON in one line. Text without quotes that is a JSON number, true, false or null stays so; every other
+/// text becomes a string.
 std::string json_of(const Node& node);
 
-/// As YAML in one line, for people: of texts only those that are given by a variable, as ${NAME}; others are
+/// As YAML in one line, for people. Texts that come from a variable are shown as ${NAME}, all other texts as
 /// *****.
 std::string shown_yaml(const Node& node);
 

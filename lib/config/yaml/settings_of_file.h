@@ -11,7 +11,7 @@
 
 namespace laneway::config {
 
-/// With ${VARIABLES} put in from `environment`. Names that may not be set are problems.
+/// With ${VARIABLES} replaced from `environment`. Names that may not be set are added to `problems`.
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
                                       const Environment& environment, Problems& problems);
 

@@ -1,7 +1,8 @@
-// What the answer of a program of `handler.exec` means. Pure.
+// The meaning of an answer from a program of `handler.exec`. Pure.
 //
-// JSON: an object on one line, described in verdict_json.h. It may have an `id`, the record's: then an answer
-// to another record is never taken for this one's. The binary form is in exec_frame.h.
+// JSON: an object on one line, described in verdict_json.h. The object may have an `id`, the record's: an
+// answer to another record is then never mistaken for this record's answer. The binary form is in
+// exec_frame.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace laneway::handler {
 
-/// `frame` as ExecFrameReader yields it; `id` is what the request had. The reason is cut to 1,000 bytes and
+/// `frame`: as read by ExecFrameReader; `id`: the id of the request. The reason is cut to 1,000 bytes and
 /// safe to print. Error: internal; its message continues "the program's answer ...".
 Result<Outcome> exec_answer(config::Framing framing, std::string_view frame, std::uint64_t id);
 

@@ -1,4 +1,4 @@
-// A program of `handler.exec` at work: one record at a time goes in as a frame, one answer comes back.
+// A running program of `handler.exec`: one record at a time goes in as a frame, and one answer comes back.
 //
 // Threads: exchange() by one thread at a time; errors() and process() by any. Blocks: exchange() until the
 // answer, the deadline, or 20 ms after a stop.
@@ -20,23 +20,23 @@
 
 namespace laneway::handler {
 
-/// How late a stop may be seen while a program is waited for.
+/// The longest delay until a stop is noticed while waiting for a program.
 inline constexpr Duration exec_stop_delay = milliseconds(20);
-/// For the exit of a program that closed its output, or whose input has ended.
+/// How long to wait for the exit of a program that closed its output, or whose input has ended.
 inline constexpr Duration exec_exit_patience = milliseconds(500);
 
-/// How an exchange went. After all but `answered` the program is of no more use.
+/// The result of an exchange. After every result except `answered` the program is not used again.
 struct ExecReply {
   enum class Kind {
     answered,   ///< The outcome is the program's.
-    not_taken,  ///< It ended or misbehaved before it had read anything of the record.
-    failed,     ///< It ended or answered nonsense.
+    not_taken,  ///< The program ended or misbehaved before it had read any of the record.
+    failed,     ///< The program ended, or its answer was invalid.
     timed_out,
     stopped,
   };
   Kind kind = Kind::failed;
   Outcome outcome;
-  std::string problem;  ///< for people, unless answered
+  std::string problem;  ///< human-readable; empty if answered
 };
 
 class ExecChild {
@@ -45,13 +45,15 @@ class ExecChild {
   static Result<std::shared_ptr<ExecChild>> start(const config::ExecSettings& settings,
                                                   std::shared_ptr<ExecErrorLog> log);
 
-  /// `frame`: what exec_frame made with this id. It is released once the program's pipe has all of it: a
-  /// record may be large, and the work on it long. An exchange that ends before leaves it.
+  /// `frame`: made by exec_frame with this id. The frame is released once the program's pipe has all of it,
+  /// because a record may be large and the work on it may take long. An exchange that ends earlier keeps the
+  /// frame.
   ExecReply exchange(std::string& frame, std::uint64_t id, Deadline deadline, StopToken stop);
-  /// Has answered at least once.
+  /// Whether the program has answered at least once.
   bool proven() const { return proven_; }
 
-  /// No more exchanges: closes its input and output, and begins to end it; see ExecProcess::end.
+  /// Ends the exchanges: closes the program's input and output, and begins to end the program; see
+  /// ExecProcess::end.
   void end(Duration patience);
 
   ExecProcess& process() { return *process_; }

@@ -1,7 +1,7 @@
-// What programs of `handler.exec` write to their standard error: a line of our log each, escaped, cut to
-// 1 KiB, and no more than 100 lines in 10 s for all of them together; how many were left out is said.
+// The standard error of the programs of `handler.exec`: each line becomes a line of our log, escaped and cut
+// to 1 KiB, with at most 100 lines in 10 s for all programs together. The number of omitted lines is logged.
 //
-// Threads: any. Blocks: as a line of the log does.
+// Threads: any. Blocks: as long as writing a line of the log.
 #pragma once
 
 #include <sys/types.h>
@@ -15,11 +15,11 @@
 
 namespace laneway::handler {
 
-/// Shared by all of a handler's programs.
+/// Shared by all programs of a handler.
 class ExecErrorLog {
  public:
   void write(pid_t pid, std::string_view line) EXCLUDES(mutex_);
-  /// Says what was left out in a time that is over, or with `everything` until now.
+  /// Logs the number of lines that were omitted in a period that has ended, or with `everything` until now.
   void report(bool everything) EXCLUDES(mutex_);
 
  private:
@@ -33,11 +33,11 @@ class ExecErrorStream {
   ExecErrorStream(int fd, pid_t pid, std::shared_ptr<ExecErrorLog> log)
       : fd_(fd), pid_(pid), log_(std::move(log)) {}
 
-  /// Reads what is there, up to 64 KiB; false at its end.
+  /// Reads the available bytes, up to 64 KiB; returns false at the end.
   bool drain() EXCLUDES(mutex_);
-  /// To be polled for more; -1 after its end.
+  /// The descriptor to poll for more; -1 after the end.
   int open_descriptor() EXCLUDES(mutex_);
-  /// The last line that was not blank, as far as it has come; safe to print.
+  /// The last line that was not blank, possibly incomplete; safe to print.
   std::string last_line() EXCLUDES(mutex_);
 
  private:

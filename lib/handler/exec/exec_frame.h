@@ -1,10 +1,11 @@
-// The frames between laneway and a program of `handler.exec`: what is written to its standard input, and how
-// what it writes to its standard output is cut into frames. Pure. The verdict in an answer: exec_answer.h.
+// The frames between laneway and a program of `handler.exec`: the frames written to its standard input, and
+// the splitting of its standard output into frames. Pure. The verdict in an answer: exec_answer.h.
 //
-// JSON: a record is one line, described in record_json.h; an answer is one line too, see exec_answer.h.
+// JSON: a record is one line, described in record_json.h; an answer is one line too (exec_answer.h).
 //
-// Binary: a frame is its length (4 bytes) and then as many bytes. Numbers are big-endian two's complement;
-// `bytes` is a length (4 bytes, -1 for null) and as many bytes, as they are in the record.
+// Binary: a frame is its length (4 bytes), followed by that many bytes. Numbers are big-endian two's
+// complement; `bytes` is a length (4 bytes, -1 for null), followed by that many bytes, unchanged from the
+// record.
 //
 //   record   version (1 byte, 1) · id (8) · partition (4) · offset (8) · timestamp (8, ms, -1 for none) ·
 //            attempt (4) · topic (bytes) · key (bytes) · value (bytes) · headers (4, how many), each: name
@@ -12,7 +13,7 @@
 //   answer   version (1 byte, 1) · id (8, the record's) · outcome (1: 0 done, 1 retry, 2 reject,
 //            3 unavailable) · after (8, ms, -1 for none) · reason (the rest, UTF-8)
 //
-// `id` is another one for each frame.
+// `id` differs for each frame.
 #pragma once
 
 #include <cstddef>
@@ -26,33 +27,33 @@
 namespace laneway::handler {
 
 inline constexpr std::uint8_t exec_version = 1;
-/// An answer's bytes at most, without its length or its line's end.
+/// The longest answer in bytes, without its length or its line's end.
 inline constexpr std::size_t longest_exec_answer = 64 * 1024;
 
-/// The frame, whole.
+/// The complete frame.
 std::string exec_frame(config::Framing framing, std::uint64_t id, const Attempt& attempt);
 
-/// Cuts what a program writes into frames. Fed in pieces of any size; what it keeps is bounded by the longest
-/// answer and the last piece.
+/// Splits a program's output into frames. The output may be fed in pieces of any size; the memory is bounded
+/// by the longest answer and the last piece.
 class ExecFrameReader {
  public:
   explicit ExecFrameReader(config::Framing framing) : framing_(framing) {}
 
   enum class State {
     incomplete,  ///< Feed more.
-    complete,    ///< frame() is there.
-    too_long,    ///< The frame is longer than an answer may be, or says that it will be.
+    complete,    ///< frame() is complete.
+    too_long,    ///< The frame is longer than an answer may be, or its length announces that.
   };
 
   void feed(std::string_view bytes) { buffer_ += bytes; }
   State state() const;
-  /// What is complete, without its length or its line's end. Valid until the next feed() or take().
+  /// The complete frame, without its length or its line's end. Valid until the next feed() or take().
   std::string_view frame() const;
-  /// Goes on behind the complete frame.
+  /// Removes the complete frame and continues behind it.
   void take();
-  /// Holds nothing.
+  /// Whether the buffer is empty.
   bool empty() const { return buffer_.empty(); }
-  /// What has been fed and not taken, for messages.
+  /// The bytes that were fed and not taken, for messages.
   std::string_view pending() const { return buffer_; }
 
  private:

@@ -1,18 +1,19 @@
-// `handler.exec`: a program that stays reads records from its standard input and writes a verdict for each to
-// its standard output. The frames are in handler/exec/exec_frame.h, the verdicts in
+// `handler.exec`: a long-running program reads records from its standard input and writes a verdict for each
+// to its standard output. The frames are in handler/exec/exec_frame.h, the verdicts in
 // handler/exec/exec_answer.h.
 //
-// Each record at work has a program for itself, borrowed from a list that all workers share, the last used
-// first: so there are as many programs as records at work at once, started when needed. A program that ends,
-// does not answer in time, answers nonsense or more than once is ended with its process group, and its record
-// is retried. One that ends without having read the record, and before it ever answered, cannot do its work
-// at all: that is `unavailable`, as is one that cannot be started. Where it is this process that lacks
-// descriptors, threads or memory, it is `unavailable` with the cause `local`, and starts go on. While
-// programs fail and none answers, starting them waits longer and longer, 100 ms up to 30 s.
+// Each running record has a program to itself, borrowed from a list that all workers share, the last used
+// first. There are as many programs as records that run at once; programs are started when needed. A program
+// that ends, does not answer in time, or answers invalidly or more than once is ended with its process group,
+// and its record is retried. A program that ends without having read the record, and before it ever answered,
+// cannot do its work at all: the outcome is `unavailable`, as for a program that cannot be started. If this
+// process lacks descriptors, threads or memory, the outcome is `unavailable` with the cause `local`, and
+// starts continue. While programs fail and none answers, the wait before each start grows from 100 ms to 30
+// s.
 //
 // Threads: any number of workers; one of its own (exec_supervisor.h). Blocks: as long as the program works on
-// the record, up to `timeout`, after a wait for a start of up to 30 s; a stop ends that within 20 ms. The
-// destructor waits 1.5 s at most for programs to end: their input is closed, then comes SIGTERM, then
+// the record, up to `timeout`, after a wait for a start of up to 30 s; a stop ends the wait within 20 ms. The
+// destructor waits at most 1.5 s for programs to end: their input is closed, then comes SIGTERM, then
 // SIGKILL.
 #pragma once
 
@@ -30,16 +31,17 @@
 
 namespace laneway::handler {
 
-/// When programs may be started, after some have failed. Pure.
+/// Decides when programs may be started after some have failed. Pure.
 class ExecBackOff {
  public:
   static constexpr Duration longest_delay = seconds(30);
 
   /// A program answered.
   void answered() { failures_ = 0; }
-  /// A program could not be started, or failed without ever answering. Those of one waiting time count once.
+  /// A program could not be started, or failed without ever answering. Failures during one waiting time count
+  /// once.
   void failed(TimePoint now);
-  /// Until then none is started.
+  /// No program is started before this time.
   TimePoint until() const { return failures_ == 0 ? TimePoint::min() : until_; }
 
  private:
@@ -51,11 +53,12 @@ class ExecHandler final : public RecordHandler {
  public:
   /// Error: configuration, for a program that cannot be executed.
   static Result<std::unique_ptr<Handler>> make(const config::ExecSettings& settings);
-  /// What make() would say of the settings. No effects.
+  /// Returns the error that make() would return for these settings. No side effects.
   static Status check(const config::ExecSettings& settings);
   ~ExecHandler() override;
 
-  /// The handler's own time-out, from when a program has the record, comes first; this is the net behind it.
+  /// The handler's own time-out, which begins when a program has the record, comes first; this time-out is a
+  /// safety net.
   Duration timeout() const override { return settings_.timeout + ExecBackOff::longest_delay + seconds(1); }
   std::string name() const override { return "exec"; }
 
@@ -83,7 +86,7 @@ class ExecHandler final : public RecordHandler {
   ExecBackOff back_off_ GUARDED_BY(mutex_);
   std::string last_problem_ GUARDED_BY(mutex_);
 
-  ExecSupervisor supervisor_;  // last: it ends first
+  ExecSupervisor supervisor_;  // last, so that it ends first
 };
 
 }  // namespace laneway::handler

@@ -1,12 +1,13 @@
-// One process started for `handler.exec`: its pipes, its exit, and the ways to end it.
+// One process started for `handler.exec`: its pipes, its exit, and how to end it.
 //
-// It leads a process group of its own, starts with no signal blocked or ignored, has our environment without
-// what is laneway's (LANEWAY_*, the service manager's notification socket), of our descriptors only its three
-// pipes, and the limit on open files that we inherited. Our ends do not block. When it has ended, what it
-// left behind in its group is killed before its number can be another's.
+// The process leads a process group of its own and starts with no signal blocked or ignored. It has our
+// environment without laneway's own variables (LANEWAY_*, the service manager's notification socket), only
+// its three pipes of our descriptors, and the limit of open files that we inherited. Our ends of the pipes do
+// not block. When the process has ended, the rest of its group is killed before the group's number can be
+// reused.
 //
-// Threads: input and output are for one thread at a time; the rest may be called from any. Blocks: start(),
-// until the program is loaded.
+// Threads: one thread at a time for input and output; any for the rest. Blocks: start(), until the program is
+// loaded.
 #pragma once
 
 #include <sys/types.h>
@@ -25,29 +26,30 @@ namespace laneway::handler {
 
 class ExecProcess {
  public:
-  /// `command`: an absolute path and arguments. Error: unavailable, with the system's reason; exhausted,
-  /// where this process has no descriptors, or may have no more processes.
+  /// `command`: an absolute path and arguments. Error: unavailable, with the system's reason; exhausted, if
+  /// this process has no descriptors or may not have more processes.
   static Result<std::unique_ptr<ExecProcess>> start(const std::vector<std::string>& command);
-  /// Kills what has not ended.
+  /// Kills the process if it has not ended.
   ~ExecProcess();
   ExecProcess(const ExecProcess&) = delete;
   ExecProcess& operator=(const ExecProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  Descriptor& input() { return input_; }    ///< what it reads
-  Descriptor& output() { return output_; }  ///< what it writes
+  Descriptor& input() { return input_; }    ///< the standard input of the process
+  Descriptor& output() { return output_; }  ///< the standard output of the process
   const Descriptor& errors() const { return errors_; }
-  /// Readable when it has ended.
+  /// Readable when the process has ended.
   const Descriptor& exit_event() const { return exit_event_; }
 
   bool ended() EXCLUDES(mutex_);
-  /// "ended with exit status 1", "was killed by SIGKILL"; nothing while it runs.
+  /// "ended with exit status 1", "was killed by SIGKILL"; nullopt while the process runs.
   std::optional<std::string> how_it_ended() EXCLUDES(mutex_);
 
-  /// Begins to end it: SIGTERM to its group after `patience`, SIGKILL some time after that. The first call
-  /// counts. The caller closes its input.
+  /// Begins to end the process: SIGTERM to its group after `patience`, SIGKILL some time after that. Only the
+  /// first call counts. The caller closes the input of the process.
   void end(Duration patience) EXCLUDES(mutex_);
-  /// Sends what is due. When to call it again; nothing when there is no more to do or end() was not called.
+  /// Sends the signals that are due. Returns when to call again; nullopt if nothing remains to be done or
+  /// end() was not called.
   std::optional<TimePoint> go_on_ending() EXCLUDES(mutex_);
 
   static constexpr Duration kill_grace = milliseconds(300);  ///< from SIGTERM to SIGKILL
@@ -70,7 +72,7 @@ class ExecProcess {
   std::optional<std::string> how_it_ended_ GUARDED_BY(mutex_);
 };
 
-/// Can the file be executed? Error: configuration, naming handler.exec.command.
+/// Checks that the file can be executed. Error: configuration, naming handler.exec.command.
 Status check_program(const std::string& path);
 
 }  // namespace laneway::handler

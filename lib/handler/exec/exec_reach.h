@@ -1,6 +1,6 @@
-// Does a program of `handler.exec` start? For `laneway check --connect`.
+// Checks that a program of `handler.exec` starts, for `laneway check --connect`.
 //
-// Blocks up to `timeout` and as long as ExecProcess takes to end it.
+// Blocks up to `timeout`, and as long as ExecProcess takes to end the program.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace laneway::handler {
 
-/// Starts it, gives it no record but the end of its input, and watches it end. A program that has not ended
-/// after 2 s, or `timeout`, is ended and counts as right. Errors: unavailable, for one that ends otherwise
-/// than with exit status 0; configuration, for one that cannot be executed.
+/// Starts the program, closes its input without a record, and waits for its end. A program that has not ended
+/// after 2 s, or `timeout`, is ended and counts as working. Errors: unavailable, for a program that ends with
+/// another exit status than 0; configuration, for a program that cannot be executed.
 Result<std::string> reach_program(const config::ExecSettings& settings, Duration timeout);
 
 }  // namespace laneway::handler

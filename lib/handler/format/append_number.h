@@ -1,4 +1,4 @@
-// Whole numbers put at the end of a text, without a string between: this is done for every record. Pure.
+// Appends whole numbers to a text without a temporary string, because this is done for every record. Pure.
 #pragma once
 
 #include <array>

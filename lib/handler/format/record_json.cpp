@@ -18,8 +18,8 @@ bool is_text(const Bytes& bytes) { return !bytes || !invalid_utf8(*bytes); }
 
 bool stands_for_itself(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
 
-/// The library escapes what has to be, and puts U+FFFD for what is not UTF-8; most texts have nothing of
-/// either, and need no copies.
+/// The library escapes special characters, and replaces bytes that are not UTF-8 by U+FFFD. Most texts have
+/// neither, and need no copy.
 void append_text(std::string& out, std::string_view text) {
   if (!std::all_of(text.begin(), text.end(), stands_for_itself) || invalid_utf8(text)) {
     out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -45,7 +45,8 @@ void append_member(std::string& out, std::string_view member, Number number) {
 
 }  // namespace
 
-// Put together by hand: a document for it in memory costs more than all else that is done with a record.
+// Written without the library: a JSON document in memory would cost more than everything else that is done
+// for a record.
 std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id) {
   const kafka::Record& record = attempt.record;
   const auto headers = shown_headers(record, attempt.trace);

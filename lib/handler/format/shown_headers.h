@@ -1,4 +1,4 @@
-// The headers of a record as handlers show them. Pure.
+// The headers of a record that handlers receive. Pure.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace laneway::handler {
 
-/// Views of the record's headers, which live as long as the record; with `trace`, whose life is as long, its
-/// traceparent in the place of the record's.
+/// Views of the record's headers; they live as long as the record. If `trace` is given, its traceparent
+/// replaces the record's; `trace` must live as long as the views.
 std::vector<kafka::Header> shown_headers(const kafka::Record& record, const tracing::AttemptTrace* trace);
 
 }  // namespace laneway::handler

@@ -16,13 +16,14 @@ constexpr std::size_t longest_reason = 1000;
 constexpr std::array<std::string_view, 4> outcome_names = {"done", "retry", "reject", "unavailable"};
 static_assert(outcome_names.size() == static_cast<std::size_t>(Verdict::unavailable) + 1, "a name for each");
 
-/// The member, unless it is not there or null.
+/// The member; null if it is missing or null.
 const json* member(const json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-/// The answer is shown as it came: printing a member of it would recurse as deep as it is nested.
+/// The message shows the answer as it came: printing one member would recurse as deep as the member is
+/// nested.
 Error wrong_member(const std::string& name, const std::string& expected, std::string_view text) {
   return nonsense("has another " + name + " than " + expected + ": " + telemetry::excerpt(text));
 }

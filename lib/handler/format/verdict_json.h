@@ -1,10 +1,10 @@
-// A verdict as programs (handler.exec) and web services (handler.http.batch) give it in JSON:
+// A verdict in JSON, as programs (handler.exec) and web services (handler.http.batch) return it:
 //
 //   {"outcome":"done"}
 //   {"outcome":"retry","reason":"the database is locked","after":"5s"}
 //
 // `outcome` is one of done, retry, reject, unavailable. `reason` (text) and `after` (a duration such as
-// 500ms, for retry and unavailable, a day at most) may be left out or null. Other members are passed over.
+// 500ms, for retry and unavailable, at most a day) may be omitted or null. Other members are ignored.
 //
 // Pure functions.
 #pragma once
@@ -20,17 +20,17 @@
 
 namespace laneway::handler {
 
-/// Of `after`; longer ones count as this.
+/// The maximum of `after`; a longer duration counts as this one.
 inline constexpr Duration longest_after = std::chrono::hours(24);
 
-/// `text` is what `object`, a JSON object, was read from. The reason is cut to 1,000 bytes and safe to print.
-/// Error: internal; its message continues "the answer ...".
+/// Reads a verdict. `text`: the text that `object`, a JSON object, was parsed from. The reason is cut to
+/// 1,000 bytes and safe to print. Error: internal; its message continues "the answer ...".
 Result<Outcome> verdict_of_json(const nlohmann::json& object, std::string_view text);
 
-/// The same from parts; `verdict`: 0 done, 1 retry, 2 reject, else unavailable.
+/// Makes a verdict from its parts; `verdict`: 0 done, 1 retry, 2 reject, otherwise unavailable.
 Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::optional<Duration> after);
 
-/// An answer that cannot be read. `what` continues "the answer ...".
+/// The error for an answer that cannot be read. `what` continues "the answer ...".
 Error nonsense(std::string what);
 
 }  // namespace laneway::handler

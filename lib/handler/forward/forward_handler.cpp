@@ -13,9 +13,9 @@ namespace {
 
 constexpr Duration delivery_timeout = seconds(10);
 constexpr Duration queue_wait = milliseconds(50);
-/// What topics take by default; a larger record is first cut to this.
+/// The default limit of topics; a larger record is first cut to this size.
 constexpr std::size_t usual_record_limit = 1000000;
-/// The client's own limit must not come before the topic's.
+/// Larger than any topic's limit, so that the client's own limit does not apply first.
 constexpr const char* largest_record = "100000000";
 
 std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
@@ -23,7 +23,7 @@ std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
   return std::string(*bytes);
 }
 
-/// What the headers of a retry and of a dead letter both say.
+/// The part that the headers of a retry and of a dead letter have in common.
 template <class Description>
 Description described(const Attempt& attempt) {
   const auto& record = attempt.record;
@@ -46,7 +46,8 @@ delivery::RetryOrigin origin_of(const Attempt& attempt) {
 
 }  // namespace
 
-/// One on its way to the brokers, with the task that waits for it. Deletes itself when it is answered.
+/// A record on its way to the brokers, with the task that waits for it. Deletes itself when the record is
+/// answered.
 class ForwardHandler::Forward final : public kafka::DeliverySink {
  public:
   Forward(ForwardHandler& owner, Task task) : owner_(owner), task_(std::move(task)) {
@@ -81,7 +82,7 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
       timestamp_ = kafka::now_timestamp;
       return send();
     }
-    // The topic may have been made anew with fewer partitions.
+    // The topic may have been created again with fewer partitions.
     if (delivery.status == Status::unknown_topic && partition_ != kafka::any_partition) {
       partition_ = kafka::any_partition;
       return send();

@@ -1,22 +1,20 @@
-// Writes records that failed to the topic where they go on, a retry topic or the dead-letter topic: as they
-// were, with headers that say where from and why. A record counts as done here when all in-sync replicas
-// have it there. One writer for both: they differ in the topic's name, in the headers, and in what follows
-// when the topic does not take the record.
+// Writes records that failed to the topic where they go next, a retry topic or the dead-letter topic:
+// unchanged, with headers that name the origin and the reason. A record counts as done here when all in-sync
+// replicas have it. One class writes both; they differ in the topic's name, in the headers, and in what
+// follows if the topic does not accept the record.
 //
-//   retry topic   (delivery/retry/retry_stages.h, retry_headers.h) with the present time, from which its
-//   delay
-//                 counts. One that the brokers find too large is answered reject: a record that is to be
-//                 tried again must be whole, so it goes to the dead-letter topic.
-//   dead letter   (delivery/dead_letter/dead_letter.h) with the record's own timestamp. One that is too large
-//   is cut
-//                 (delivery/dead_letter/dead_letter_cut.h), one whose timestamp is refused gets the present
-//                 one; both are said in its headers and in the log.
+//   retry topic   (delivery/retry/retry_stages.h, retry_headers.h) The timestamp is the present time, from
+//                 which the delay counts. A record that is too large for the brokers is answered reject: a
+//                 record that is to be tried again must be complete, so it goes to the dead-letter topic.
+//   dead letter   (delivery/dead_letter/dead_letter.h) The timestamp is the record's own. A record that is
+//                 too large is cut (delivery/dead_letter/dead_letter_cut.h); a record whose timestamp is
+//                 refused gets the present time; headers and log mention both.
 //
-// To the partition of the same number where the topic has it. Whatever else goes wrong is answered
+// The record keeps its partition number if the topic has that partition. Every other failure is answered
 // unavailable: the lane tries again, and holds.
 //
 // Ownership: owns its producer; tasks are kept until the brokers have answered. Threads: handle() on any;
-// answers come on the producer's thread. Nothing blocks but the destructor (up to 10 s).
+// answers come on the producer's thread. Nothing blocks except the destructor (up to 10 s).
 #pragma once
 
 #include <map>
@@ -33,8 +31,8 @@ namespace laneway::handler {
 
 class ForwardHandler final : public Handler {
  public:
-  /// `partitions`: how many each retry topic and dead-letter topic is known to have; one that is not there
-  /// gets any partition.
+  /// `partitions`: the known number of partitions of each retry topic and dead-letter topic. Records for a
+  /// topic that is not listed go to any partition.
   static Result<std::unique_ptr<ForwardHandler>> make(const config::Config& config,
                                                       std::map<std::string, std::int32_t> partitions);
 
@@ -52,7 +50,7 @@ class ForwardHandler final : public Handler {
   const config::DeadLetter settings_;
   const std::string group_;
   const std::map<std::string, std::int32_t> partitions_;
-  std::unique_ptr<kafka::Producer> producer_;  // last: its thread uses what is above
+  std::unique_ptr<kafka::Producer> producer_;  // last, because its thread uses the members above
 };
 
 }  // namespace laneway::handler

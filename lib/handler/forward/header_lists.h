@@ -1,5 +1,5 @@
-// The headers of a record as the client and as the delivery module take them: views, and strings of their
-// own. Pure.
+// Converts the headers of a record between the views that the client uses and the strings that the delivery
+// module uses. Pure.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace laneway::handler {
 
 /// Copies of a record's headers.
 delivery::Headers headers_of(const kafka::Record& record);
-/// Views of `headers`, which stay where they are as long as the views are used.
+/// Views of `headers`, which must not move or change while the views are used.
 std::vector<kafka::Header> views_of(const delivery::Headers& headers);
 
 }  // namespace laneway::handler

@@ -1,4 +1,4 @@
-// What became of an http request, and the verdict that follows. Pure; the table is tested row by row.
+// The result of an http request, and the verdict that follows from it. Pure; the table is tested row by row.
 //
 //   2xx                                            done
 //   400, 409, 412, 413, 415, 422, 431, 451         reject: these statuses are about the record
@@ -7,11 +7,12 @@
 //   no connection: refused, name, TLS, not in time unavailable
 //   closed or reset after the request was sent     retry
 //   no complete answer in time                     retry, cause timeout
-//   3xx, every other 4xx, every other 5xx          retry: the record, the endpoint, the credentials or the
-//   moment
-//                                                  may be the cause; the outcomes of other records show which
+//   3xx, every other 4xx, every other 5xx          retry: the cause may be the record, the endpoint, the
+//                                                  credentials or the moment; the outcomes of other
+//                                                  records show which
 //
-// Redirects are not followed. `handler.http.statuses` gives a status, or a class of them, another verdict.
+// Redirects are not followed. `handler.http.statuses` assigns another verdict to a status or to a class of
+// statuses.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +26,9 @@
 namespace laneway::handler {
 
 enum class Transport : std::uint8_t {
-  answered,       ///< There is a status, and the answer came whole or was long enough.
+  answered,       ///< There is a status, and the answer was complete or long enough.
   not_connected,  ///< Nothing of the request was sent.
-  no_resources,   ///< Likewise, because this process has run out of something; `problem` says of what.
+  no_resources,   ///< Likewise, because this process lacks a resource; `problem` names it.
   broken,         ///< The connection ended between the request and the end of the answer.
   timed_out,
   stopped,
@@ -35,22 +36,22 @@ enum class Transport : std::uint8_t {
 
 struct HttpAnswer {
   Transport transport = Transport::answered;
-  bool sent = false;    ///< sending began; tells a server that is out from one that is slow
-  std::string problem;  ///< the client library's words, where transport is not answered
+  bool sent = false;    ///< sending began; distinguishes a server that is out from a slow server
+  std::string problem;  ///< the client library's text, if transport is not `answered`
   int status = 0;
   std::optional<Duration> retry_after;
   std::string location;
   std::string body;  ///< its beginning
-  bool cut = false;  ///< the body is longer
+  bool cut = false;  ///< the body was longer than the kept part
 };
 
-/// As configured.
+/// The configured rules.
 struct AnswerRules {
-  Duration max_retry_after{};  ///< a larger retry_after counts as this
+  Duration max_retry_after{};  ///< a longer retry_after counts as this duration
   config::StatusVerdicts statuses{};
 };
 
-/// `server` names the other side in reasons ("example.org:443").
+/// `server`: the name of the server in reasons ("example.org:443").
 Outcome verdict_of(const HttpAnswer& answer, const std::string& server, const AnswerRules& rules);
 
 }  // namespace laneway::handler

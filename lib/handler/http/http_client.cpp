@@ -31,7 +31,7 @@ constexpr Duration make_do_time = seconds(1);
 
 }  // namespace
 
-/// A multi handle and what it asks for.
+/// A multi handle and the time of its next call.
 class HttpClient::Multi {
  public:
   Multi(HttpSockets& sockets, std::uint32_t place, std::uint32_t most)
@@ -52,14 +52,14 @@ class HttpClient::Multi {
                           ((event.what & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
                           ((event.what & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0));
   }
-  /// Goes on with what need not wait for a socket.
+  /// Continues the work that need not wait for a socket.
   void go_on() { act(CURL_SOCKET_TIMEOUT, 0); }
 
   const std::uint32_t index;
   const std::uint32_t connections;
   void* const handle;  // CURLM*
   std::uint32_t in_air = 0;
-  std::optional<TimePoint> due;  // when libcurl wants to be called
+  std::optional<TimePoint> due;  // the time at which libcurl must be called
 
  private:
   void act(curl_socket_t socket, int what) {
@@ -90,7 +90,8 @@ HttpClient::HttpClient(const HttpEndpoint& endpoint, HttpLimits limits)
 
 HttpClient::~HttpClient() = default;
 
-/// The first, so that as few connections as possible are at work. has_room() was true.
+/// The first multi handle with room, so that as few connections as possible are in use. has_room() must be
+/// true.
 HttpClient::Multi& HttpClient::multi_with_room() {
   for (const auto& multi : multis_)
     if (multi->in_air < multi->connections) return *multi;
@@ -172,7 +173,7 @@ Duration HttpClient::until_timer(Duration at_most) const {
   return at_most;
 }
 
-/// With the connections that there are.
+/// Limits the requests in flight to the existing connections.
 void HttpClient::make_do() {
   most_in_air_ = std::max(in_air_, 1U);
   made_do_at_ = SteadyClock::now();

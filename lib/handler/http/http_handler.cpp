@@ -17,7 +17,7 @@ constexpr std::uint32_t most_loops = 4;
 constexpr std::uint32_t loads_apart = 8;       // tasks
 constexpr std::uint32_t most_connecting = 32;  // of all loops
 
-/// Of `whole` in `parts`, as even as can be.
+/// The share number `index` of `whole` in `parts`, as equal as possible.
 std::uint32_t share(std::uint32_t whole, std::uint32_t parts, std::uint32_t index) {
   return whole / parts + (index < whole % parts ? 1 : 0);
 }
@@ -65,7 +65,7 @@ std::uint32_t HttpHandler::threads(const config::HttpSettings& settings) {
 
 HttpHandler::HttpHandler(const config::HttpSettings& settings, const std::string& server)
     : server_(server),
-      // A record of a batch may be sent twice (http_sender.h).
+      // A record of a batch may be sent twice (see http_sender.h).
       timeout_(settings.batch.records > 0 ? 2 * settings.timeout + settings.batch.linger : settings.timeout) {
   const std::uint32_t loops = threads(settings);
   for (std::uint32_t i = 0; i < loops; ++i) {
@@ -74,7 +74,7 @@ HttpHandler::HttpHandler(const config::HttpSettings& settings, const std::string
   }
 }
 
-/// All threads end before the first loop goes: each may still hand over to any.
+/// All threads must end before the first loop is destroyed, because each may still give tasks to any loop.
 HttpHandler::~HttpHandler() {
   for (const auto& loop : loops_) loop->stop();
 }

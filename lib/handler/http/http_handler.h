@@ -1,13 +1,14 @@
-// `handler.http`: a POST for each record, or for several (handler/http/http_batch.h). The request is
-// described in handler/http/http_request.h, the verdict in handler/http/http_answer.h, what is sent when in
-// handler/http/http_sender.h, the connections in handler/http/http_client.h.
+// `handler.http`: a POST for each record, or for several records (handler/http/http_batch.h). The request is
+// described in handler/http/http_request.h, the verdict in handler/http/http_answer.h, the order of sending
+// in handler/http/http_sender.h, the connections in handler/http/http_client.h.
 //
-// Asynchronous: handle() hands the task over to one of a few loops (handler/http/http_loop.h) and returns;
-// the loop's thread sends it and answers. libcurl costs tens of microseconds a request, so one loop would end
-// at one core: there are as many as cores, up to four. A task goes to the loop with the fewest, but what a
-// loop's own thread hands over (the next work of a slot that it has just freed) stays there while there is
-// room and the loops have not come apart: passing it on would cost a wake-up. Batches have one loop: they
-// fill up sooner, and it can carry far more records.
+// Asynchronous: handle() gives the task to one of a few loops (handler/http/http_loop.h) and returns; the
+// loop's thread sends the records and answers the task. libcurl costs tens of microseconds for each request,
+// so a single loop would be limited to one core: there are as many loops as cores, up to four. A task goes to
+// the loop with the fewest tasks. However, a task that a loop's own thread gives (the next work of a slot
+// that it has just freed) stays in that loop while it has room and the loads of the loops are similar,
+// because passing the task on would cost a wake-up. Batches have one loop: they fill up sooner, and one loop
+// can carry far more records.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +25,17 @@ namespace laneway::handler {
 
 class HttpHandler final : public Handler {
  public:
-  /// Destroyed, it cuts off what is in the air; tasks end as far as they were answered.
-  /// Errors: configuration, for an address that is none and header names that cannot be passed on; internal
-  /// when the system refuses a thread or a descriptor.
+  /// The handler's destructor aborts requests in flight; tasks end with the records that were answered.
+  /// Errors: configuration, for an invalid address and for header names that cannot be passed on; internal if
+  /// the system refuses a thread or a descriptor.
   static Result<std::unique_ptr<Handler>> make(const config::HttpSettings& settings);
-  /// The server, host:port, that the settings are right for; else what make() would say of them. No effects.
+  /// The server, host:port, if the settings are valid; otherwise the error of make(). No side effects.
   static Result<std::string> check(const config::HttpSettings& settings);
   ~HttpHandler() override;
-  /// How many threads it has.
+  /// The number of threads of the handler.
   static std::uint32_t threads(const config::HttpSettings& settings);
   void handle(Task task) noexcept override;
-  /// The request's own time-out comes first and knows more; this is the net behind it.
+  /// The request's own time-out comes first and knows more; this time-out is a safety net.
   Duration timeout() const override { return timeout_ + seconds(1); }
   std::uint32_t most_per_task() const override { return 1; }
   bool asynchronous() const override { return true; }

@@ -6,7 +6,7 @@ namespace laneway::handler {
 
 HttpLoop::HttpLoop(const config::HttpSettings& settings, std::string server, HttpLimits limits)
     : connections_(limits.connections), sender_(settings, std::move(server), limits) {
-  // The thread reads its own number (is_here()), so the mutex keeps it from its work until that is there.
+  // The thread reads its own id (is_here()), so the mutex delays its work until the id is set.
   MutexLock lock(mutex_);
   thread_ = std::thread([this] { run(); });
   id_ = thread_.get_id();
@@ -30,7 +30,7 @@ void HttpLoop::hand_over(Task task) {
   {
     MutexLock lock(mutex_);
     handed_over_.push_back(std::move(task));
-    // Somebody else wakes the thread, or it is the thread: it looks before it waits.
+    // Another caller wakes the thread, or this is the thread, which looks at the list before it waits.
     if (handed_over_.size() > 1 || is_here()) return;
   }
   sender_.wake();

@@ -1,8 +1,8 @@
-// A thread that sends the records of the tasks it is handed: what handler/http/http_sender.h does, served by
-// a thread.
+// A thread that sends the records of the tasks that it is given, with an HttpSender
+// (handler/http/http_sender.h).
 //
-// What is handed over and not answered is bounded by the lanes' slots (lanes.workers each), so the list
-// between needs no bound of its own.
+// The number of tasks that are given and not answered is bounded by the lanes' slots (lanes.workers each), so
+// the list of given tasks needs no bound of its own.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ class HttpLoop {
  public:
   /// Throws std::bad_alloc, std::system_error.
   HttpLoop(const config::HttpSettings& settings, std::string server, HttpLimits limits);
-  /// Cuts off what is in the air; tasks end as far as they were answered.
+  /// Aborts requests in flight; tasks end with the records that were answered.
   ~HttpLoop();
   HttpLoop(const HttpLoop&) = delete;
   HttpLoop& operator=(const HttpLoop&) = delete;
 
-  /// Ends the thread; what is handed over from now on stays where it is. Once, before the destructor.
+  /// Ends the thread. Tasks that are given afterwards stay in the list. Call once, before the destructor.
   void stop() EXCLUDES(mutex_);
-  /// From any thread, also its own.
+  /// From any thread, including the loop's own.
   void hand_over(Task task) EXCLUDES(mutex_);
-  /// Tasks handed over that are neither ended nor just being answered. From any thread.
+  /// The number of given tasks that are neither ended nor just being answered. From any thread.
   std::uint32_t load() const noexcept { return sender_.load(); }
-  /// Whether what is handed over need not wait for a connection. From any thread.
+  /// Whether a further task need not wait for a connection. From any thread.
   bool has_room() const noexcept { return load() < connections_; }
-  /// Whether the caller is its thread.
+  /// Whether the caller runs on the loop's thread.
   bool is_here() const noexcept { return id_ == std::this_thread::get_id(); }
 
  private:
@@ -50,7 +50,7 @@ class HttpLoop {
 
   std::vector<Task> taken_over_;  // used by thread_
   std::thread thread_;
-  std::thread::id id_;  // of thread_, also when it has ended
+  std::thread::id id_;  // the id of thread_, even after it has ended
 };
 
 }  // namespace laneway::handler

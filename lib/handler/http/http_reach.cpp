@@ -17,7 +17,7 @@ Result<std::string> reach_server(const config::HttpSettings& settings, Duration 
   curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, curl::timeout_ms(timeout));
   const CURLcode code = curl_easy_perform(easy.get());
   if (code == CURLE_OK) return *server + " accepts connections";
-  const bool refused = code == CURLE_PEER_FAILED_VERIFICATION;  // then the message says what to do
+  const bool refused = code == CURLE_PEER_FAILED_VERIFICATION;  // the message then says what to do
   return Error{
       ErrorKind::unavailable,
       "handler.http.url: cannot connect to " + *server + ": " + easy.problem(code, http_connection_keys),

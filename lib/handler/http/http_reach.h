@@ -1,6 +1,6 @@
-// Whether the web service of `handler.http` takes connections, for `laneway check --connect`.
+// Checks that the web service of `handler.http` accepts connections, for `laneway check --connect`.
 //
-// Blocks up to `timeout` and as long as a name server takes. Nothing is sent beyond what a connection needs.
+// Blocks up to `timeout`, and as long as a name server takes. Sends nothing beyond what a connection needs.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace laneway::handler {
 
-/// "host:port accepts connections", with TLS where the URL is https. Errors: unavailable; configuration for a
-/// URL that is none.
+/// Returns "host:port accepts connections"; with TLS if the URL is https. Errors: unavailable; configuration
+/// for an invalid URL.
 Result<std::string> reach_server(const config::HttpSettings& settings, Duration timeout);
 
 }  // namespace laneway::handler

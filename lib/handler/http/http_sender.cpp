@@ -12,7 +12,7 @@
 namespace laneway::handler {
 namespace {
 
-constexpr Duration look_interval = milliseconds(50);  // how late a stop may be seen
+constexpr Duration look_interval = milliseconds(50);  // the longest delay until a stop is noticed
 
 HttpEndpoint endpoint_of(const config::HttpSettings& settings, std::string server) {
   HttpEndpoint endpoint{settings.url,     std::move(server),      settings.content_type,
@@ -27,13 +27,13 @@ HttpEndpoint endpoint_of(const config::HttpSettings& settings, std::string serve
 
 }  // namespace
 
-/// Records in the air.
+/// Records in flight, in one request.
 class HttpSender::Request final : public HttpExchange {
  public:
   explicit Request(HttpSender& sender) : sender_(sender) {}
 
   void answered(const HttpAnswer& answer) override { sender_.conclude(*this, answer); }
-  /// The record whose outcome counts for the whole request: one that was answered, where there is one.
+  /// The record whose outcome counts for the whole request: an answered record, if there is one.
   std::size_t counted(const std::vector<Outcome>& outcomes) const {
     std::size_t found = works.size();
     for (auto i = works.size(); i-- > 0;)
@@ -41,11 +41,11 @@ class HttpSender::Request final : public HttpExchange {
     return found;
   }
 
-  std::vector<WorkPtr> works;  // null: stopped and answered
+  std::vector<WorkPtr> works;  // null if stopped and answered
   std::string body;            // of a batch
   std::size_t place = 0;       // in in_air_
   TimePoint due{};
-  Duration stood{};  // what the process had stood still when it began
+  Duration stood{};  // the time that the process had stood still when the request began
 
  private:
   HttpSender& sender_;
@@ -81,7 +81,7 @@ void HttpSender::serve() {
   if (SteadyClock::now() >= next_look_) look_for_stops();
 }
 
-/// Until the next request may begin; more than enough when something else must happen before.
+/// The time until the next request may begin; more than enough if something else must happen first.
 Duration HttpSender::until_due() const {
   if (waiting_.empty() || !client_.has_room()) return look_interval;
   const Work& first = *waiting_.front();
@@ -97,7 +97,7 @@ void HttpSender::send_waiting() {
   }
 }
 
-/// Takes the first that wait and go together; their text, in batches.
+/// Takes the first waiting records that can be sent together. Returns their text, for batches.
 std::vector<std::string> HttpSender::take_works(std::vector<WorkPtr>& works) {
   std::vector<std::string> records;
   std::size_t bytes = 0;
@@ -141,11 +141,12 @@ void HttpSender::begin(Request& request) {
 }
 
 void HttpSender::not_begun(Request& request, const Outcome& outcome) {
-  const auto ended = take_out(request);  // lives as long as the loop over what it holds
+  const auto ended = take_out(request);  // must live as long as the loop over its records
   for (auto& work : ended->works) answer(std::move(work), outcome);
 }
 
-/// By libcurl's clock, which went on while the process stood still. Nothing was sent.
+/// Whether the connection timed out only by libcurl's clock, which continued while the process stood still.
+/// Nothing was sent.
 bool HttpSender::missed_connecting(const Request& request, const HttpAnswer& answer) {
   return answer.transport == Transport::timed_out && !answer.sent &&
          SteadyClock::stood_still() > request.stood;
@@ -167,7 +168,7 @@ void HttpSender::conclude(Request& request, const HttpAnswer& answered) {
   }
 }
 
-/// Before all others.
+/// Puts the records in front of all waiting records.
 void HttpSender::wait_again(Request& request) {
   for (auto work = request.works.rbegin(); work != request.works.rend(); ++work)
     if (*work) waiting_.push_front(std::move(*work));
@@ -192,7 +193,7 @@ std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {
 }
 
 void HttpSender::answer(WorkPtr work, Outcome outcome) {
-  load_.fetch_sub(1, std::memory_order_relaxed);  // before: what is told may hand over the next task
+  load_.fetch_sub(1, std::memory_order_relaxed);  // before the answer, whose receiver may give the next task
   if (!answer_attempt(work->task, work->index, work->attempt->stop, std::move(outcome))) return;
   if (++work->index == work->task.size() || work->task.wanted_back()) return;
   announce();
@@ -210,7 +211,7 @@ void HttpSender::look_for_stops() {
 }
 
 void HttpSender::look_for_stops(Request& request, TimePoint now) {
-  // Those that are stopped while these are answered have their turn at the next look.
+  // Records that are stopped during these answers are handled at the next check.
   auto stopped = take_stopped(request);
   const bool ended = std::all_of(request.works.begin(), request.works.end(),
                                  [](const WorkPtr& work) { return work == nullptr; });
@@ -236,7 +237,7 @@ void HttpSender::end_late(Request& request) {
   conclude(request, answer);
 }
 
-/// `ended`: no other record waits for their request, so that one of these counts for the request.
+/// `ended`: no other record waits for the request of these records, so one of them counts for the request.
 void HttpSender::answer_stopped(std::vector<WorkPtr> works, bool ended) {
   HttpAnswer stopped;
   stopped.transport = Transport::stopped;

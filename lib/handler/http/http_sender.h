@@ -1,27 +1,28 @@
-// Sends the records of tasks and answers them: the http handler without its thread.
+// Sends the records of tasks and answers the tasks: the http handler without its thread.
 //
-// Waiting records are sent in the order in which they came as soon as the client has room. The records of one
-// task are sent one after the other: the next when the one before is done. Every 50 ms stops are looked for:
-// a record that is in the air is answered, and its request cut off when no other record waits for it; a task
-// whose record has not been sent ends unanswered, because nothing was attempted.
+// Waiting records are sent in the order in which they came, as soon as the client has room. The records of
+// one task are sent one after the other: the next record when the previous one is done. Every 50 ms the
+// sender checks for requested stops: a record in flight is answered, and its request is aborted if no other
+// record waits for it; a task whose record has not been sent ends unanswered, because nothing was attempted.
 //
-// The time of a request is measured here, because libcurl's clock goes on while the process stands still:
-// after a SIGCONT an answer that is in the socket counts, and what is not answered has the rest of its time.
+// The time of a request is measured here, because libcurl's clock continues while the process stands still.
+// After a SIGCONT an answer that is already in the socket counts, and a request without an answer has the
+// rest of its time.
 //
-// Batches: a request takes records as they come, of all lanes, until it has batch.records or batch.bytes, or
-// its first record has waited for batch.linger. Never two records of one task, so that order holds however
-// the service works on them: records of one key (of one partition, where that is the order) are never in the
-// air together. A record that has failed is sent in a request of its own next, also where the attempt did not
-// count: then one that spoils whatever request it is in spoils no other record. Where the service was not
-// available, or asked for fewer calls, the record stays with others. The records of a request that is
-// rejected as a whole are sent again at once, each in a request of its own: the rejection itself is nobody's,
-// neither an attempt nor a call. For the breaker a request is one call, whatever its records are answered
-// (Outcome::same_call).
+// Batches: a request takes records of all lanes as they come, until it has batch.records or batch.bytes, or
+// its first record has waited for batch.linger. A request never has two records of one task, so the order is
+// kept however the service works on them: records of one key (or of one partition, if that is the order) are
+// never in flight together. A record that has failed is next sent in a request of its own, even if the
+// attempt did not count, so that a record that spoils every request spoils no other record. If the service
+// was unavailable, or asked for fewer calls, the record stays with others. The records of a request that is
+// rejected as a whole are sent again at once, each in a request of its own: the rejection itself counts for
+// no record, neither as an attempt nor as a call. For the breaker a request is one call, whatever the answers
+// for its records are (Outcome::same_call).
 //
-// Memory: bounded by who adds tasks. The lanes' slots do it: a pool hands over no more claims than
+// Memory: bounded by the caller that adds tasks, with the lanes' slots: a pool gives out no more claims than
 // lanes.workers, and a task of most_per_task() == 1 is one record or the records of one key.
 //
-// Used by one thread at a time, except where said. Only serve() blocks.
+// Used by one thread at a time, except for methods marked "from any thread". Only serve() blocks.
 #pragma once
 
 #include <atomic>
@@ -42,24 +43,24 @@ class HttpSender {
  public:
   /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
   HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits);
-  /// Requests in the air are cut off; tasks end as far as they were answered.
+  /// Aborts requests in flight; tasks end with the records that were answered.
   ~HttpSender();
   HttpSender(const HttpSender&) = delete;
   HttpSender& operator=(const HttpSender&) = delete;
 
-  /// A task will be added: it counts in load() from now on. From any thread.
+  /// Announces a task, which counts in load() from now on. From any thread.
   void announce() noexcept { load_.fetch_add(1, std::memory_order_relaxed); }
-  /// Tasks announced that are neither ended nor just being answered. From any thread.
+  /// The number of announced tasks that are neither ended nor just being answered. From any thread.
   std::uint32_t load() const noexcept { return load_.load(std::memory_order_relaxed); }
-  /// It has been announced.
+  /// Adds a task that has been announced.
   void add(Task task);
-  /// Waits up to 50 ms for something to happen. Answers tasks.
+  /// Waits up to 50 ms for an event. Answers tasks.
   void serve();
   /// From any thread.
   void wake() noexcept { client_.wake(); }
 
  private:
-  /// A task and which of its records has its turn.
+  /// A task, and its record whose turn it is.
   struct Work {
     explicit Work(Task given) : task(std::move(given)), attempt(task.attempt(0)) {}
     bool goes_alone() const;
@@ -67,7 +68,7 @@ class HttpSender {
     Task task;
     std::uint32_t index = 0;
     std::optional<Attempt> attempt;
-    TimePoint since;      // when it began to wait, for batches
+    TimePoint since;      // the time at which it began to wait, for batches
     bool spoilt = false;  // a request with this record and others was rejected
   };
   using WorkPtr = std::unique_ptr<Work>;
@@ -99,7 +100,7 @@ class HttpSender {
   std::atomic<std::uint32_t> load_{0};
 
   HttpClient client_;
-  RequestHeaders headers_;  // of the request that just begins
+  RequestHeaders headers_;  // of the request that is being started
   std::deque<WorkPtr> waiting_;
   std::vector<std::unique_ptr<Request>> in_air_;
   TimePoint next_look_;

@@ -40,13 +40,13 @@ void HttpSockets::opened(int socket) {
 }
 
 void HttpSockets::closed(int socket) {
-  // Closing alone would do, unless a process that is just being started has the socket too.
+  // Closing would be sufficient, unless a process that is being started has the socket as well.
   if (at(socket).registered != 0) forget(socket);
   at(socket) = {};
 }
 
 void HttpSockets::forget(int socket) {
-  // It may be closed already, and then is out.
+  // The socket may be closed already, and is then no longer registered.
   ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, nullptr);
   at(socket).registered = 0;
 }
@@ -79,7 +79,7 @@ std::optional<HttpSockets::Event> HttpSockets::next(Duration at_most) {
   return {};
 }
 
-/// Nothing if it is not for anybody.
+/// nullopt if the event is for no socket that is being watched.
 std::optional<HttpSockets::Event> HttpSockets::looked_at(const epoll_event& event) {
   const int socket = socket_of(event.data.u64);
   if (socket == wake_event_.number()) {
@@ -87,7 +87,7 @@ std::optional<HttpSockets::Event> HttpSockets::looked_at(const epoll_event& even
     return {};
   }
   const Socket& known = at(socket);
-  // If not: it was closed since the kernel reported it, and may be another's by now.
+  // Otherwise the socket was closed after the kernel reported the event, and its number may have been reused.
   if (known.registered == 0 || known.owner != owner_of(event.data.u64)) return {};
   if (known.wanted == 0) {
     forget(socket);

@@ -1,15 +1,15 @@
-// What sockets wait for, on one epoll, and what happens to them, one by one.
+// Watches sockets on one epoll, and returns their events one by one.
 //
 // A client with connections that are kept alive stops and starts to watch a connection at each request. The
-// kernel is not told of the stop, because it most often has nothing to report until the next start, nor of
-// the start of a connection (opened()), so neither costs a system call. Other sockets may be closed, and
-// their numbers be others' by then, without our hearing of it, so the kernel is told of their start.
+// kernel is not notified of the stop, because it usually has nothing to report until the next start, nor of
+// the start for a connection (opened()). So neither costs a system call. Other sockets may be closed without
+// notice, and their numbers may be reused, so the kernel is notified when they are watched.
 //
-// A thread that has much to do gives the processor away before it asks for more: with more busy threads than
-// cores the others of this process (or of its terminal session or control group: further than that a yield
-// does not reach) would wait for the scheduler's slice of about 3 ms, again and again. Measured with a
-// thousand requests in the air at a web service on the same two cores, which answers after 50 ms: 98 % of the
-// ideal rate, 96 % without.
+// A busy thread yields the processor before it asks for more events. With more busy threads than cores, the
+// other threads of this process (or of its terminal session or control group: a yield does not reach further)
+// would otherwise wait for the scheduler's slice of about 3 ms again and again. Measured with a thousand
+// requests in flight to a web service on the same two cores, which answers after 50 ms: 98 % of the ideal
+// rate, 96 % without the yield.
 //
 // Used by one thread at a time, except wake(). Only next() blocks.
 #pragma once
@@ -39,17 +39,17 @@ class HttpSockets {
   /// Throws std::system_error.
   HttpSockets();
 
-  /// A socket that will be told to be closed().
+  /// Registers a connection, which will be passed to closed() later.
   void opened(int socket);
-  /// Before its number is given back.
+  /// Must be called before the socket's number is released.
   void closed(int socket);
-  /// `wanted`: a set of EPOLLIN and EPOLLOUT; 0: no longer of interest. If the kernel has no room for it,
-  /// nothing will be heard of it, and it is for time-outs to end what waits.
+  /// `wanted`: a set of EPOLLIN and EPOLLOUT; 0 stops watching. If the kernel has no room for the socket, no
+  /// event will come, and time-outs must end the waiting request.
   void watch(int socket, std::uint32_t owner, std::uint32_t wanted);
 
-  /// The next that happened; waits when there is none yet. Nothing: it took too long, or wake().
+  /// The next event; waits if there is none yet. nullopt after `at_most`, or after wake().
   std::optional<Event> next(Duration at_most);
-  /// Whether next() need not ask the kernel.
+  /// Whether next() has events without asking the kernel.
   bool has_more() const { return next_ < count_; }
   /// Ends the current or the next wait early. From any thread.
   void wake() noexcept { wake_event_.wake(); }
@@ -59,7 +59,7 @@ class HttpSockets {
     bool is_connection = false;
     std::uint32_t owner = 0;
     std::uint32_t wanted = 0;
-    std::uint32_t registered = 0;  // what the kernel was told; 0: nothing
+    std::uint32_t registered = 0;  // the events registered with the kernel; 0 if none
   };
 
   Socket& at(int socket);

@@ -1,7 +1,6 @@
-// A function of the surrounding program as the work: what a plugin is in a library of its own, without the
-// library.
+// A function of the surrounding program as the handler: like a plugin, without a shared library.
 //
-// Threads, blocking and what becomes of exceptions are those of laneway::RecordPlugin.
+// Threads, blocking and the treatment of exceptions are those of laneway::RecordPlugin.
 #pragma once
 
 #include <functional>

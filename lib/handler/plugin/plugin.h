@@ -1,7 +1,7 @@
-// A plugin at work: its instance, and what laneway does for it (the functions of laneway_host).
+// A running plugin: its instance, and the functions that laneway provides to it (laneway_host).
 //
-// Ownership: whoever made it; it must outlive every record at work. Threads: any, after start(). Blocks as
-// the plugin's own functions do; start() and the destructor call its init and shutdown.
+// Ownership: owned by its maker; it must outlive every running record. Threads: any, after start(). Blocks as
+// long as the plugin's own functions do; start() and the destructor call its init and shutdown.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace laneway::handler {
 
 class Plugin {
  public:
-  /// Calls init, where the plugin has one, with `config`, a JSON text; `data` is its instance until init
-  /// replaces it. Errors: configuration, in the plugin's words.
+  /// Calls init, if the plugin has one, with `config`, a JSON text. `data` is the plugin's instance until
+  /// init replaces it. Errors: configuration, in the plugin's words.
   static Result<std::unique_ptr<Plugin>> start(const laneway_plugin& table, const std::string& config,
                                                void* data = nullptr);
   ~Plugin();

@@ -8,7 +8,7 @@
 namespace laneway::handler {
 namespace {
 
-/// One record at a time, on the pool's thread.
+/// Handles one record at a time, on the pool's thread.
 class BlockingPlugin final : public PluginHandler {
  public:
   using PluginHandler::PluginHandler;
@@ -38,7 +38,7 @@ class BlockingPlugin final : public PluginHandler {
   }
 };
 
-/// Several records at once, or answers that come later.
+/// Passes several records at once, or gets answers that come later.
 class BatchPlugin final : public PluginHandler {
  public:
   using PluginHandler::PluginHandler;

@@ -1,10 +1,10 @@
-// `handler.plugin`: the work is done by a shared library of the user's; see include/laneway/plugin.h.
+// `handler.plugin`: a shared library of the user's does the work; see include/laneway/plugin.h.
 //
-// A plugin with handle() blocks a pool thread for each record; one with submit() takes a task's records at
-// once and answers when it likes: each batch is one of `lanes.workers` until it is answered, however long
-// that takes.
+// A plugin with handle() blocks a pool thread for each record. A plugin with submit() takes all records of a
+// task at once and answers whenever it wants: each batch occupies one of `lanes.workers` until it is
+// answered, however long that takes.
 //
-// Threads: any number. A plugin that ignores its stop keeps its place, as any handler that hangs.
+// Threads: any number. A plugin that ignores its stop keeps its place, like any handler that hangs.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@ class PluginHandler : public Handler {
   PluginHandler(std::unique_ptr<Plugin> plugin, Duration timeout)
       : plugin_(std::move(plugin)), timeout_(timeout) {}
 
-  /// Loads and starts it. Errors: configuration.
+  /// Loads and starts the plugin. Errors: configuration.
   static Result<std::unique_ptr<Handler>> make(const config::PluginSettings& settings);
-  /// For a plugin that is started.
+  /// Makes a handler of a plugin that is already started.
   static std::unique_ptr<Handler> make(std::unique_ptr<Plugin> plugin, Duration timeout);
 
   Duration timeout() const override { return timeout_; }
@@ -39,8 +39,8 @@ class PluginHandler : public Handler {
   const Duration timeout_;
 };
 
-/// Loads, starts and ends the plugin, which says by that whether it takes its configuration; its name and
-/// version.
+/// Loads, starts and ends the plugin, to check whether it accepts its configuration. Returns the plugin's
+/// name and version.
 Result<std::string> try_plugin(const config::PluginSettings& settings);
 
 }  // namespace laneway::handler

@@ -1,4 +1,4 @@
-// Does a plugin take its configuration? For `laneway check --connect`.
+// Checks that a plugin accepts its configuration, for `laneway check --connect`.
 //
 // Blocks as long as the plugin's init and shutdown do.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace laneway::handler {
 
-/// "the plugin orders 1.0 takes its configuration". Error: configuration, for a plugin that cannot be loaded
-/// or does not start.
+/// Returns "the plugin orders 1.0 accepts its configuration". Error: configuration, for a plugin that cannot
+/// be loaded or does not start.
 Result<std::string> reach_plugin(const config::PluginSettings& settings);
 
 }  // namespace laneway::handler

@@ -1,5 +1,4 @@
-// A record as a plugin sees it: the plain struct of include/laneway/plugin.h with what laneway needs behind
-// it.
+// A record as a plugin sees it: the plain struct of include/laneway/plugin.h, followed by laneway's own data.
 //
 // Threads: one at a time for one record. Valid until the record is answered.
 #pragma once
@@ -18,7 +17,7 @@ class PluginRecord : public laneway_record {
  public:
   PluginRecord() : laneway_record() {}
 
-  /// From now on this is a view of that attempt's record.
+  /// Makes this object a view of that attempt's record.
   void show(const Attempt& begun);
 
   static const PluginRecord& of(const laneway_record* record) {
@@ -34,12 +33,13 @@ class PluginRecord : public laneway_record {
   const std::vector<kafka::Header>& headers() const;
 
   std::optional<Attempt> begun_;
-  mutable std::string delivery_id_;  // empty: not asked for yet
+  mutable std::string delivery_id_;  // empty until it is first requested
   mutable bool headers_read_ = false;
   mutable std::vector<kafka::Header> headers_;
 };
 
-/// What the plugin's answer means; a verdict that is none is the plugin's defect. `reason` may be null.
+/// Converts the plugin's answer to an outcome. An invalid verdict is a defect of the plugin, and becomes a
+/// retry with that reason. `reason` may be null.
 Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const char* reason);
 
 }  // namespace laneway::handler

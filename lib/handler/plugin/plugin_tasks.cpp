@@ -5,13 +5,13 @@
 namespace laneway::handler {
 namespace {
 
-// A batch's number is its place and how many were there before.
+// A batch's number consists of its place and the number of earlier batches in that place.
 constexpr int place_bits = 24;
 constexpr std::uint64_t place_mask = (1ULL << place_bits) - 1;
 
 }  // namespace
 
-/// Where one task at a time is with the plugin, batch by batch.
+/// A place for one task at a time that the plugin has, batch by batch.
 class PluginTasks::HeldBatch {
  public:
   explicit HeldBatch(std::uint64_t index) : number_(index) {}
@@ -23,10 +23,10 @@ class PluginTasks::HeldBatch {
     size_ = task_->size();
   }
 
-  /// The next batch, of up to `most` records. The struct stays as it is until the next call.
+  /// Opens the next batch, of up to `most` records. The struct does not change until the next call.
   const laneway_batch& open(std::uint32_t most) EXCLUDES(mutex_);
 
-  /// The plugin's submit has returned. Nothing as long as there is more to answer or to submit.
+  /// Called when the plugin's submit has returned. nullopt while records remain to be answered or submitted.
   std::optional<Task> submitted() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     submitting_ = false;
@@ -35,14 +35,15 @@ class PluginTasks::HeldBatch {
     return finished;
   }
 
-  /// Waits until the open batch, which is not the last, is closed; the task when no other is to follow it.
+  /// Waits until the open batch, which is not the last, is closed; returns the task if no other batch
+  /// follows.
   std::optional<Task> wait_for_next() EXCLUDES(mutex_);
   bool last() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return last_;
   }
 
-  /// Whether it is taken; `finished` is the task when this was all.
+  /// Returns whether the answer is accepted; `finished` is set to the task if this was its last answer.
   bool answer(std::uint64_t number, std::uint32_t index, Outcome outcome, std::optional<Task>& finished)
       EXCLUDES(mutex_);
   void give_up(std::uint64_t number, const Outcome& outcome, std::optional<Task>& finished) EXCLUDES(mutex_);
@@ -54,19 +55,19 @@ class PluginTasks::HeldBatch {
 
   mutable Mutex mutex_;
   Condition closed_;
-  std::uint64_t number_ GUARDED_BY(mutex_);  // of the batch that is open, else of the next one
+  std::uint64_t number_ GUARDED_BY(mutex_);  // the number of the open batch, otherwise of the next one
   bool open_ GUARDED_BY(mutex_) = false;
   bool submitting_ GUARDED_BY(mutex_) = false;
-  bool cut_ GUARDED_BY(mutex_) = false;   // the records behind the batch's last one must not run
+  bool cut_ GUARDED_BY(mutex_) = false;   // the records after the batch's last one must not run
   bool last_ GUARDED_BY(mutex_) = false;  // no batch follows
   std::optional<Task> task_ GUARDED_BY(mutex_);
   std::uint32_t size_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t first_ GUARDED_BY(mutex_) = 0;       // the batch's first record, in the task
-  std::uint32_t end_ GUARDED_BY(mutex_) = 0;         // records of the batch that are to be answered
-  std::uint32_t unanswered_ GUARDED_BY(mutex_) = 0;  // of those
+  std::uint32_t first_ GUARDED_BY(mutex_) = 0;       // the index of the batch's first record in the task
+  std::uint32_t end_ GUARDED_BY(mutex_) = 0;         // the number of records of the batch to be answered
+  std::uint32_t unanswered_ GUARDED_BY(mutex_) = 0;  // the number of these that are not answered
   std::vector<bool> answered_ GUARDED_BY(mutex_);
 
-  // The plugin's view; changed only while no batch is open.
+  // The plugin's view of the records; changed only while no batch is open.
   std::vector<PluginRecord> records_;
   std::vector<const laneway_record*> pointers_;
   laneway_batch batch_{};
@@ -158,7 +159,7 @@ void PluginTasks::run(Task task, std::uint32_t most, const Submit& submit) noexc
       give_up(number, outcome_of_exception());
     }
     end(place, place.submitted());
-    if (last) return;  // the place may be another task's by now
+    if (last) return;  // the place may already belong to another task
     if (auto finished = place.wait_for_next()) return end(place, std::move(finished));
   }
 }
@@ -179,7 +180,7 @@ void PluginTasks::give_up(std::uint64_t number, const Outcome& outcome) {
   end(*place, std::move(finished));
 }
 
-/// The lane learns of it when the task goes, after the place is free and no lock is held.
+/// The lane receives the answers when the task is destroyed, after the place is free and no lock is held.
 void PluginTasks::end(HeldBatch& place, std::optional<Task> finished) {
   if (!finished) return;
   MutexLock lock(mutex_);

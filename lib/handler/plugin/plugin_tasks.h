@@ -1,11 +1,11 @@
-// The batches that are with a plugin: what it answers, from any thread and perhaps wrongly, finds its task
-// here.
+// The batches that a plugin has and has not answered. The plugin answers from any thread, and perhaps
+// wrongly; its answers find their task here.
 //
-// A batch has a number that is never used again, so an answer that comes twice or too late meets nobody and
-// is refused; a plugin is not trusted with pointers. A task goes to the plugin in one batch, unless it is
-// sequential and larger: then in several, one after the other, by the thread that handles it.
+// A batch has a number that is never reused, so an answer that comes twice or too late is refused; a plugin
+// is not trusted with pointers. A task goes to the plugin in one batch, unless the task is sequential and
+// larger than a batch: then in several batches, one after the other, by the thread that handles the task.
 //
-// Threads: any. Blocks: run(), while a sequential task has more batches to go, and as long as submit does.
+// Threads: any. Blocks: run(), while a sequential task has more batches, and as long as submit does.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ class PluginTasks {
   PluginTasks();
   ~PluginTasks();
 
-  /// Passes the task on in batches of at most `most` records. What `submit` throws is the answer to every
-  /// record that has none.
+  /// Passes the task to the plugin in batches of at most `most` records. If `submit` throws, the exception is
+  /// the answer to every record without an answer.
   void run(Task task, std::uint32_t most, const Submit& submit) noexcept;
 
-  /// False when there is no such record, or it was answered, or it was not to be handled.
+  /// Returns false if the record does not exist, was answered before, or must not be handled.
   bool answer(std::uint64_t number, std::uint32_t index, Outcome outcome) EXCLUDES(mutex_);
-  /// Answers what is not answered yet.
+  /// Answers all records that are not answered yet.
   void give_up(std::uint64_t number, const Outcome& outcome) EXCLUDES(mutex_);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Null where nothing is there.
+/// The value at `pointer`; null if there is none.
 json value_at(std::string_view document, const std::string& pointer) {
   auto whole = parse_outside_json(document);
   if (whole.is_discarded()) return nullptr;

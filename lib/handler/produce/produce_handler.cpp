@@ -7,8 +7,8 @@ namespace {
 
 constexpr Duration stop_interval = milliseconds(100);
 
-/// A name that stays lets a new process put an end to what its predecessor left open; else nobody has it
-/// again.
+/// With a permanent id, a new process can end the open transaction of its predecessor; without one, the id is
+/// never used again.
 std::string transactional_id(const config::Config& config, const config::ProduceSettings& settings) {
   if (!settings.transactional) return {};
   std::string id = config.client("group.id") + "-" + config.client("group.instance.id");
@@ -54,15 +54,15 @@ Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& conf
 
 ProduceHandler::~ProduceHandler() {
   ending_.store(true);
-  if (!producer_) return;  // it could not be made
-  producer_->stop();       // what is on its way is answered unavailable; what is not stays unanswered
+  if (!producer_) return;  // the producer could not be made
+  producer_->stop();       // records on their way are answered unavailable; the others stay unanswered
 }
 
 void ProduceHandler::handle(Task task) noexcept {
   {
     MutexLock lock(mutex_);
     handed_over_.push_back(std::move(task));
-    if (handed_over_.size() > 1) return;  // somebody else wakes the thread
+    if (handed_over_.size() > 1) return;  // another caller wakes the thread
   }
   producer_->wake();
 }
@@ -121,7 +121,7 @@ void ProduceHandler::give_up_stopped() {
   const auto now = SteadyClock::now();
   if (now < next_look_) return;
   next_look_ = now + stop_interval;
-  std::vector<Shipment*> all;  // some end meanwhile
+  std::vector<Shipment*> all;  // a copy, because some shipments end during the loop
   for (const auto& item : under_way_) all.push_back(item.first);
   for (Shipment* shipment : all) shipment->give_up_if_stopped();
 }

@@ -1,27 +1,27 @@
-// `handler.produce`: writes each record to a topic; done when all in-sync replicas have it.
+// `handler.produce`: writes each record to a topic. A record is done when all in-sync replicas have it.
 //
-// What becomes of a record that is not acknowledged: brokers that do not answer in time, or that refuse the
-// user, are unavailable; a record that is too large or invalid is rejected; a topic that is not there, and a
-// batch that was refused for one of its records, are retries; the records of such a batch are then sent one
-// at a time, to find out which it is (produce_refusals.h). Records are written at least once.
+// Outcomes of records that are not acknowledged: brokers that do not answer in time or refuse the user are
+// unavailable; a record that is too large or invalid is rejected; a missing topic, and a batch that was
+// refused because of one of its records, are retries. The records of such a batch are then sent one at a
+// time, to find the cause (produce_refusals.h). Records are written at least once.
 //
-// Order: the records of a sequential task (one key, or one partition) are sent one at a time, the next when
-// the one before is acknowledged. The idempotent producer would keep the order of what it can write, but one
-// record that fails lets those behind it pass, and its next attempt would come after them. Records of other
-// tasks are sent together.
+// Order: the records of a sequential task (one key, or one partition) are sent one at a time, each after the
+// previous one is acknowledged. The idempotent producer would keep the order of the records that it can
+// write, but if one record failed, the following records would pass it, and its next attempt would come after
+// them. Records of different tasks are sent together.
 //
 // Transactional: records are written in the producer's transaction, and the lanes' offsets are committed in
-// it (kafka/produce/transaction.h), so each record is written exactly once for readers of committed records.
-// A task enters the transaction before its first record and leaves with its last answer; while a transaction
-// ends, tasks wait here. A record that is not acknowledged fails the whole transaction, so records need not
-// be sent one at a time to keep an order. One that was refused is answered reject when it comes again,
-// without being sent: so it cannot fail the next transaction, too.
+// the same transaction (kafka/produce/transaction.h), so for readers of committed records each record is
+// written exactly once. A task enters the transaction before its first record and leaves with its last
+// answer; while a transaction ends, tasks wait here. A record that is not acknowledged fails the whole
+// transaction, so records need not be sent one at a time to keep an order. A record that was refused is
+// answered reject at its next attempt without being sent, so that it does not fail the next transaction too.
 //
 // A full client queue is back-pressure: tasks wait here, first come first served, and lanes fill up and hold.
 //
-// Threads: handle() passes the task on to the Producer's thread, which does all else. Nothing blocks. When a
-// stop is requested a task ends within 100 ms: what is on its way to the brokers is answered retry, as nobody
-// knows whether it will arrive.
+// Threads: handle() passes the task to the Producer's thread, which does everything else. Nothing blocks.
+// When a stop is requested, a task ends within 100 ms: records on their way to the brokers are answered
+// retry, because it is not known whether they will arrive.
 #pragma once
 
 #include <atomic>
@@ -43,14 +43,15 @@ namespace laneway::handler {
 
 class ProduceHandler final : public Handler, private ShipmentOwner {
  public:
-  /// Of `config.handler`, which is `produce`. Brokers are not contacted yet. Error: configuration.
+  /// Makes the handler of `config.handler`, which must be `produce`. Brokers are not contacted yet. Error:
+  /// configuration.
   static Result<std::unique_ptr<Handler>> make(const config::Config& config);
-  /// What make() would say of the settings. No effects: no transaction is opened.
+  /// Returns the error that make() would return for the settings. No side effects: no transaction is opened.
   static Status check(const config::Config& config);
   ~ProduceHandler() override;
 
   void handle(Task task) noexcept override EXCLUDES(mutex_);
-  /// The delivery time-out comes first and knows more; this is the net behind it.
+  /// The delivery time-out comes first and knows more; this time-out is a safety net.
   Duration timeout() const override { return settings_.timeout + seconds(5); }
   bool asynchronous() const override { return true; }
   bool fills_tasks() const override { return true; }
@@ -76,20 +77,20 @@ class ProduceHandler final : public Handler, private ShipmentOwner {
 
   const config::ProduceSettings settings_;
   const std::string brokers_;
-  kafka::Transaction* transaction_ = nullptr;  // the producer's; set before the first task
+  kafka::Transaction* transaction_ = nullptr;  // the producer's transaction; set before the first task
   std::atomic<bool> ending_{false};
 
   Mutex mutex_;
   std::vector<Task> handed_over_ GUARDED_BY(mutex_);
 
-  // Of the Producer's thread.
+  // Used only by the Producer's thread:
   ProduceRefusals refused_;
   std::vector<Task> taken_over_;
   std::unordered_map<Shipment*, std::unique_ptr<Shipment>> under_way_;
-  std::deque<Shipment*> ready_;  // to send, in this order
-  TimePoint next_look_{};        // for stops
+  std::deque<Shipment*> ready_;  // to be sent, in this order
+  TimePoint next_look_{};        // the next check for stops
 
-  std::unique_ptr<kafka::Producer> producer_;  // the last: its thread uses all of the above
+  std::unique_ptr<kafka::Producer> producer_;  // last, because its thread uses all of the above
 };
 
 }  // namespace laneway::handler

@@ -1,7 +1,7 @@
 // A task of `handler.produce` on its way to the brokers.
 //
-// Ownership: the handler's; it lives until no record of it is on its way, which may be after its task has
-// ended. Threads: the Producer's alone. Nothing blocks.
+// Ownership: owned by the handler. A shipment lives until none of its records is on its way, which may be
+// after its task has ended. Threads: only the Producer's. Nothing blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,32 @@ namespace laneway::handler {
 
 class Shipment;
 
-/// The handler, as its shipments see it.
+/// The interface of the handler for its shipments.
 class ShipmentOwner {
  public:
   virtual ~ShipmentOwner() = default;
-  /// send() is to be called.
+  /// send() must be called.
   virtual void ready(Shipment& shipment) = 0;
-  /// It may be destroyed; the last thing that it does.
+  /// The shipment may be destroyed; this is its last call.
   virtual void over(Shipment& shipment) = 0;
-  /// A record that was sent, or may have been, is not known to be written. `avoidable`: that will not happen
-  /// to it again in the same way.
+  /// A record that was sent, or may have been sent, is not known to be written. `avoidable`: the record will
+  /// not fail in the same way again.
   virtual void not_written(const std::string& why, bool avoidable) = 0;
 };
 
 class Shipment {
  public:
-  /// `refused` is shared by the handler's shipments.
+  /// `refused`: shared by the handler's shipments.
   Shipment(const config::ProduceSettings& settings, Task task, ShipmentOwner& owner,
            ProduceRefusals& refused);
 
-  /// It has entered the transaction.
+  /// Whether the shipment has entered the transaction.
   bool inside() const { return inside_; }
   void set_inside() { inside_ = true; }
-  /// Sends what may be sent now, once for each ready(); false when the producer is full, or a record must go
-  /// alone: then again later.
+  /// Sends the records that may be sent now, once for each ready(). Returns false if the producer is full, or
+  /// a record must be sent alone: call again later.
   bool send(kafka::Producer& producer);
-  /// Ends the task if its stop was requested. May be the end of this object.
+  /// Ends the task if its stop was requested. This object may be destroyed by the call.
   void give_up_if_stopped();
 
  private:
@@ -53,7 +53,7 @@ class Shipment {
     void delivered(const kafka::Delivery& delivery) noexcept override { shipment->arrived(*this, delivery); }
 
     Shipment* shipment = nullptr;
-    std::int64_t offset = kafka::no_offset;  ///< of the record that was read
+    std::int64_t offset = kafka::no_offset;  ///< of the input record
     bool answered = false;
     std::optional<Outcome> outcome;
   };
@@ -87,18 +87,18 @@ class Shipment {
   const kafka::TopicPartition origin_;
   const bool sequential_;
   const bool one_at_a_time_;
-  std::string topic_;  ///< where no header names one
-  // Of the record that is sent:
+  std::string topic_;  ///< the topic if no header names one
+  // Of the record that is being sent:
   std::string delivery_id_;
   std::optional<std::string_view> key_;
-  std::string key_text_;  ///< where a field of the value is the key
+  std::string key_text_;  ///< the key, if it is a field of the value
   std::vector<ShippedRecord> places_;
-  std::uint32_t next_ = 0;  ///< to be sent
+  std::uint32_t next_ = 0;  ///< the next record to send
   std::uint32_t on_their_way_ = 0;
   bool ready_ = true;    ///< send() will be called
   bool failed_ = false;  ///< the rest is not sent
   bool inside_ = false;
-  StopToken stop_;  ///< of the attempt begun last; valid while there is a task
+  StopToken stop_;  ///< of the last attempt that began; valid while there is a task
 };
 
 }  // namespace laneway::handler

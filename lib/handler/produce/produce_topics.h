@@ -1,6 +1,6 @@
-// Whether the topics that `handler.produce` writes to are there, before anything is read.
+// Checks that the topics that `handler.produce` writes to exist, before any record is read.
 //
-// Blocks up to `timeout`. Topics that only a header names are asked for as well.
+// Blocks up to `timeout`. Topics that only a header can name are checked as well.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace laneway::handler {
 
-/// The output topics, each once. `inputs`: what is read, as `directory` of the input's cluster has found it.
-/// Errors: as find_output_topics() in handler/registry.h has them.
+/// The output topics, each once. `inputs`: the input topics, as found by `directory` in the input's cluster.
+/// Errors: as in find_output_topics() in handler/registry.h.
 Result<std::vector<kafka::TopicInfo>> find_produce_topics(const config::Config& config,
                                                           const config::ProduceSettings& produce,
                                                           const std::vector<kafka::TopicInfo>& inputs,

@@ -1,9 +1,9 @@
-// `handler.simulate`: behaves like work, to try settings with.
+// `handler.simulate`: simulates work, for trying out settings.
 //
-// Which records fail, hang, or sleep for how long follows from topic, partition, offset, attempt and, if some
-// fail or hang, the number of calls before. An attempt first hangs if it is one of those, else sleeps, then
-// burns processor time, then fails or is done. A stop ends any of it at once (answer: retry). With nothing
-// configured an attempt costs a virtual call.
+// Whether a record fails or hangs, and how long it sleeps, depends on topic, partition, offset, attempt and,
+// if some fail or hang, on the number of earlier calls. An attempt first hangs if it is chosen to; otherwise
+// it sleeps, then burns processor time, then fails or is done. A stop ends each of these at once (answer:
+// retry). Without any configuration, an attempt costs one virtual call.
 //
 // Threads: any number; only the number of calls is shared.
 #pragma once
@@ -19,13 +19,13 @@
 
 namespace laneway::handler {
 
-/// Log-normal through p50 and p99 where p99 is set, else p50. `first` and `second` are independent, uniform
+/// Log-normal with p50 and p99 if p99 is set, otherwise p50. `first` and `second` are independent and uniform
 /// in [0, 1).
 Duration simulated_sleep(const config::SimulateSettings::Sleep& sleep, double first, double second);
 
 class SimulateHandler final : public RecordHandler {
  public:
-  /// Error: configuration, for a fraction outside [0, 1] or percentiles that make no distribution.
+  /// Error: configuration, for a fraction outside [0, 1] or for percentiles that do not form a distribution.
   static Result<std::unique_ptr<Handler>> make(const config::SimulateSettings& settings);
   static Status check(const config::SimulateSettings& settings);
 

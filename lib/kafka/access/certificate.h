@@ -1,5 +1,5 @@
-// Why a broker's certificate is refused, in words that say what to do. Private to this folder.
-// Pure, but for certificate_in.
+// Why a broker's certificate is refused, as a sentence that says what to do. Private to this folder. Pure,
+// except certificate_in.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace laneway::kafka {
 
-/// `error`: OpenSSL's (openssl/x509_vfy.h), not 0. `depth`: 0 for the broker's own certificate, else how far
-/// up its authority is. `der`: the certificate that the error is about.
+/// `error`: an error code of OpenSSL (openssl/x509_vfy.h), not 0. `depth`: 0 for the broker's own
+/// certificate; otherwise the position of the authority above it. `der`: the certificate that the error is
+/// about.
 std::string certificate_problem(int error, int depth, std::string_view der);
 
-/// Whose the first certificate in this PEM file is, who issued it, and until when it is valid. Reads the
-/// file.
+/// Describes the first certificate in this PEM file: its subject, its issuer, and until when it is valid.
+/// Reads the file.
 std::string certificate_in(const std::string& file);
 
 }  // namespace laneway::kafka

@@ -1,4 +1,4 @@
-// What can be told from the words of the client library. Private to this folder. Pure.
+// Parses error and log texts of the client library. Private to this folder. Pure.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace laneway::kafka {
 
 inline bool has(std::string_view words, std::string_view part) { return words.find(part) != words.npos; }
 
-/// What follows `before`, up to the first of the characters of `ends`; empty where `before` is not there.
+/// The text after `before`, up to the first of the characters of `ends`. Empty if `before` is not found.
 inline std::string_view after(std::string_view words, std::string_view before, std::string_view ends) {
   const auto at = words.find(before);
   if (at == words.npos) return {};
@@ -17,13 +17,14 @@ inline std::string_view after(std::string_view words, std::string_view before, s
   return words.substr(0, words.find_first_of(ends));
 }
 
-/// How newer releases of the library tell that the other side ended the connection.
+/// Whether the text says that the other side closed the connection, in the words of newer releases of the
+/// library.
 inline bool hung_up(std::string_view words) {
   return has(words, "connection closed by peer") || has(words, "connection reset by peer");
 }
 
-/// "ssl://kafka-1:9093/bootstrap: …", "kafka-1:9093/1: …" and "GroupCoordinator: kafka-1:9093: …" are about
-/// the broker kafka-1:9093. A line of the log has the name of a thread before.
+/// The broker that a text is about: kafka-1:9093 in "ssl://kafka-1:9093/bootstrap: …", "kafka-1:9093/1: …"
+/// and "GroupCoordinator: kafka-1:9093: …". A line of the log begins with the name of a thread.
 inline std::string broker_in(std::string_view words) {
   constexpr std::string_view end_of_thread = "]: ";
   if (words.starts_with("[thrd:"))

@@ -1,6 +1,6 @@
 // Why the brokers do not answer one client. Private to this folder.
 //
-// Threads: `logged` any; the others are called by one at a time. Nothing blocks.
+// Threads: any for `logged`; the other methods are called by one thread at a time. Nothing blocks.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -17,15 +17,16 @@ class ConnectionTrouble {
  public:
   explicit ConnectionTrouble(const ClientSettings& settings);
 
-  /// From the client's error callback.
+  /// Called by the client's error callback.
   void failed(int code, const std::string& words) EXCLUDES(mutex_);
-  /// From the client's log callback: only there the library tells that kinit fails, that a token server is
-  /// asked again, and newer releases that a listener of another protocol hangs up.
+  /// Called by the client's log callback. Some trouble appears only in the log: that kinit fails, that the
+  /// client asks a token server again, and, in newer releases, that a listener of another protocol closes the
+  /// connection.
   void logged(const char* facility, const std::string& words) EXCLUDES(mutex_);
   void answered() EXCLUDES(mutex_);
 
   bool login_refused() const { return code_ == RD_KAFKA_RESP_ERR__AUTHENTICATION; }
-  /// `code`: what a question came back with.
+  /// The error to report for a question that ended with `code`.
   Error no_answer(rd_kafka_resp_err_t code) const EXCLUDES(mutex_);
 
  private:
@@ -35,7 +36,7 @@ class ConnectionTrouble {
   const std::string bootstrap_;
   const std::string user_;
   const std::string certificate_file_;
-  int code_ = RD_KAFKA_RESP_ERR_NO_ERROR;  // the last one since an answer
+  int code_ = RD_KAFKA_RESP_ERR_NO_ERROR;  // the last error since an answer came
   std::string words_;
   mutable Mutex mutex_;
   std::string hung_up_ GUARDED_BY(mutex_);

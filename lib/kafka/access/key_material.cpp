@@ -14,7 +14,7 @@ namespace {
 using MemoryPtr = std::unique_ptr<BIO, decltype(&BIO_free)>;
 using KeyStorePtr = std::unique_ptr<PKCS12, decltype(&PKCS12_free)>;
 
-/// OpenSSL keeps what failed for each thread, and the client library would tell it as its own.
+/// OpenSSL keeps a list of errors for each thread, and the client library would report ours as its own.
 struct ForgetErrors {
   ForgetErrors() = default;
   ForgetErrors(const ForgetErrors&) = delete;
@@ -26,7 +26,7 @@ MemoryPtr memory(const std::string& content) {
   return {BIO_new_mem_buf(content.data(), static_cast<int>(content.size())), BIO_free};
 }
 
-/// Instead of a question on the terminal.
+/// Gives the password, so that OpenSSL does not ask for it on the terminal.
 int give_password(char* buffer, int size, int, void* password) {
   const auto& text = *static_cast<const std::string*>(password);
   if (text.empty() || text.size() > static_cast<std::size_t>(size)) return -1;

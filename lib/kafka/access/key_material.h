@@ -15,18 +15,18 @@ namespace laneway::kafka {
 using CertificatePtr = std::unique_ptr<X509, decltype(&X509_free)>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
-/// The first one in PEM; nullptr where there is none.
+/// Reads the first certificate of a PEM text; returns nullptr if there is no certificate.
 CertificatePtr read_certificate(const std::string& pem);
-/// The same of a private key; nullptr also where the password is not the key's.
+/// Reads the first private key; returns nullptr if there is no key, or if the password is wrong.
 KeyPtr read_key(const std::string& pem, const std::string& password);
 bool belong_together(X509& certificate, EVP_PKEY& key);
 
 enum class KeyStoreFailure : std::uint8_t { none, no_key_store, wrong_password, unreadable };
 struct KeyStore {
   KeyStoreFailure failure = KeyStoreFailure::none;
-  CertificatePtr certificate{nullptr, X509_free};  ///< with a key, where there is no failure
+  CertificatePtr certificate{nullptr, X509_free};  ///< set, together with a key, if there is no failure
 };
-/// PKCS#12.
+/// Opens a key store in PKCS#12 format.
 KeyStore open_key_store(const std::string& content, const std::string& password);
 
 struct CertificateDates {
@@ -34,7 +34,8 @@ struct CertificateDates {
 };
 CertificateDates dates_of(const X509& certificate);
 
-/// Whose it is, who issued it, and until when it is valid, was, or from when on.
+/// Describes the certificate: its subject, its issuer, and until when it is or was valid, or from when on it
+/// will be.
 std::string description_of(const X509& certificate, std::time_t now);
 
 }  // namespace laneway::kafka

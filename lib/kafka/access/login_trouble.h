@@ -1,4 +1,4 @@
-// Why a login fails, in words that say what to do. Private to this folder. Pure.
+// Why a login fails, as a sentence that says what to do. Private to this folder. Pure.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace laneway::kafka {
 
-/// A sentence for the library's words, of any release from 2.0.2 on; nothing where these are not about a
-/// login.
+/// A sentence for an error text of the library, of any release from 2.0.2 on. nullopt if the text is not
+/// about a login.
 std::optional<std::string> login_trouble(std::string_view words);
 
-/// Whether these words tell what a broker answered, and not what failed before one was asked.
+/// Whether the text is a broker's refusal, and not a failure before a broker was asked.
 bool refused_by_broker(std::string_view words);
 
 }  // namespace laneway::kafka

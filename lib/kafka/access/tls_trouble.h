@@ -1,5 +1,5 @@
-// Why there is no connection to a broker where TLS or the login is the reason, in words that say what to do.
-// The library itself says the same of every certificate that it refuses.
+// Why a connection to a broker fails because of TLS or the login, as a sentence that says what to do. The
+// library itself gives the same text for every certificate that it refuses.
 //
 // Threads: any. Does not block.
 #pragma once
@@ -11,15 +11,16 @@
 
 namespace laneway::kafka {
 
-/// From now on, what is wrong with certificates that clients of `conf` refuse is known. Which ones they
+/// Remembers what is wrong with the certificates that clients of `conf` refuse. Which certificates they
 /// refuse does not change.
 void note_certificates(rd_kafka_conf_t* conf);
 
-/// The library's words about a broker; where it is TLS or the login (login_trouble.h) that fails, our own
-/// before.
+/// The library's text about a broker. If TLS or the login (login_trouble.h) fails, a sentence of our own
+/// precedes the library's text.
 std::string explained(const std::string& words);
 
-/// Whether the broker refuses the client's own certificate, or misses one.
+/// Whether the broker refuses the client's own certificate, or requires a certificate that the client did not
+/// send.
 bool about_own_certificate(std::string_view words);
 
 }  // namespace laneway::kafka

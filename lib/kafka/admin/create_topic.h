@@ -14,8 +14,8 @@
 
 namespace laneway::kafka {
 
-/// With the brokers' default replication. Nothing as `retention`: records are kept for ever. A topic that
-/// exists is left as it is.
+/// Creates a topic with the brokers' default replication. Records are kept for `retention`; forever if
+/// `retention` is nullopt. A topic that exists is not changed.
 Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t partitions,
                     std::optional<Duration> retention, Duration timeout);
 

@@ -1,5 +1,4 @@
-// Questions to a cluster outside any group membership: which partitions topics have, what a group has
-// committed.
+// Queries a cluster without joining a group: which partitions topics have, and what a group has committed.
 //
 // Ownership: a Directory owns a client handle of its own. Threads: one at a time. Calls block up to their
 // deadline.
@@ -24,48 +23,49 @@ struct TopicInfo {
 
 class Directory {
  public:
-  /// What `readable` may be given at most: a leader that is silent for longer should not keep the partitions
-  /// of others waiting.
+  /// The longest time-out to use with `readable`: a leader that is silent for longer should not delay the
+  /// partitions of other leaders.
   static constexpr Duration longest_refusal = seconds(10);
 
-  /// Fails when the settings are wrong; brokers are not contacted yet.
+  /// Fails if the settings are wrong. Does not contact brokers.
   static Result<std::unique_ptr<Directory>> open(const ClientSettings& settings);
   ~Directory();
 
-  /// The topics of a subscription (names, or one pattern that starts with ^) with their partitions, in the
-  /// order of the names. Unavailable are: brokers that do not answer, a refused login, a topic that is
-  /// missing or that the user may not describe; each is told as what it is. A pattern that matches nothing
-  /// yields nothing, and nothing tells topics that it would match from those that the user may not describe.
+  /// The topics of a subscription (names, or one pattern that starts with ^) with their partitions, ordered
+  /// by name. Returns an error of kind unavailable, with its cause, if brokers do not answer, the login is
+  /// refused, or a topic is missing or the user may not describe the topic. A pattern that matches nothing
+  /// returns an empty list; topics that the user may not describe look as if they did not exist.
   Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& subscription, Duration timeout);
-  /// One topic; nothing when it does not exist. Unavailable as above.
+  /// One topic; nullopt if the topic does not exist. Unavailable as above.
   Result<std::optional<TopicInfo>> find(const std::string& name, Duration timeout);
-  /// With the brokers' default replication; records are kept for `retention`, nothing: for ever (the brokers'
-  /// own would delete at once what keeps an old timestamp). One that exists is left as it is. Unavailable
-  /// where it is refused.
+  /// Creates a topic with the brokers' default replication. Records are kept for `retention`; nullopt keeps
+  /// them forever (the brokers' own default would delete records with an old timestamp at once). A topic that
+  /// exists is not changed. Unavailable if the brokers refuse.
   Status create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
                 Duration timeout);
   std::size_t brokers() const { return brokers_; }
-  /// The id that the cluster gave itself; empty when it does not tell within `timeout`.
+  /// The id of the cluster; empty if no broker sends the id within `timeout`.
   std::string cluster(Duration timeout);
 
-  /// Whether the user may read these topics. The brokers are asked for what comes after the end of one
-  /// partition of each topic. Unavailable where a broker refuses. No answer within `timeout` is no refusal,
-  /// so `timeout` should leave a busy broker the time to refuse. Returns soon after `given_up` says so.
+  /// Checks that the user may read these topics, by asking for the records after the end of one partition of
+  /// each topic. Unavailable if a broker refuses. No answer within `timeout` is not a refusal, so `timeout`
+  /// should leave a busy broker the time to refuse. Returns soon after `given_up` returns true.
   Status readable(
       const std::vector<TopicInfo>& topics, Duration timeout,
       const std::function<bool()>& given_up = [] { return false; });
 
-  /// A configuration error where the settings ask for group.protocol: consumer and a broker, of those that
-  /// `topics` found, does not have it or has it switched off. No error where it does not tell the user its
-  /// settings (DescribeConfigs), or not within `timeout`.
+  /// A configuration error if the settings ask for group.protocol: consumer, and a broker among those that
+  /// `topics` found does not have this protocol or has it disabled. No error if the broker does not show its
+  /// settings to the user (DescribeConfigs), or not within `timeout`.
   Status offers_protocol(Duration timeout);
 
-  /// How long the topic's records are kept, counted from their own timestamps. Nothing where another clock
-  /// counts, they are kept for ever, or it is not told (the user lacks DescribeConfigs).
+  /// How long the topic's records are kept, counted from their own timestamps. nullopt if the time counts
+  /// from another clock, if records are kept forever, or if the user may not see the setting (the user lacks
+  /// DescribeConfigs).
   std::optional<Duration> retention(const std::string& topic, Duration timeout);
 
-  /// What the group of the settings has committed, with metadata. A group that the user may not describe is
-  /// unavailable; that joining needs Read besides shows only when it is tried.
+  /// The offsets that the group of the settings has committed, with metadata. Unavailable if the user may not
+  /// describe the group. Joining the group also needs the right Read, which shows only when a member joins.
   Result<std::vector<CommittedOffset>> committed(const std::vector<TopicPartition>& partitions,
                                                  Duration timeout);
 

@@ -31,12 +31,12 @@ class GroupClaim::Implementation {
   void leave();
 
   std::string group_;
-  std::vector<TopicPartition> wanted_;  // in their order
+  std::vector<TopicPartition> wanted_;  // sorted
   State state_ = State::joining;
-  bool owes_answer_ = false;    // partitions are to be given back
-  std::optional<Error> error_;  // that waiting does not mend
+  bool owes_answer_ = false;    // partitions must be given back
+  std::optional<Error> error_;  // an error that waiting does not resolve
   HandlePtr handle_;
-  QueuePtr events_;  // the queues are gone before the handle
+  QueuePtr events_;  // the queues are destroyed before the handle
   QueuePtr commits_;
 };
 
@@ -49,11 +49,13 @@ Status GroupClaim::Implementation::open(const ClientSettings& settings,
   std::sort(wanted_.begin(), wanted_.end());
   set_own(conf->get(), "enable.auto.commit", "false");
   set_own(conf->get(), "enable.auto.offset.store", "false");
-  // All partitions are taken back whenever another one joins, and whoever is alone gets all.
+  // With range, all partitions are taken back whenever another member joins, and a member that is alone gets
+  // all of them.
   set_own(conf->get(), "partition.assignment.strategy", "range");
   set_own(conf->get(), "session.timeout.ms", std::to_string(to_ms(forgotten_after)));
-  set_own(conf->get(), "heartbeat.interval.ms", "1000");   // how late another one is heard of
-  set_own(conf->get(), "max.poll.interval.ms", "300000");  // the library wants it above the session's
+  set_own(conf->get(), "heartbeat.interval.ms", "1000");  // the longest delay until another member is noticed
+  // the library requires more than the session's time-out
+  set_own(conf->get(), "max.poll.interval.ms", "300000");
   rd_kafka_conf_set_events(conf->get(),
                            RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_OFFSET_COMMIT);
   auto made = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
@@ -77,17 +79,18 @@ GroupClaim::Implementation::~Implementation() {
   leave();
   events_.reset();
   commits_.reset();
-  // It has left, or the brokers cannot be told.
+  // The member has left, or the brokers cannot be reached.
   rd_kafka_destroy_flags(handle_.release(), RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }
 
-/// Gives back what is held, so that whoever waits for it need not wait until this member is forgotten.
+/// Gives the partitions back, so that a waiting process need not wait until this member is forgotten.
 void GroupClaim::Implementation::leave() {
   const auto deadline = Deadline::in(leave_patience);
   state_ = State::leaving;
   const QueuePtr closing(rd_kafka_queue_new(handle_.get()));
   if (const ErrorPtr error{rd_kafka_consumer_close_queue(handle_.get(), closing.get())}) return;
-  // Answered before, the client would join anew; answered twice, it may be closed by then, and never return.
+  // If answered earlier, the client would join again; if answered twice, the client may be closed by then,
+  // and the call would never return.
   if (owes_answer_) rd_kafka_assign(handle_.get(), nullptr);
   while (rd_kafka_consumer_closed(handle_.get()) == 0 && !deadline.passed())
     if (const EventPtr event{rd_kafka_queue_poll(closing.get(), 50)}) serve(*event);
@@ -108,16 +111,16 @@ void GroupClaim::Implementation::serve(rd_kafka_event_t& event) {
       return;
     }
     state_ = State::lost;
-    owes_answer_ = true;  // until the owner has finished, see leave()
+    owes_answer_ = true;  // until the owner has finished; see leave()
     return;
   }
   const auto* list = rd_kafka_event_topic_partition_list(&event);
   if (state_ == State::joining) judge(list == nullptr ? std::vector<TopicPartition>() : from_list(*list));
   const ListPtr nothing(rd_kafka_topic_partition_list_new(0));
-  rd_kafka_assign(handle_.get(), nothing.get());  // a member, but nothing is fetched
+  rd_kafka_assign(handle_.get(), nothing.get());  // stays a member, but fetches nothing
 }
 
-/// Of what the group gives while all of it is waited for.
+/// Handles an assignment while the claim waits for all partitions.
 void GroupClaim::Implementation::judge(std::vector<TopicPartition> given) {
   std::sort(given.begin(), given.end());
   if (std::includes(given.begin(), given.end(), wanted_.begin(), wanted_.end()))

@@ -1,14 +1,15 @@
-// The right to work on topics for a group, which one process has at a time: the one that asked last.
+// The right to work on topics for a group. One process has the right at a time: the process that asked last.
 //
-// Kafka has no locks, but it gives each partition of a group to one member, and takes commits from members
-// only. So a claim is a member that is given all partitions of the topics and fetches none of them: what is
-// read is read elsewhere (topic_reader.h). When another one joins, Kafka asks the first to give its
-// partitions back, and lets the other in when it has. So the first finishes and commits what it is about
-// before the second begins. Of those that join at the same moment, the one that is given the first partition
-// stays, and the others give way. A process that was killed is forgotten after `forgotten_after`.
+// Kafka has no locks, but it assigns each partition of a group to one member, and accepts commits from
+// members only. A claim is therefore a member that is assigned all partitions of the topics and fetches none
+// of them: records are read elsewhere (topic_reader.h). When another process joins, Kafka asks the first
+// member to give its partitions back, and admits the new member afterwards. So the first process finishes and
+// commits its current work before the second process begins. If several processes join at the same moment,
+// the process that is assigned the first partition stays, and the others give way. A process that was killed
+// is forgotten after `forgotten_after`.
 //
-// Ownership: owns a client handle. Threads: one at a time. Blocks: each call up to its deadline, the
-// destructor, which leaves the group, a few seconds. Errors: unavailable, configuration, fatal, timeout.
+// Ownership: owns a client handle. Threads: one at a time. Blocks: each call up to its deadline; the
+// destructor, which leaves the group, for a few seconds. Errors: unavailable, configuration, fatal, timeout.
 #pragma once
 
 #include <memory>
@@ -25,18 +26,19 @@ class GroupClaim {
  public:
   static constexpr Duration forgotten_after = seconds(10);
 
-  /// Begins to join the group `group.id`. `partitions`: all of them, of all its topics.
+  /// Begins to join the group `group.id`. `partitions`: all partitions of all topics of the group.
   static Result<std::unique_ptr<GroupClaim>> open(const ClientSettings& settings,
                                                   const std::vector<TopicPartition>& partitions);
   ~GroupClaim();
 
   enum class Taken { yes, not_yet, given_way };
-  /// Waits until all partitions are given.
+  /// Waits until all partitions are assigned.
   Result<Taken> take(Deadline deadline);
-  /// Whether they still are. To be asked every few seconds at least: that is how the group knows that we
-  /// live. Once false it stays so; what was begun may still be committed, then the claim is to be destroyed.
+  /// Whether all partitions are still assigned. Must be called every few seconds at least, because these
+  /// calls keep the member alive in the group. Once the result is false, it stays false: work that was begun
+  /// may still be committed, and then the claim must be destroyed.
   bool held();
-  /// Returns when the broker has acknowledged it.
+  /// Returns when the broker has acknowledged the commit.
   Status commit(const CommittedOffset& offset, Deadline deadline);
 
  private:

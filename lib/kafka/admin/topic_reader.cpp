@@ -9,10 +9,10 @@
 namespace laneway::kafka {
 namespace {
 
-/// One request's share of a longer patience, so that a refusal that the client retries shows at last.
+/// One request's share of the whole time-out, so that a refusal that the client retries is finally reported.
 constexpr Duration request_share = milliseconds(500);
 
-/// Errors that waiting does not mend.
+/// Errors that waiting does not resolve.
 bool lasting(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
          code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
@@ -105,7 +105,7 @@ Result<TopicReader::Next> TopicReader::next(Deadline deadline) {
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR && ours) {
       self.at_end = message->offset + 1 >= self.span.end;
       self.trouble.clear();
-      if (message->offset < self.span.begin) continue;  // the log was cut and begins anew
+      if (message->offset < self.span.begin) continue;  // the log was truncated and begins again
       if (message->offset < self.span.end) return Next{std::move(record), self.at_end};
     } else if (code == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
       self.at_end = self.at_end || ours;

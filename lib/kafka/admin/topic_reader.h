@@ -1,5 +1,5 @@
-// Reads what a partition holds, from one offset to another, without being a member of any group: nobody's
-// partitions move because of it.
+// Reads the records of a partition, from one offset to another, without joining a group: reading moves
+// nobody's partitions.
 //
 // Ownership: owns a client handle. Threads: one at a time. Blocks: each call up to its deadline.
 // Errors: unavailable (brokers, topic, a missing right), timeout, configuration.
@@ -25,23 +25,23 @@ struct PartitionSpan {
 
 class TopicReader {
  public:
-  /// Fails when the settings are wrong; brokers are not contacted yet.
+  /// Fails if the settings are wrong. Does not contact brokers.
   static Result<std::unique_ptr<TopicReader>> open(const ClientSettings& settings);
   ~TopicReader();
 
-  /// What the partition holds now.
+  /// The offsets that the partition holds now.
   Result<PartitionSpan> span(const TopicPartition& partition, Duration timeout);
 
-  /// Begins to read the span; ends what was read before.
+  /// Begins to read the span, and stops reading the previous span.
   Status start(const PartitionSpan& span);
   struct Next {
-    Record record;        ///< Empty: none came until the deadline, or the span is at its end.
-    bool at_end = false;  ///< Nothing of the span follows.
+    Record record;        ///< Empty if no record came until the deadline, or if the span has ended.
+    bool at_end = false;  ///< No record of the span follows.
   };
-  /// Where the partition begins later than the span by now, or has gaps, the next record there is. A broker
-  /// that is out is waited for; `trouble()` tells.
+  /// The next record of the span. If the partition now begins later than the span, or has gaps, this is the
+  /// next record that exists. Waits for a broker that is unreachable; `trouble()` then returns the reason.
   Result<Next> next(Deadline deadline);
-  /// What the client last complained about since a record came; empty when it did not.
+  /// The client's last error since a record came; empty if there was no error.
   const std::string& trouble() const;
 
  private:

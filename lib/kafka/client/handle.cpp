@@ -15,8 +15,8 @@
 namespace laneway::kafka {
 namespace {
 
-/// The library runs it by system(3) in the thread that keeps the membership, so a KDC that does not answer
-/// would cost the membership: kinit alone waits for half a minute.
+/// The library runs this command with system(3), on the thread that keeps the membership. A KDC that does not
+/// answer would cost the membership, because kinit itself waits for half a minute.
 constexpr const char* kinit =
     "timeout 10 kinit -R -t \"%{sasl.kerberos.keytab}\" -k \"%{sasl.kerberos.principal}\" || "
     "timeout 10 kinit -t \"%{sasl.kerberos.keytab}\" -k \"%{sasl.kerberos.principal}\"";
@@ -27,7 +27,7 @@ telemetry::Level level_of(int syslog_level) {
   return syslog_level < LOG_DEBUG ? telemetry::Level::info : telemetry::Level::debug;
 }
 
-/// In lower case, the default included; empty without a login.
+/// In lower case. Includes the default; empty if there is no login.
 std::string mechanism_of(const ClientSettings& settings) {
   const auto value = [&](const char* key) { return config::lower(setting_of(settings, key)); };
   if (!value("security.protocol").starts_with("sasl_")) return {};
@@ -38,7 +38,7 @@ std::string mechanism_of(const ClientSettings& settings) {
 }  // namespace
 
 void pass_on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
-  // What is wrong with a certificate is part of the error that follows.
+  // The error that follows includes what is wrong with a certificate.
   if (std::strcmp(facility, "SSLCERTVRFY") == 0) level = LOG_DEBUG;
   telemetry::log(level_of(level), explained(text), {{"source", "librdkafka"}, {"facility", facility}});
 }

@@ -45,36 +45,37 @@ using ErrorPtr = std::unique_ptr<rd_kafka_error_t, ErrorDeleter>;
 using MetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, MetadataDeleter>;
 using HandlePtr = std::unique_ptr<rd_kafka_t, HandleDeleter>;
 
-/// A configuration with the user's keys and the log callback set; which key was refused, and where it was
-/// written. Also refused is a login that the linked library cannot do.
+/// A configuration with the user's keys and the log callback. The error names the key that was refused, and
+/// where the key was written. A login that the linked library does not support is refused too.
 Result<ConfPtr> make_conf(const ClientSettings& settings);
-/// The log callback of make_conf: a line of our log for each of the library's.
+/// The log callback of make_conf: writes one line to our log for each line of the library's log.
 void pass_on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
-/// Sets one of our own keys; our own values are always right.
+/// Sets one of our own keys. Our own values are always valid.
 void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value);
 Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf);
 
-/// Whether a client of these settings that knows no brokers asks nobody: Kerberos and OIDC fetch a ticket or
-/// a token as soon as there is a client.
+/// Whether a client of these settings that knows no brokers contacts nobody. Clients with Kerberos or OIDC
+/// fetch a ticket or a token as soon as they exist.
 bool makes_no_contact(const ClientSettings& settings);
 
 ListPtr to_list(const std::vector<TopicPartition>& partitions);
-/// With their metadata.
+/// Includes the metadata of the offsets.
 ListPtr to_list(const std::vector<CommittedOffset>& offsets);
 std::vector<TopicPartition> from_list(const rd_kafka_topic_partition_list_t& list);
 /// Offsets and metadata of an answer to a request for committed offsets.
 std::vector<CommittedOffset> committed_offsets(const rd_kafka_topic_partition_list_t& list);
 int to_ms(Duration duration);
-/// What the user lacks when brokers refuse a request with `code`; nullptr when it is no refusal of access.
+/// The right that the user lacks if brokers refuse a request with `code`. nullptr if the code is not a
+/// refusal of access.
 const char* missing_right(rd_kafka_resp_err_t code);
-/// The coordinator moves, begins, or cannot be reached at the moment.
+/// Whether the error is temporary: the coordinator moves, starts, or cannot be reached at the moment.
 bool passes(rd_kafka_resp_err_t code);
-/// `words` or the client's own for `code`, with what is missing where it is a refusal.
+/// `words`, or the client's text for `code`; with the missing right if access is refused.
 std::string error_text(rd_kafka_resp_err_t code, const char* words = nullptr);
 Error group_denied(const std::string& group);
-/// The value of a key, or nothing.
+/// The value of a key; empty if the key is not set.
 std::string setting_of(const ClientSettings& settings, const std::string& key);
-/// The client's error as ours; what went wrong while doing `what`.
+/// Converts the client's error to ours. `what` is the action that failed.
 Error client_error(rd_kafka_resp_err_t code, const std::string& what);
 
 }  // namespace laneway::kafka

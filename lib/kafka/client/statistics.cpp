@@ -9,13 +9,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Walks through the text once and keeps nothing else of it: with thousands of partitions it has megabytes.
-/// Values are known by the keys above them: brokers/NAME/state, topics/NAME/partitions/NUMBER/leader.
+/// Parses the text in one pass and keeps nothing else: with thousands of partitions it has several megabytes.
+/// A value is identified by the keys above it: brokers/NAME/state, topics/NAME/partitions/NUMBER/leader.
 class StatisticsReader final : public nlohmann::json_sax<Json> {
  public:
   bool start_object(std::size_t) override {
     path_.emplace_back();
-    if (path_.size() == 2 && path_[0] == "brokers") statistics.connected = false;  // unless one is
+    // until a connected broker is found
+    if (path_.size() == 2 && path_[0] == "brokers") statistics.connected = false;
     if (in_partition()) partition_ = {};
     return true;
   }
@@ -55,7 +56,7 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
   Statistics statistics;
 
  private:
-  /// The connection that is kept for a coordinator stays up where no broker can be asked which one it is.
+  /// The coordinator's connection stays up even if no broker can be asked which broker is the coordinator.
   bool is_of_broker() const {
     return path_.size() == 3 && path_[0] == "brokers" && path_[1] != "GroupCoordinator";
   }
@@ -74,7 +75,7 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
     if (partition_.leader >= 0) statistics.leaders.emplace(name, partition_.leader);
   }
 
-  std::vector<std::string> path_;  // of keys
+  std::vector<std::string> path_;  // the keys above the current value
   Partition partition_;
 };
 

@@ -1,4 +1,4 @@
-// What laneway reads from the client's statistics. Private to this folder.
+// The part of the client's statistics that laneway reads. Private to this folder.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace laneway::kafka {
 
-/// Nothing fetched and connected on text that is not what the library documents.
+/// Parses the statistics. A text that does not have the library's documented format yields no fetched bytes,
+/// and `connected`.
 Statistics read_statistics(std::string_view text);
 
 }  // namespace laneway::kafka

@@ -1,4 +1,4 @@
-// What the answer to a commit says. Private to this folder. Pure.
+// Reads the answer to a commit. Private to this folder. Pure.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -7,7 +7,7 @@
 
 namespace laneway::kafka {
 
-/// Of an event RD_KAFKA_EVENT_OFFSET_COMMIT. `joining`: the member has joined its group, and the partitions
+/// `event`: an RD_KAFKA_EVENT_OFFSET_COMMIT. `joining`: the member has joined its group, and the partitions
 /// are being distributed.
 CommitResult read_commit_result(rd_kafka_event_t& event, bool joining);
 

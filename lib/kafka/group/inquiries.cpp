@@ -11,23 +11,23 @@ namespace laneway::kafka {
 namespace {
 
 constexpr Duration one_request = milliseconds(500);
-/// Each request for the same waits twice as long as the one before, up to what a stop has time for: an answer
-/// that comes after its request was given up is lost, so a coordinator that always takes longer would never
-/// be heard.
+/// Each repeated request waits twice as long as the previous one, up to the time that a stop allows. An
+/// answer that comes after its request was given up is lost, so a coordinator that always takes longer would
+/// otherwise never be heard.
 constexpr Duration longest_request = milliseconds(1500);
-/// For each partition whose committed offset is asked for: the client and the coordinator need longer for an
-/// answer about thousands, and requests that are given up keep both busy.
+/// Added for each partition whose committed offset is requested: the client and the coordinator need longer
+/// for an answer about thousands of partitions, and requests that are given up keep both busy.
 constexpr Duration one_partition = milliseconds(1);
-/// A leader that was silent is not asked for so long.
+/// A leader that was silent is not asked again for this long.
 constexpr Duration silence = seconds(2);
-/// Who leads the partitions of a topic is not asked more often.
+/// The leaders of a topic are not looked up more often than this.
 constexpr Duration search_interval = seconds(1);
 constexpr std::int32_t no_leader = -1;
-/// The client goes through all of them for each of them.
+/// The client scans all of these partitions for each of them.
 constexpr std::size_t most_together = 500;
 
-/// Also that of a single partition: the offset of one whose transaction is under way is not known yet, and
-/// must not be taken for none.
+/// Also checks the error of a single partition: while a transaction is under way, a partition's offset is not
+/// known yet, and must not be treated as missing.
 rd_kafka_resp_err_t error_of(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list) {
   for (int i = 0; code == RD_KAFKA_RESP_ERR_NO_ERROR && i < list.cnt; ++i) code = list.elems[i].err;
   return code;
@@ -37,7 +37,7 @@ struct TopicDeleter {
   void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
 };
 
-/// The client takes over what the answer says about leaders. The client chooses which broker it asks.
+/// The client takes over what the answer contains about leaders, and chooses which broker to ask.
 rd_kafka_resp_err_t ask_leaders(rd_kafka_t* handle, const std::string& name, MetadataPtr& metadata) {
   const std::unique_ptr<rd_kafka_topic_t, TopicDeleter> topic(
       rd_kafka_topic_new(handle, name.c_str(), nullptr));
@@ -49,8 +49,8 @@ rd_kafka_resp_err_t ask_leaders(rd_kafka_t* handle, const std::string& name, Met
   return metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
 }
 
-/// `which`: RD_KAFKA_OFFSET_BEGINNING or _END. rd_kafka_query_watermark_offsets would not do: before 2.3.0 it
-/// waits for a leader that is silent as long as a connection may be (socket.timeout.ms, a minute).
+/// `which`: RD_KAFKA_OFFSET_BEGINNING or _END. rd_kafka_query_watermark_offsets is not suitable: before 2.3.0
+/// it waits for a silent leader for as long as a connection may take (socket.timeout.ms, one minute).
 rd_kafka_resp_err_t ask_bounds(rd_kafka_t* handle, rd_kafka_topic_partition_list_t& list, std::int64_t which,
                                Duration slice) {
   for (int i = 0; i < list.cnt; ++i) list.elems[i].offset = which;
@@ -126,7 +126,7 @@ bool Inquiries::alike(const TopicPartition& partition, std::int32_t leader, cons
   return !other.find_leader && other.together == manner.together && leader_of(partition) == leader;
 }
 
-/// The first one, with those of the same leader as far as the leader is known.
+/// The first waiting question, together with those to the same leader if the leader is known.
 Inquiries::LogQuestion Inquiries::next_log_question() {
   const auto first = asked_.extract(log_questions_.front());
   log_questions_.pop_front();
@@ -173,7 +173,7 @@ void Inquiries::answer(const LogQuestion& question) {
   ask_again(question, {false, most_together});
 }
 
-/// Behind all that wait.
+/// Puts the questions behind all waiting questions.
 void Inquiries::ask_again(const LogQuestion& question, const Manner& manner) {
   MutexLock lock(mutex_);
   for (const auto& partition : question.partitions)
@@ -192,7 +192,7 @@ void Inquiries::note_error(const LogQuestion& question, const std::string& error
   for (const auto& partition : question.partitions) note(partition, {}, error);
 }
 
-/// Empty: it may be asked.
+/// Why the leader is not asked; empty if it may be asked.
 std::string Inquiries::silence_of(std::int32_t leader) {
   const auto silent = silent_until_.find(leader);
   if (silent == silent_until_.end()) return {};
@@ -201,7 +201,8 @@ std::string Inquiries::silence_of(std::int32_t leader) {
   return {};
 }
 
-/// A leader that refuses the whole question because of one of the partitions is asked about half of them.
+/// If a leader refuses the whole question because of one partition, half of the partitions are asked about
+/// next.
 void Inquiries::ask_leader(const LogQuestion& question) {
   if (const auto silent = silence_of(question.leader); !silent.empty()) return note_error(question, silent);
   const auto deadline = Deadline::in(longest_request);
@@ -225,7 +226,7 @@ void Inquiries::ask_leader(const LogQuestion& question) {
   }
 }
 
-/// As some broker says now.
+/// Looks up the leaders at any broker.
 std::string Inquiries::find_leaders(const std::string& topic) {
   auto& last = searches_[topic];
   const auto now = SteadyClock::now();
@@ -256,7 +257,7 @@ Committed Inquiries::answer(const Question& question) {
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {question.request, committed_offsets(*list), {}, true};
     if (stopping() || SteadyClock::now() >= question.until)
       return {question.request, {}, error_text(code), answer == RD_KAFKA_RESP_ERR_NO_ERROR};
-    if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) {  // an answer that came at once: do not spin
+    if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) {  // the answer came at once: avoid a busy loop
       MutexLock lock(mutex_);
       changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
     }

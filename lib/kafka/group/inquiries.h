@@ -1,16 +1,16 @@
 // The thread on which a Consumer makes the requests that the client library offers only in blocking form.
 // Private to this folder.
 //
-// Questions to the same leader are asked together: an idle leader answers late, because a fetch that waits
-// for records goes first. A leader that does not answer keeps nobody else waiting for long: a question takes
-// a slice of time at most, and once a leader was silent, questions to the same leader are answered with that
-// at once for a while. So the others wait for one slice now and then, however many partitions a silent leader
-// has.
+// Questions to the same leader are sent together: an idle leader answers late, because a fetch that waits for
+// records goes first. A leader that does not answer delays nobody else for long. A question takes one slice
+// of time at most; once a leader was silent, questions to this leader are answered immediately with an error
+// for a while. So the other leaders' questions wait for one slice now and then, however many partitions a
+// silent leader has.
 //
-// Threads: everything else comes from the consumer loop; answers are handed to `on_answer` on the thread of
-// this class. The destructor, which joins, waits for one slice at most (1.5 s, and while committed offsets
-// are asked for 1 ms more for each of these partitions). Bounded: at most one question and one answer per
-// partition, and the committed requests of rebalances under way are waiting.
+// Threads: the consumer loop makes all calls; `on_answer` runs on the thread of this class. The destructor
+// joins that thread and waits for one slice at most (1.5 s; while committed offsets are requested, 1 ms more
+// for each of these partitions). Bounded: at most one question and one answer per partition, and the requests
+// for committed offsets of the current rebalances.
 #pragma once
 
 #include <deque>
@@ -32,14 +32,14 @@ class Inquiries {
 
   void ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout)
       EXCLUDES(mutex_);
-  /// A request to the partition's leader: that wakes the client's thread for it, and asks for the log's
-  /// bounds. `find_leader`: some broker is asked first who leads the partition now, because the leader that
-  /// the client knows may have been replaced without knowing.
+  /// Sends a request to the partition's leader, which wakes the client's thread for this leader and asks for
+  /// the log's bounds. `find_leader`: first asks any broker who leads the partition now, because the leader
+  /// that the client knows may have been replaced without knowing.
   void ask_log(const TopicPartition& partition, bool find_leader) EXCLUDES(mutex_);
   LogAnswer log_answer(const TopicPartition& partition) EXCLUDES(mutex_);
-  /// Whom the client asks about a partition: the number of a broker.
+  /// The number of the broker that the client asks about each partition.
   void set_leaders(std::map<TopicPartition, std::int32_t> leaders) EXCLUDES(mutex_);
-  /// Cancels what is waiting; the thread ends after the slice under way.
+  /// Cancels all waiting questions. The thread ends after the current slice.
   void stop() EXCLUDES(mutex_);
 
  private:
@@ -50,7 +50,7 @@ class Inquiries {
   };
   struct Manner {
     bool find_leader;
-    std::size_t together;  ///< Partitions of one leader that are asked about at once, at most.
+    std::size_t together;  ///< The maximum number of partitions of one leader in one request.
   };
   struct LogQuestion {
     std::vector<TopicPartition> partitions;
@@ -78,16 +78,16 @@ class Inquiries {
   Condition changed_;
   std::deque<Question> questions_ GUARDED_BY(mutex_);
   std::deque<TopicPartition> log_questions_ GUARDED_BY(mutex_);
-  std::map<TopicPartition, Manner> asked_ GUARDED_BY(mutex_);  // those of log_questions_
+  std::map<TopicPartition, Manner> asked_ GUARDED_BY(mutex_);  // for the partitions of log_questions_
   std::map<TopicPartition, std::int32_t> leaders_ GUARDED_BY(mutex_);
   std::map<TopicPartition, LogAnswer> log_answers_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
-  // Of the thread of this class
+  // Used only by the thread of this class
   struct Search {
     TimePoint at;
     std::string error;
   };
-  std::map<std::string, Search> searches_;          // the last one for the leaders of a topic
+  std::map<std::string, Search> searches_;          // the last search for the leaders of a topic
   std::map<std::int32_t, TimePoint> silent_until_;  // leaders
   std::thread thread_;
 };

@@ -9,10 +9,11 @@ constexpr std::int16_t join_group = 11;
 constexpr std::int16_t heartbeat = 12;
 constexpr std::int16_t sync_group = 14;
 
-// Longer than a coordinator takes to answer a heartbeat, or the client to begin the join that it owes.
+// Longer than a coordinator takes to answer a heartbeat, and than the client takes to begin a join that is
+// due.
 constexpr Duration patience = seconds(1);
-// From an answer until the client has done what the answer calls for: a heartbeat's, a join; a SyncGroup's,
-// an assignment or a revocation.
+// From an answer until the client has acted on it: a join after a heartbeat's answer; an assignment or a
+// revocation after a SyncGroup's answer.
 constexpr Duration reaction = milliseconds(50);
 // From the answer to a JoinGroup until the SyncGroup has been sent: the leader distributes the partitions.
 constexpr Duration distribution = milliseconds(200);
@@ -67,7 +68,7 @@ rd_kafka_resp_err_t JoinWatch::on_response(rd_kafka_t*, int, const char*, std::i
   auto& watch = *static_cast<JoinWatch*>(self);
   if (api == heartbeat) watch.expect_for(reaction);
   if (api != join_group && api != sync_group) return RD_KAFKA_RESP_ERR_NO_ERROR;
-  // A JoinGroup that was refused, or whose broker is gone, is followed by no SyncGroup.
+  // No SyncGroup follows a JoinGroup that was refused or whose broker is gone.
   const bool goes_on = api == join_group && error == RD_KAFKA_RESP_ERR_NO_ERROR;
   watch.expect_for(goes_on ? distribution : reaction);
   if (api == sync_group) watch.joining_.store(false, std::memory_order_release);

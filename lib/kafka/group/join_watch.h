@@ -1,26 +1,26 @@
 // Whether this member is joining its group at the moment, or may be about to.
 //
-// Why: the coordinator answers nothing else on the connection while a JoinGroup waits for the other members,
-// and then the group has a new generation. A commit that was sent meanwhile fails with "illegal generation",
-// and librdkafka before 2.10 takes that for the loss of the whole assignment. Under the cooperative protocol
-// records go on being processed during a join, so this happened at nearly every rebalance. The client tells
-// the application nothing of a join; its request interceptors do.
+// Why: the coordinator sends no other answer on the connection while a JoinGroup waits for the other members,
+// and afterwards the group has a new generation. A commit that was sent in the meantime fails with "illegal
+// generation", and librdkafka before 2.10 treats that as the loss of the whole assignment. Under the
+// cooperative protocol records are processed during a join, so this happened at nearly every rebalance. The
+// client does not report a join to the application; its request interceptors do.
 //
-// A join lasts from its JoinGroup request to the SyncGroup answer; one that is refused is tried again after a
-// pause, in which commits can be made. It begins when a heartbeat's answer calls for it (so the time of a
-// heartbeat's exchange and a moment after are no time for a commit), under the eager protocol when a
-// revocation has been answered, and under the cooperative one after an assignment that followed a revocation.
-// Others (the number of partitions has changed) are rare and begin within microseconds; then a commit can
-// still meet a join.
+// A join lasts from its JoinGroup request to the SyncGroup answer. A join that is refused is tried again
+// after a pause, in which commits can be made. A join begins when a heartbeat's answer asks for it (so
+// nothing may be committed during the exchange of a heartbeat and for a moment after). It also begins when a
+// revocation has been answered (eager protocol), or after an assignment that followed a revocation
+// (cooperative protocol). Other joins (the number of partitions has changed) are rare and begin within
+// microseconds; a commit can still meet such a join.
 //
-// Under the cooperative protocol a revocation is followed by an assignment, be it an empty one, and only then
+// Under the cooperative protocol a revocation is followed by an assignment, which may be empty, and only then
 // by a join. But when the client learns during a revocation that partitions were added, it joins at once.
-// librdkafka (2.0.2 to 2.15.1 at least) then never clears what it keeps of the revocation, takes itself to be
-// in the middle of a rebalance forever, and answers no later call to join: the group waits for
-// max.poll.interval.ms. Only a new client helps.
+// librdkafka (at least 2.0.2 to 2.15.1) then never clears its state of the revocation, believes forever that
+// a rebalance is under way, and ignores all later requests to join: the group waits for max.poll.interval.ms.
+// Only a new client helps.
 //
-// Ownership: outlives the client handle. Threads: the client's threads and the consumer's owner write, any
-// may read. Nothing blocks.
+// Ownership: must outlive the client handle. Threads: the client's threads and the consumer's owner write,
+// any thread may read. Nothing blocks.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -33,20 +33,20 @@ namespace laneway::kafka {
 
 class JoinWatch {
  public:
-  /// Before the handle is made of `conf`.
+  /// Must be called before the handle is made with `conf`.
   void attach(rd_kafka_conf_t* conf);
-  /// From the first JoinGroup until the group has let this member in.
+  /// True from the first JoinGroup until the group has admitted this member.
   bool joining() const { return joining_.load(std::memory_order_acquire); }
-  /// A request of a join waits for its answer, or is about to be sent: no time for a commit.
+  /// A request of a join waits for its answer, or is about to be sent. Do not commit now.
   bool under_way() const;
-  /// The client wants partitions back, in good order and under the cooperative protocol.
+  /// The client asks for partitions back, in good order and under the cooperative protocol.
   void revocation_begins() { in_revocation_.store(true, std::memory_order_release); }
-  /// The assignment has come that follows a revocation.
+  /// The assignment that follows a revocation has come.
   void revocation_ends() { in_revocation_.store(false, std::memory_order_release); }
-  /// Partitions were given back: a join follows, at once or after the next assignment.
+  /// Partitions were given back. A join follows, at once or after the next assignment.
   void revoked();
   void assigned();
-  /// A join has begun before the assignment that follows a revocation: the client answers no further ones.
+  /// A join began before the assignment that follows a revocation. The client will ignore all further joins.
   bool overtaken() const { return overtaken_.load(std::memory_order_acquire); }
 
  private:
@@ -60,7 +60,7 @@ class JoinWatch {
   void expect_for(Duration duration);
 
   std::atomic<bool> joining_{false};
-  std::atomic<bool> request_{false};  // JoinGroup or SyncGroup, on its way
+  std::atomic<bool> request_{false};  // a JoinGroup or SyncGroup is on its way
   std::atomic<bool> in_revocation_{false};
   std::atomic<bool> overtaken_{false};
   std::atomic<bool> revoked_{false};

@@ -7,15 +7,15 @@
 namespace laneway::kafka {
 namespace {
 
-/// What the error callback was given.
+/// The error that the callback received.
 struct TakenError {
   rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
   std::string text;
 };
-/// Of the pop that is under way in this thread.
+/// The error of the pop that is under way in this thread.
 thread_local TakenError* error_of_pop = nullptr;
 
-/// By the client's checks (check.crcs, decompression), or by the broker's own.
+/// Corruption found by the client's checks (check.crcs, decompression) or by the broker's checks.
 bool is_corrupt(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR__BAD_MSG || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION ||
          code == RD_KAFKA_RESP_ERR_INVALID_MSG;
@@ -47,7 +47,7 @@ PartitionQueue::PartitionQueue(rd_kafka_queue_s* queue, std::function<void()> on
 }
 
 PartitionQueue::~PartitionQueue() {
-  // The library calls back under the queue's lock, so after this returns no callback is under way.
+  // The library makes callbacks under the queue's lock, so no callback is under way after this call returns.
   rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
 }
 

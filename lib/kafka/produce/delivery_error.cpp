@@ -5,10 +5,10 @@
 namespace laneway::kafka {
 namespace {
 
-/// RD_KAFKA_RESP_ERR__INVALID_DIFFERENT_RECORD, which the library has from 2.4.0 on.
+/// RD_KAFKA_RESP_ERR__INVALID_DIFFERENT_RECORD, which the library has since 2.4.0.
 constexpr auto another_is_invalid = static_cast<rd_kafka_resp_err_t>(-138);
 
-/// For a record that was the only one of its batch.
+/// The status of a record that was the only one in its batch.
 DeliveryStatus status_of(rd_kafka_resp_err_t code) {
   switch (code) {
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
@@ -34,7 +34,7 @@ DeliveryStatus status_of(rd_kafka_resp_err_t code) {
   }
 }
 
-/// What to do about it; nullptr when the words of the library are enough.
+/// What to do about the error; nullptr if the library's text is sufficient.
 const char* remedy(rd_kafka_resp_err_t code) {
   switch (code) {
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
@@ -51,8 +51,8 @@ const char* remedy(rd_kafka_resp_err_t code) {
   }
 }
 
-/// Without what says only who has found out: it would come first where errors are counted by their first
-/// words.
+/// Removes the prefix that says only which side found the error: errors are counted by their first words, and
+/// the prefix would come first.
 std::string_view plain(std::string_view words) {
   for (const std::string_view origin : {"Failed to enqueue message: ", "Local: ", "Broker: "})
     if (words.starts_with(origin)) words.remove_prefix(origin.size());

@@ -1,5 +1,4 @@
-// What an error of the client library means for a record that was to be written. Private to this folder.
-// Pure.
+// What an error of the client library means for a record to be written. Private to this folder. Pure.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -8,9 +7,9 @@
 
 namespace laneway::kafka {
 
-/// `words`: the library's own, which the error repeats without "Local: " and "Broker: ". `alone`: no other
-/// record was in the batch. Brokers refuse a batch as a whole, so of a batch of several it is not known which
-/// record is too large or invalid.
+/// `words`: the library's text, which the error repeats without "Local: " and "Broker: ". `alone`: the batch
+/// had no other record. Brokers refuse a batch as a whole, so in a batch of several records it is not known
+/// which record is too large or invalid.
 Delivery failed_delivery(rd_kafka_resp_err_t code, const char* words, bool alone, std::int32_t partition);
 
 }  // namespace laneway::kafka

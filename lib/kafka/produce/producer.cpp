@@ -20,7 +20,7 @@ namespace {
 constexpr Duration end_patience = seconds(10);
 constexpr int turn_ms = 100;
 constexpr Duration between_clients = seconds(1);
-/// Beyond the time that a request may take.
+/// Added to the time that a request may take.
 constexpr Duration call_slack = seconds(10);
 
 struct HeadersDeleter {
@@ -28,7 +28,7 @@ struct HeadersDeleter {
 };
 using HeadersPtr = std::unique_ptr<rd_kafka_headers_t, HeadersDeleter>;
 
-/// Null for nothing only: an empty view of nowhere is empty bytes.
+/// Null only for nullopt: an empty view with a null pointer still means empty bytes.
 void* address(std::optional<std::string_view> bytes) {
   if (!bytes) return nullptr;
   return const_cast<char*>(bytes->data() == nullptr ? "" : bytes->data());
@@ -45,7 +45,7 @@ HeadersPtr headers_of(std::span<const Header> headers) {
 
 using Fields = std::array<rd_kafka_vu_t, 8>;
 
-/// The last field, headers, is left out when there are none.
+/// The last field, headers, is omitted if there are no headers.
 Fields fields_of(const Outgoing& record, rd_kafka_headers_t* headers, DeliverySink* sink) {
   Fields fields{};
   fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
@@ -80,10 +80,10 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings, RequestWatch* 
   set_own(conf, "acks", "all");
   set_own(conf, "delivery.timeout.ms", std::to_string(to_ms(settings.delivery_timeout)));
   set_default(settings.client, conf, "partitioner", "murmur2_random");
-  // A broker that knows nothing of this producer yet takes any first sequence number. So where one request is
-  // refused (too few in-sync replicas) and the one behind it is taken (they are back), the client believes
-  // that both are written, and the first is lost. Not if the next is sent after the answer. (Seen with 2.0.2
-  // and with 2.15.1.)
+  // A broker that knows nothing of this producer yet accepts any first sequence number. If one request is
+  // refused (too few in-sync replicas) and the next one is accepted (the replicas are back), the client
+  // believes that both were written, and the first is lost. This cannot happen if each request is sent after
+  // the answer to the previous one. (Seen with 2.0.2 and with 2.15.1.)
   set_own(conf, "max.in.flight", "1");
   if (!settings.transactional_id.empty()) {
     set_own(conf, "transactional.id", settings.transactional_id);
@@ -150,25 +150,27 @@ class Producer::Implementation {
     users_ += users;
   }
 
-  /// The Implementation whose thread this is.
+  /// The Implementation that this thread belongs to.
   static thread_local const Implementation* here;
 
   const ProducerSettings settings_;
   const std::unique_ptr<RequestWatch> requests_;
-  // Only the thread changes these two, under the mutex, while nobody keeps the client. It reads them without;
-  // others read them under the mutex, or while they keep the client.
+  // Only the thread changes these two fields, under the mutex, and while no other thread uses the client. The
+  // thread reads them without the mutex; other threads read them under the mutex, or while they use the
+  // client.
   HandlePtr handle_;
   QueuePtr queue_;
   Mutex mutex_;
   int users_ GUARDED_BY(mutex_) = 0;
   std::atomic<bool> client_failed_{false};
-  std::atomic<bool> renewal_asked_{false};  // by the transaction, which does not use the client from then on
+  // set by the transaction, which does not use the client afterwards
+  std::atomic<bool> renewal_asked_{false};
   std::atomic<Renewal> why_asked_{Renewal::aborted};
-  TimePoint next_client_{};  // of the thread
-  std::string trouble_;      // of the thread: the client's last error since a record was acknowledged
+  TimePoint next_client_{};  // used only by the thread
+  std::string trouble_;  // used only by the thread: the client's last error since a record was acknowledged
   const std::unique_ptr<Transaction> transaction_;
   std::atomic<bool> stop_{false};
-  std::thread thread_;  // the last: it uses all of the above
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 thread_local const Producer::Implementation* Producer::Implementation::here = nullptr;
@@ -198,12 +200,12 @@ SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySi
   const std::size_t count = headers ? fields.size() : fields.size() - 1;
   const ErrorPtr error(rd_kafka_produceva(handle_.get(), fields.data(), count));
   if (!error) {
-    (void)headers.release();  // the message owns them now
+    (void)headers.release();  // the message now owns the headers
     return {};
   }
   const auto code = rd_kafka_error_code(error.get());
   if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return {Sent::full, {}};
-  const bool fatal = notice_fatal();  // the code is that of what came before
+  const bool fatal = notice_fatal();  // the code belongs to an earlier error
   if (transaction_ && (fatal || code == RD_KAFKA_RESP_ERR__STATE))
     return {Sent::refused, {DeliveryStatus::withdrawn, rd_kafka_error_string(error.get())}};
   auto refusal = failed_delivery(code, rd_kafka_error_string(error.get()), true, record.partition);
@@ -211,7 +213,7 @@ SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySi
   return {Sent::refused, std::move(refusal)};
 }
 
-/// Whether the client has failed for good.
+/// Checks whether the client has failed permanently.
 bool Producer::Implementation::notice_fatal() {
   char words[512];
   if (rd_kafka_fatal_error(handle_.get(), words, sizeof words) == RD_KAFKA_RESP_ERR_NO_ERROR) return false;
@@ -224,8 +226,8 @@ bool Producer::Implementation::notice_fatal() {
   return true;
 }
 
-/// When every record of the client has been answered, so that none is left to be answered twice. Without a
-/// transaction it has failed, and answers by itself.
+/// Replaces the client once all of its records have been answered, so that no record is answered twice.
+/// Outside a transaction, the client has failed and answers its records by itself.
 bool Producer::Implementation::may_renew() {
   if (!(transaction_ ? renewal_asked_ : client_failed_).load()) return false;
   if (transaction_)
@@ -250,7 +252,7 @@ void Producer::Implementation::renew() {
     handle_.swap(handle);
     client_failed_.store(false);
   }
-  queue.reset();  // before its client
+  queue.reset();  // destroyed before its client
   handle.reset();
   const auto why = transaction_ ? why_asked_.load() : Renewal::failed;
   renewals.add(why);
@@ -267,7 +269,8 @@ void Producer::Implementation::run() {
     if (const EventPtr event(rd_kafka_queue_poll(queue_.get(), turn_ms)); event) serve(event.get());
     if (may_renew()) renew();
     if (transaction_) transaction_->break_off_hanging();
-    if (settings_.on_turn) settings_.on_turn();  // without the event: its records have left the queue
+    // called without the event, whose records have left the queue
+    if (settings_.on_turn) settings_.on_turn();
   }
 }
 
@@ -296,7 +299,7 @@ void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
 }
 
 Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message, bool alone) const {
-  // rd_kafka_message_errstr() would be the payload: it is for consumed messages only.
+  // rd_kafka_message_errstr() is for consumed messages only; here it would return the payload.
   std::string words = rd_kafka_err2str(message.err);
   if (message.err == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT && !trouble_.empty()) words += ": " + trouble_;
   auto delivery = failed_delivery(message.err, words.c_str(), alone, message.partition);
@@ -307,7 +310,7 @@ Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message,
 }
 
 void Producer::Implementation::stop() {
-  if (!thread_.joinable()) return;  // stopped before
+  if (!thread_.joinable()) return;  // already stopped
   if (transaction_) transaction_->end();
   keep_client(1);
   rd_kafka_purge(handle_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);

@@ -1,30 +1,31 @@
 // Writes records to topics: idempotent, acknowledged by all in-sync replicas, without blocking.
 //
-// send() takes a record or says that the client's queue is full (back-pressure: keep it and try again
-// on_turn); each record taken is answered exactly once through its DeliverySink: acknowledged, or
-// why not. A record counts as written only when acknowledged; one that is answered otherwise may have been
-// written all the same (no answer came), and is never written twice by the client itself. Records of one
-// partition are written in the order of their send(); one that fails lets the later ones pass, so whoever
-// needs an order of records that may fail sends the next after the answer to the one before. To each broker
-// one request is on its way at a time: with more, a record can be lost that the client reports as
-// acknowledged.
+// send() accepts a record, or reports that the client's queue is full (back-pressure: keep the record and try
+// again in on_turn). Each accepted record is answered exactly once through its DeliverySink: acknowledged, or
+// the reason why not. A record counts as written only if acknowledged. A record with another answer may have
+// been written all the same (the broker's answer was lost); the client itself never writes a record twice.
+// Records of one partition are written in the order of their send(). A record that fails lets later records
+// pass, so a caller that needs an order of records that may fail sends each record after the answer to the
+// previous record. Each broker has one request under way at a time: with more, a record can be lost that the
+// client reports as acknowledged.
 //
-// With a transactional_id nothing is sent but inside its transaction; else send() answers withdrawn. The
-// client is replaced at each abort, and after a commit on whose way a request went unanswered
-// (kafka/produce/transaction.h).
+// With a transactional_id, records are sent only inside the transaction; outside it, send() answers
+// withdrawn. The client is replaced after each abort, and after a commit during which a request went
+// unanswered (kafka/produce/transaction.h).
 //
-// A client that fails for good (a "fatal error" of the library) is replaced by a new one as soon as it has
-// answered what it took; until then everything is unreachable. So such a record may be there twice. With a
-// transactional_id it is not replaced: the transaction is broken, and the service must start again.
+// A client that fails permanently (a "fatal error" of the library) is replaced by a new client as soon as the
+// old client has answered its accepted records; until then all sends are unreachable. Such a record may
+// therefore be written twice. With a transactional_id the client is not replaced: the transaction is broken,
+// and the service must be started again.
 //
-// Ownership: owns a client handle and the thread that reads its answers, which it joins. Sinks belong to the
-// caller and live until they are answered. stop(), or else the destructor, gives up what is unanswered: every
-// sink is called before it returns (patience: 10 s). Who sends on_turn through a pointer to the Producer
-// calls stop() before that pointer changes. Threads: any number call everything; stop() one, once nobody else
-// sends. Sinks and on_turn are called on the thread of the Producer and must be brief; they may call send().
-// Blocks: flush() up to its deadline, stop() and the destructor; nothing else. (The Producer's own thread
-// waits while a client that failed is taken down.) Errors: of single records in Delivery; create() fails with
-// kind configuration.
+// Ownership: owns a client handle and the thread that reads its answers, and joins that thread. Sinks belong
+// to the caller and must live until they are answered. stop(), or else the destructor, gives up unanswered
+// records: every sink is called before it returns (patience: 10 s). A caller whose on_turn uses a pointer to
+// the Producer must call stop() before that pointer changes. Threads: any number of threads may make calls;
+// one thread calls stop(), after all others have stopped sending. Sinks and on_turn are called on the
+// Producer's thread and must be brief; they may call send(). Blocks: flush() up to its deadline, stop() and
+// the destructor; nothing else. (The Producer's own thread waits while a failed client is taken down.)
+// Errors: for single records in Delivery; create() fails with kind configuration.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +45,11 @@
 
 namespace laneway::kafka {
 
-/// Partition by hash of the key as Java's client does (murmur2); without a key any one.
+/// The partition is chosen by the hash of the key as in Java's client (murmur2), or at random without a key.
 inline constexpr std::int32_t any_partition = -1;
 inline constexpr std::int64_t now_timestamp = 0;
 
-/// A record to be written. Everything is copied by send().
+/// A record to be written. send() copies everything.
 struct Outgoing {
   const std::string& topic;
   std::int32_t partition = any_partition;
@@ -60,19 +61,20 @@ struct Outgoing {
 
 enum class DeliveryStatus : std::uint8_t {
   acknowledged,
-  unreachable,    ///< Not acknowledged in time, or given up at the end; not this record's fault.
-  batch_refused,  ///< Brokers refused a batch of several for one of them: try again.
-  too_large,      ///< The brokers, or message.max.bytes, do not take a record of this size.
-  invalid,  ///< The brokers never take this record: no key in a compacted topic, a timestamp too far off.
-  unknown_topic,  ///< There is no such topic or partition.
-  denied,         ///< The user lacks a right; the error says which.
-  withdrawn,      ///< It was not written because its transaction had failed, or was aborted.
+  unreachable,    ///< Not acknowledged in time, or given up at the end; not the record's fault.
+  batch_refused,  ///< Brokers refused a batch because of one of its records: try again.
+  too_large,      ///< The record is larger than the brokers or message.max.bytes allow.
+  /// The brokers will never accept this record: no key in a compacted topic, or a timestamp too far off.
+  invalid,
+  unknown_topic,  ///< The topic or the partition does not exist.
+  denied,         ///< The user lacks a right; the error names the right.
+  withdrawn,      ///< The record was not written because its transaction failed or was aborted.
 };
 
-/// What became of a record.
+/// The outcome of a record.
 struct Delivery {
   DeliveryStatus status = DeliveryStatus::acknowledged;
-  std::string error;  ///< for people; empty when acknowledged
+  std::string error;  ///< human-readable; empty if acknowledged
   std::int32_t partition = any_partition;
   std::int64_t offset = no_offset;
 };
@@ -85,8 +87,8 @@ class DeliverySink {
 
 enum class Sent : std::uint8_t {
   accepted,  ///< The sink will be called.
-  full,      ///< The client's queue is full: nothing was taken, try again later.
-  refused,   ///< At once, as `refusal` says: the sink will not be called.
+  full,      ///< The client's queue is full and did not accept the record: try again later.
+  refused,   ///< Refused at once, with the reason in `refusal`: the sink will not be called.
 };
 struct SendResult {
   Sent sent = Sent::accepted;
@@ -94,23 +96,25 @@ struct SendResult {
 };
 
 struct ProducerSettings {
-  ClientSettings client;  ///< as producer_client() makes it
-  /// A record that is not acknowledged so long after send() is unreachable.
+  ClientSettings client;  ///< made by producer_client()
+  /// A record that is not acknowledged within this time after send() is unreachable.
   Duration delivery_timeout = seconds(30);
-  /// Everything is written in transactions (kafka/produce/transaction.h) of this name; empty: without any.
+  /// All records are written in transactions (kafka/produce/transaction.h) with this id; empty: without
+  /// transactions.
   std::string transactional_id{};
-  /// The brokers abort a transaction that is open for longer than this or the delivery time-out.
+  /// The brokers abort a transaction that is open for longer than this time and longer than the delivery
+  /// time-out.
   Duration transaction_timeout = seconds(10);
-  /// Called whenever answers have come, after wake(), and every 100 ms. May be empty.
+  /// Called when answers have come, after wake(), and every 100 ms. May be empty.
   std::function<void()> on_turn{};
 };
 
-/// The keys of a consumer's configuration that a producer has as well (connection, TLS, SASL), with
-/// `overrides` in place of those of the same name; without its credentials where these name other brokers.
+/// The keys of a consumer's configuration that a producer has as well (connection, TLS, SASL), replaced by
+/// `overrides` of the same name. The consumer's credentials are left out if `overrides` names other brokers.
 ClientSettings producer_client(const ClientSettings& consumer, const ClientSettings& overrides = {});
 
-/// Whether the client accepts these settings, found without brokers and outside any transaction: nobody is
-/// contacted, and no producer of the same transactional_id is replaced.
+/// Checks that the client accepts these settings, without brokers and outside any transaction: no broker is
+/// contacted, and no producer with the same transactional_id is replaced.
 Status check_producer(ProducerSettings settings);
 
 class Producer {
@@ -118,14 +122,14 @@ class Producer {
   static Result<std::unique_ptr<Producer>> create(ProducerSettings settings);
   ~Producer();
 
-  /// `sink` may be null: then only the counts below tell.
+  /// `sink` may be null: then only the counters below change.
   SendResult send(const Outgoing& record, DeliverySink* sink);
-  /// on_turn is called soon.
+  /// Makes the Producer call on_turn soon.
   void wake();
-  /// Sends what lingers and waits for the answers, in the order of send; false if some are missing at the
-  /// deadline.
+  /// Sends lingering records and waits for the answers, in the order of send. Returns false if answers are
+  /// missing at the deadline.
   bool flush(Deadline deadline);
-  /// Answers everything and joins the thread; nothing but the counts may be asked afterwards.
+  /// Answers all records and joins the thread. Afterwards only the counters may be read.
   void stop();
   std::uint64_t acknowledged() const;
   std::uint64_t failed() const;

@@ -1,4 +1,4 @@
-// How often a producer got a new client, and why.
+// How often a producer's client was replaced, and why.
 //
 // Threads: any. Nothing blocks.
 #pragma once
@@ -11,9 +11,10 @@
 namespace laneway::kafka {
 
 enum class Renewal : std::uint8_t {
-  aborted,     ///< Its transaction was aborted.
-  unanswered,  ///< Its transaction was committed; a request on the way to that may still arrive.
-  failed,      ///< The client could not go on, and had no transaction.
+  aborted,  ///< Its transaction was aborted.
+  /// Its transaction was committed, but an unanswered request of the transaction may still arrive.
+  unanswered,
+  failed,  ///< The client failed permanently, outside any transaction.
 };
 /// The values of the label reason.
 inline constexpr std::array renewal_reasons{"aborted", "unanswered", "failed"};

@@ -6,14 +6,15 @@ namespace laneway::kafka {
 namespace {
 
 constexpr char interceptor[] = "laneway";
-// Keys of Kafka's protocol. A late InitProducerId is none of them: it fences, and changes no transaction.
+// API keys of Kafka's protocol. A late InitProducerId is not among them: it fences, and changes no
+// transaction.
 constexpr std::int16_t produce = 0;
 constexpr std::int16_t add_partitions_to_txn = 24;
 constexpr std::int16_t add_offsets_to_txn = 25;
 constexpr std::int16_t end_txn = 26;
 constexpr std::int16_t txn_offset_commit = 28;
 
-/// Called also for what was given up: `error` says why.
+/// Also called for requests that were given up: `error` has the reason.
 rd_kafka_resp_err_t on_answer(rd_kafka_t*, int, const char*, std::int32_t, std::int16_t api, std::int16_t,
                               std::int32_t, std::size_t, std::int64_t, rd_kafka_resp_err_t error,
                               void* watch) {

@@ -1,9 +1,9 @@
-// Notes requests of a transaction that were not answered: the time-out came, or the connection was lost. Such
-// a request may still be on its way, and the brokers take it for one of the next transaction if that has the
-// same producer epoch.
+// Notes requests of a transaction that were not answered: they timed out, or the connection was lost. Such a
+// request may still be on its way, and the brokers treat it as a request of the next transaction if that
+// transaction has the same producer epoch.
 //
-// Ownership: the one who makes the client, which must be gone first. Threads: install() and reset() one,
-// while no client uses it; the rest any. Nothing blocks.
+// Ownership: owned by the object that makes the client; the client must be gone first. Threads: one thread
+// calls install() and reset(), while no client uses the watch; the other methods any. Nothing blocks.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,17 @@ namespace laneway::kafka {
 
 class RequestWatch {
  public:
-  /// Clients that are made with these settings are watched.
+  /// Watches the clients that are made with these settings.
   void install(rd_kafka_conf_s* conf);
-  /// For the next client.
+  /// Starts again for the next client.
   void reset();
 
-  /// A request that writes, names partitions or offsets, commits or aborts.
+  /// A request that writes, names partitions or offsets, commits or aborts went unanswered.
   bool unanswered() const { return unanswered_.load(); }
-  /// One that commits or aborts: nobody knows whether that was done, until it is answered after all.
+  /// A request that commits or aborts went unanswered: its outcome is unknown until it is answered after all.
   bool end_unanswered() const { return end_unanswered_.load(); }
 
-  /// For the client's thread.
+  /// Called on the client's thread.
   void failed(std::int16_t api);
 
  private:

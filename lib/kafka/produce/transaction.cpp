@@ -55,7 +55,7 @@ void Transaction::leave() {
 
 void Transaction::fail(const std::string& why, bool avoidable) {
   MutexLock lock(mutex_);
-  // Before and after them nothing of this transaction is on its way.
+  // Before and after these states, no request of this transaction is on its way.
   if (state_ == State::opening || state_ == State::aborting || state_ == State::broken) return;
   if (!failure_.empty()) return;
   failure_ = why.empty() ? "unknown" : why;
@@ -133,8 +133,8 @@ bool Transaction::stopping() const {
   return stop_;
 }
 
-/// Makes a call until it is answered for good. A stop leaves it unanswered: then with what it said last. So
-/// does `give_up_unanswered` once a request went unanswered.
+/// Repeats a call until its answer is final. A stop leaves the call unanswered and returns its last error,
+/// and so does `give_up_unanswered` once a request went unanswered.
 template <class Call>
 std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call call,
                                                         bool give_up_unanswered) {
@@ -168,7 +168,7 @@ void Transaction::break_off(const std::string& why) {
   telemetry::error("transactions ended", {{"error", why}});
 }
 
-/// Null: it has returned.
+/// `what`: null if the call has returned.
 void Transaction::note_call(const char* what) {
   MutexLock lock(mutex_);
   call_ = what;
@@ -193,7 +193,7 @@ void Transaction::renewed(rd_kafka_s* handle) {
   work_.notify_all();
 }
 
-/// False at a stop, or when broken.
+/// Returns false at a stop, or if the transactions are broken.
 bool Transaction::renew_client(Renewal why) {
   handle_ = nullptr;
   renew_(why);
@@ -206,7 +206,7 @@ bool Transaction::renew_client(Renewal why) {
   return open_client();
 }
 
-/// Fences and aborts what a predecessor of the same transactional.id left open.
+/// Fences a predecessor with the same transactional.id, and aborts its open transaction.
 bool Transaction::open_client() {
   const auto trouble =
       insist("opening transactions", [this](int ms) { return rd_kafka_init_transactions(handle_, ms); });
@@ -231,7 +231,8 @@ void Transaction::begin() {
 Transaction::Job Transaction::next_job() {
   MutexLock lock(mutex_);
   for (;;) {
-    // What has begun ends first: a commit under way at a stop is brought to its end if the brokers answer.
+    // Work that has begun ends first: a commit that is under way at a stop is completed if the brokers
+    // answer.
     if (state_ == State::committing) return Job::commit;
     if (state_ == State::aborting) return Job::abort;
     if (stop_) return Job::stop;
@@ -249,7 +250,8 @@ void Transaction::run() {
   for (;;) {
     switch (next_job()) {
       case Job::flush:
-        (void)rd_kafka_flush(handle_, slice_ms);  // what lingers is sent now; leave() tells when it is done
+        // lingering records are sent now; leave() reports when they are answered
+        (void)rd_kafka_flush(handle_, slice_ms);
         break;
       case Job::commit:
         do_commit();
@@ -307,7 +309,7 @@ std::optional<Transaction::Trouble> Transaction::send_offsets(const std::vector<
 
 std::optional<Transaction::Trouble> Transaction::finish_commit() {
   auto trouble = insist("committing", [this](int ms) { return rd_kafka_commit_transaction(handle_, ms); });
-  // The records must not be done again if they were committed. Who starts again asks what is committed.
+  // The records must not be processed again if they were committed. The next start asks what is committed.
   if (trouble && requests_.end_unanswered() && !stopping()) trouble->fatal = true;
   return trouble;
 }
@@ -327,7 +329,7 @@ void Transaction::back_off() {
   while (!stop_ && SteadyClock::now() < until) work_.wait_until(mutex_, until);
 }
 
-/// Readers of committed records wait for an open transaction; this saves them the time-out.
+/// Readers of committed records wait for an open transaction; aborting here saves them the time-out.
 void Transaction::abort_at_end() {
   {
     MutexLock lock(mutex_);

@@ -79,7 +79,7 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
 
 class EmbeddedCluster::Implementation {
  public:
-  HandlePtr handle;  // the mock cluster's threads belong to a client handle
+  HandlePtr handle;  // owns the mock cluster's threads
   std::unique_ptr<rd_kafka_mock_cluster_t, ClusterDeleter> cluster;
 };
 

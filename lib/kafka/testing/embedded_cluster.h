@@ -1,11 +1,11 @@
 // A Kafka cluster inside this process: librdkafka's mock cluster, for the demo and for tests.
 //
-// It speaks the protocol over loopback, with consumer groups, commits with metadata, broker outages and
-// injected errors. It has no TLS, SASL, compaction, transactions' isolation or durability, and keeps only the
-// last 5 MiB of a partition.
+// The cluster speaks Kafka's protocol over loopback, with consumer groups, commits with metadata, broker
+// outages and injected errors. It has no TLS, SASL, compaction, isolation of transactions, or durability, and
+// keeps only the last 5 MiB of a partition.
 //
-// Ownership: the cluster lives as long as this object; clients of it should be gone before. Threads: any, one
-// at a time.
+// Ownership: the cluster lives as long as this object; its clients should be destroyed earlier. Threads: any,
+// one at a time.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class EmbeddedCluster {
   static Result<std::unique_ptr<EmbeddedCluster>> start(int brokers);
   ~EmbeddedCluster();
 
-  /// For bootstrap.servers.
+  /// The value for bootstrap.servers.
   std::string bootstrap() const;
   Status create_topic(const std::string& name, int partitions);
   /// Brokers are numbered from 1.
@@ -33,7 +33,7 @@ class EmbeddedCluster {
   Status set_leader(const std::string& topic, std::int32_t partition, std::int32_t broker);
   Status set_coordinator(const std::string& group, std::int32_t broker);
   Status set_transaction_coordinator(const std::string& transactional_id, std::int32_t broker);
-  /// Milliseconds that each answer of a broker is held back.
+  /// Delays each answer of a broker by `ms` milliseconds.
   Status set_latency(std::int32_t broker, int ms);
 
   enum class Request {
@@ -45,27 +45,27 @@ class EmbeddedCluster {
     sync_group,
     heartbeat,
     produce,
-    add_partitions,  ///< to a transaction, before the first record of each
+    add_partitions,  ///< adds partitions to a transaction, before the first record of each
   };
   enum class Failure {
     moved,  ///< The coordinator is moving (group requests), or the leader has changed (fetch, produce).
-    unknown_member,  ///< The group does not know the member any more: it loses its partitions.
+    unknown_member,  ///< The group no longer knows the member, which loses its partitions.
     rebalancing,     ///< The group is in the middle of a rebalance: a commit is refused.
-    outdated_epoch,  ///< The group has moved on since the member's last heartbeat: a commit is refused.
+    outdated_epoch,  ///< The group has changed since the member's last heartbeat: a commit is refused.
     too_large,       ///< A batch of records is refused for its size.
-    invalid_record,  ///< A batch of records is refused for what is in it.
-    denied,          ///< The user may not read the topic, or not write to it.
+    invalid_record,  ///< A batch of records is refused for its content.
+    denied,          ///< The user may not read the topic, or may not write to it.
     map_too_long,    ///< A commit is refused for the length of its metadata.
-    out_of_order,    ///< A gap in the numbers of a producer's records: its client cannot go on.
+    out_of_order,    ///< A gap in the sequence numbers of a producer's records: its client cannot continue.
     fenced,          ///< Another producer has the same transactional.id.
-    out_of_range,    ///< The log does not have the offset of a fetch, as a leader of the past says.
+    out_of_range,    ///< The log does not contain the offset of a fetch, as a former leader may report.
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);
-  /// Those that are still to fail or to be late do neither.
+  /// Cancels the failures and delays that are still pending.
   void heal(Request request);
-  /// The answers to the next requests of this kind to a broker come so much later, one request an entry, and
-  /// are failures where one is given.
+  /// Delays the answers of a broker to the next requests of this kind, one request for each entry. If
+  /// `failure` is given, the answers are failures.
   Status delay_next(std::int32_t broker, Request request, const std::vector<milliseconds>& delays,
                     std::optional<Failure> failure = {});
 
