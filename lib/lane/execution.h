@@ -1,12 +1,12 @@
-// The worker's side of a lane: runs the handler on what the pool claims, unless the downstream's breaker lets
-// nothing through, and keeps what finished until the lane collects it. What goes on to a retry topic or was
-// given up is written there the same way: as work for another handler, so that bounds, order, drain and the
-// ledger hold for it as for all work.
+// The workers' side of a lane: runs the handler on the records that the pool claims, unless the downstream's
+// breaker is open, and keeps finished claims until the lane collects them. Records for a retry topic and dead
+// letters are written in the same way, as work for another handler, so that bounds, order, drain and the
+// ledger apply to them as to all work.
 //
-// Threads: run() and finished() are called by workers (finished() by whoever answers last); collect() and the
-// setters by the lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The loop is
-// signalled only when it has something to do at once (a failure, a chain of a key to go on with, a drain),
-// else it collects when it comes by.
+// Threads: run() and finished() are called by workers (finished() by the thread that answers last); collect()
+// and the setters by the lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The
+// loop is signalled only when it has something to do at once (a failure, more records of a key, a drain);
+// otherwise it collects in its next turn.
 #pragma once
 
 #include <atomic>
@@ -37,16 +37,16 @@ class Execution final : public pool::Work, public handler::TaskSink {
         on_finished_(std::move(on_finished)),
         ids_(partition) {}
   ~Execution() override {
-    while (!left()) std::this_thread::yield();  // brief: they have only their signal to give
+    while (!left()) std::this_thread::yield();  // brief: they only have to signal
   }
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// Before the first claim.
+  /// To be called before the first claim.
   void set_pool(pool::Pool& pool) { pool_ = &pool; }
-  /// What fails from now on was cut off, and says nothing of the downstream.
+  /// From this call on, a failed call was cut off and does not count as a failure of the downstream.
   void set_cut_off() { cut_off_.store(true, std::memory_order_relaxed); }
-  /// Every finished claim signals the loop.
+  /// If `eager`, every finished claim signals the loop.
   void set_eager(bool eager) { eager_.store(eager, std::memory_order_relaxed); }
 
   void run(const pool::Claim& claim) noexcept override;
@@ -60,11 +60,11 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
                  const handler::Outcome& outcome) noexcept override;
 
-  /// No thread is inside finished(). One that answers for an asynchronous handler is not the pool's, so it
-  /// may be on its way out when the pool has ended; its signal comes before it has left.
+  /// Whether no thread is inside finished(). A thread that answers for an asynchronous handler does not
+  /// belong to the pool, so it may still be inside when the pool has ended; it signals before it leaves.
   bool left() const { return inside_.load(std::memory_order_acquire) == 0; }
 
-  /// Moves what finished since the last call into `into` (emptied first).
+  /// Moves the claims that finished since the last call into `into` (emptied first).
   void collect(std::vector<handler::Finished>& into) EXCLUDES(mutex_);
 
  private:
@@ -87,7 +87,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
 
   Mutex mutex_;
   std::vector<handler::Finished> mailbox_ GUARDED_BY(mutex_);
-  std::atomic<bool> any_{false};  // whether the mailbox holds something, to look without the lock
+  std::atomic<bool> any_{false};  // whether the mailbox has entries, to look without the lock
 };
 
 }  // namespace laneway::lane

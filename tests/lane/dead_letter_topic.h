@@ -12,7 +12,7 @@
 
 namespace laneway::lane {
 
-/// Stands for the dead-letter topic: knows what it was given, answers what it is told.
+/// Stands for the dead-letter topic: remembers its records, and answers as the test decides.
 class DeadLetterTopic final : public handler::RecordHandler {
  public:
   std::string name() const override { return "dead letters"; }
@@ -21,7 +21,7 @@ class DeadLetterTopic final : public handler::RecordHandler {
     MutexLock lock(mutex_);
     return letters_;
   }
-  /// Of the records that it was given.
+  /// The attempt numbers of the records that it was given.
   std::vector<std::uint32_t> attempts() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return attempts_;

@@ -1,5 +1,5 @@
-// Handlers that answer when they like, or several records at once: the lane's end waits for the thread that
-// answers to be out of it, and batches are filled with what waits.
+// Handlers that answer at any time, or several records at once: the lane's end waits until the answering
+// thread has left, and batches are filled with waiting records.
 #include <atomic>
 #include <deque>
 #include <set>
@@ -14,7 +14,7 @@ using namespace laneway::lane;
 
 namespace {
 
-/// Keeps what it is given.
+/// Keeps the tasks that it is given.
 class KeepingHandler final : public handler::Handler {
  public:
   void handle(handler::Task task) noexcept override EXCLUDES(mutex_) {
@@ -32,7 +32,7 @@ class KeepingHandler final : public handler::Handler {
     return offsets;
   }
 
-  /// The oldest one is done, and all others of its task.
+  /// Finishes the oldest record and all others of its task.
   void finish_one() EXCLUDES(mutex_) {
     std::deque<handler::Task> oldest;
     {
@@ -46,7 +46,7 @@ class KeepingHandler final : public handler::Handler {
     }
   }
 
-  /// The oldest one fails.
+  /// Fails the oldest record.
   void fail_one() EXCLUDES(mutex_) {
     std::deque<handler::Task> oldest;
     {
@@ -63,7 +63,7 @@ class KeepingHandler final : public handler::Handler {
   std::deque<handler::Task> kept_ GUARDED_BY(mutex_);
 };
 
-/// Holds up whoever signals, while it is closed.
+/// Blocks the signalling thread while it is closed.
 class Gate {
  public:
   void pass() {

@@ -7,7 +7,7 @@ using handler::Outcome;
 
 namespace {
 
-/// Its breaker opens at the second failure, and asks again in an hour.
+/// Its breaker opens at the second failure, and probes after an hour.
 struct CallingLane : TestLane {
   CallingLane() { context.downstream = &downstream; }
   ~CallingLane() {
@@ -73,7 +73,7 @@ TEST_CASE("a time-out and an exception are reported as such, whatever the handle
 
 namespace {
 
-/// Works on all of a task at once, as a plugin with batches does.
+/// Handles all records of a task at once, as a plugin with batches does.
 class AtOnce final : public handler::Handler {
  public:
   std::string name() const override { return "at once"; }

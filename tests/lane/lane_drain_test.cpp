@@ -1,4 +1,4 @@
-// How a lane ends: drain, cancellation, what is abandoned.
+// How a lane ends: drain, cancellation, abandoned records.
 #include "catch.h"
 #include "lane/support.h"
 
@@ -8,7 +8,7 @@ using handler::Outcome;
 
 namespace {
 
-/// Two at work, four queued, two pending.
+/// Two records running, four queued, two pending.
 void begin_busy(TestLane& test) {
   test.context.lanes.workers = 2;
   test.context.lanes.queue = 4;
@@ -18,7 +18,7 @@ void begin_busy(TestLane& test) {
   REQUIRE(test.partition.next == 8);
 }
 
-/// The first 100 records of a key were fast, so several are given to a worker at a time; the next is at work.
+/// The first 100 records of a key were fast, so a worker gets several at a time; the next one is running.
 void begin_in_order(TestLane& test, config::Order order) {
   test.context.lanes.order = order;
   test.context.lanes.queue = 256;
@@ -28,7 +28,7 @@ void begin_in_order(TestLane& test, config::Order order) {
   REQUIRE(test.until([&] { return test.handler.started().size() == 101; }));
 }
 
-/// Leaves what it was given unanswered once its stop is requested.
+/// Leaves its records unanswered once their stop is requested.
 class SilentHandler final : public handler::Handler {
  public:
   void handle(handler::Task task) noexcept override {
@@ -135,7 +135,7 @@ TEST_CASE("a drain knows that the records of a key take their time one after the
   test.lane->begin_drain(test.now, test.now + seconds(2));
   test.handler.open();
   REQUIRE(test.until_drained());
-  CHECK(test.handler.started().size() <= 7);  // the one at work, and those that fit
+  CHECK(test.handler.started().size() <= 7);  // the running record, and the records that fit
   CHECK(test.commit_offset() == static_cast<std::int64_t>(test.handler.started().size()));
 }
 

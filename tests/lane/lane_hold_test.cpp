@@ -8,7 +8,7 @@ using namespace laneway::lane;
 namespace {
 
 /// Records are done at once until the pool has learnt how fast they are: on a busy machine some of the first
-/// take long. How many there were.
+/// take long. Returns the number of records.
 std::int64_t learn_fast_records(TestLane& test) {
   std::int64_t done = 0;
   REQUIRE(test.until([&] {
@@ -95,7 +95,7 @@ TEST_CASE("a hold that lasts becomes a pause, and room ends it by a seek to the 
   test.pass(milliseconds(1));
   CHECK(test.lane->state() == State::paused);
   CHECK(test.partition.calls == std::vector<std::string>{"pause"});
-  CHECK(test.partition.next == 6);  // what had been fetched, so that the pause discards nothing
+  CHECK(test.partition.next == 6);  // all fetched records, so that the pause discards nothing
   test.handler.open();
   REQUIRE(test.until([&] { return test.commit_offset() == 6; }));
   test.pass(milliseconds(50));
@@ -150,7 +150,7 @@ TEST_CASE("fetching resumes while work is left that would be done before the fir
   test.pass(seconds(1));
   REQUIRE(test.lane->state() == State::paused);
   test.pass(milliseconds(1));
-  CHECK(test.lane->state() == State::held);  // the rest is still at work
+  CHECK(test.lane->state() == State::held);  // the rest is still running
   CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at " + std::to_string(next + 10)});
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("an oldest record that does not end holds the lane at max_incomplete")
   REQUIRE(test.until_outstanding(1));
   CHECK(test.lane->state() == State::held);
   CHECK(test.partition.next == 8);
-  CHECK(test.commit_offset() == 0);  // its map holds the other seven
+  CHECK(test.commit_offset() == 0);  // the map of the commit holds the other seven
   test.handler.answer(0);
   REQUIRE(test.until([&] { return test.commit_offset() == 50; }));
 }
@@ -197,7 +197,7 @@ TEST_CASE("retry.max_waiting records that wait for their next attempt hold the l
   }));
   test.pass(milliseconds(1));
   CHECK(test.lane->stats().waiting_retries.get() >= 3);
-  CHECK(test.lane->stats().waiting_retries.get() <= 5);  // and what was with the pool meanwhile
+  CHECK(test.lane->stats().waiting_retries.get() <= 5);  // and the records that were in the pool meanwhile
   CHECK(test.partition.next <= 5);
   test.handler.open();
   for (int i = 0; i < 20 && test.partition.next < 50; ++i) {

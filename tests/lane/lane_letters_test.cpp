@@ -1,4 +1,4 @@
-// What the log, the status and the counters say of records that fail and are given up.
+// What the log, the status and the counters report about records that fail and are dead-lettered.
 #include "lane/dead_letter_topic.h"
 #include "lane/support.h"
 

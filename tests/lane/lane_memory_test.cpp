@@ -1,4 +1,4 @@
-// What a lane may have taken of lanes.memory.
+// How much of lanes.memory a lane may take.
 #include "catch.h"
 #include "lane/support.h"
 
@@ -66,7 +66,7 @@ TEST_CASE("records that wait for their retry are part of the lane's share") {
 TEST_CASE("records that wait behind their key are part of the lane's share") {
   for (const auto order : {config::Order::key, config::Order::partition}) {
     TestLane test;
-    test.context.memory.lane_bytes = 4 * (value + 1 + record_overhead) + 1;  // the fifth fills it
+    test.context.memory.lane_bytes = 4 * (value + 1 + record_overhead) + 1;  // the fifth record fills it
     test.context.lanes.order = order;
     test.partition.add(0, "a", value);
     test.partition.add(1, "b", value);

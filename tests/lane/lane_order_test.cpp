@@ -12,13 +12,13 @@ namespace {
 
 std::string key_of(std::int64_t number) { return "key-" + std::to_string(number); }
 
-/// Their records take turns.
+/// The records of the keys take turns.
 void add_keys(Partition& partition, std::int64_t keys, std::int64_t records) {
   for (std::int64_t offset = 0; offset < keys * records; ++offset)
     partition.add(offset, key_of(offset % keys));
 }
 
-/// Works off `rounds` records of every key, each time when one of every key is at work.
+/// Finishes `rounds` records of every key; in each round one record of every key is running.
 void work_side_by_side(TestLane& test, std::int64_t keys, std::int64_t rounds) {
   for (std::int64_t round = 0; round < rounds; ++round) {
     REQUIRE(test.until_started(offsets(0, keys * (round + 1))));
@@ -61,7 +61,7 @@ TEST_CASE("a failed record's key waits for its retry") {
   test.pass(seconds(1));
   REQUIRE(test.until_started({0, 0, 2}));
   test.handler.answer(0);
-  test.handler.answer(1, Outcome::retry("not now"));  // in the middle of what waited together
+  test.handler.answer(1, Outcome::retry("not now"));  // in the middle of the records that waited together
   test.handler.answer_done({1, 3});
   REQUIRE(test.until_started({0, 0, 1, 2}));
   REQUIRE(test.until_outstanding(0));
@@ -175,11 +175,11 @@ TEST_CASE("what is done of a key is committed while its next record is at work")
   test.context.lanes.order = order;
   test.context.lanes.queue = 256;
   add_keys(test.partition, 1, 1000);
-  test.handler.answer_done(offsets(0, 500));  // fast, so that several are given to a worker
+  test.handler.answer_done(offsets(0, 500));  // fast, so that a worker gets several at a time
   test.begin();
   for (std::int64_t offset = 500; offset < 510; ++offset) {
     REQUIRE(test.until([&] { return test.handler.started() == offsets(0, offset + 1); }));
-    test.pass_since_now(seconds(1));  // from now on it is slow
+    test.pass_since_now(seconds(1));  // slow after this
     test.handler.answer(offset);
     REQUIRE(test.until([&] { return test.commit_offset() == offset + 1; }));
   }
@@ -201,6 +201,6 @@ TEST_CASE("records of a key that wait take no room of the pool from another key"
   test.work();
   const int before = test.signals;
   for (int i = 0; i < 100; ++i) test.work();
-  CHECK(test.signals - before < 10);  // with each the loop would work on the lane once more
+  CHECK(test.signals - before < 10);  // with each signal the loop would work on the lane once more
   CHECK(test.until_started({0, 1, 2, 12}));
 }

@@ -67,7 +67,7 @@ TEST_CASE("what is done while the position is in doubt is committed when it is f
 
 TEST_CASE_METHOD(WentBack, "a leader of the past does not lead a lane back: it seeks its own offset") {
   CapturedLog log;
-  partition.add_run(7, 12);  // from the start of what that leader has
+  partition.add_run(7, 12);  // from the start of the outdated leader's log
   work();
   for (int i = 0; i < 3; ++i) {
     partition.answers(0, 50);
@@ -80,7 +80,8 @@ TEST_CASE_METHOD(WentBack, "a leader of the past does not lead a lane back: it s
   partition.answers(0, 106);
   REQUIRE(in_time([&] { return commit_offset() == 106; }));
   CHECK(TestLane::sorted(handler.started()) == offsets(100, 106));
-  CHECK(partition.calls == std::vector<std::string>{"seek to 102", "seek to 103"});  // compared, gone on
+  // compared, then continued
+  CHECK(partition.calls == std::vector<std::string>{"seek to 102", "seek to 103"});
   CHECK(log.lines({"position found", "offset=103", "outdated"}) == 1);
 }
 
@@ -101,7 +102,7 @@ TEST_CASE_METHOD(WentBack,
   partition.answers(0, 500);
   partition.goes_back();
   for (std::int64_t offset = 0; offset < 500; ++offset)
-    partition.log.push_back({kafka::Pop::record, offset, {}, 0, 1234});  // of another time
+    partition.log.push_back({kafka::Pop::record, offset, {}, 0, 1234});  // with another timestamp
   REQUIRE(in_time([&] { return commit_offset() == 500; }));
   CHECK(handler.started().size() == 503);
 }
@@ -115,7 +116,7 @@ TEST_CASE_METHOD(WentBack,
   partition.answers(0, 110);
   partition.goes_back();
   for (std::int64_t offset = 0; offset < 110; ++offset)
-    partition.log.push_back({kafka::Pop::record, offset, {}, 0, 1234});  // of another time
+    partition.log.push_back({kafka::Pop::record, offset, {}, 0, 1234});  // with another timestamp
   REQUIRE(in_time([&] { return commit_offset() == 110; }));
   CHECK(handler.started().size() == 3 + 110);
 }
@@ -176,7 +177,7 @@ TEST_CASE("what was at work when the topic was recreated completes nothing of th
   REQUIRE(test.until_outstanding(2));
   CHECK(test.commit_offset() == 5);
   for (int i = 0; i < 10; ++i) test.pass(seconds(10));
-  CHECK(test.handler.started().size() == 4);  // no retry of it either
+  CHECK(test.handler.started().size() == 4);  // the record is not retried either
   test.handler.answer_done({5, 6});
   REQUIRE(test.until([&] { return test.commit_offset() == 7; }));
 }
@@ -261,7 +262,7 @@ TEST_CASE("a paused lane hears that retention has overtaken it, and its lag coun
   test.partition.high_watermark = 301;
   test.pass(seconds(1));
   CHECK(test.lane->stats().expired.get() == 296);
-  CHECK(test.lane->stats().lag.get() == 5);  // 0 to 3 were taken and are not done, and 300
+  CHECK(test.lane->stats().lag.get() == 5);  // 0 to 3 were taken and are not finished, and 300
   test.partition.add(300);
   test.handler.open();
   REQUIRE(test.in_time([&] { return test.commit_offset() == 301; }));
@@ -292,7 +293,7 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again after
   test.handler.open();
   test.partition.add_run(0, 3);
   test.partition.log.push_back({kafka::Pop::corrupt, 3, {}, 0});
-  test.partition.add_run(0, 3);  // what a client may deliver after it
+  test.partition.add_run(0, 3);  // what a client may deliver after the corrupt batch
   test.begin();
   REQUIRE(test.until([&] { return test.commit() == 3; }));
   CHECK(test.lane->state() == State::held);
@@ -301,7 +302,7 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again after
   CHECK(test.partition.calls.empty());
   CHECK(test.handler.started().size() == 3);
   test.partition.goes_back();
-  test.partition.add_run(3, 6);  // another replica has it whole
+  test.partition.add_run(3, 6);  // another replica has the batch intact
   test.pass(seconds(11));
   REQUIRE(test.until([&] { return test.commit() == 6; }));
   CHECK(test.lane->detail(test.now).source_error.empty());
@@ -314,7 +315,7 @@ TEST_CASE("an operator passes over corrupt records also while they are read agai
   test.partition.log.push_back({kafka::Pop::corrupt, 0, {}, 0});
   test.begin();
   test.work();
-  test.pass(seconds(31));  // the client answers nothing yet
+  test.pass(seconds(31));  // the client does not answer yet
   CHECK(test.lane->skip(4, "disk failed", test.now) == Skip::passed_over);
   test.partition.goes_back();
   test.partition.add_run(5, 9);

@@ -9,7 +9,7 @@ using handler::Route;
 
 namespace {
 
-/// Stands for the topics that records go on to: knows what it was given, and answers what it is told.
+/// Stands for the topics that records go on to: remembers its records, and answers as the test decides.
 class NextTopics final : public handler::RecordHandler {
  public:
   struct Taken {
@@ -188,7 +188,7 @@ TEST_CASE("the oldest record of a retry topic ages from when it is due") {
   test.pass(seconds(5));
   REQUIRE(test.until_outstanding(0));
   test.pass(milliseconds(1));
-  CHECK(counts_from() == due);  // that it waits for another attempt is no excuse
+  CHECK(counts_from() == due);  // waiting for another attempt does not postpone the time
   test.handler.answer(0);
   REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
   CHECK(test.lane->stats().oldest.due_ns.get() == 0);
@@ -240,10 +240,10 @@ TEST_CASE("what waits in a retry topic is bounded: beyond, its lane holds and pa
   CHECK(test.lane->state() == State::held);
   test.pass(seconds(2));
   CHECK(test.lane->state() == State::paused);
-  CHECK(test.lane->stats().waiting_retries.get() == 20);  // also of what had been fetched
+  CHECK(test.lane->stats().waiting_retries.get() == 20);  // including records that had been fetched
   REQUIRE(test.in_time([&] { return test.commit_offset() == 100; }));
   CHECK(test.handler.started().size() == 100);
-  test.pass(milliseconds(1));  // which publishes it
+  test.pass(milliseconds(1));  // publishes the number
   CHECK(test.lane->stats().record_bytes.get() == 0);
 }
 

@@ -1,4 +1,4 @@
-// What a lane asks of its client: wake-ups.
+// The requests of a lane to its client: wake-ups.
 #include "catch.h"
 #include "lane/support.h"
 
@@ -22,7 +22,7 @@ TEST_CASE("the client is woken once when a buffer that was full runs low") {
     test.partition.add(offset);
     test.lane->work(test.now);
   };
-  take_one(0, 49);  // it was never full
+  take_one(0, 49);  // the buffer was never full
   take_one(1, 100);
   take_one(2, 50);
   CHECK(test.partition.calls == nothing);

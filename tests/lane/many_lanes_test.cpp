@@ -1,4 +1,4 @@
-// What thousands of partitions cost the rebalance machine, counted in partitions that it asks or tells about.
+// What thousands of partitions cost the rebalance machine, counted in partitions that its calls name.
 #include <algorithm>
 #include <functional>
 
@@ -10,7 +10,7 @@ using namespace laneway::lane;
 
 namespace {
 
-/// Passes all on to simulated lanes, and counts.
+/// Passes all calls on to simulated lanes, and counts.
 class CountingSteps final : public RebalanceSteps {
  public:
   void ask_committed(std::uint64_t request, const Partitions& partitions) override {
@@ -69,7 +69,7 @@ class Partitioned {
     machine_.assigned(partitions, cooperative_, now());
     machine_.committed_offsets(steps_.lanes.answer());
   }
-  /// Each lane ends its work at a time of its own.
+  /// Each lane finishes at a time of its own.
   void revoke(const Partitions& partitions, bool last_first = false) {
     machine_.revoked(partitions, false, cooperative_, now());
     auto order = partitions;
@@ -90,7 +90,7 @@ class Partitioned {
   }
 
   const Partitions& all() const { return all_; }
-  /// Everything has come and gone.
+  /// All partitions come and go.
   std::size_t count() const {
     REQUIRE(machine_.at_rest());
     REQUIRE(steps_.lanes.lanes.empty());

@@ -1,5 +1,5 @@
 // The loop's side of a rebalance machine, simulated: lanes that work, drain and end, one commit at a time,
-// and the client's assignment. Each step is checked against what must hold at any time.
+// and the client's assignment. Each step is checked against the invariants.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class SimulatedLanes final : public RebalanceSteps {
     std::optional<TimePoint> leaving_until{};
     std::optional<TimePoint> cancelled{};
     std::optional<TimePoint> commit_begun{};
-    bool refused = false;  // the commit, for now
+    bool refused = false;  // the commit, temporarily
   };
 
   void ask_committed(std::uint64_t request, const Partitions& partitions) override {
@@ -35,7 +35,7 @@ class SimulatedLanes final : public RebalanceSteps {
     }
     for (const auto& start : from) {
       CHECK(lanes.emplace(start.partition, SimulatedLane{}).second);
-      CHECK(client.insert(start.partition).second);  // the client refuses it twice
+      CHECK(client.insert(start.partition).second);  // the client refuses a partition that it already has
     }
     ++answers;
     if (on_assign) on_assign();
@@ -115,7 +115,7 @@ class SimulatedLanes final : public RebalanceSteps {
   void finish_work() {
     for (auto& [partition, lane] : lanes) lane.at_work = false;
   }
-  /// What the coordinator answers to the last question.
+  /// The coordinator's answer to the last question.
   kafka::Committed answer() const {
     kafka::Committed committed{asked_request, {}, {}, true};
     for (const auto& partition : asked) committed.offsets.push_back({partition, 0, {}});
@@ -130,8 +130,8 @@ class SimulatedLanes final : public RebalanceSteps {
   bool eager = true;
   TimePoint now{};
   std::map<Partition, SimulatedLane> lanes;
-  std::set<Partition> client;       // its assignment
-  std::set<Partition> may_be_lost;  // another member's by now
+  std::set<Partition> client;       // the client's assignment
+  std::set<Partition> may_be_lost;  // may belong to another member by now
   std::uint64_t asked_request = 0;
   Partitions asked;
   std::optional<Partitions> committing;

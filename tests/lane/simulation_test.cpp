@@ -1,8 +1,7 @@
-// Ledger, order by key and retries together, as a lane puts them together, against a simulated partition,
-// with crashes. Batches of a key end early, at a failure or because they are wanted back. After every step
-// each key that has something to do does so: it is at work once, or its first record waits for a retry. One
-// seed is one history; LANEWAY_SEEDS=1000000 runs more of them, LANEWAY_FIRST_SEED=n begins
-// elsewhere.
+// Ledger, order by key and retries, combined as in a lane, against a simulated partition, with crashes.
+// Batches of a key end early, at a failure or because they are wanted back. After every step, each key with
+// unfinished records makes progress: it is running once, or its first record waits for a retry. One seed is
+// one history; LANEWAY_SEEDS=1000000 runs more of them, LANEWAY_FIRST_SEED=n begins elsewhere.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -35,7 +34,7 @@ void demand(bool holds, const char* rule) {
   if (!holds) throw std::runtime_error(rule);
 }
 
-/// The partition, and what the outside knows of the records: the judge. It is not lost in a crash.
+/// The partition, and the facts about the records by which the run is judged. Not lost in a crash.
 struct Partition {
   struct Record {
     std::int64_t offset = 0;
@@ -58,7 +57,7 @@ struct Partition {
   }
 };
 
-/// One assignment: what a crash takes away.
+/// One assignment: the state that a crash destroys.
 class Assignment {
  public:
   Assignment(Partition& partition, std::mt19937_64& random, std::size_t max_window)
@@ -97,7 +96,7 @@ class Assignment {
            "every key with incomplete records is at work once, or waits for its retry");
   }
 
-  /// Nothing fails any more until all is done.
+  /// No attempt fails any more until all records are done.
   void drain() {
     failing_ = false;
     while (next_ < partition_.log.size() || ledger_.incomplete() > 0) {
@@ -148,8 +147,8 @@ class Assignment {
     at_work_.push_back(std::move(batch));
   }
 
-  /// Some batch comes back: done, or one of its records failed and the rest was not run, or the rest was
-  /// wanted back.
+  /// A batch comes back: done, or one of its records failed and the rest was not run, or the rest was wanted
+  /// back.
   void finish_one() {
     if (at_work_.empty()) return;
     const auto chosen = random_() % at_work_.size();
@@ -200,7 +199,7 @@ class Assignment {
   Partition& partition_;
   std::mt19937_64& random_;
   std::size_t max_window_;
-  std::size_t next_;  // to be delivered
+  std::size_t next_;  // the next record to be delivered
   CompletionMap restored_;
   Ledger ledger_;
   KeyOrder<Item> order_;
@@ -211,7 +210,7 @@ class Assignment {
   std::vector<bool> running_keys_;       // by key
   std::vector<std::size_t> last_done_;   // by key, index + 1, of this assignment
   std::vector<std::size_t> incomplete_;  // by key: records that were delivered and are not done
-  std::size_t incomplete_keys_ = 0;      // with any
+  std::size_t incomplete_keys_ = 0;      // keys with incomplete records
   bool failing_ = true;
 };
 
@@ -219,7 +218,7 @@ void simulate(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Partition partition;
   partition.keys = 1 + random() % (random() % 2 == 0 ? 4 : 200);
-  const auto gaps = random() % 3;  // none, some, many
+  const auto gaps = random() % 3;  // no gaps, some, many
   for (int i = 0; i < events / 2; ++i) {
     if (random() % 3 < gaps) partition.end += static_cast<std::int64_t>(random() % 20);
     partition.log.push_back({partition.end++, random() % partition.keys});

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t next_offset = 7;
 
-/// A partition whose pops answer what the test says, and that notes where it was asked to go.
+/// A partition whose pops return what the test decides, and that notes the positions that it was asked to
+/// seek.
 struct ScriptedSource final : PartitionSource {
   std::vector<kafka::Pop> answers;
   std::vector<std::int64_t> seeks;

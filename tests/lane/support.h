@@ -1,5 +1,5 @@
-// What the lane's tests share: a simulated partition, a handler whose answers the test gives, and a clock
-// that the test moves. Waiting is for threads only, and ends long after a loaded machine would be done.
+// Shared by the lane's tests: a simulated partition, a handler whose answers the test gives, and a clock that
+// the test moves. Only threads are waited for, and waiting ends long after a loaded machine would be done.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline Offsets offsets(std::int64_t begin, std::int64_t end) {
   return result;
 }
 
-/// What a partition holds, how far it has been popped, and what was asked of its client.
+/// What a partition holds, how far it has been popped, and the requests to its client.
 struct Partition {
   struct Entry {
     kafka::Pop kind = kafka::Pop::record;
@@ -48,9 +48,9 @@ struct Partition {
   }
   void add_end(std::int64_t offset) { log.push_back({kafka::Pop::end_of_partition, offset, {}, 0}); }
 
-  /// What a broker says when it is asked for the log's bounds.
+  /// The broker's answer to a question for the log's bounds.
   void answers(std::int64_t start, std::int64_t end) { answer = {answer.number + 1, {start, end}, {}}; }
-  /// The client went to the start of another log, or of what it takes for the log.
+  /// The client goes to the start of another log, or of the log that it takes for another.
   void goes_back() {
     log.clear();
     next = 0;
@@ -72,13 +72,14 @@ struct Partition {
   std::int64_t high_watermark = kafka::no_offset;
   std::int64_t log_start = kafka::no_offset;
   int log_questions = 0;
-  int doubts = 0;  // questions to the leader that is to be found first
+  int doubts = 0;  // questions that first look for the leader
   kafka::LogAnswer answer;
-  std::optional<std::string> leader;  // answers each question at once: with this error, or what there is
+  std::optional<std::string> leader;  // if set, answers each question at once: with this error, or with the
+                                      // log's bounds if empty
   std::vector<std::string> calls;
 };
 
-/// The lane's side of it.
+/// The lane's side of the partition.
 class SimulatedSource final : public PartitionSource {
  public:
   explicit SimulatedSource(Partition& partition) : partition_(partition) {}
@@ -129,13 +130,13 @@ class SimulatedSource final : public PartitionSource {
   Partition& partition_;
 };
 
-/// Every record stays at work until the test answers it, or its stop is requested.
+/// Every record stays running until the test answers it, or its stop is requested.
 class HeldHandler final : public handler::RecordHandler {
  public:
   std::string name() const override { return "held"; }
   Duration timeout() const override { return job_timeout; }
 
-  /// For the next (or current) attempt at the record.
+  /// Answers the next (or current) attempt at the record.
   void answer(std::int64_t offset, handler::Outcome outcome = {}) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     answers_[offset].push_back(std::move(outcome));
@@ -144,16 +145,16 @@ class HeldHandler final : public handler::RecordHandler {
   void answer_done(const Offsets& offsets) {
     for (const auto offset : offsets) answer(offset);
   }
-  /// From now on everything is done at once.
+  /// From this call on, every record is done at once.
   void open() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     open_ = true;
     changed_.notify_all();
   }
-  /// Attempts go on though their stop is requested.
+  /// Attempts go on although their stop is requested.
   void ignore_stops() { ignores_stops_ = true; }
 
-  /// Attempts in the order in which they were begun.
+  /// The offsets of the attempts, in the order in which they began.
   Offsets started() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return started_;
@@ -225,7 +226,7 @@ class TestLane {
                                   7, [this] { ++signals; });
     lane->start(std::make_unique<SimulatedSource>(partition), now);
   }
-  /// As the loop does it: as long as there is more to do at once.
+  /// Works as the loop does: as long as there is more to do at once.
   void work() {
     while (lane->work(now)) {
     }
@@ -235,12 +236,12 @@ class TestLane {
     lane->tick(now);
     work();
   }
-  /// The same, after the time that has really passed: the pool's claims begin by that.
+  /// The same, after the time that has really passed, which decides when the pool's claims begin.
   void pass_since_now(Duration time) {
     now = std::max(now, SteadyClock::now());
     pass(time);
   }
-  /// Works until it holds; false when it does not within the patience.
+  /// Works until the condition is true; returns false if it does not become true within the patience.
   template <class Condition>
   bool until(Condition&& condition) {
     const auto deadline = Deadline::in(patience);
@@ -253,7 +254,7 @@ class TestLane {
   bool until_started(const Offsets& expected) {
     return until([&] { return sorted(handler.started()) == sorted(expected); });
   }
-  /// What is not answered stays at work or queued.
+  /// Records that are not answered stay running or queued.
   bool until_outstanding(std::uint32_t count) {
     const bool so = until([&] {
       const auto pool = lane->pool().snapshot();
@@ -262,17 +263,17 @@ class TestLane {
     work();  // collects what finished since
     return so;
   }
-  /// Lets time pass until it holds. Every record at work must have its answer by then.
+  /// Lets time pass until the condition is true. Every running record must have its answer by then.
   template <class Condition>
   bool in_time(Condition&& condition) {
     for (int i = 0; i < 200; ++i) {
-      if (condition()) return true;  // not asked again: asking may have done something
+      if (condition()) return true;  // checked only once, because the check may have side effects
       if (!until_outstanding(0)) return false;
       pass(seconds(1));
     }
     return condition();
   }
-  /// As long and as often as the lane wants to hear it before it believes in another log.
+  /// Answers as long and as often as the lane needs before it believes in another log.
   void hear_of_another_log(std::int64_t start, std::int64_t end) {
     for (std::uint32_t i = 0; i < PositionJudge::least_answers; ++i) {
       partition.answers(start, end);
@@ -282,12 +283,12 @@ class TestLane {
   bool until_drained() {
     return until([&] { return lane->drained(); });
   }
-  /// What would be committed; -1: nothing.
+  /// The offset that would be committed; -1 if none.
   std::int64_t commit_offset() {
     const auto candidate = lane->commit_candidate();
     return candidate ? candidate->offset : -1;
   }
-  /// Commits as the loop does, and answers the offset.
+  /// Commits as the loop does, and returns the offset.
   std::int64_t commit() {
     const auto candidate = lane->commit_candidate();
     if (!candidate) return -1;

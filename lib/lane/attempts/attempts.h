@@ -1,10 +1,10 @@
-// What becomes of a record whose attempt has failed, and what waits for its next attempt: a record waits
-// outside the pool, goes to its retry topic, or is given up and goes to the dead-letter topic. Whose failure
-// it is decides the downstream (shared/downstream.h); operators can skip records.
+// Decides what follows a failed attempt, and keeps the records that wait for their next attempt: a record
+// waits outside the pool, goes to its retry topic, or is given up and goes to the dead-letter topic. The
+// downstream (shared/downstream.h) decides whose failure it is; operators can skip records.
 //
-// Ownership: owns what waits; what the constructor is given outlives this. Threads: the loop's. Nothing
-// blocks. Where a method returns a record, the record goes on at once, by its route. Bounded by the lane
-// (retry.max_waiting).
+// Ownership: owns the waiting records; what the constructor is given outlives this. Threads: the loop's.
+// Nothing blocks. Where a method returns a record, the record goes on at once, by its route. Bounded by the
+// lane (retry.max_waiting).
 #pragma once
 
 #include <cstdint>
@@ -27,47 +27,47 @@ namespace laneway::lane {
 
 class Attempts {
  public:
-  /// `stage`: of the topic; null: there are no retry topics.
+  /// `stage`: the stage of the topic; null if there are no retry topics.
   Attempts(const LaneContext& context, const LaneId& id, const Ledger& ledger, const OldestWatch& oldest,
            const delivery::RetryStage* stage);
 
   /// The settings of the context have changed.
   void follow_settings();
 
-  /// An attempt has failed, which took so long.
+  /// An attempt has failed, after `took`.
   std::optional<handler::Item> fail(handler::Item item, const handler::Outcome& outcome, Duration took,
                                     TimePoint now);
-  /// The record has ended the process so many times: it is given up without another attempt.
+  /// The record has ended the process this often: gives it up without another attempt.
   void condemn(handler::Item& item, std::uint32_t crashes);
-  /// The record holds back the others: it is given up if it waits for a retry and ledger.policy says so.
-  /// While it is at work, its next failure is its last. An outage is not the record's fault.
+  /// The record holds back the commits: gives it up if it waits for a retry and ledger.policy is dead_letter.
+  /// If the record is running, its next failure is its last. An outage is not the record's fault.
   std::optional<handler::Item> give_up_waiting(Sequence oldest, delivery::DeadLetterReason why);
-  /// A record of a retry topic becomes what it was at its origin. True when it is not due: then it waits
-  /// here, with no attempt used up.
+  /// Restores what a record of a retry topic was at its origin. Returns true if the record is not due: then
+  /// it waits here, and no attempt is used up.
   bool put_off(handler::Item& item, TimePoint now);
 
   struct Skipped {
     Skip answer;
     std::optional<handler::Item> item;
   };
-  /// An operator gives up this record, which is not done.
+  /// An operator gives up this record, which is not finished.
   Skipped skip(Sequence sequence, const std::string& reason);
-  /// Drops the wishes to skip what is done by now.
+  /// Drops the wishes to skip records that are finished by now.
   void forget_wishes();
 
-  /// Some of what waits may begin.
+  /// Whether a waiting record may begin.
   bool due(TimePoint now) const { return waiting_.next_due().value_or(TimePoint::max()) <= now; }
-  /// Takes out what may begin next; `probing`: the downstream is out.
+  /// Takes out the record that may begin next. `probing`: the downstream is out.
   std::optional<handler::Item> pop(TimePoint now, bool probing);
-  /// Whether the record that was taken out begins now; else it waits here again.
+  /// Returns true if the record that was taken out begins now; otherwise the record waits here again.
   bool begins(handler::Item& item, TimePoint now);
-  /// The lane drains, or its log is another one: nothing is waited for.
+  /// The lane drains, or the log was replaced: nothing waits any more.
   void clear();
-  /// The log is another one.
+  /// The log was replaced by another one.
   void start_over();
 
   const WaitingRecords& waiting() const { return waiting_; }
-  /// Memory of what waits.
+  /// Memory of the waiting records.
   std::uint64_t bytes() const { return bytes_; }
   FailureLog& log() { return log_; }
   const FailureLog& log() const { return log_; }
@@ -94,7 +94,8 @@ class Attempts {
   delivery::FailureRules rules_;
   WaitingRecords waiting_;
   std::uint64_t bytes_ = 0;
-  std::map<Sequence, std::string> wishes_;  // to skip what was not waiting, with their reasons
+  std::map<Sequence, std::string> wishes_;  // wishes to skip records that were not waiting, with their
+                                            // reasons
   std::minstd_rand random_;
   FailureLog log_;
 };

@@ -43,7 +43,7 @@ void FailureLog::letters(const handler::Finished& finished, TimePoint now) {
 
 void FailureLog::letter(const handler::Item& item) const {
   const auto& failures = *item.failures;
-  const bool elsewhere = failures.retry_offset >= 0;  // it was read in a retry topic
+  const bool elsewhere = failures.retry_offset >= 0;  // it was read from a retry topic
   const auto origin = elsewhere
                           ? std::string(item.record.topic()) + ':' + std::to_string(item.record.partition()) +
                                 ':' + std::to_string(item.record.offset())

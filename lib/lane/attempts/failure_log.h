@@ -1,6 +1,6 @@
-// What a lane says of its failures: lines in the log, each kind with a limit of its own, and the last error
-// for who asks. A dead letter has a line when the dead-letter topic has acknowledged it, and many have one
-// together (delivery/failure/letter_limit.h); of failed attempts a lane has one line in five seconds.
+// The failures of a lane for operators: lines in the log, each kind with a limit of its own, and the last
+// error for the status. A dead letter is logged when the dead-letter topic has acknowledged it, and many
+// share one line (delivery/failure/letter_limit.h); failed attempts get one line per lane in five seconds.
 //
 // Ownership: the lane's; the id outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -16,20 +16,20 @@
 
 namespace laneway::lane {
 
-/// Of a reason that is kept with its record; a dead letter carries it.
+/// Maximum length of the reason that is stored with a record, and that its dead letter carries.
 inline constexpr std::size_t longest_reason = 1000;
 
 class FailureLog {
  public:
   explicit FailureLog(const LaneId& id) : id_(id) {}
 
-  /// An attempt of this number has failed; `event` says what becomes of the record.
+  /// Attempt number `attempt` has failed; `event` names what follows for the record.
   void failed(const char* event, const handler::Item& item, std::uint32_t attempt,
               const handler::Outcome& outcome, TimePoint now);
   void skipped(const handler::Item& item, const std::string& why) const;
-  /// What is done of a task of Route::dead_letter has been written.
+  /// The finished records of a task of Route::dead_letter have been written.
   void letters(const handler::Finished& finished, TimePoint now);
-  /// The letters that have no line of their own; `everything`: also before their time.
+  /// Logs the letters without a line of their own; `everything`: also before their time.
   void more_letters(TimePoint now, bool everything = false);
 
   void remember(const handler::Item& item, const handler::Outcome& outcome);
@@ -40,7 +40,7 @@ class FailureLog {
 
   const LaneId& id_;
   TimePoint next_line_{};
-  std::uint64_t failures_since_ = 0;  // the last line
+  std::uint64_t failures_since_ = 0;  // since the last line
   delivery::LetterLimit letter_limit_;
   std::optional<LastError> last_error_;
 };

@@ -1,5 +1,5 @@
-// The oldest record of a lane that is not done: it holds back the commits, and its window grows. Says when
-// the record has held back the others for too long; what is done about it is ledger.policy.
+// Watches the oldest unfinished record of a lane: it holds back the commits, and its window grows. Reports
+// when the record has held back the others for too long; ledger.policy decides what follows.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -28,20 +28,20 @@ class OldestWatch {
   struct Outlived {
     Sequence sequence;
     delivery::DeadLetterReason why;
-    bool is_new;  ///< Nothing has been said about this record yet.
+    bool is_new;  ///< The record has not been reported yet.
   };
-  /// Looks at the oldest record; answers when it has held back the others for too long.
+  /// Looks at the oldest record. Returns it when it has held back the others for too long.
   std::optional<Outlived> tick(const WaitingRecords& waiting, TimePoint now);
-  /// The same at any other time. While the downstream is out, all records wait.
+  /// The same between ticks. While the downstream is out, all records wait, so none is too old.
   std::optional<delivery::DeadLetterReason> outlived(TimePoint now) const;
-  /// The record was the oldest when this looked last.
+  /// Whether the record was the oldest at the last tick.
   bool is_oldest(Sequence sequence) const { return sequence == seen_; }
-  /// For so long the record has been the oldest; zero if it is another one.
+  /// How long the record has been the oldest; zero if another record is the oldest.
   Duration age(Sequence sequence, TimePoint now) const {
     return sequence == seen_ && since_ != TimePoint{} ? now - since_ : Duration::zero();
   }
   void report(const OldestRecord& record, TimePoint now) const;
-  /// The log is another one.
+  /// The log was replaced by another one.
   void start_over() { since_ = {}; }
 
  private:
@@ -57,7 +57,7 @@ class OldestWatch {
   const bool delayed_;
   Sequence seen_ = 0;
   TimePoint since_{};
-  TimePoint last_out_{};           // the downstream was out
+  TimePoint last_out_{};           // when the downstream was out last
   std::uint64_t done_before_ = 0;  // see done_before()
   bool outlived_seen_ = false;
 };

@@ -1,5 +1,5 @@
-// Tells a record of a partition apart from all others of the process, for the judgement of whose failure it
-// is.
+// Distinguishes a record of a partition from all other records of the process, to judge whose failure a
+// failure is.
 #pragma once
 
 #include <cstdint>

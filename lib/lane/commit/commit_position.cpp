@@ -34,8 +34,9 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
                                 marker + ledger_.completion_map(max_map - std::min(max_map, marker.size()))};
 }
 
-/// Then a drain commits nothing more: were the topic deleted and created again meanwhile, unseen by the
-/// client, the new topic would be given the old offset, and records of it would be left out.
+/// Whether a drain need not commit again. If the topic were deleted and created again meanwhile, unseen by
+/// the client, such a commit would give the new topic the old offset, and records of the new topic would be
+/// left out.
 bool CommitPosition::rests_committed(std::int64_t offset) const {
   return offset == acknowledged_.offset && ledger_.incomplete() == 0 && gate_.watch().lives_before() == 0;
 }
@@ -54,7 +55,7 @@ kafka::CommittedOffset CommitPosition::starting_point(std::int64_t first) const 
   if (acknowledged_.offset == kafka::no_offset) return {partition, first, {}};
   std::string_view map = acknowledged_.metadata;
   (void)take_marker(map);
-  // To start over is not to die.
+  // Starting over is no death.
   return {partition, acknowledged_.offset, encode(gate_.watch().left_behind()) + std::string(map)};
 }
 

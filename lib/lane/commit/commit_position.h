@@ -1,5 +1,5 @@
-// What of a lane is committed, and what should be: the offset, the completion map above it, and the marker of
-// the crash watch. A commit counts when the broker has acknowledged it.
+// The committed position of a lane and the position to commit: the offset, the completion map above it, and
+// the marker of the crash watch. A commit counts when the broker has acknowledged it.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -20,17 +20,17 @@ class CommitPosition {
   CommitPosition(const kafka::CommittedOffset& start, const Ledger& ledger, CrashGate& gate,
                  LaneStats& stats);
 
-  /// What should be committed, if it differs from what was acknowledged. The map has at most `max_map` bytes.
-  /// A lane that drains says that it ends cleanly.
+  /// The position to commit, if it differs from the acknowledged one. The map has at most `max_map` bytes. If
+  /// the lane drains, the commit marks a clean end.
   std::optional<kafka::CommittedOffset> candidate(bool drains, std::size_t max_map);
-  /// The broker has acknowledged this candidate. False: it was of another log.
+  /// The broker has acknowledged this candidate. Returns false if the candidate belonged to another log.
   bool committed(const kafka::CommittedOffset& offset);
-  /// Completions that no acknowledged commit holds.
+  /// Whether there are completions that no acknowledged commit contains.
   bool has_uncommitted() const;
-  /// Where a lane must begin that does again what is not committed. `first`: the first offset that was
-  /// popped.
+  /// The position from which a replacement lane must start so that uncommitted records run again. `first`:
+  /// the first offset that was popped.
   kafka::CommittedOffset starting_point(std::int64_t first) const;
-  /// The log is another one: what has been committed or is on its way does not count any more.
+  /// The log was replaced by another one: earlier commits, also those under way, do not count any more.
   void start_over();
 
  private:

@@ -1,6 +1,6 @@
-// What a lane does after its process has died (crash_watch.h): it writes down what it is about to do before
-// it does it. While the gate is closed, nothing goes to the pool before a commit says what is next; a careful
-// lane has one group of records at work at a time.
+// Controls what a lane may begin after its process has died (crash_watch.h): the lane writes down which
+// records are next before they begin. While the gate is closed, no record goes to the pool before a commit
+// names it; a lane in careful mode runs one group of records at a time.
 //
 // Ownership: the lane's; what the constructor is given outlives the gate. Threads: the loop's. Nothing
 // blocks.
@@ -24,14 +24,14 @@ class CrashGate {
             const kafka::CommittedOffset& start);
 
   bool careful() const { return watch_.careful(); }
-  /// Nothing goes to the pool before may_begin() has allowed it.
+  /// While the gate is closed, no record goes to the pool before may_begin() has allowed it.
   bool closed() const { return closed_; }
   CrashWatch& watch() { return watch_; }
   const CrashWatch& watch() const { return watch_; }
 
-  /// The lane begins: says so when it has to be careful.
+  /// The lane begins; logs a warning if the lane is in careful mode.
   void start() const;
-  /// The lane takes nothing new; only a careful one still asks before records begin.
+  /// The lane takes no new records; only a lane in careful mode still asks before records begin.
   void drain() { closed_ = watch_.careful(); }
   /// The lane has ended.
   void leave();
@@ -39,24 +39,24 @@ class CrashGate {
   enum class Entry : std::uint8_t {
     now,
     later,
-    condemned,  ///< It has ended the process too often and must not have another attempt.
+    condemned,  ///< The record has ended the process too often and must not have another attempt.
   };
-  /// Whether these records may go to the pool. `begun`: some of the batch are there already; `alone`: no
-  /// other batch is at work.
+  /// Whether these records may go to the pool. `begun`: part of the batch is in the pool already; `alone`: no
+  /// other batch is running.
   Entry may_begin(const handler::RecordBatch& batch, bool begun, bool alone, TimePoint now);
-  /// A batch of so many records of Route::work is through.
+  /// A batch of `records` records of Route::work has finished.
   void survived(std::uint32_t records) {
     if (alone_since_) end_group(records);
   }
-  /// Whether there is still a reason to be careful. `log_end` and `next_offset`: negative if not known.
+  /// Looks whether careful mode is still needed. `log_end` and `next_offset`: negative if not known.
   void tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now);
-  /// As any other life from now on.
+  /// Ends careful mode.
   void relax(const char* why);
-  /// How many records may be taken at a time while the lane is careful: what is at work together, and so many
-  /// that the other careful lanes have their turn within about a second. `run`: the most.
+  /// How many records a lane in careful mode may take at a time: the records of one group, and few enough
+  /// that the other careful lanes have their turn within about a second. `run`: the maximum.
   std::uint32_t run_limit(std::uint32_t run, Duration service_time) const;
 
-  /// The next commit is wanted at once, because records wait for it.
+  /// Whether the next commit is wanted at once, because records wait for it.
   bool wants_commit() const { return committed_version_ < wanted_version_; }
   /// The broker has acknowledged this version of the marker.
   void committed(std::uint64_t version) { committed_version_ = version; }
@@ -72,10 +72,10 @@ class CrashGate {
   const std::int64_t start_offset_;
   CrashWatch watch_;
   std::uint64_t committed_version_ = 0;  // of the watch's marker
-  std::uint64_t wanted_version_ = 0;     // nothing begins before it is committed, while the gate is closed
+  std::uint64_t wanted_version_ = 0;     // no record begins before it is committed, while the gate is closed
   bool closed_;
-  std::optional<TimePoint> waits_since_;  // what is next has waited for its commit
-  std::optional<TimePoint> alone_since_;  // the careful group's attempts
+  std::optional<TimePoint> waits_since_;  // since when the next records have waited for their commit
+  std::optional<TimePoint> alone_since_;  // since when the careful group has been running
 };
 
 }  // namespace laneway::lane

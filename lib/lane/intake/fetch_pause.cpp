@@ -9,7 +9,7 @@ constexpr Duration between_looks = milliseconds(50);
 
 }  // namespace
 
-/// A pause for less would only throw away what has been fetched, every time.
+/// A shorter pause would only discard what has been fetched, every time.
 bool FetchPause::rate_is_reason(TimePoint now) {
   return state_.has(Hold::rate_limited) && rate_.ready_at(now) - now >= short_wait;
 }
@@ -23,7 +23,7 @@ bool FetchPause::resume_due(TimePoint now) {
   if (state_.state() != State::paused) return false;
   if (!state_.held_by_anything()) return true;
   if (state_.held_lastingly() || rate_is_reason(now)) return false;
-  // Fetching starts again while enough is left to work on until the first record comes.
+  // Fetching starts again while the remaining work lasts until the first record arrives.
   const auto service = workload_.service_time();
   const auto left = service * static_cast<std::int64_t>(workload_.records() / context_.lanes.workers);
   const auto lead = 2 * (latency_ + between_looks);

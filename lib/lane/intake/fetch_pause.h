@@ -1,6 +1,6 @@
-// When a lane that is held stops fetching, and when it starts again: early enough that the first records are
-// there when the rest is done. Pausing makes the client throw away what it has fetched, so a short hold is
-// not worth one.
+// Decides when a held lane stops fetching, and when it starts again: early enough that the first records
+// arrive when the rest is finished. Pausing makes the client discard what it has fetched, so the lane does
+// not pause for a short hold.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -25,9 +25,9 @@ class FetchPause {
   bool resume_due(TimePoint now);
 
   void resumed(TimePoint now) { resumed_at_ = now; }
-  /// The first record after a resume is awaited.
+  /// Whether the first record after a resume is awaited.
   bool awaits_record() const { return resumed_at_.has_value(); }
-  /// That record has come.
+  /// The awaited record has arrived.
   void record_came(Histogram& latencies, TimePoint now);
 
  private:

@@ -76,7 +76,7 @@ Take Intake::on_dry(bool some_came, TimePoint now) {
   return Take::empty;
 }
 
-/// False: nothing is taken now.
+/// Returns false if nothing is taken now.
 bool Intake::on_end(PartitionSource& source, std::int64_t offset, TimePoint now) {
   if (!lane_.position.expects(offset) && !follows(source, offset, true, now)) return false;
   flush_noted();
@@ -86,7 +86,8 @@ bool Intake::on_end(PartitionSource& source, std::int64_t offset, TimePoint now)
   return true;
 }
 
-/// An offset that is not the expected one. False: the position is in doubt, and nothing is taken.
+/// Handles an offset that is not the expected one. Returns false if the position is in doubt and nothing is
+/// taken.
 bool Intake::follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now) {
   if (lane_.position.follows(source, offset, end, now)) return true;
   lane_.prefetch.flows();

@@ -1,4 +1,4 @@
-// How a lane takes records: as many as there is room for, a run at a time, noted in the ledger in their
+// How a lane takes records: as many as there is room for, one run at a time, noted in the ledger in their
 // order.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
@@ -25,7 +25,7 @@ enum class Take : std::uint8_t { more, empty };
 
 class Intake {
  public:
-  /// What a run fills or changes.
+  /// The members that a run fills or changes.
   struct Members {
     Ledger& ledger;
     LogPosition& position;
@@ -40,16 +40,16 @@ class Intake {
   Intake(const LaneContext& context, const Members& members, bool delayed)
       : context_(context), lane_(members), delayed_(delayed) {}
 
-  /// Takes a run of as much as is allowed into the empty batch. Empty: the source has nothing more for now.
+  /// Takes a run of at most `allowed` into the empty batch. Take::empty: the source has nothing more for now.
   Take run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now);
-  /// The lane may hold more than it has: records, memory, retries.
+  /// Whether the lane may hold more than it has: records, memory, retries.
   bool has_room() const;
-  /// The log is another one.
+  /// The log was replaced by another one.
   void start_over() { next_sequence_ = 0; }
 
-  /// The source may have signalled.
+  /// The source may have new records.
   void signalled() { not_empty_ = true; }
-  /// The last pop found something, or was long ago.
+  /// Whether the last pop found something, or was long ago.
   bool not_empty() const { return not_empty_; }
 
  private:
@@ -66,7 +66,7 @@ class Intake {
   const LaneContext& context_;
   const Members lane_;
   const bool delayed_;
-  std::int64_t noted_first_ = 0;  // a stretch of neighbouring offsets not yet in the ledger
+  std::int64_t noted_first_ = 0;  // start of a stretch of neighbouring offsets that is not in the ledger yet
   std::uint32_t noted_ = 0;
   Sequence next_sequence_ = 0;
   bool not_empty_ = true;

@@ -1,5 +1,5 @@
-// The rates that a lane takes records by: its own (lanes.rate), and the one of the whole process (rate, or
-// the pace of the downstream), of which the lane has a fair share.
+// The rates at which a lane may take records: its own (lanes.rate), and the rate of the whole process (rate,
+// or the pace of the downstream), of which the lane has a fair share.
 //
 // Ownership: the lane's; the context outlives this. Threads: the loop's; the rate of the process is shared by
 // threads and has a lock, which is taken once for a run of records.
@@ -17,18 +17,18 @@ class LaneRate {
   explicit LaneRate(const LaneContext& context) : context_(context), own_(context.lanes.rate) {}
 
   void follow_settings(TimePoint now) { own_.change(context_.lanes.rate, now); }
-  /// What may be taken now; none: the lane waits for its turn.
+  /// How much may be taken now; if none, the lane waits for its turn.
   RateLimiter::Room room(TimePoint now);
   bool waits(TimePoint now);
   void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
-  /// Nothing is wanted for now: the other lanes may have it.
+  /// The lane wants nothing for now; its share goes to the other lanes.
   void leave(TimePoint now);
   TimePoint ready_at(TimePoint now);
-  /// The downstream has said that it is called too often, and its pace is kept.
+  /// Whether the downstream has reported too many calls, and its pace is kept.
   bool keeps_pace() const { return context_.rate != nullptr && context_.rate->keeps_pace(); }
-  /// At the pace of a downstream, failed records and new ones take turns. Else a few records that always come
-  /// too often would have all the calls of a slow pace, and nothing could show that others work. The caller
-  /// knows whether there are new ones.
+  /// At the pace of a downstream, failed records and new ones take turns. Otherwise a few records that are
+  /// always answered "too often" would use all the calls of a slow pace, and nothing could show that others
+  /// work. The caller knows whether there are new records.
   bool turn_of_new() const {
     const auto* process = of_process();
     return process != nullptr && process->keeps_pace() && new_ones_turn_;

@@ -1,5 +1,5 @@
-// Wakes the client's fetching: a thread of the client can sleep on a buffer that was full although the buffer
-// runs low, or is empty while the log goes on.
+// Wakes the client's fetching: a thread of the client can sleep on a buffer that was full, although the
+// buffer runs low, or is empty while the log goes on.
 //
 // Ownership: the lane's; the context outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -18,7 +18,7 @@ class PrefetchWatch {
  public:
   explicit PrefetchWatch(const LaneContext& context) : context_(context) {}
 
-  /// Before a run is taken: so many records are fetched.
+  /// To be called before a run is taken; `fetched` records are fetched.
   void before_run(std::size_t fetched) {
     if (fetched >= context_.memory.fetch.queued_min_messages) was_full_ = true;
   }
@@ -28,12 +28,12 @@ class PrefetchWatch {
   void ran_dry(bool some_came, TimePoint now) {
     if (!dry_since_ || some_came) dry_since_ = now;
   }
-  /// There is more, or it is known why nothing comes.
+  /// Records arrive, or the reason why none arrives is known.
   void flows() { dry_since_.reset(); }
 
   /// `next_offset`: where fetching goes on; negative if not known.
   void tick(PartitionSource& source, bool may_take, std::int64_t next_offset, TimePoint now);
-  /// Nothing comes, and it is not known that the log ends.
+  /// Whether nothing arrives although the log is not known to end.
   bool is_dry() const { return dry_since_.has_value(); }
   /// When to look again.
   TimePoint next_look(TimePoint now) const;
@@ -41,7 +41,7 @@ class PrefetchWatch {
  private:
   const LaneContext& context_;
   bool was_full_ = false;               // since the last wake
-  std::optional<TimePoint> dry_since_;  // nothing comes though the log goes on
+  std::optional<TimePoint> dry_since_;  // since when nothing arrives although the log goes on
 };
 
 }  // namespace laneway::lane

@@ -1,4 +1,5 @@
-// Why nothing can be read from a lane's source, while that is so: said at once, and again every half minute.
+// Why nothing can be read from a lane's source: logged at once, and again every half minute while the error
+// lasts.
 //
 // Ownership: the lane's; the id outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -15,16 +16,16 @@ class SourceErrors {
  public:
   explicit SourceErrors(const LaneId& id) : id_(id) {}
 
-  /// `offset`: the one that is expected next.
+  /// `offset`: the next expected offset.
   void fail(std::string why, std::int64_t offset, TimePoint now);
   void clear() { why_.clear(); }
 
   bool any() const { return !why_.empty(); }
-  /// Empty: something has come since the last error.
+  /// Empty if something has arrived since the last error.
   const std::string& why() const { return why_; }
-  /// For so long nothing could be read.
+  /// How long nothing could be read.
   Duration failing(TimePoint now) const { return any() ? now - since_ : Duration::zero(); }
-  /// The error has lasted for another half minute. Answers true once for each.
+  /// Returns true once for each half minute that the error has lasted.
   bool repeat_due(TimePoint now);
 
  private:

@@ -38,7 +38,7 @@ void put_varint(std::string& out, std::uint64_t value) {
   out.push_back(static_cast<char>(value));
 }
 
-/// Takes a varint off the front; nothing when it is cut short or above the range of offsets.
+/// Takes a varint off the front; nullopt if it is cut short or above the range of offsets.
 std::optional<std::int64_t> take_varint(std::string_view& in) {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 63 && !in.empty(); shift += 7) {
@@ -50,7 +50,7 @@ std::optional<std::int64_t> take_varint(std::string_view& in) {
   return {};
 }
 
-/// The runs in `in`, all of it; nothing when they are not what encode() writes.
+/// The runs in `in`, which must hold nothing else; nullopt if encode() would not have written them.
 std::optional<std::vector<OffsetRun>> take_runs(std::string_view in, std::int64_t base) {
   constexpr auto last = std::numeric_limits<std::int64_t>::max();
   std::vector<OffsetRun> runs;
@@ -59,7 +59,7 @@ std::optional<std::vector<OffsetRun>> take_runs(std::string_view in, std::int64_
     const auto gap = take_varint(in);
     const auto length = take_varint(in);
     if (!gap || !length || *length == 0 || (*gap == 0 && !runs.empty())) return {};
-    if (*length > last - end - *gap) return {};  // also when the gap alone is too long
+    if (*length > last - end - *gap) return {};  // also if the gap alone is too long
     runs.push_back({end + *gap, end + *gap + *length});
     end = runs.back().end;
   }

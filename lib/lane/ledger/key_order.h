@@ -1,14 +1,16 @@
 // Order by key: the records of one key run one at a time, or as one sequential batch, in order of delivery,
-// also across retries, while those of other keys pass. Order by partition is the same with one key for all.
+// also across retries, while records of other keys pass. Order by partition is the same with one key for all
+// records.
 //
-// A key is at work from the admit() that answers true until the release() that yields nothing; meanwhile its
-// records wait here. Keys are known by their hash: two keys with the same hash are ordered among each other,
-// which is harmless.
+// A key is active from the admit() that returns true until the release() that yields nothing; meanwhile
+// further records of the key wait here. Keys are known by their hash: two keys with the same hash are ordered
+// among each other, which is harmless.
 //
 // Structure: an open-addressing table (linear probing, backward-shift deletion: Knuth, TAOCP vol. 3, 6.4,
-// algorithm R) of the keys at work, each with a list of what waits, in nodes that are reused. No allocation
-// per record once it has its size, none at all before the first record. Bounded by the caller (the ledger's
-// window). Ownership, threads: owns what waits; one owner, one thread. Pure: nothing blocks.
+// algorithm R) of the active keys, each with a list of its waiting items, in nodes that are reused. No
+// allocation per record once the table has its size, and none at all before the first record. Bounded by the
+// caller (the ledger's window). Ownership, threads: owns the waiting items; one owner, one thread. Pure:
+// nothing blocks.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +30,8 @@ class KeyOrder {
  public:
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-  /// True: nothing of the key is at work; the items are left as they are, to be run now (several: one after
-  /// the other). False: they were moved in and wait behind those of their key.
+  /// Returns true if the key was not active: the items are left as they are, to be run now (several: one
+  /// after the other). Returns false if the items were moved in and wait behind those of their key.
   bool admit(std::uint64_t key, std::span<Item> items) {
     if ((keys_ + 1) * 2 > slots_.size()) grow();
     Slot& slot = slots_[find(key)];
@@ -43,9 +45,9 @@ class KeyOrder {
   }
   bool admit(std::uint64_t key, Item& item) { return admit(key, std::span<Item>(&item, 1)); }
 
-  /// What was at work of this key is complete. Moves the first `limit` of those that wait to the end of
-  /// `next`, to be run now one after the other, and returns how many; 0: none waits, and the key is at work
-  /// no longer.
+  /// The running items of this key are complete. Moves the first `limit` of the waiting items to the end of
+  /// `next`, to be run now one after the other, and returns their number. Returns 0 if no item waits; the key
+  /// is then no longer active.
   std::size_t release(std::uint64_t key, std::vector<Item>& next, std::size_t limit = all) {
     const auto index = find_at_work(key);
     Slot& slot = slots_[index];
@@ -54,7 +56,7 @@ class KeyOrder {
     return taken;
   }
 
-  /// Items of a key at work that were not started wait again, before all others of their key.
+  /// Items of an active key that were not started wait again, before all others of their key.
   void give_back(std::uint64_t key, std::span<Item> items) {
     Slot& slot = slots_[find_at_work(key)];
     for (std::size_t i = items.size(); i > 0; --i) {
@@ -67,10 +69,10 @@ class KeyOrder {
 
   /// Items that wait.
   std::size_t waiting() const { return waiting_; }
-  /// Keys at work.
+  /// Active keys.
   std::size_t keys() const { return keys_; }
 
-  /// The most that wait behind one key. Looks at everything that waits.
+  /// The length of the longest queue behind one key. Looks at every waiting item.
   std::size_t longest() const {
     std::size_t longest = 0;
     for (const Slot& slot : slots_) {
@@ -81,8 +83,8 @@ class KeyOrder {
     return longest;
   }
 
-  /// Yields what waits, but for the first `keep` of each key: each key's items in their order, the keys in
-  /// none. What is at work stays so.
+  /// Returns the waiting items, except the first `keep` of each key: each key's items in their order, the
+  /// keys in no order. Active keys stay active.
   std::vector<Item> clear(std::size_t keep = 0) {
     std::vector<Item> items, kept;
     items.reserve(waiting_);
@@ -102,8 +104,8 @@ class KeyOrder {
 
   struct Slot {
     std::uint64_t key = 0;
-    std::uint32_t head = vacant;  // vacant: no such key at work; none: nothing waits
-    std::uint32_t tail = none;    // of what waits, if anything
+    std::uint32_t head = vacant;  // vacant: no active key; none: no item waits
+    std::uint32_t tail = none;    // the last waiting item, if any
   };
   struct Node {
     Item item;
@@ -131,7 +133,7 @@ class KeyOrder {
   void erase(std::size_t hole) {
     for (auto index = (hole + 1) & mask(); slots_[index].head != vacant; index = (index + 1) & mask()) {
       const auto distance = (index - home(slots_[index].key)) & mask();
-      if (distance < ((index - hole) & mask())) continue;  // it would come to lie before its home
+      if (distance < ((index - hole) & mask())) continue;  // otherwise the slot would lie before its home
       slots_[hole] = slots_[index];
       hole = index;
     }
@@ -181,8 +183,8 @@ class KeyOrder {
     return taken;
   }
 
-  std::vector<Slot> slots_;  // a power of two, at most half of them in use
-  unsigned shift_ = 0;       // 64 − log2 of that
+  std::vector<Slot> slots_;  // the size is a power of two; at most half of the slots are in use
+  unsigned shift_ = 0;       // 64 − log2 of the size
   std::size_t keys_ = 0;
   std::vector<Node> nodes_;
   std::uint32_t free_ = none;

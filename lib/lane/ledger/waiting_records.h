@@ -1,12 +1,13 @@
 // The records of a lane that wait outside the pool: for their next attempt, or for the breaker to let them
-// begin at all.
+// begin.
 //
-// While the downstream is out, each probe is another record: by turns one that has not been tried and the
-// record that failed longest ago. Records that always fail (poison records) would else take every turn. After
-// a restart or a rebalance such records are what an earlier life has left behind, so the turn of those comes
+// While the downstream is out, each probe is another record: alternately a record that has not been tried and
+// the record that failed longest ago. Otherwise records that always fail (poison records) would take every
+// turn. After a restart or a rebalance, such records are those that an earlier life left behind, so they come
 // last.
 //
-// Ownership, threads: owns what waits; the lane's thread. Pure: the time is given in. Bounded by the lane.
+// Ownership, threads: owns the waiting records; the lane's thread. Pure: the time is given in. Bounded by the
+// lane.
 #pragma once
 
 #include <algorithm>
@@ -24,38 +25,38 @@ namespace laneway::lane {
 class WaitingRecords {
  public:
   void push(TimePoint due, handler::Item item) { failed_.push(due, std::move(item)); }
-  /// It has not begun, and may as soon as the breaker lets it.
+  /// The record has not begun, and may begin as soon as the breaker lets it.
   void withhold(handler::Item item) { (item.left_behind ? left_behind_ : fresh_).push_back(std::move(item)); }
 
-  /// One that may begin; `probing`: the downstream is out.
+  /// A record that may begin. `probing`: the downstream is out.
   std::optional<handler::Item> pop(TimePoint now, bool probing) {
     const bool failed_first = probing && !std::exchange(untried_next_, !untried_next_);
     if (failed_first || withheld() == 0)
       if (auto item = failed_.pop_due(now)) return item;
     return pop_front(fresh_.empty() ? left_behind_ : fresh_);
   }
-  /// When the first may begin; nothing when none waits.
+  /// When the first record may begin; nullopt if none waits.
   std::optional<TimePoint> next_due() const {
     return withheld() == 0 ? failed_.next_due() : std::optional(TimePoint{});
   }
-  /// When the one that `chosen` picks is due; nothing when it picks none. O(n).
+  /// When the record that `chosen` picks is due; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<TimePoint> due_of(Chosen chosen) const {
     return failed_.due_of(chosen);
   }
 
   std::size_t size() const { return failed_.size() + withheld(); }
-  /// Of those that the breaker has not let begin, the ones that no earlier life has left behind.
+  /// The withheld records (the breaker has not let them begin) that no earlier life left behind.
   std::size_t fresh() const { return fresh_.size(); }
 
-  /// Looks at all of them, in no order.
+  /// Looks at all records, in no order.
   template <class Look>
   void each(Look look) const {
     failed_.each(look);
     for (const auto& item : fresh_) look(item);
     for (const auto& item : left_behind_) look(item);
   }
-  /// One that `chosen` picks, taken out; nothing when it picks none. O(n).
+  /// Takes out the record that `chosen` picks; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<handler::Item> take(Chosen chosen) {
     if (auto item = failed_.take(chosen)) return item;
@@ -68,7 +69,7 @@ class WaitingRecords {
     }
     return {};
   }
-  /// All of them, in no order.
+  /// Takes out all records, in no order.
   std::vector<handler::Item> clear() {
     auto items = failed_.clear(&handler::Item::sequence);
     for (auto* waiting : {&fresh_, &left_behind_}) {

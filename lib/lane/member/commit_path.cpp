@@ -17,7 +17,7 @@ class ConsumerCommits final : public CommitPath {
     return {};
   }
   void on_answer(const kafka::CommitResult& answer) override {
-    // One that was given up may be answered later, and says nothing of the next.
+    // A commit that was given up may be answered later; that answer does not concern the next commit.
     if (sent_ && answer.request == request_) result_ = answer;
   }
   std::optional<kafka::CommitResult> result(TimePoint now) override {

@@ -1,12 +1,12 @@
-// How the offsets of what is finished get to the brokers: by the consumer, or in the transaction that holds
+// How the offsets of finished records get to the brokers: by the consumer, or in the transaction that holds
 // what a handler wrote.
 //
 // The loop asks prepared() until it may take the lanes' candidates, hands them to commit(), and gets one
-// result(). One commit at a time. Where the path is `exact`, no offset may be committed without what was
-// written for it, nor the other way round: it takes the candidates of all lanes at once, their completion
+// result(). One commit at a time. On a path that is `exact`, an offset and the output written for its record
+// are committed together or not at all: the path takes the candidates of all lanes at once, their completion
 // maps must be whole, and after a failure() everything since the last commit is done again.
 //
-// Ownership: the loop owns it, on its thread; consumer and transaction outlive it. Nothing blocks.
+// Ownership: the loop owns the path, on its thread; consumer and transaction outlive it. Nothing blocks.
 #pragma once
 
 #include <functional>
@@ -27,24 +27,26 @@ class CommitPath {
   virtual ~CommitPath() = default;
   virtual bool exact() const = 0;
 
-  /// The candidates may be taken now; else what has to come before has been asked for.
+  /// Returns true if the candidates may be taken now. Otherwise the path has begun the step that must come
+  /// first.
   virtual bool prepared() = 0;
-  /// After prepared(): there is nothing that can be committed now.
+  /// After prepared(): there is nothing to commit now.
   virtual void put_off() {}
   virtual Status commit(std::vector<kafka::CommittedOffset> offsets, TimePoint now) = 0;
-  /// An answer of the consumer.
+  /// The consumer answered a commit.
   virtual void on_answer(const kafka::CommitResult& /*answer*/) {}
   virtual std::optional<kafka::CommitResult> result(TimePoint now) = 0;
   /// A commit was asked for and has no result yet.
   virtual bool under_way() const = 0;
-  /// The result does not matter any more: the next commit need not wait for it. False where it must.
+  /// The result is not needed any more. Returns false if the next commit must still wait for it.
   virtual bool forget() = 0;
 
-  /// Why what was done since the last commit must be done again. Never while a commit is under way.
+  /// Why everything since the last commit must be done again; nullopt if there was no failure. Never set
+  /// while a commit is under way.
   virtual std::optional<std::string> failure() const { return std::nullopt; }
-  /// Lanes ended whose completions are not committed.
+  /// Lanes ended with completions that are not committed.
   virtual void fail(const std::string& /*why*/) {}
-  /// What was done since the last commit is given up; its handlers have been told to stop.
+  /// Everything since the last commit is given up; the handlers have been told to stop.
   virtual void start_over() {}
 };
 

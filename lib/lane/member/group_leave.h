@@ -1,4 +1,4 @@
-// How a member that stops leaves its group: when all members of the process have drained, with a deadline.
+// How a stopping member leaves its group: when all members of the process have drained, or at a deadline.
 //
 // Ownership: the loop owns this; consumer and lanes outlive it. Threads: one, the loop's. Nothing blocks.
 #pragma once
@@ -15,17 +15,17 @@ namespace laneway::lane {
 
 class GroupLeave {
  public:
-  /// The member counts as draining from now on.
+  /// The member counts as draining from the start.
   GroupLeave(kafka::Consumer& consumer, const MemberLanes& lanes,
              std::shared_ptr<StillDraining> still_draining);
 
-  /// The drain begins, and has so long.
+  /// The drain begins, and may take `drain`.
   void begin(Duration drain, TimePoint now) { deadline_ = now + drain + patience_after_drain; }
   bool begun() const { return deadline_.has_value(); }
-  /// Goes on, after begin(). `at_rest`: everything is drained and given back. `hurry`: nothing is waited for
-  /// any longer. True when the group has been left, or has had its time.
+  /// Continues the leave, after begin(). `at_rest`: everything is drained and given back. `hurry`: nothing is
+  /// waited for any longer. Returns true when the member has left the group, or the time for it is over.
   bool advance(bool at_rest, bool hurry, TimePoint now);
-  /// Nobody uses the client any more.
+  /// No thread uses the client any more.
   bool frees_client() const { return frees_client_; }
 
  private:

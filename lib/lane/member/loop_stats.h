@@ -1,4 +1,4 @@
-// A member's numbers for metrics and status: written by its loop, read by anyone.
+// A member's numbers for metrics and status: written by its loop, read by any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct LoopStats {
   Relaxed<std::uint64_t> revoked;
   Relaxed<std::uint64_t> lost;
   Relaxed<std::uint64_t> assignment_repairs;
-  /// Records that the stop's drain gave up. Those of partitions that moved away while the service went on are
-  /// somebody else's to finish, and only logged and counted by their lanes.
+  /// Records that the drain of the stop gave up. Records of partitions that moved away while the service went
+  /// on are not counted here: other members finish them, and only their lanes log and count them.
   Relaxed<std::uint64_t> abandoned;
   Histogram commit_latency;
   Histogram drain;
@@ -29,7 +29,7 @@ struct LoopStats {
   Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is
 };
 
-/// Keeps since when something is so: 0 while it is not.
+/// Keeps the time since when `is_so` has been true; 0 while it is false.
 inline void stamp(Relaxed<std::int64_t>& since, bool is_so, TimePoint now) {
   if (!is_so)
     since.set(0);

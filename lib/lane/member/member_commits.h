@@ -1,7 +1,8 @@
-// The commits of one member: when they are due, what of which lane is under way, and what an answer means.
+// The commits of one member: when they are due, which offset of which lane is under way, and what an answer
+// means.
 //
-// They go by a CommitPath (commit_path.h), one at a time. What the brokers refuse for the length of its
-// completion map is committed at once with half of its map.
+// Commits go through a CommitPath (commit_path.h), one at a time. A commit that the brokers refuse because of
+// the length of its completion map is repeated at once with half of the map.
 //
 // Ownership: the loop owns this; consumer, lanes and stats outlive it. Threads: one, the loop's. Nothing
 // blocks.
@@ -28,39 +29,40 @@ class MemberCommits {
   MemberCommits(const kafka::Consumer& consumer, std::unique_ptr<CommitPath> path, MemberLanes& lanes,
                 LoopStats& stats);
 
-  /// From now on commits are due as `settings` say.
+  /// Replaces the settings for when commits are due; takes effect immediately.
   void follow(const config::Commit& settings, TimePoint now);
   TimePoint next_due() const { return next_; }
-  /// `client_waits`: no rebalance goes on behind the back of the lanes (RebalanceMachine::client_waits).
+  /// `client_waits`: the client does not continue a rebalance without the lanes
+  /// (RebalanceMachine::client_waits).
   void commit_if_due(bool client_waits, TimePoint now);
-  /// Commits these lanes, all of them where the path is exact. False when there was nothing to commit or it
-  /// could not be asked for.
+  /// Commits these lanes; all lanes if the path is exact. Returns false if there was nothing to commit or the
+  /// commit could not be sent.
   bool begin(const std::vector<MemberLane*>& lanes, TimePoint now);
-  /// An answer of the consumer.
+  /// The consumer answered a commit.
   void on_answer(const kafka::CommitResult& answer) { path_->on_answer(answer); }
-  /// Goes on with what is under way.
+  /// Continues the commit that is under way.
   void advance(TimePoint now);
 
   bool exact() const { return path_->exact(); }
   bool under_way() const { return preparing_ || path_->under_way(); }
   /// When the last commit was begun.
   TimePoint begun() const { return begun_; }
-  /// A commit that is under way may be forgotten, and is: the next one need not wait for it.
+  /// Forgets the commit that is under way, if it may be forgotten. Returns true if a new commit may begin.
   bool may_begin() { return !preparing_ && path_->forget(); }
-  /// The answer is not waited for any more. False where it must be.
+  /// Stops waiting for the answer. Returns false if the answer must be waited for.
   bool forget() { return path_->forget(); }
 
-  /// Why all lanes start over from what was committed last (CommitPath::failure).
+  /// Why all lanes start over from the last commit (CommitPath::failure).
   std::optional<std::string> failure() const { return path_->failure(); }
-  /// Lanes ended whose completions are not committed.
+  /// Lanes ended with completions that are not committed.
   void fail(const std::string& why) { path_->fail(why); }
-  /// What is under way has failed.
+  /// The commit that is under way has failed.
   void drop();
-  /// The handlers have been told to stop: none of them writes into the next transaction.
+  /// The handlers have been told to stop, so none of them writes into the next transaction.
   void start_over() { path_->start_over(); }
 
  private:
-  /// Of the commit under way: which lane, by its epoch, and what.
+  /// An offset in the commit that is under way, with the epoch of its lane.
   struct Commitment {
     std::uint64_t epoch;
     kafka::CommittedOffset offset;
@@ -79,11 +81,12 @@ class MemberCommits {
   LoopStats& stats_;
   config::Commit settings_;
   std::vector<Commitment> committing_;
-  bool preparing_ = false;  // a commit has been asked for, and lanes have not yet
+  bool preparing_ = false;  // a commit has been asked for, and the lanes have not been asked yet
   TimePoint begun_;
   TimePoint next_ = TimePoint::max();
-  bool refused_ = false;                       // the last one: then a lane's wish waits until commits are due
-  std::size_t map_limit_ = default_map_bytes;  // of the metadata; lower where brokers take less
+  bool refused_ = false;                       // the last commit was refused; then a lane's wish waits until
+                                               // commits are due
+  std::size_t map_limit_ = default_map_bytes;  // of the metadata; lower if the brokers accept less
 };
 
 }  // namespace laneway::lane

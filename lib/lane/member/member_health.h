@@ -1,11 +1,12 @@
 // Why a member cannot go on, and why it has no connection to a broker.
 //
-// A group that may not be joined ends a member that never had partitions (unavailable). Later the brokers may
-// have taken rights away that they give back: then the member goes on, says what is missing, commits nothing
-// that is refused and loses nothing; what was not committed when the group's session ended runs again.
+// If the member never had partitions, a group that it may not join ends the member (unavailable). Later,
+// brokers may take away rights and give them back: then the member goes on, logs what is missing, commits
+// nothing that is refused and loses nothing; records that were not committed when the group's session ended
+// run again.
 //
 // Ownership: the loop owns this; mailbox and stats outlive it. Threads: fatal() and broker_error() may be
-// called from any, the rest by the loop's. Nothing blocks.
+// called from any thread, the rest from the loop's. Nothing blocks.
 #pragma once
 
 #include <optional>
@@ -30,9 +31,10 @@ class MemberHealth {
   void client_broken(const std::string& why);
   void on_client_error(const kafka::ClientError& error, const kafka::Consumer& consumer) EXCLUDES(mutex_);
   void on_connection(bool connected, TimePoint now) EXCLUDES(mutex_);
-  /// The service makes new members, or ends the process.
+  /// A lane asks for new members or for the end of the process; the service does that.
   void on_silence(const LaneSilence::Demand& demand);
-  /// The client cannot commit any more. After a silent partition it still can, and what is done is committed.
+  /// Whether the client cannot commit any more. After a silent partition the client still can, and finished
+  /// records are committed.
   bool commits_no_more() const { return fatal() && !ends_by_silence_; }
 
   std::optional<Error> fatal() const EXCLUDES(mutex_);

@@ -1,8 +1,8 @@
-// What a member does when partitions come and go: the steps that the rebalance machine asks for, taken on the
+// What a member does when partitions come and go: carries out the steps of the rebalance machine on the
 // client, the lanes and the commits.
 //
-// Assigned partitions wait for their committed offsets (with the completion maps), then start; revoked ones
-// drain, commit, and are given back; in which order, rebalance_machine.h decides.
+// Assigned partitions wait for their committed offsets (with the completion maps), then start; revoked
+// partitions drain, commit, and are given back; rebalance_machine.h decides the order.
 //
 // Ownership: the loop owns this; what the constructor takes by reference outlives it. Threads: one, the
 // loop's. Nothing blocks.
@@ -24,7 +24,7 @@
 
 namespace laneway::lane {
 
-/// Opens the records of a partition. `on_ready` is called on any thread when there are some.
+/// Opens the records of a partition. `on_ready` is called on any thread when records are available.
 using OpenSource = std::function<std::unique_ptr<PartitionSource>(
     kafka::Consumer& consumer, const kafka::TopicPartition& partition, std::function<void()> on_ready)>;
 
@@ -35,7 +35,7 @@ class MemberRebalance final : public RebalanceSteps {
 
   /// The time of all steps until the next turn.
   void begin_turn(TimePoint now) { now_ = now; }
-  /// All lanes that stay do again what is not committed.
+  /// All lanes that stay repeat the work that is not committed.
   void start_over();
 
   void ask_committed(std::uint64_t request, const Partitions& partitions) override;

@@ -29,10 +29,10 @@ MemoryPlan plan_memory(std::uint64_t budget, std::uint64_t partitions, std::uint
   plan.fetch.queued_min_messages =
       std::clamp<std::uint64_t>(prefetch / (record_overhead + 256), 16, most_prefetched_records);
   plan.fetch.fetch_partition_bytes = std::clamp(prefetch / 2, 16 * KiB, most_fetch_per_partition);
-  // One answer per broker and member is under way at a time.
+  // One fetch response per broker and member is under way at a time.
   plan.fetch.fetch_total_bytes = std::clamp(budget / 8 / clients, 512 * KiB, 50 * MiB);
-  // Long polls hold up partitions that have just made room, so they are short, except where there are so many
-  // partitions that asking again is what costs.
+  // Long polls delay partitions that have just made room, so polls are short, except with so many partitions
+  // that the requests themselves are the cost.
   plan.fetch.fetch_wait_ms = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(partitions / 2, 50, 500));
   plan.fetch.statistics_ms =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>(partitions * 30, 1000, 30000));

@@ -1,13 +1,14 @@
-// How lanes.memory is shared out: the client's prefetch buffers and what each lane may have taken.
+// How lanes.memory is shared out: the client's prefetch buffers, and the records that each lane may have
+// taken.
 //
-// The client fixes its buffers when it is made, so they are planned for every partition of the subscription:
-// whatever the assignment turns out to be, the sum stays within the budget. A quarter of a partition's share
-// is prefetched, a quarter may be taken into the lane, and half is left for what cannot be counted exactly:
-// the overshoot of one fetch, buffers pinned by single records (a message keeps the whole answer alive that
-// it came in), decompression, the allocator.
+// The client fixes its buffers when it is made, so the buffers are planned for every partition of the
+// subscription: for any assignment, the sum stays within the budget. A quarter of a partition's share is
+// prefetched, a quarter may be taken into the lane, and half is left for what cannot be counted exactly: the
+// overshoot of one fetch, buffers pinned by single records (a message keeps the whole fetch response alive
+// that it came in), decompression, the allocator.
 //
-// A record costs the client about 500 bytes beside its own (measured on 2.0.2 with 200-byte records), so
-// records are counted as well as bytes. Pure.
+// A record costs the client about 500 bytes in addition to its own size (measured on 2.0.2 with 200-byte
+// records), so records are counted as well as bytes. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,18 @@
 
 namespace laneway::lane {
 
-/// Memory of a record beside its key and value.
+/// Memory of a record in addition to its key and value.
 inline constexpr std::uint64_t record_overhead = 512;
 
-/// A lane may have taken one part in so many of its partition's share.
+/// A lane may have taken 1/parts_of_a_share of its partition's share.
 inline constexpr std::uint64_t parts_of_a_share = 4;
 
 struct MemoryPlan {
   kafka::FetchLimits fetch;
-  /// Bytes (with overhead) of records that one lane may have taken and not finished. A larger single record
-  /// still passes.
+  /// Bytes (with overhead) of records that one lane may have taken and not finished. A single larger record
+  /// is still taken.
   std::uint64_t lane_bytes = 0;
-  /// The whole budget, and for how many partitions it was shared out.
+  /// The whole budget, and the number of partitions that share it.
   std::uint64_t total = 0;
   std::uint64_t partitions = 0;
 };

@@ -1,5 +1,5 @@
-// Where a lane's records come from: a seam between the lane and the client, so that lanes can be tested on a
-// simulated partition. Called by the loop's thread only.
+// Where a lane's records come from: the seam between the lane and the client, so that lanes can be tested on
+// a simulated partition. Threads: the loop's only.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@ class PartitionSource {
   /// As kafka::PartitionQueue::pop.
   virtual kafka::Pop pop(kafka::Record& record, std::int64_t& offset) = 0;
   virtual std::string last_error() const = 0;
-  /// Records fetched and not popped.
+  /// Records that are fetched and not popped.
   virtual std::size_t fetched() const = 0;
   virtual void pause() = 0;
   virtual void resume(std::int64_t next_offset) = 0;
   virtual void seek(std::int64_t next_offset) = 0;
-  /// Fetching may be asleep though there is room: end that.
+  /// Makes the client fetch now, if fetching sleeps although there is room.
   virtual void wake() = 0;
-  /// The log's bounds as last heard, or kafka::no_offset. They are heard with what is fetched: where nothing
-  /// is, ask for them.
+  /// The log's bounds as last received, or kafka::no_offset. They arrive with fetched records; if nothing is
+  /// fetched, use ask_log().
   virtual kafka::LogBounds log_bounds() const = 0;
-  /// `find_leader`: the leader that the client knows may be the wrong one.
+  /// `find_leader`: the leader that the client has may be the wrong one.
   virtual void ask_log(bool find_leader) = 0;
   virtual kafka::LogAnswer log_answer() const = 0;
 };
 
-/// The real one.
+/// The source that reads from Kafka.
 class KafkaSource final : public PartitionSource {
  public:
   /// `on_ready` is called on a client thread when records become available. The consumer outlives this.
   KafkaSource(kafka::Consumer& consumer, kafka::TopicPartition partition, std::function<void()> on_ready);
-  /// Lifts a pause: the client keeps it beyond the assignment, and the partition would stay silent if it came
-  /// back to this member.
+  /// Resumes a paused partition: the client keeps a pause beyond the assignment, and the partition would stay
+  /// silent if it came back to this member.
   ~KafkaSource() override;
 
   kafka::Pop pop(kafka::Record& record, std::int64_t& offset) override {
@@ -64,7 +64,7 @@ class KafkaSource final : public PartitionSource {
   const kafka::TopicPartition partition_;
   const std::unique_ptr<kafka::PartitionQueue> queue_;
   bool paused_ = false;
-  bool asked_ = false;  // since something was fetched last: answers are newer
+  bool asked_ = false;  // since the last fetched record; the answers are newer than what fetching delivered
 };
 
 std::unique_ptr<PartitionSource> open_kafka_source(kafka::Consumer& consumer,

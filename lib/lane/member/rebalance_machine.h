@@ -1,17 +1,18 @@
-// In which order partitions come and go: the client's events become steps that the loop takes.
+// The order in which partitions come and go: turns the client's events into steps that the loop takes.
 //
-// The client's events overlap. A revocation comes while a stop drains. A member that sees added partitions by
-// itself joins again without waiting for the answer to a revocation, so that an assignment comes while lanes
+// The client's events overlap. A revocation arrives while a stop drains. A member that sees added partitions
+// itself joins again without waiting for the answer to a revocation, so an assignment arrives while lanes
 // still drain. So events wait in a queue, and each is answered in its turn:
 // - A revocation is answered when every lane of its partitions has ended, by whichever handover, and the
-//   commit of that handover is answered or has had its time. Lost partitions end at once, uncommitted.
+//   commit of that handover is answered or its time is over. Lost partitions end at once, uncommitted.
 // - An assignment is answered when the lanes that were there before have ended and the committed offsets are
-//   known. Under the eager protocol that is every lane, because the answer replaces the whole assignment.
-// - An event that shows that the group went on without waiting ends the lanes of partitions that are another
-//   member's by then: a commit of theirs would move that member's offsets.
+//   known. Under the eager protocol the lanes that must end are all lanes, because the answer replaces the
+//   whole assignment.
+// - An event that shows that the group went on without waiting ends the lanes of partitions that belong to
+//   another member by then: a commit by those lanes would move that member's offsets.
 //
-// What holds at any time: a partition has at most one lane; the client is asked to give up no partition
-// whose lane lives; each event is answered, in order; at rest the client's assignment is what the lanes are.
+// Invariants: a partition has at most one lane; the client is never asked to give up a partition whose lane
+// lives; each event is answered, in order; at rest the client's assignment matches the lanes.
 //
 // Ownership: `steps` outlives the machine. Threads: one, the loop's. Nothing blocks; there is no clock.
 #pragma once
@@ -29,77 +30,80 @@ namespace laneway::lane {
 
 using Partitions = std::vector<kafka::TopicPartition>;
 
-/// What the machine has done. The machine calls it; it must not call the machine back.
+/// The steps that the machine asks for. The machine calls them; they must not call the machine.
 class RebalanceSteps {
  public:
   virtual ~RebalanceSteps() = default;
 
-  /// Answered by RebalanceMachine::committed_offsets with this number.
+  /// RebalanceMachine::committed_offsets must be called with the answer and this number.
   virtual void ask_committed(std::uint64_t request, const Partitions& partitions) = 0;
-  /// Makes lanes for these and assigns them: in addition, or instead of all others under the eager protocol.
+  /// Makes lanes for these partitions and assigns them: in addition to the others, or, under the eager
+  /// protocol, instead of all others.
   virtual void assign(const std::vector<kafka::CommittedOffset>& from) = 0;
   /// `all`: the whole assignment, under the eager protocol.
   virtual void unassign(const Partitions& partitions, bool all) = 0;
 
   virtual void drain(const Partitions& lanes, TimePoint deadline) = 0;
   virtual void cancel(const Partitions& lanes) = 0;
-  /// Works the lane; true when nothing of it is at work any more.
+  /// Works the lane. Returns true if no record of the lane is running any more.
   virtual bool drained(const kafka::TopicPartition& lane) = 0;
-  /// The lanes are over, with what they have committed until now. `given_up`: they are known to be done
-  /// again.
+  /// Ends the lanes with what they have committed until now. `given_up`: their uncommitted work is known to
+  /// be done again.
   virtual void end(const Partitions& lanes, bool given_up) = 0;
 
-  /// This is no time to begin a commit: another is under way, or the group is being joined.
+  /// Returns true if no commit may begin now, because another is under way or the member is joining the
+  /// group.
   virtual bool commit_blocked(TimePoint since) const = 0;
-  /// False when there is nothing to commit, or nothing may be committed any more.
+  /// Returns false if there is nothing to commit, or nothing may be committed any more.
   virtual bool commit(const Partitions& lanes) = 0;
   virtual bool commit_under_way() const = 0;
-  /// The last commit of one of these was refused for a reason that passes.
+  /// Whether the last commit of one of these lanes was refused for a temporary reason.
   virtual bool refused_for_now(const Partitions& lanes) const = 0;
-  /// The answer has not come in time, and is not waited for any more.
+  /// The answer has not come in time; stops waiting for it.
   virtual void forget_commit() = 0;
-  /// So long have lanes drained.
+  /// Reports how long lanes have drained.
   virtual void drained_after(Duration took) = 0;
 };
 
 class RebalanceMachine {
  public:
-  /// `exact`: where the committed offsets are not known nothing may begin (commit_path.h).
+  /// `exact`: nothing may begin where the committed offsets are not known (commit_path.h).
   RebalanceMachine(RebalanceSteps& steps, Duration drain, bool exact)
       : steps_(steps), drain_(drain), exact_(exact) {}
-  /// For drains that begin from now on.
+  /// Replaces the time for drains that have not begun yet.
   void set_drain(Duration drain) { drain_ = drain; }
 
   void assigned(Partitions partitions, bool cooperative, TimePoint now);
   void revoked(Partitions partitions, bool lost, bool cooperative, TimePoint now);
   void committed_offsets(const kafka::Committed& committed);
-  /// All lanes drain, and none begins any more.
+  /// Drains all lanes; no new lane begins.
   void stop(TimePoint now);
-  /// Drains end now.
+  /// Ends the drains now.
   void hurry() { hurry_ = true; }
-  /// Compares the client's assignment with the lanes, at rest. Where they differ (no case is known), lanes
-  /// that the client does not read are handed over and begin again, and what has no lane is given up. False:
-  /// they differ.
+  /// Compares the client's assignment with the lanes, at rest. If they differ (no case is known), lanes that
+  /// the client does not read are handed over and begin again, and partitions without a lane are given up.
+  /// Returns false if they differ.
   bool compare(const Partitions& client, bool cooperative, TimePoint now);
-  /// What the lanes that are leaving have done is done again: they end, uncommitted.
+  /// Ends the leaving lanes, uncommitted; their work is done again.
   void give_up_handovers();
-  /// Goes on with whatever can go on.
+  /// Continues everything that can continue.
   void advance(TimePoint now);
 
   /// Nothing leaves, arrives or waits for its answer.
   bool at_rest() const { return handovers_.empty() && arriving_.empty() && events_.empty(); }
   bool handing_over() const { return !handovers_.empty(); }
-  /// The client waits for an answer, and has not gone on without: the lanes that stay are this member's.
+  /// The client waits for an answer, and has not gone on without it, so the lanes that stay belong to this
+  /// member.
   bool client_waits() const { return events_.size() < 2; }
 
  private:
   using HandoverId = std::uint64_t;
   static constexpr HandoverId stays = 0;
-  /// Lanes on their way out.
+  /// Lanes that are leaving.
   struct Handover {
     HandoverId id;
     Partitions lanes;
-    Partitions at_work;  // of these, those that have not drained yet
+    Partitions at_work;  // the lanes that have not drained yet
     TimePoint begun;
     TimePoint deadline;
     enum class Step : std::uint8_t { draining, cancelled, committing } step = Step::draining;
@@ -135,12 +139,13 @@ class RebalanceMachine {
   RebalanceSteps& steps_;
   Duration drain_;
   const bool exact_;
-  std::map<kafka::TopicPartition, HandoverId> lanes_;  // alive, with the handover by which each leaves
+  std::map<kafka::TopicPartition, HandoverId> lanes_;  // alive, each with the handover by which the lane
+                                                       // leaves
   std::vector<Handover> handovers_;
   HandoverId last_handover_ = stays;
   std::deque<Event> events_;                   // not answered yet
   std::set<kafka::TopicPartition> in_client_;  // the client's assignment
-  std::set<kafka::TopicPartition> arriving_;   // their committed offsets have been asked for
+  std::set<kafka::TopicPartition> arriving_;   // their committed offsets have been requested
   std::uint64_t request_ = 0;
   bool stopping_ = false;
   bool hurry_ = false;

@@ -1,5 +1,6 @@
-// The members of one process that have not drained yet. None leaves the group before all have committed: the
-// others' commits do not meet the rebalance that a leave begins, and the group rebalances once, not for each.
+// Counts the members of one process that have not drained yet. No member leaves the group before all have
+// committed: the others' commits do not meet the rebalance that a leave begins, and the group rebalances
+// once, not once for each member.
 //
 // Threads: any. Nothing blocks.
 #pragma once

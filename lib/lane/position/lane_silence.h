@@ -1,5 +1,5 @@
-// A lane's guard against the silence of its partition: asks where the log ends, takes the steps of
-// silence_watch.h that the lane can take, and tells its loop of the others.
+// A lane's guard against the silence of its partition: asks for the end of the log, takes the steps of
+// silence_watch.h that the lane can take, and passes the other steps to its loop.
 //
 // Ownership: the lane's; context and source outlive it. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -21,12 +21,12 @@ class LaneSilence {
 
   /// `position`: where the lane begins.
   void start(std::int64_t position, TimePoint now);
-  /// A record or the end of the log has come. Cheap: once for each run of records.
+  /// A record or the end of the log has arrived. Cheap: called once for each run of records.
   void came() { came_ = true; }
   /// `wants`: the lane would take records, and the client could deliver them. Returns when to call again.
   TimePoint tick(PartitionSource& source, bool wants, std::int64_t position, TimePoint now);
 
-  /// For so long the partition has been silent; zero while no step was due.
+  /// How long the partition has been silent; zero while no step was due.
   Duration silent() const {
     return watch_.silent() >= context_.silence_unit ? watch_.silent() : Duration::zero();
   }
@@ -49,7 +49,7 @@ class LaneSilence {
   const kafka::TopicPartition& partition_;
   SilenceWatch watch_;
   bool came_ = false;
-  bool noted_ = false;  // that the partition delivers
+  bool noted_ = false;  // the partition's delivery is noted in context_.silences
   bool asking_ = false;
   std::uint64_t heard_ = 0;                  // the number of the last answer before the question
   std::int64_t log_end_ = kafka::no_offset;  // by the last answer

@@ -1,8 +1,8 @@
-// Where a lane is in its log: gaps, offsets that go back, corrupt batches.
+// The lane's position in its log: gaps, offsets that go back, corrupt batches.
 //
 // An offset below the one that the lane expects puts the position in doubt (position_judge.h): nothing is
-// taken and nothing committed until that is decided. After a corrupt batch the lane stays where it is until
-// another replica has the batch whole, or an operator passes over it.
+// taken and nothing is committed until the doubt is resolved. After a corrupt batch the lane stays where it
+// is until another replica has the batch intact, or an operator passes over it.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 // The source is given to each call, because it ends before the lane does.
@@ -27,58 +27,59 @@ class LogPosition {
   LogPosition(const LaneId& id, std::int64_t start, Ledger& ledger, SourceErrors& errors, LaneStats& stats)
       : id_(id), ledger_(ledger), errors_(errors), stats_(stats), next_(start) {}
 
-  /// Where fetching goes on; -1: not known.
+  /// Where fetching goes on; -1 if not known.
   std::int64_t next() const { return next_; }
-  /// The first and the last offset that were taken; -1: none.
+  /// The first and the last offset that were taken; -1 if none.
   std::int64_t first() const { return first_; }
   std::int64_t delivered() const { return delivered_; }
   bool in_doubt() const { return judge_.in_doubt(); }
   bool corrupt() const { return corrupt_at_.has_value(); }
-  /// Nothing can be taken here: the position is in doubt, or a corrupt batch is in the way.
+  /// Nothing can be taken: the position is in doubt, or a corrupt batch blocks it.
   bool blocked() const { return judge_.in_doubt() || (corrupt_at_ && !reads_again_); }
-  /// Records that are in the log and not done; -1: not known.
+  /// Records of the log that are not finished, fetched or not; -1 if not known.
   std::int64_t lag(const kafka::LogBounds& log) const;
 
-  /// The client delivers what is next. Else follows() has to be asked.
+  /// Whether the client delivers the expected offset. If not, ask follows().
   bool expects(std::int64_t offset) const { return offset == next_ && !was_gone_; }
-  /// Whether what the client delivers is taken, at an offset that is not the expected one. `end`: the end of
-  /// the log, and no record.
+  /// Whether a delivery at an offset that is not the expected one is taken. `end`: the end of the log, and no
+  /// record.
   bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
   void took(std::int64_t offset) {
     if (first_ < 0) first_ = offset;
     delivered_ = offset;
     next_ = offset + 1;
   }
-  /// What is below has been delivered, or does not exist.
+  /// All records below `offset` have been delivered, or do not exist.
   void reached(std::int64_t offset) {
     next_ = offset;
     ledger_.reached(offset);
   }
-  /// One of the last records taken: by that record the log is recognised.
+  /// Remembers one of the last records taken, by which the log is recognised.
   void remember(const kafka::Record& record) { mark_ = mark_of(record); }
 
   void on_error(PartitionSource& source, TimePoint now);
   /// The topic does not exist.
   void on_gone(PartitionSource& source, TimePoint now);
   void on_corrupt(PartitionSource& source, std::int64_t offset, TimePoint now);
-  /// Something has come: the errors before are over.
+  /// The source has delivered something: the errors before are over.
   void answers();
-  /// An operator gives up what is corrupt, up to this offset and with it.
+  /// An operator gives up corrupt records, up to and including this offset.
   Skip pass_over_corrupt(PartitionSource& source, std::int64_t offset, const std::string& reason);
 
   enum class Found : std::uint8_t { nothing, same_log, another_log };
-  /// A position in doubt: asks, hears and decides. Once it has answered another_log, the ledger is a new one.
+  /// While the position is in doubt: asks, reads answers and decides. After another_log, the ledger is a new
+  /// one.
   Found tick(PartitionSource& source, TimePoint now);
-  /// Repeats an error that lasts, and makes the client tell again how things are. True: a corrupt batch is
-  /// read again.
+  /// Repeats an error that lasts, and makes the client report the state again. Returns true if a corrupt
+  /// batch is read again.
   bool tick_errors(PartitionSource& source, bool may_take, TimePoint now);
-  /// Where nothing is fetched, nothing is heard of the log either, so the lane asks.
+  /// If nothing is fetched, the client does not learn the log's bounds either, so the lane asks for them.
   void tick_bounds(PartitionSource& source, bool fetches, TimePoint now);
-  /// A paused lane: what it has not taken is only in the log.
+  /// For a paused lane, whose records that are not taken are only in the log.
   void leave_out_expired(const PartitionSource& source, std::int64_t log_start);
 
  private:
-  /// What a record is recognised by when it is read again.
+  /// The properties by which a record is recognised when it is read again.
   struct Mark {
     std::int64_t offset = kafka::no_offset;
     std::int64_t timestamp = 0;
@@ -105,12 +106,12 @@ class LogPosition {
   std::int64_t next_;
   PositionJudge judge_;
   Mark mark_;                        // of one of the last records taken
-  std::uint64_t answers_heard_ = 0;  // about the log's bounds
+  std::uint64_t answers_heard_ = 0;  // answers about the log's bounds
   TimePoint next_question_{};
-  std::optional<TimePoint> comparing_until_;  // the record of mark_ is read again
+  std::optional<TimePoint> comparing_until_;  // while the record of mark_ is read again
   std::optional<std::int64_t> corrupt_at_;    // the batch that begins there cannot be read
-  bool was_gone_ = false;                     // the topic, when the client asked last
-  bool reads_again_ = false;                  // that batch: another replica may have it whole
+  bool was_gone_ = false;                     // the topic did not exist when the client asked last
+  bool reads_again_ = false;                  // reads that batch again: another replica may have it intact
 };
 
 }  // namespace laneway::lane

@@ -1,5 +1,4 @@
-// Says so when retention is about to overtake a lane (retention_watch.h): in the log and in the lane's
-// numbers.
+// Warns when retention is about to overtake a lane (retention_watch.h): in the log and in the lane's numbers.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once

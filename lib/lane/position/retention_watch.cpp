@@ -6,7 +6,7 @@ namespace laneway::lane {
 
 void RetentionWatch::observe(const kafka::LogBounds& log, std::int64_t position) {
   if (log.start < 0 || position < 0) return;
-  if (start_ < 0 || log.start < start_ || position < position_) {  // the first one, or another log
+  if (start_ < 0 || log.start < start_ || position < position_) {  // the first observation, or another log
     *this = {};
     start_ = log.start;
     position_ = position;

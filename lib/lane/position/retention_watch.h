@@ -1,8 +1,8 @@
 // Warns before retention overtakes a lane.
 //
-// Retention deletes whole segments, so the log's start moves in steps. A lane is in danger when the next
-// step, as long as the last one, would take records that the lane has not finished, although the lane goes on
-// as fast as it did between the last two steps.
+// Retention deletes whole segments, so the log's start moves in steps. A lane is in danger when a next step
+// of the same length as the last one would delete records that the lane has not finished, although the lane
+// goes on as fast as between the last two steps.
 //
 // Pure; one owner, one thread.
 #pragma once
@@ -15,7 +15,7 @@ namespace laneway::lane {
 
 class RetentionWatch {
  public:
-  /// `position`: the lane's oldest offset that is not done. Unknown offsets (negative) tell nothing.
+  /// `position`: the lane's oldest unfinished offset. Unknown offsets (negative) are ignored.
   void observe(const kafka::LogBounds& log, std::int64_t position);
   /// By the last observation.
   bool in_danger() const { return in_danger_; }

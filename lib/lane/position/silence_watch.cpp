@@ -23,7 +23,7 @@ void SilenceWatch::has_tried(SilenceStep step) {
 
 void SilenceWatch::hear(bool goes_on, TimePoint now) {
   if (!goes_on) return came(now);
-  // However late an answer is, the step before it has had a unit of its own.
+  // However late an answer is, the step before it has had a full unit.
   if (counts_since_) silent_ += std::min(now - *counts_since_, unit_);
   if (!suspects()) next_question_ = now + unit_ / 2;
   counts_since_ = now;

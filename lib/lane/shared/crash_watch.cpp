@@ -7,7 +7,7 @@ namespace laneway::lane {
 namespace {
 
 constexpr std::size_t most_ids = 8;     // in a marker
-constexpr std::uint32_t growth = 4;     // of a group that is through
+constexpr std::uint32_t growth = 4;     // of a group that has finished
 constexpr std::uint32_t largest = 256;  // group
 constexpr std::uint32_t parts = 16;     // of a group in which a process died
 
@@ -68,10 +68,10 @@ CrashWatch::CrashWatch(const LifeMarker& before, std::uint32_t max_crashes, Proc
       careful_(before_.lives >= careful_from),
       group_(std::max(before_.among / parts, 1U)) {}
 
-/// As it says that it has begun.
+/// The marker of this life once it has begun.
 LifeMarker CrashWatch::this_life() const {
   LifeMarker marker;
-  marker.lives = std::min(before_.lives, 1'000'000U) + 1;  // beyond, it says nothing new
+  marker.lives = std::min(before_.lives, 1'000'000U) + 1;  // a higher number carries no information
   marker.by = before_.by;
   if (self_ != 0) marker.by.push_back(self_);
   if (marker.by.size() > most_ids) marker.by.erase(marker.by.begin());
@@ -106,7 +106,7 @@ void CrashWatch::suspect(std::int64_t first, std::uint32_t records) {
   } else {
     marker.among = records;
   }
-  // Also where it says the same again: the commit says as well how far the groups before have come.
+  // A new version even if the marker is equal: the commit also records the progress of the groups before.
   marker_ = std::move(marker);
   ++version_;
 }

@@ -1,14 +1,14 @@
-// Writes one JSON line for every attempt at a record: for audits, and for the oracle of the integration
+// Writes one JSON line for each attempt at a record: for audits, and for the oracle of the integration
 // tests.
 //
 // {"topic":"orders","partition":3,"offset":42,"epoch":7,"attempt":1,"start":…,"end":…,"outcome":"success","key":"…"}
-// start and end are nanoseconds since 1970, taken from the steady clock and set against the system clock once
-// at opening, so that a step of the system clock does not reorder them. key is a hash (base/key_hash.h) in
-// hexadecimal, null for none: a journal holds no payload. A line is one write(2) to a file opened for
-// appending, made before the attempt counts as finished, so a commit never precedes it and a kill loses none
-// that was committed.
+// start and end are nanoseconds since 1970. They are read from the steady clock, which is compared with the
+// system clock once at opening, so a step of the system clock does not reorder the lines. key is a hash
+// (base/key_hash.h) in hexadecimal, or null if the record has no key: a journal holds no payload. A line is
+// one write(2) to a file opened for appending. The line is written before the attempt counts as finished, so
+// a commit never precedes its line, and a kill loses no line of a committed record.
 //
-// Threads: any. Blocking: as the file does; a failure to write is logged (a few times in 10 s, and counted)
+// Threads: any. Blocking: as the file does. A failure to write is counted, and logged a few times in 10 s,
 // and the work goes on. The process must ignore SIGXFSZ (main does).
 #pragma once
 
@@ -33,7 +33,7 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   struct Line {
-    const kafka::TopicPartition& partition;  ///< where it was read, as the offset
+    const kafka::TopicPartition& partition;  ///< where the record was read, as is the offset
     std::int64_t offset;
     std::optional<std::string_view> key;
     std::uint64_t epoch;

@@ -1,14 +1,14 @@
-// Limits records and bytes a second: of one lane, or of all lanes of the process together, in fair shares.
-// That of all lanes also keeps the pace of a downstream that has asked for fewer calls
-// (delivery/rate/pace.h), where that is less than the rate.
+// Limits records and bytes per second: of one lane, or of all lanes of the process together, in fair shares.
+// The limiter of all lanes also keeps the pace of a downstream that has asked for fewer calls
+// (delivery/rate/pace.h), where the pace is less than the rate.
 //
-// Who takes records, or makes an attempt again, asks for room first and charges what it took. What comes in
-// is granted to those who ask, in turn (fair_turn.h): whole records, one at least. A grant stays with its
-// owner until it is used up, given back (leave) or not asked for in 2 s; so nobody blocks the others, and
-// what one does not want is theirs. A record that is larger than the bytes granted leaves a debt that all
-// wait for.
+// A lane asks for room before it takes records or repeats an attempt, and then charges what it took. New room
+// is granted to the askers in turn (fair_turn.h): whole records, at least one. A grant stays with its owner
+// until the grant is used up, given back (leave) or not asked for in 2 s; so no asker blocks the others, and
+// room that one does not want goes to the others. A record that is larger than the granted bytes leaves a
+// debt that all askers wait for.
 //
-// `who` is any address that is the asker's own. Threads: any; a lock that is held for nanoseconds, once or
+// `who` is any address that belongs to the asker alone. Threads: any; a lock is held for nanoseconds, once or
 // twice for a run of records.
 #pragma once
 
@@ -46,28 +46,29 @@ class RateLimiter {
                  static_cast<double>(rate.records) * to_seconds(rate.burst)),
         bytes_(static_cast<double>(rate.bytes), static_cast<double>(rate.bytes) * to_seconds(rate.burst)) {}
 
-  /// Another rate from now on.
+  /// Replaces the rate; takes effect immediately.
   void change(const config::Rate& rate, TimePoint now) EXCLUDES(mutex_);
 
-  /// The downstream answered to a record that it is asked too often; `after`: its wish for when to go on;
-  /// `again`: it gave this record the same answer the last time.
+  /// The downstream answered a record with "too often". `after`: how long the downstream asked to wait.
+  /// `again`: the downstream gave the same answer to the previous attempt at this record.
   void throttled(std::optional<Duration> after, bool again, TimePoint now) EXCLUDES(mutex_);
-  /// It keeps a pace, which worked() helps to find.
+  /// The downstream has a pace, which worked() helps to find.
   bool keeps_pace() const { return keeps_pace_.load(std::memory_order_relaxed); }
-  /// So many records are done.
+  /// This many records are done.
   void worked(std::uint64_t records, TimePoint now) EXCLUDES(mutex_);
-  /// Records a second at the downstream's pace; 0: it has none, or none that is less than what comes.
+  /// Records per second at the downstream's pace; 0 if there is no pace, or if fewer records arrive than the
+  /// pace allows.
   double pace(TimePoint now) EXCLUDES(mutex_);
 
   bool limited() const { return limited_.load(std::memory_order_relaxed); }
-  /// What `who`, which wants to take records, may take now. None: it waits for its turn until it leaves.
+  /// How much `who` may take now. If the room is none, `who` waits for its turn until it leaves.
   Room room(Who who, TimePoint now) EXCLUDES(mutex_);
-  /// It has asked, and has been granted nothing yet.
+  /// Whether `who` has asked and has been granted nothing yet.
   bool waits(Who who, TimePoint now) EXCLUDES(mutex_);
   void charge(Who who, TimePoint now, std::uint64_t records, std::uint64_t bytes) EXCLUDES(mutex_);
-  /// It wants nothing more for now: what was granted to it is the others'.
+  /// `who` wants nothing more for now; its grant goes to the others.
   void leave(Who who, TimePoint now) EXCLUDES(mutex_);
-  /// When it will have its turn, as far as is known.
+  /// When `who` will have its turn, as far as is known.
   TimePoint ready_at(Who who, TimePoint now) EXCLUDES(mutex_);
 
  private:
@@ -96,10 +97,11 @@ class RateLimiter {
   delivery::Pace pace_ GUARDED_BY(mutex_);
   delivery::TokenBucket records_ GUARDED_BY(mutex_);
   delivery::TokenBucket bytes_ GUARDED_BY(mutex_);
-  FairTurn<Who> turn_ GUARDED_BY(mutex_);        // by the part of a second's rate that each has had
-  Grants grants_ GUARDED_BY(mutex_);             // of all who take part
-  double typical_bytes_ GUARDED_BY(mutex_) = 1;  // of a record, as charged lately
-  TimePoint next_look_ GUARDED_BY(mutex_){};     // for grants that nobody uses
+  FairTurn<Who> turn_ GUARDED_BY(mutex_);        // ordered by the part of a second's rate that each asker has
+                                                 // used
+  Grants grants_ GUARDED_BY(mutex_);             // of all askers
+  double typical_bytes_ GUARDED_BY(mutex_) = 1;  // of a record, by recent charges
+  TimePoint next_look_ GUARDED_BY(mutex_){};     // for unused grants
 };
 
 }  // namespace laneway::lane

@@ -1,7 +1,8 @@
-// What a process has tried for partitions that fell silent (silence_watch.h): kept by the service and not by
-// lanes, because a step can end the lane, and its partition may come back to another member of the process.
+// The steps that a process has tried for silent partitions (silence_watch.h). The service keeps them, and not
+// the lanes, because a step can end the lane, and its partition may come back to another member of the
+// process.
 //
-// Threads: any. Nothing blocks. Bounded by the partitions that the process has had.
+// Threads: any. Nothing blocks. Bounded by the number of partitions that the process has had.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class Silences {
     heard_.insert(partition);
     tried_.erase(partition);
   }
-  /// New clients are new for all partitions that are silent.
+  /// Records a step. A rejoin brings new clients, so it counts for all silent partitions.
   void tries(const kafka::TopicPartition& partition, std::int64_t position, SilenceStep step)
       EXCLUDES(mutex_) {
     counts_[static_cast<std::size_t>(step)].add(1);
@@ -36,7 +37,7 @@ class Silences {
     for (auto& [silent, tried] : tried_) tried.step = std::max(tried.step, step);
   }
 
-  /// The last step that was tried at this position; none if something has come since.
+  /// The last step that was tried at this position; nullopt if the partition has delivered something since.
   std::optional<SilenceStep> tried(const kafka::TopicPartition& partition, std::int64_t position) const
       EXCLUDES(mutex_) {
     MutexLock lock(mutex_);

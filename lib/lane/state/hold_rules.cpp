@@ -3,7 +3,7 @@
 namespace laneway::lane {
 namespace {
 
-/// What is full must be free again by a quarter before the lane goes on.
+/// A full resource must be free again by a quarter before the lane goes on.
 bool stays_full(std::uint64_t value, std::uint64_t limit, bool was_full) {
   return value >= (was_full ? limit - limit / 4 : limit);
 }
@@ -20,7 +20,7 @@ void HoldRules::update(TimePoint now) {
   state.set(Hold::pool_full, lane_.workload.next() != nullptr, now);
   limit(Hold::window_full, lane_.ledger.window(), context_.lanes.max_incomplete);
   limit(Hold::memory_full, lane_.workload.bytes() + lane_.attempts.bytes(), context_.memory.lane_bytes);
-  // Else those that wait, if they all are poison records, keep the end of an outage from being seen.
+  // Otherwise waiting records that are all poison would hide the end of an outage.
   const bool asks_new = !context_.downstream->closed() && waiting.fresh() == 0;
   const bool retries_full =
       stays_full(waiting.size(), context_.retry.max_waiting, state.has(Hold::retries_full));

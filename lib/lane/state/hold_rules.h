@@ -1,5 +1,5 @@
-// Which reasons hold a lane at a moment (hold_reasons.h): each is set and released here, from what the lane's
-// members say, but for by_hand and map_full, which others ask for.
+// Which reasons hold a lane at a moment (hold_reasons.h): sets and releases each reason, from the state of
+// the lane's members. `suspended` and `map_full` are set by others.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 // The rules are applied for each run of records, not for each record.
@@ -22,7 +22,7 @@ namespace laneway::lane {
 
 class HoldRules {
  public:
-  /// What holds a lane, and what is told of it.
+  /// The members that can hold a lane, and those that are informed of a hold.
   struct Members {
     LaneState& state;
     const Ledger& ledger;
@@ -36,15 +36,15 @@ class HoldRules {
   HoldRules(const LaneContext& context, const Members& members) : context_(context), lane_(members) {}
 
   void update(TimePoint now);
-  /// Somebody else's reason. True: it is new, or has ended.
+  /// Sets or releases a reason of another owner. Returns true if the reason is new or has ended.
   bool set(Hold reason, bool present, TimePoint now);
-  /// Tells the numbers of the state.
+  /// Writes the numbers of the state to the stats.
   void show();
-  /// The records that the breaker has not let begin ask the downstream; without any, new ones are taken.
+  /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
   bool breaker_holds() const {
     return !context_.downstream->closed() && lane_.attempts.waiting().fresh() > 0;
   }
-  /// The reasons in words; empty: the lane is not held.
+  /// The reasons in words; empty if the lane is not held.
   std::string held_by() const;
 
  private:

@@ -1,5 +1,4 @@
-// Which lane is meant: in the log, and wherever a member of a lane has to name it. Constant; the lane owns
-// it.
+// Identifies a lane, in the log and wherever a member of a lane has to name it. Constant; the lane owns it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ struct LaneId {
   kafka::TopicPartition partition;
   std::uint64_t epoch = 0;  ///< of its assignment
 
-  /// A line about the lane as a whole. `offset`: where its commits are.
+  /// Logs a line about the lane as a whole. `offset`: the committed position.
   void log(const char* event, std::int64_t offset, const std::string& why = {}) const;
 };
 

@@ -43,7 +43,7 @@ bool LaneState::hold(Hold reason, TimePoint now) {
 
 bool LaneState::release(Hold reason, TimePoint now) {
   reasons_ = static_cast<HoldBits>(reasons_ & ~bit(reason));
-  // A paused lane ends its pause by resume(), because the client has to be told.
+  // A paused lane ends its pause by resume(), because the client must resume too.
   if (state_ != State::held || reasons_ != 0) return false;
   go(State::running, now);
   return true;

@@ -24,21 +24,21 @@ class LaneState {
  public:
   explicit LaneState(Duration pause_after) : pause_after_(pause_after) {}
 
-  /// For the holds that last from now on, and the one that does.
+  /// Replaces the time after which a hold becomes a pause, also for a hold that has begun.
   void set_pause_after(Duration pause_after) { pause_after_ = pause_after; }
 
   State state() const { return state_; }
-  /// New records may be popped.
+  /// Whether new records may be popped.
   bool may_take() const { return state_ == State::running; }
   bool has(Hold reason) const { return (reasons_ & bit(reason)) != 0; }
   bool held_by_anything() const { return reasons_ != 0; }
   bool held_by_other_than(Hold reason) const { return (reasons_ & ~bit(reason)) != 0; }
-  /// By a reason that keeps a lane paused, whatever else is true.
+  /// Whether the lane is held by a reason that keeps it paused, whatever else is true.
   bool held_lastingly() const { return (reasons_ & reasons_that_last()) != 0; }
-  /// All at once, as bits of Hold.
+  /// All reasons, as bits of Hold.
   HoldBits reasons() const { return reasons_; }
 
-  /// Each of these answers whether the state changed.
+  /// Each of these returns true if the state changed.
   bool start(TimePoint now);
   bool hold(Hold reason, TimePoint now);
   bool release(Hold reason, TimePoint now);
@@ -46,10 +46,10 @@ class LaneState {
     if (present == has(reason)) return false;
     return present ? hold(reason, now) : release(reason, now);
   }
-  /// The hold has lasted long enough to stop fetching as well.
+  /// Whether the hold has lasted long enough to stop fetching as well.
   bool pause_due(TimePoint now) const { return state_ == State::held && now - since_ >= pause_after_; }
   bool pause(TimePoint now);
-  /// Fetching goes on: to Held while a reason remains (with a new pause_after to last), else to Running.
+  /// Resumes fetching: to Held while a reason remains (with a new pause_after to last), otherwise to Running.
   bool resume(TimePoint now);
   bool drain(TimePoint now);
   bool revoke(TimePoint now);

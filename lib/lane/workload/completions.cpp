@@ -34,18 +34,18 @@ void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_
   if (batch.sequential) workload_.release_key(batch.items[begin].key);
 }
 
-/// A record that works may have failed before: the downstream fails now and then.
+/// A record that is done may have failed before: then the downstream fails now and then.
 void Completions::complete(const handler::Item& item) {
   ledger_.complete(item.sequence);
   if (!item.failures || item.route() != handler::Route::work) return;
   const auto failures = item.failures->blame.counted();
-  const auto shared = item.failures->shared;  // those calls may have failed over a poison record
+  const auto shared = item.failures->shared;  // those calls may have failed because of a poison record
   if (failures > shared) context_.downstream->recovered(failures - shared);
 }
 
 void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now) {
   const auto& range = finished.claim.range;
-  // Each one's share: only what they took together is known.
+  // The average of each record: only the total time is known.
   const auto attempts = finished.done + finished.failures.size();
   const auto took = finished.busy / static_cast<std::int64_t>(std::max<std::size_t>(attempts, 1));
   auto failure = finished.failures.begin();
@@ -66,7 +66,7 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
   }
   const auto key = batch.items[range.begin].key;
   workload_.take_back(batch, key, std::move(unbegun));
-  // Else the failed record of the key comes first, after its delay.
+  // After a failure, the failed record of the key comes first, after its delay.
   if (batch.sequential && finished.failures.empty()) workload_.release_key(key);
 }
 

@@ -1,5 +1,5 @@
-// What comes back from the workers: the ledger is marked, failed records get their next attempt or are given
-// up, keys go on.
+// Applies what comes back from the workers: marks the ledger, passes failed records on for their next attempt
+// or as dead letters, and releases keys.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -22,11 +22,12 @@ class Completions {
               Workload& workload)
       : context_(context), ledger_(ledger), attempts_(attempts), gate_(gate), workload_(workload) {}
 
-  /// Takes what has finished since the last call.
+  /// Applies the claims that finished since the last call.
   void collect(TimePoint now);
-  /// What fails from now on is given back: it was not completed, so it will be delivered again.
+  /// Records that fail after this call are given back: they were not completed, so they will be delivered
+  /// again.
   void drain() { drains_ = true; }
-  /// The same, and it is logged as abandoned.
+  /// As drain(), and logs those records as abandoned.
   void cancel() { drains_ = cancelled_ = true; }
   /// Records completed since the last call.
   std::uint64_t take_completed() { return std::exchange(completed_, 0); }
@@ -43,7 +44,7 @@ class Completions {
   Attempts& attempts_;
   CrashGate& gate_;
   Workload& workload_;
-  std::vector<handler::Finished> finished_;  // of a collect()
+  std::vector<handler::Finished> finished_;  // of one collect()
   std::uint64_t completed_ = 0;
   bool drains_ = false;
   bool cancelled_ = false;

@@ -1,5 +1,5 @@
-// A run of records as the lane's loop knows it: beside what handlers see, what the loop needs to take the run
-// back. Only the loop's thread uses these fields.
+// A run of records as the lane's loop sees it: in addition to what handlers see, the fields that the loop
+// needs to take the run back. Only the loop's thread uses these fields.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace laneway::lane {
 
 class WorkBatch final : public handler::RecordBatch {
  public:
-  /// Items not finished yet; at zero the batch is used again.
+  /// Items that are not finished yet; at zero the batch is used again.
   std::uint32_t unfinished = 0;
   /// The sequence numbers of the items are consecutive.
   bool consecutive = false;
   /// Memory of the records, for the lane's budget; given back when the whole batch is finished.
   std::uint64_t bytes = 0;
-  /// Bytes of its records whose work was not finished in it: they go on in another batch.
+  /// Bytes of records whose work was not finished in this batch: they continue in another batch.
   std::uint64_t unfinished_bytes = 0;
   /// Which life of the lane's ledger the sequence numbers belong to.
   std::uint64_t life = 0;
@@ -26,10 +26,10 @@ class WorkBatch final : public handler::RecordBatch {
   std::size_t place = 0;
 };
 
-/// What the lane has given to its pool are batches of this class.
+/// The batches that a lane gives to its pool are of this class.
 inline WorkBatch& batch_of(const pool::Range& range) { return static_cast<WorkBatch&>(*range.batch); }
 
-/// What a record takes of the lane's share of the memory.
+/// How much of the lane's share of the memory a record uses.
 inline std::uint64_t memory_of(const handler::Item& item) { return item.record.size() + record_overhead; }
 
 }  // namespace laneway::lane

@@ -1,13 +1,13 @@
-// What of a lane is at work or will be: batches of records, in the pool or before it, and records that wait
+// The queued and running work of a lane: batches of records, in the pool or before it, and records that wait
 // for their key outside any batch.
 //
-// What the pool rejects stays here in order. In order by key, a key has one batch with the pool at a time, of
-// about 4 ms by the measured service time (slice); the others of its records wait in key_order.h.
+// Batches that the pool rejects stay here in order. In order by key, a key has one batch in the pool at a
+// time, of about 4 ms by the measured service time (slice); the other records of the key wait in key_order.h.
 //
 // Ownership: owns the batches, the pool and the workers' side (execution.h); what the constructor is given
-// outlives this. Threads: the loop's, but for pool(), whose counts anyone may read; `on_ready` is called from
-// any thread. Nothing blocks except join, up to its deadline. Memory is bounded by the lane, which asks for
-// bytes().
+// outlives this. Threads: the loop's, except for pool(), whose counts any thread may read; `on_ready` is
+// called from any thread. Nothing blocks except join, up to its deadline. Memory is bounded by the lane,
+// which asks for bytes().
 #pragma once
 
 #include <cstdint>
@@ -50,65 +50,67 @@ class Workload {
   /// An empty batch, to be filled and then added or put back.
   BatchPtr new_batch();
   void put_back(BatchPtr batch) { spare_.push_back(std::move(batch)); }
-  /// New records; those that have to wait for their key leave the batch.
+  /// Adds new records; those that have to wait for their key leave the batch.
   void add(BatchPtr batch);
-  /// One that has left its batch.
+  /// Runs a record that has left its batch.
   void run_alone(handler::Item item);
 
-  /// What is to be submitted next; null: nothing.
+  /// The batch to submit next; null if there is none.
   const Pending* next() const { return pending_.empty() ? nullptr : &pending_.front(); }
-  /// Offers it to the pool; false: some of it was rejected. `on_ready` says when there is room again.
+  /// Offers the batch to the pool. Returns false if part of it was rejected; `on_ready` signals when there is
+  /// room again.
   bool submit_next();
-  /// No batch is with the pool.
+  /// Whether no batch is in the pool.
   bool none_at_work() const { return batches_.size() == pending_.size(); }
 
-  /// Moves what finished since the last call into `into` (emptied first).
+  /// Moves the claims that finished since the last call into `into` (emptied first).
   void collect(std::vector<handler::Finished>& into);
-  /// The batch is of this life of the ledger.
+  /// Whether the batch belongs to this life of the ledger.
   bool current(const WorkBatch& batch) const { return batch.life == life_; }
-  /// So many of the batch's records are finished. True: all are, and recycle() is next.
+  /// Counts finished records of the batch. Returns true if all are finished; recycle() is next.
   static bool finish(WorkBatch& batch, std::uint32_t count) { return (batch.unfinished -= count) == 0; }
   void recycle(WorkBatch& batch);
-  /// What is at work of this key is complete: those that wait go on.
+  /// The running records of this key are complete; the next ones of the key go on.
   void release_key(std::uint64_t key);
-  /// Records of a claim that have not begun: they go on in another batch or, of one key, behind it. A drain
-  /// that gives back what has not begun drops them.
+  /// Records of a claim that have not begun go on in another batch or, if they have one key, behind it. A
+  /// drain that gives back records that have not begun drops them.
   void take_back(const WorkBatch& batch, std::uint64_t key, std::vector<handler::Item> items);
 
-  /// Everything that is with the lane is finished.
+  /// Whether all work of the lane is finished.
   bool drained() const { return pending_.empty() && pool_->drained() && batches_.empty(); }
-  /// Nothing new comes. Gives back what cannot be finished in the time `left`, or all that has not begun.
+  /// No new records come. Gives back what cannot be finished in the time `left`, or everything that has not
+  /// begun.
   void drain(bool finish, Duration left);
-  /// Requests the stop of what is at work, and gives back the rest.
+  /// Asks the running records to stop, and gives back the rest.
   void cancel();
-  /// Nothing is begun any more.
+  /// No record begins any more.
   void close();
-  /// The log is another one: what is at work is dropped when it finishes.
+  /// The log was replaced by another one: running records are dropped when they finish.
   void start_over();
-  /// Logs what workers have and did not answer.
+  /// Logs the records that workers have and have not answered.
   void abandon();
-  /// One of those.
+  /// Logs one abandoned record.
   void abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record);
   std::uint64_t abandoned() const { return abandoned_; }
   bool join(Deadline deadline) { return pool_->join(deadline) && execution_.left(); }
 
-  /// Deadlines of what is at work.
+  /// Checks the deadlines of running records.
   void tick(TimePoint now);
   bool idle() const { return batches_.empty(); }
-  /// Every finished claim signals the loop.
+  /// If `eager`, every finished claim signals the loop.
   void set_eager(bool eager) { execution_.set_eager(eager); }
-  /// How many records may ask the downstream now.
+  /// How many records may call the downstream now.
   std::uint32_t downstream_room(TimePoint now) { return context_.downstream->room(&execution_, now); }
   void leave_downstream() { context_.downstream->leave(&execution_); }
 
-  /// Records at work or waiting to be.
+  /// The number of queued and running records.
   std::uint64_t records() const;
   bool keys_wait() const { return keys_.waiting() > 0; }
   /// Memory of the records in batches and behind their keys.
   std::uint64_t bytes() const { return bytes_; }
   Duration service_time() const { return pool_->snapshot().service_time; }
   const pool::Pool& pool() const { return *pool_; }
-  /// Looks at every record in a worker. Its fields may be read as far as only the loop writes them.
+  /// Looks at every running record. Only fields that nobody but the loop writes may be read.
   template <class Look>
   void each_at_work(Look look) const {
     for (const auto& range : pool_->in_flight()) {
@@ -138,16 +140,16 @@ class Workload {
   const Ledger& ledger_;
   const CrashGate& gate_;
   LaneStats& stats_;
-  std::vector<BatchPtr> batches_;  // at work or pending; found again by their place
+  std::vector<BatchPtr> batches_;  // running or pending; found again by their place
   std::vector<BatchPtr> spare_;
   std::deque<Pending> pending_;
   KeyOrder<handler::Item> keys_;
-  std::size_t slice_ = 1;  // records of a key for a worker at a time
+  std::size_t slice_ = 1;  // records of a key that a worker gets at a time
   std::uint64_t bytes_ = 0;
   std::uint64_t life_ = 0;   // counts start_over(): batches of an earlier life are dropped
-  bool gives_back_ = false;  // nothing is begun any more
+  bool gives_back_ = false;  // no record begins any more
   std::uint64_t abandoned_ = 0;
-  // Last: their threads use what is above.
+  // Last, because their threads use the members above.
   Execution execution_;
   std::unique_ptr<pool::Pool> pool_;
 };

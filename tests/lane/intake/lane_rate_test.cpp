@@ -78,7 +78,7 @@ TEST_CASE("an attempt that is made again waits for the rate, and goes before new
     CHECK(test.handler.attempts(1).empty());
     test.pass(milliseconds(900));
     REQUIRE(test.until_outstanding(0));
-    CHECK(test.handler.started().size() == made);  // due for long, but the rate has no room
+    CHECK(test.handler.started().size() == made);  // long due, but the rate has no room
     CHECK(test.lane->tick(test.now) <= test.now + milliseconds(101));
     test.pass(milliseconds(101));
     REQUIRE(test.until_outstanding(0));
@@ -89,7 +89,7 @@ TEST_CASE("an attempt that is made again waits for the rate, and goes before new
 
 namespace {
 
-/// Lanes of one process, on one clock, each with more records than it may do.
+/// Lanes of one process, on one clock, each with more records than it may handle.
 struct SharedRate {
   SharedRate(const config::Rate& settings, std::size_t count) : rate(settings) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -106,7 +106,7 @@ struct SharedRate {
       test->begin();
     }
   }
-  /// What a lane has done so far.
+  /// The number of records that a lane has done so far.
   static std::int64_t done(TestLane& test) {
     (void)test.commit();
     return test.lane->stats().committed_offset.get();

@@ -11,7 +11,7 @@ using namespace laneway::lane;
 
 namespace {
 
-/// The runs that a set of offsets forms.
+/// The runs of a set of offsets.
 CompletionMap map_of(std::int64_t base, const std::set<std::int64_t>& offsets) {
   CompletionMap map{base, {}};
   for (const auto offset : offsets) {
@@ -38,7 +38,7 @@ rc::Gen<CompletionMap> any_map() {
 }  // namespace
 
 TEST_CASE("The text of a completion map stays the same from version to version") {
-  // Calculated by a script of its own, with Python's base64.
+  // Calculated by a separate script, with Python's base64.
   const CompletionMap map{1000, {{1002, 1005}, {1015, 1215}}};
   const std::string text = "laneway1:6AcCAwrIAdIyeeU";
   CHECK(encode(map) == text);

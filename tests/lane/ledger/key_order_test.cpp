@@ -13,7 +13,7 @@ using namespace laneway::lane;
 
 namespace {
 
-using Owned = std::unique_ptr<int>;  // moves only, as records do
+using Owned = std::unique_ptr<int>;  // can only be moved, as records
 
 Owned item(int value) { return std::make_unique<int>(value); }
 
@@ -42,7 +42,7 @@ TEST_CASE("The first record of a key runs, the next ones wait behind it, other k
   CHECK(values(next) == std::vector<int>{2, 4});
   CHECK(order.waiting() == 0);
   auto e = item(5);
-  CHECK_FALSE(order.admit(7, e));  // the released batch is at work
+  CHECK_FALSE(order.admit(7, e));  // the released batch is running
   next.clear();
   CHECK(order.release(7, next) == 1);
   CHECK(order.release(7, next) == 0);
@@ -111,7 +111,7 @@ TEST_CASE("Clearing can keep the first of each key, which go on") {
 }
 
 TEST_CASE("Keys that fall on each other in the table stay apart") {
-  // Multiples of 2^48 leave the table's hash few bits to tell them by.
+  // For multiples of 2^48, the table's hash has few bits to distinguish them.
   KeyOrder<std::uint64_t> order;
   const auto key = [](std::uint64_t i) { return i << 48; };
   for (std::uint64_t i = 0; i < 1000; ++i) {

@@ -1,4 +1,4 @@
-// Which record of a lane begins next: those that the breaker has kept back, and those that failed.
+// Which record of a lane begins next: records that the breaker has withheld, and records that failed.
 #include "lane/ledger/waiting_records.h"
 
 #include "catch.h"
@@ -29,7 +29,7 @@ std::uint64_t next_of(WaitingRecords& waiting, TimePoint now, bool probing = fal
   return item ? item->sequence : none;
 }
 
-/// As many as there are now, or `most`.
+/// All that can be popped now, or `most`.
 Numbers order_of(WaitingRecords& waiting, TimePoint now, bool probing, int most = 100) {
   Numbers order;
   for (int i = 0; i < most; ++i) {

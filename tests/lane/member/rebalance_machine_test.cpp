@@ -1,4 +1,4 @@
-// Stories of partitions that come and go where events overlap.
+// Stories of partitions that come and go with overlapping events.
 #include "lane/member/rebalance_machine.h"
 
 #include "lane/simulated_lanes.h"
@@ -35,7 +35,7 @@ struct Story {
     lanes.now += time;
     machine.advance(lanes.now);
   }
-  /// Until all that drains has ended.
+  /// Waits until all draining lanes have ended.
   void finish() {
     lanes.finish_work();
     pass({});
@@ -81,7 +81,7 @@ TEST_CASE(
     const auto before = story.lanes.answers;
     story.revoke({0, 1});
     story.machine.assigned(Story::some({0, 1, 2}), cooperative, story.lanes.now);
-    CHECK(story.lanes.asked.size() == 2);  // the first assignment's: what the old lanes commit comes before
+    CHECK(story.lanes.asked.size() == 2);  // for the first assignment: the old lanes' commit comes first
     CHECK(story.lanes.answers == before);
     story.finish();
     CHECK(story.lanes.answers == before + 1);
@@ -125,7 +125,7 @@ TEST_CASE("of an assignment whose offsets are awaited, a cooperative revocation 
   const auto first_question = story.lanes.answer();
   story.revoke({1});
   CHECK(story.lanes.answers == 1);
-  story.machine.committed_offsets(first_question);  // too late: it was about more
+  story.machine.committed_offsets(first_question);  // too late: the question was about more partitions
   CHECK(story.lanes.alive().empty());
   story.machine.committed_offsets(story.lanes.answer());
   CHECK(story.lanes.alive() == Story::set({0}));
@@ -177,7 +177,7 @@ TEST_CASE("a stop while the group is joined again after a loss: what the join st
     CHECK(story.machine.at_rest());
     const auto before = story.lanes.answers;
     story.machine.assigned(Story::some({1}), cooperative, story.lanes.now);
-    CHECK(story.lanes.answers == before + 1);  // the group waits for it
+    CHECK(story.lanes.answers == before + 1);  // the group waits for the answer
     CHECK(story.lanes.alive().empty());
     CHECK(story.lanes.client.empty());
     CHECK(story.machine.at_rest());
@@ -232,7 +232,7 @@ TEST_CASE("where the client's assignment differs from the lanes, both are made t
     Story story(cooperative);
     story.assign({0, 1});
     CHECK(story.machine.compare(Story::some({0, 1}), cooperative, story.lanes.now));
-    story.lanes.client = Story::set({1, 2});  // 0 is read by nobody, 2 goes nowhere
+    story.lanes.client = Story::set({1, 2});  // no lane reads 0, and 2 has no lane
     CHECK_FALSE(story.machine.compare(Story::some({1, 2}), cooperative, story.lanes.now));
     CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
     story.finish();
@@ -252,7 +252,7 @@ TEST_CASE("where commits are exact, a lane does not begin at a guess") {
     story.machine.committed_offsets(failed);
     CHECK(story.lanes.lanes.empty() == exact);
     if (!exact) continue;
-    story.machine.committed_offsets(story.lanes.answer());  // to the question that was asked anew
+    story.machine.committed_offsets(story.lanes.answer());  // to the repeated question
     CHECK(story.lanes.alive() == Story::set({0}));
   }
 }

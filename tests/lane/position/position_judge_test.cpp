@@ -54,7 +54,8 @@ TEST_CASE("a log that has grown past the offset is compared by the last record t
   CHECK(judge.hear({0, 30}, started) == Verdict::compare);
   CHECK(PositionJudge(judge).compared(Comparison::same) == Verdict::stay);
   CHECK(PositionJudge(judge).compared(Comparison::other) == Verdict::start_over);
-  CHECK(PositionJudge(judge).compared(Comparison::impossible) == Verdict::start_over);  // it was seen empty
+  // the log was seen empty
+  CHECK(PositionJudge(judge).compared(Comparison::impossible) == Verdict::start_over);
 }
 
 TEST_CASE("without a record to compare, a log that was seen empty or growing is another one") {

@@ -9,7 +9,7 @@ TEST_CASE("a lane that stands still is in danger when the next step of the log's
   RetentionWatch watch;
   watch.observe({0, 10000}, 2500);
   CHECK_FALSE(watch.in_danger());
-  watch.observe({1000, 10000}, 2500);  // the next one takes what is below 2000
+  watch.observe({1000, 10000}, 2500);  // the next step deletes the records below 2000
   CHECK_FALSE(watch.in_danger());
   watch.observe({2000, 10000}, 2500);
   CHECK(watch.in_danger());

@@ -15,7 +15,7 @@ namespace {
 constexpr Duration watch_unit = seconds(30);
 using Steps = std::vector<SilenceStep>;
 
-/// A watch that is told every second that the log goes on.
+/// A watch that receives an answer every second: the log goes on.
 struct WatchedSilence {
   Steps pass(Duration time, bool worth_restarting = true) {
     Steps steps;

@@ -9,7 +9,7 @@ using namespace laneway::lane;
 
 namespace {
 
-/// What the next life reads when this one dies, or loses the partition, after its last commit.
+/// The marker that the next life reads when this one dies, or loses the partition, after its last commit.
 LifeMarker died(const CrashWatch& watch) { return watch.marker(); }
 
 CrashWatch life_after(const LifeMarker& before, ProcessId process = 0) {
@@ -104,7 +104,7 @@ TEST_CASE("a life in which nothing is begun says nothing, and changes nothing") 
   CrashWatch ends = idle;
   ends.end_cleanly();
   CHECK(ends.version() == 0);
-  idle.progressed();  // the position moves on over what are no records
+  idle.progressed();  // the position moves over offsets that are no records
   CHECK(idle.marker() == LifeMarker{});
   idle.begin();
   CHECK(idle.marker() == LifeMarker{1, {}, 0, 0, {8}});
@@ -222,9 +222,9 @@ TEST_CASE("careful lanes have their turn one after the other") {
   CHECK_FALSE(turn.take(&lanes[1], now));
   CHECK_FALSE(turn.take(&lanes[2], now));
   turn.give_back(&lanes[0]);
-  CHECK_FALSE(turn.take(&lanes[0], now));  // as soon as the others have had theirs
+  CHECK_FALSE(turn.take(&lanes[0], now));  // its turn comes again when the others have had theirs
   CHECK(turn.take(&lanes[1], now));
-  turn.give_back(&lanes[2]);  // it does not wait any more
+  turn.give_back(&lanes[2]);  // the lane does not wait any more
   turn.give_back(&lanes[1]);
   CHECK(turn.take(&lanes[0], now));
 }

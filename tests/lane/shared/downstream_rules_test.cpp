@@ -1,4 +1,4 @@
-// What a downstream makes of its rules, of slow calls, and of those who leave.
+// How a downstream applies its rules, and handles slow calls and callers that leave.
 #include "catch.h"
 #include "lane/shared/downstream.h"
 
@@ -15,7 +15,7 @@ DownstreamRules sensitive() {
   return {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}};
 }
 
-/// How many of so many rejections at once may be given up.
+/// How many of `rejections` simultaneous rejections may be dead-lettered.
 int given_up(Downstream& downstream, int rejections) {
   int count = 0;
   for (int i = 0; i < rejections; ++i) count += downstream.admits_rejection(opening) ? 1 : 0;

@@ -1,4 +1,4 @@
-// Whose record asks a downstream that is out.
+// Which lane's record probes a downstream that is out.
 #include "lane/shared/downstream.h"
 
 #include <array>
@@ -18,8 +18,8 @@ TEST_CASE("each that waits for a downstream asks in its turn, in whatever order 
   Downstream downstream("shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(100)};
   downstream.failed({.reason = refused}, now);
-  std::array<int, 4> askers{};                     // their probes
-  for (int second = 1; second <= 200; ++second) {  // they come by every second
+  std::array<int, 4> askers{};                     // the number of probes of each
+  for (int second = 1; second <= 200; ++second) {  // they ask every second
     now += seconds(1);
     int* probing = nullptr;
     for (auto& asker : askers) {  // the first one always comes first
@@ -43,7 +43,7 @@ TEST_CASE("who leaves, or does not come by any more, keeps nobody from asking") 
   for (auto& asker : askers) CHECK(downstream.room(&asker, now) == 0);
   downstream.leave(&askers[0]);
   now += seconds(5);
-  CHECK(downstream.room(&askers[2], now) == 1);  // the second has not come by for long
+  CHECK(downstream.room(&askers[2], now) == 1);  // the second has not asked for a long time
   REQUIRE(downstream.admit(&askers[2], 1, now));
   CHECK(downstream.room(&askers[1], now) == 0);
 }

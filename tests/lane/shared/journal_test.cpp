@@ -30,7 +30,7 @@ void write_attempt(lane::Journal& journal) {
                  .outcome = "success"});
 }
 
-/// No file of this process becomes larger than `bytes` for the life of this.
+/// While this object lives, no file of this process becomes larger than `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -50,7 +50,7 @@ class FileSizeLimit {
   sighandler_t before_handler_;
 };
 
-/// An empty file, removed with this.
+/// An empty file, removed by the destructor.
 class TemporaryFile {
  public:
   TemporaryFile() { ::close(::mkstemp(path.data())); }
@@ -89,7 +89,7 @@ TEST_CASE("after a line that was cut the journal goes on with a line of its own"
   {
     const FileSizeLimit limit(file.size() + 50);  // which the log's file stays below
     write_attempt(**journal);                     // its first bytes only
-    write_attempt(**journal);                     // nothing of it
+    write_attempt(**journal);                     // no byte of it
   }
   CHECK(log.lines({"journal not written"}) == 2);
   write_attempt(**journal);

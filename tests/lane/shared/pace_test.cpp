@@ -15,7 +15,7 @@ struct Slow {
     for (int i = 0; i < 200; ++i) limiter.worked(10, now += milliseconds(10));
     for (int i = 0; i < 120; ++i) limiter.throttled({}, false, now);
   }
-  /// Records that `askers` lanes take within the time.
+  /// The number of records that `askers` lanes take within the time.
   std::uint64_t taken_within(Duration time, int askers = 4) {
     std::uint64_t taken = 0;
     for (const auto end = now + time; now < end; now += milliseconds(1))

@@ -15,13 +15,13 @@ namespace {
 
 struct Asker {
   std::uint64_t size = 10;           // bytes of its records
-  Duration every = milliseconds(1);  // when it comes
+  Duration every = milliseconds(1);  // between two requests
   std::uint64_t most = 256;          // records at a time
   TimePoint next{};
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
 
-  /// As a lane does it: what it gets, it takes; what is used up, it asks for again.
+  /// Behaves like a lane: takes what it gets, and asks again when that is used up.
   void come(RateLimiter& rate, TimePoint now) {
     if (now < next) return;
     next = now + every;
@@ -80,7 +80,7 @@ TEST_CASE("what one does not want is the others'") {
   CHECK_FALSE(world.rate.room(&gone, world.now).none());  // and never comes again
   Asker polite;
   world.rate.leave(&gone, world.now);
-  (void)world.rate.room(&polite, world.now);  // it keeps a grant for as long as it may
+  (void)world.rate.room(&polite, world.now);  // keeps a grant for as long as it may
   world.pass(askers, seconds(20));
   for (const auto& asker : askers) CHECK(about(asker.records, 20000.0 / 3, 0.03));
 }
