@@ -1,11 +1,12 @@
-// The command line: which verb is called, and with what. Only this file and the command_line.* of the folders
-// below know CLI11; they are compiled together, because its headers take longer than all the rest of them.
+// The command line: calls one verb with its options. Only this file, the command_line.* of the folders below,
+// and app/cli know CLI11. They are compiled together, because its headers take longer than all the rest of
+// them.
 #pragma once
 
 namespace laneway::app {
 
-/// Reads the arguments and calls one verb (verbs.h). Returns the program's exit code (exit_code.h). Throws
-/// what the verb throws; a wrong command line is explained on standard error.
+/// Reads the arguments and calls one verb (verbs.h). Returns the program's exit code (exit_code.h). Explains
+/// a wrong command line on standard error. Throws the exceptions of the verb.
 int command_line(int argc, char** argv);
 
 }  // namespace laneway::app

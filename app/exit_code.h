@@ -1,4 +1,4 @@
-// The program's exit codes: those of sysexits.h that fit, as laneway's documentation names them.
+// The program's exit codes, from sysexits.h.
 #pragma once
 
 #include "base/result.h"
@@ -6,11 +6,11 @@
 namespace laneway::app {
 
 namespace exit_code {
-inline constexpr int done = 0;  ///< also when stopped while still waiting for a broker
+inline constexpr int done = 0;  ///< also after a stop before a broker answered
 inline constexpr int usage = 64;
 inline constexpr int no_input = 66;
 inline constexpr int unavailable = 69;
-inline constexpr int internal = 70;  ///< or a fatal error of the client library
+inline constexpr int internal = 70;  ///< internal error, or a fatal error of the client library
 inline constexpr int abandoned = 75;
 inline constexpr int configuration = 78;
 }  // namespace exit_code

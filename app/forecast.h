@@ -1,4 +1,4 @@
-// What a configuration will do, in words and figures, for `laneway check`. Pure.
+// The resources and the behaviour of a configuration, as text for `laneway check`. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace laneway::app {
 
-/// What the figures depend on besides the configuration.
+/// The facts that the numbers depend on, apart from the configuration.
 struct Cluster {
   std::uint64_t partitions = 16;  ///< of all subscribed topics
   std::uint64_t brokers = 1;
-  bool known = false;  ///< asked, not assumed
+  bool known = false;  ///< the brokers were asked; otherwise assumed
 };
 
 /// Several lines: memory, threads, open files, commits, drains.
 std::string forecast(const config::Config& config, const Cluster& cluster);
 
-/// Brokers named in bootstrap.servers: the best guess before one has answered.
+/// The number of brokers in bootstrap.servers: the best guess before a broker has answered.
 std::uint64_t named_brokers(const config::Config& config);
 
 }  // namespace laneway::app

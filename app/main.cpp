@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "laneway: cannot open /dev/null: %s\n", std::strerror(errno));
     return laneway::app::exit_code::unavailable;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not our end
-  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not become larger
+  std::signal(SIGPIPE, SIG_IGN);  // write(2) then returns an error if the reader has gone
+  std::signal(SIGXFSZ, SIG_IGN);  // the same if a file may not become larger
   try {
     return laneway::app::command_line(argc, argv);
   } catch (const std::system_error& error) {

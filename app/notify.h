@@ -1,12 +1,12 @@
-// What systemd is told about the service, for a unit of Type=notify: that it has started, that it has read
-// its configuration again, that it stops and how long that may take, how it is, and, with WatchdogSec=, that
-// the members' loops tick (sd_notify(3), sd_watchdog_enabled(3)).
+// Notifies systemd about the service, for a unit of Type=notify: the start, each reload, the stop and how
+// long it may take, a status line, and, with WatchdogSec=, that the loops of the members turn (sd_notify(3),
+// sd_watchdog_enabled(3)).
 //
-// Where no service manager listens (NOTIFY_SOCKET) it does nothing and has no thread.
-// Threads: one of its own, which alone writes to the socket: a service manager that does not read blocks
-// nobody else. The functions may be called from any thread and do not block; the destructor waits for what is
-// left to tell, within the reach of watchdog.h. The sources are called on the thread, until the destructor
-// has returned.
+// Without a service manager (NOTIFY_SOCKET) it does nothing and has no thread.
+// Threads: one of its own, the only one that writes to the socket, so a service manager that does not read
+// blocks nothing else. The functions may be called from any thread and do not block. The destructor waits for
+// the remaining notifications, within the limits of watchdog.h. The sources are called on the thread until
+// the destructor has returned.
 #pragma once
 
 #include <functional>
@@ -21,23 +21,23 @@
 
 namespace laneway::app {
 
-/// In the order of the service's life.
+/// In the order in which a service enters them.
 enum class Phase { starting, started, stopping };
 
 struct Notification {
-  std::optional<Phase> entered;  ///< the phase that has just begun
-  Duration at_most{};            ///< how long it may take, where it starts or stops
-  bool ticks = true;             ///< the service manager's watchdog is fed
-  std::string status;            ///< one line for people
+  std::optional<Phase> entered;  ///< the phase that has just begun, if any
+  Duration at_most{};            ///< how long a start or a stop may take
+  bool ticks = true;             ///< feeds the service manager's watchdog
+  std::string status;            ///< one line for a person
 };
 
-/// As the socket takes it: NAME=value, a line each. Control characters of the status become blanks.
+/// The text for the socket, a line NAME=value each. Control characters of the status become blanks.
 std::string encode(const Notification& notification);
 
-/// That the configuration was read again, since then; READY=1 has to follow.
+/// The text for a reload that began at `begun`; READY=1 has to follow.
 std::string encode_reload(TimePoint begun);
 
-/// The lanes in one line: how many, how far behind, how many of them wait for what.
+/// The lanes in one line: their number, their lag, running records, and lanes that do not run.
 std::string summary(const std::vector<service::LaneView>& lanes);
 
 class Notifier {
@@ -47,28 +47,28 @@ class Notifier {
     std::function<std::vector<service::LaneView>()> lanes;
   };
 
-  /// `enabled`: where it is not, a service manager is not told anything either.
+  /// `enabled`: false to send nothing, even if a service manager listens.
   Notifier(Sources sources, bool enabled);
   ~Notifier();
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  /// Phases only go forward: a later one is told even when an earlier one has not been, an earlier one no
-  /// more. `why`: from now on told as the status, for who looks at it afterwards.
+  /// Phases only go forward: a call with an earlier phase than the present one is ignored. `why`: replaces
+  /// the status, also after the end.
   void enter(Phase phase, Duration at_most = {}, std::string why = {}) EXCLUDES(mutex_);
-  /// A reload that began then is over, done or refused.
+  /// The reload that began at `begun` has ended; it was done or refused.
   void reloaded(TimePoint begun) EXCLUDES(mutex_);
 
  private:
   void work() EXCLUDES(mutex_);
-  /// Waits for a phase or for `at`. False: it ends.
+  /// Waits for a phase or for `at`. Returns false at the end.
   bool wait_until(TimePoint at) EXCLUDES(mutex_);
   void tell() EXCLUDES(mutex_);
 
   const Sources sources_;
   const bool feeds_;         ///< the service manager has a watchdog
-  const Duration interval_;  ///< of notifications: of two for the watchdog, one may be late
-  int last_code_ = 0;        ///< of sd_notify; the thread's own
+  const Duration interval_;  ///< of notifications: half of the watchdog's, so one may be late
+  int last_code_ = 0;        ///< of sd_notify; used by the thread only
   Mutex mutex_;
   Condition changed_;
   std::optional<Phase> phase_ GUARDED_BY(mutex_);

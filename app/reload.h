@@ -1,10 +1,10 @@
-// The configuration read again while the service runs: by SIGHUP and by POST /reload.
+// Reads the configuration again while the service runs, for SIGHUP and POST /reload.
 //
-// All or nothing: it is read and checked as at the start, with the same --set and environment, and everything
-// that differs must be possible in flight (config/reload.h); else nothing is changed. What is changed, and
-// why nothing is, is answered and logged, without secrets.
+// All or nothing: the file is read and checked as at the start, with the same --set and environment. If a
+// change is not possible in flight (config/reload.h), nothing is changed. The answer and the log have the
+// changes, or the reason why nothing was changed, without secrets.
 //
-// Threads: reload() from any; one at a time. Blocks while the files are read.
+// Threads: any; one call at a time. Blocks while the files are read.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ class Reloader {
   Reloader(std::function<config::Loaded()> load, service::Service& service)
       : load_(std::move(load)), service_(service) {}
 
-  /// `by`: what asks for it, for the log. `dry_run`: says what would change. Kinds: done; refused, it cannot
-  /// be changed now; invalid, the configuration is wrong or needs a restart.
+  /// `by`: the source of the request, for the log. `dry_run`: only returns what would change. Kinds: done;
+  /// refused if the change is not possible now; invalid if the configuration is wrong or needs a restart.
   service::ControlAnswer reload(const char* by, bool dry_run) EXCLUDES(mutex_);
 
  private:

@@ -1,7 +1,7 @@
-// The service as a program runs it: log, watchdog, signals, admin server, and an exit code at the end.
+// Runs the service as a program: with log, watchdog, signals, admin server, and an exit code at the end.
 //
-// Threads: serve() is called once, by one thread; Stop::request() by any. Blocks until the service has ended;
-// if it does not end in time after a stop, the process ends instead.
+// Threads: serve() is called once, by one thread; Stop::request() by any. Blocks until the service has ended.
+// If the service does not end in time after a stop, the process ends.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@
 
 namespace laneway::app {
 
-/// A stop that may come from the program's own code, at any time.
+/// A stop that the program's own code can request at any time.
 class Stop {
  public:
-  /// The first drains, the second cuts that short.
+  /// The first request drains; the second cuts the drain short.
   void request() EXCLUDES(mutex_);
 
-  /// From now on requests are calls of `act`, also those that came before. An empty one ends that, and waits
-  /// for a call that is under way.
+  /// Each request, also an earlier one, calls `act`. With an empty `act`, requests wait again, and connect()
+  /// waits for a running call.
   void connect(std::function<void()> act) EXCLUDES(mutex_);
 
  private:
@@ -31,15 +31,15 @@ class Stop {
 };
 
 struct Serving {
-  std::unique_ptr<handler::Handler> handler;  ///< none: the configuration's
-  /// Reads the configuration again, for a reload.
+  std::unique_ptr<handler::Handler> handler;  ///< null: the handler of the configuration
+  /// Reads the configuration again for a reload.
   std::function<config::Loaded()> load;
-  Stop* stop = nullptr;  ///< none: by signals only
+  Stop* stop = nullptr;  ///< null: only signals stop the service
   bool signals =
-      true;  ///< SIGTERM and SIGINT stop, SIGHUP reloads; they are blocked (block_signals); systemd is told
+      true;  ///< SIGTERM and SIGINT stop, SIGHUP reloads; block_signals() was called; systemd is notified
 };
 
-/// `loaded` has a configuration; `file` is its name for the log. Returns the exit code.
+/// `loaded` has a configuration; `file` is its name in the log. Returns the exit code.
 int serve(const config::Loaded& loaded, const std::string& file, Serving serving);
 
 }  // namespace laneway::app

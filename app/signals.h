@@ -1,6 +1,6 @@
-// SIGTERM, SIGINT and SIGHUP as calls on a thread of their own, where everything is allowed.
+// Turns SIGTERM, SIGINT and SIGHUP into calls on a thread of their own, where everything is allowed.
 //
-// Threads: `on_signal` runs on that thread, which also reports repeated log lines while it waits.
+// Threads: `on_signal` runs on that thread, which also logs the counts of repeated log lines while it waits.
 #pragma once
 
 #include <atomic>
@@ -11,16 +11,17 @@
 
 namespace laneway::app {
 
-/// What follows a signal this soon is the same wish: timeout(1), and shells that signal a group, send twice.
+/// A signal that follows another one this soon is the same request: timeout(1), and shells that signal a
+/// group, send signals twice.
 inline constexpr Duration same_wish = milliseconds(500);
 
-/// Before the process starts any thread: threads inherit that these signals are not theirs.
+/// Call it before the process starts any thread: threads inherit the mask of blocked signals.
 void block_signals();
 
 class Signals {
  public:
   explicit Signals(std::function<void(int signal)> on_signal);
-  /// Waits for a call that is under way; signals that come later do nothing.
+  /// Waits for a running call. Later signals do nothing.
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

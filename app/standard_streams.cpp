@@ -5,7 +5,7 @@
 
 namespace laneway::app {
 
-/// The lowest number that is free is the one that open() returns.
+/// open() returns the lowest free number.
 bool open_standard_streams() {
   for (;;) {
     const int opened = ::open("/dev/null", O_RDWR);  // without O_CLOEXEC: children have these three as well

@@ -1,7 +1,7 @@
-// Ends the process when it does not end by itself: a handler or the client library can hang where no deadline
-// of ours reaches.
+// Ends the process if it does not end by itself: a handler or the client library can hang where no deadline
+// of laneway applies.
 //
-// Threads: one of its own, which does nothing else; arm() may be called from any.
+// Threads: one of its own, only for this; arm() may be called from any.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace laneway::app {
 
-/// From the end of a drain to the end of the process; 5 s are promised.
+/// The longest time from the end of a drain to the end of the process; the documentation promises 5 s.
 inline constexpr Duration exit_grace = milliseconds(4500);
 
 class Watchdog {
@@ -23,13 +23,13 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// At `at` the process ends with `exit_code`, unless this object is gone by then. Of several times the
-  /// earliest counts, of several exit codes the last.
+  /// The process ends at `at` with `exit_code`, unless this object has been destroyed. The earliest of
+  /// several times counts, and the last of several exit codes.
   void arm(TimePoint at, int exit_code) EXCLUDES(mutex_);
 
  private:
   void watch() EXCLUDES(mutex_);
-  /// Returns the exit code when the time has come; nothing when there is no more to watch.
+  /// Returns the exit code at the time, or nullopt when the watchdog is destroyed.
   std::optional<int> wait() EXCLUDES(mutex_);
 
   Mutex mutex_;
@@ -40,7 +40,7 @@ class Watchdog {
   std::thread thread_;  // last: it uses the others
 };
 
-/// Ends the process at once: no destructor runs, so nothing that hangs is waited for.
+/// Ends the process at once: no destructor runs, so nothing waits for a thread that hangs.
 [[noreturn]] void end_process(int exit_code);
 
 }  // namespace laneway::app

@@ -1,4 +1,4 @@
-// The words of `laneway status | pause | resume | skip | reload` on the command line.
+// The words of `laneway status | suspend | resume | skip | reload` on the command line.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-// A service's status as a table for a terminal: the lanes that are in trouble first. Nothing that a record or
-// an error holds can steer the terminal. Pure.
+// A service's status as a table for a terminal: lanes in trouble first, by the kind of trouble, then the
+// others by topic and partition, so that a lane keeps its place while it works. Nothing that a record or an
+// error holds can steer the terminal. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@ struct TableStyle {
   std::size_t rows = 0;  ///< of the terminal, one of them the cursor's; 0: all lines
 };
 
-/// `status`: the JSON of /status. Each line ends, and none is wider than table_width. Nothing for what is no
-/// such JSON.
+/// `status`: the JSON of /status. Each line ends, and none is wider than table_width. nullopt if `status` is
+/// not such JSON.
 std::optional<std::string> render_status(const std::string& status, const TableStyle& style);
 
 }  // namespace laneway::control

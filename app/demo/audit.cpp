@@ -6,7 +6,7 @@
 namespace laneway::demo {
 namespace {
 
-constexpr std::size_t none = 1000000;  // which no demo reaches: a broken line must not cost memory
+constexpr std::size_t none = 1000000;  // more than any demo has: a broken line must not cost memory
 
 std::size_t number(const nlohmann::json& line, const char* name) {
   const auto found = line.find(name);

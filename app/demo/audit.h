@@ -1,8 +1,8 @@
-// What became of every record, by the evidence alone: what the broker acknowledged to the producer, the lines
-// of the members' journals, and the offsets that the broker holds as committed. None of the service's own
-// counters is used.
+// What became of every record, by evidence only: the acknowledgements that the producer got, the lines of the
+// members' journals, and the committed offsets that the broker reports. The counters of the service are not
+// used.
 //
-// Ownership: the files stay open while the Audit lives. One thread. Reading files is all that blocks.
+// Ownership: the files stay open while the Audit lives. Threads: one. Blocks only while it reads files.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace laneway::demo {
 
 struct Findings {
   std::uint64_t produced = 0;
-  std::uint64_t processed = 0;  ///< of those, with at least one success in a journal
-  std::uint64_t committed = 0;  ///< of those, below the committed offset
-  std::uint64_t lost = 0;       ///< below the committed offset without a success: nobody would run them again
-  std::uint64_t duplicated = 0;  ///< successes beyond a record's first
-  std::uint64_t foreign = 0;     ///< journal lines that are not understood or name a record never produced
+  std::uint64_t processed = 0;  ///< produced records with at least one success in a journal
+  std::uint64_t committed = 0;  ///< produced records below the committed offset
+  std::uint64_t lost = 0;  ///< records below the committed offset without a success: they would not run again
+  std::uint64_t duplicated = 0;  ///< successes of a record after its first success
+  std::uint64_t foreign = 0;  ///< journal lines that cannot be read, or name a record that was not produced
 
   bool good() const { return lost == 0 && duplicated == 0 && foreign == 0; }
   bool complete() const { return processed == produced && committed == produced; }
@@ -29,17 +29,17 @@ class Audit {
  public:
   explicit Audit(std::size_t partitions) : successes_(partitions) {}
 
-  /// A journal that is being written, or will be.
+  /// Adds a journal, which may not exist yet.
   void follow(const std::string& file);
-  /// Reads what has been written since.
+  /// Reads the lines that were written since the last call.
   void read();
-  /// One journal line.
+  /// Takes one journal line.
   void note(std::string_view line);
-  /// Records with a success so far.
+  /// The number of records with a success so far.
   std::uint64_t processed(std::size_t partition) const;
 
-  /// For each partition: records acknowledged, so their offsets are 0 to that; the committed offset, negative
-  /// for none.
+  /// For each partition: the number of acknowledged records, whose offsets begin at 0; the committed offset,
+  /// negative if nothing is committed.
   Findings judge(const std::vector<std::uint64_t>& produced,
                  const std::vector<std::int64_t>& committed) const;
 

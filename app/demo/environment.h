@@ -1,9 +1,9 @@
-// What the demo's members work in: a folder for configuration, log and journals, an embedded cluster with a
-// topic, and a producer.
+// The environment of the demo's members: a folder for configuration, log and journals, an embedded cluster
+// with a topic, and a producer.
 //
-// Ownership: owns cluster and producer; the folder stays, for a person to look at, and so does the log, which
-// goes there for the rest of the process. Members must be gone before. One thread. Blocking: create() and
-// committed() for seconds at most, acknowledge() up to 10 s.
+// Ownership: owns the cluster and the producer. The folder stays for a person to look at; the log of the
+// process goes there until the process ends. Members must be destroyed first. Threads: one. Blocks: create()
+// and committed() for at most seconds, acknowledge() for up to 10 s.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,27 @@ namespace laneway::demo {
 
 class Environment {
  public:
-  /// No other thread may be logging.
+  /// No other thread may log during the call.
   static Result<std::unique_ptr<Environment>> create();
 
   const std::string& folder() const { return folder_; }
   std::string bootstrap() const { return cluster_->bootstrap(); }
 
-  /// The configuration of all members, as a file in the folder.
+  /// Writes the configuration of all members to a file in the folder.
   Status write_config(milliseconds work) const;
-  /// As the service itself would load it; each member has a journal of its own.
+  /// Loads the configuration as the service does. Each member has a journal of its own.
   Result<config::Config> config_of(std::size_t member) const;
   std::string journal_of(std::size_t member) const;
 
-  /// To be called before a second member joins a group of one.
+  /// Call it before a second member joins a group of one member.
   Status expect_second_member();
 
-  /// Sends what is missing to `due` records in each partition.
+  /// Sends records until each partition has `due` records.
   Status send(const std::vector<std::uint64_t>& due);
   const std::vector<std::uint64_t>& sent() const { return sent_; }
-  /// Returns when the broker has acknowledged everything that was sent.
+  /// Returns when the broker has acknowledged every record that was sent.
   Status acknowledge();
-  /// What the broker says that the group has committed in each partition; negative: nothing.
+  /// The committed offset of the group in each partition; negative if nothing is committed.
   Result<std::vector<std::int64_t>> committed() const;
 
  private:

@@ -1,7 +1,7 @@
-// A service of its own, as `laneway run` would have it, on a thread of this process: one member of the group.
+// One member of the group: a service as in `laneway run`, on a thread of this process.
 //
-// Threads: one uses it; the service's own are inside. Nothing blocks but the destructor, which waits for the
-// service's end; that is bounded unless outcome().stuck.
+// Threads: one uses a Member; the service has threads of its own. Only the destructor blocks: it waits for
+// the end of the service, which is bounded unless outcome().stuck.
 #pragma once
 
 #include <atomic>
@@ -15,15 +15,15 @@ namespace laneway::demo {
 
 class Member {
  public:
-  /// Begins to start.
+  /// Begins to start the service.
   explicit Member(config::Config config);
   ~Member();
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
-  /// Drains, commits and leaves; the first call counts.
+  /// Drains, commits and leaves the group. Only the first call has an effect.
   void stop();
-  /// The same with what is at work abandoned.
+  /// Does the same, and abandons running records.
   void stop_at_once();
   bool stopping() const { return stopping_; }
   bool ended() const { return ended_.load(std::memory_order_acquire); }

@@ -1,5 +1,5 @@
-// Turns snapshots of the members' lanes, one after the other, into the rows of a table and the events that
-// lie between them. Pure.
+// Turns successive snapshots of the members' lanes into the rows of a table and the events between them.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -14,29 +14,29 @@
 
 namespace laneway::demo {
 
-/// A partition, with what the demo knows of it.
+/// The state of one partition.
 struct Row {
-  std::size_t member = 0;              ///< from 1; 0: nobody's now
-  std::optional<lane::State> state{};  ///< nothing where it is nobody's
+  std::size_t member = 0;              ///< from 1; 0: no member has the partition
+  std::optional<lane::State> state{};  ///< nullopt if no member has the partition
   std::uint64_t produced = 0;
-  std::uint64_t done = 0;  ///< by the journals
+  std::uint64_t done = 0;  ///< finished records, by the journals
   std::uint32_t queued = 0;
   std::uint32_t in_flight = 0;
-  std::int64_t delivered = -1;  ///< the last offset taken by its present lane
-  std::int64_t committed = -1;  ///< the last one seen
-  std::uint64_t holds = 0;      ///< of all its lanes so far
+  std::int64_t delivered = -1;  ///< the last offset that the present lane has taken
+  std::int64_t committed = -1;  ///< the last committed offset that was seen
+  std::uint64_t holds = 0;      ///< of all lanes of the partition so far
   std::uint64_t pauses = 0;
 
   std::uint64_t lag() const { return produced - std::min(done, produced); }
-  /// No record of it waits in the topic.
+  /// True if no record of the partition waits in the topic.
   bool all_taken() const { return std::max(delivered + 1, committed) >= static_cast<std::int64_t>(produced); }
 };
 using Rows = std::array<Row, partitions>;
 
 class Observer {
  public:
-  /// `members`: the lanes of each. Brings all of the rows up to date but produced and done; returns what has
-  /// happened since the last call, a sentence each.
+  /// `members`: the lanes of each member. Updates the rows, except produced and done. Returns the events
+  /// since the last call, one sentence each.
   std::vector<std::string> update(const std::vector<std::vector<service::LaneView>>& members);
 
   Rows& rows() { return rows_; }
@@ -44,7 +44,7 @@ class Observer {
   std::size_t lanes_of(std::size_t member) const;
 
  private:
-  /// What belongs to the present lane of a partition.
+  /// The state of the present lane of a partition.
   struct Present {
     std::uint64_t epoch = 0;
     std::uint64_t holds = 0;

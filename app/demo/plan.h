@@ -1,5 +1,5 @@
-// How many records come when, and how slow the work on them is: uneven and in bursts, so that some lanes are
-// overloaded for a while, and yet all can be worked off. Pure.
+// When records arrive, and how long the work on each takes: unevenly and in bursts, so that some lanes are
+// overloaded for a while, and all records are still finished in the end. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class Plan {
  public:
   Plan(std::uint64_t records, Duration length);
 
-  /// For each partition, how many records have come `elapsed` after the beginning; all of them from
-  /// produce_for() on.
+  /// For each partition, the number of records that have arrived `elapsed` after the beginning; all records
+  /// after produce_for().
   std::vector<std::uint64_t> due(Duration elapsed) const;
-  /// The stretches of the demo.
+  /// The durations of the parts of the demo.
   Duration second_joins() const { return length_ / 3; }
   Duration second_leaves() const { return length_ * 2 / 3; }
   Duration produce_for() const { return length_ * 3 / 4; }
-  /// The median time that the work on a record takes: the busiest lane's workers are a little faster than its
-  /// average, and much slower than its bursts. In whole milliseconds, from 1 to 200.
+  /// The median duration of the work on a record: the workers of the busiest lane are a little faster than
+  /// its average load, and much slower than its bursts. In whole milliseconds, from 1 to 200.
   milliseconds work() const;
 
  private:

@@ -1,8 +1,8 @@
-// The demo's story: a member works on uneven bursts, a second one joins and leaves, the first one stops; then
-// the evidence is audited.
+// The demo's story: a member works on uneven bursts, a second member joins and leaves, the first member
+// stops; then the evidence is audited.
 //
-// One thread. run() blocks until the story is over, at most a minute longer than it was asked to last, or as
-// long as standard output blocks.
+// Threads: one. run() blocks until the story is over, at most a minute longer than the requested duration, or
+// as long as standard output blocks.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct Outcome {
   Findings findings;
   bool interrupted = false;
   std::uint64_t abandoned = 0;
-  /// Why it ended early.
+  /// Why the story ended early.
   std::optional<Error> error;
   /// A thread hangs: the process must end without destroying the Scenario.
   bool stuck = false;
@@ -34,7 +34,8 @@ class Scenario {
  public:
   Scenario(Environment& environment, std::uint64_t records, Duration length);
 
-  /// `interrupts` counts a person's wishes to stop: the first one drains, the next one abandons.
+  /// `interrupts` counts the requests of a person to stop: the first drains, the second abandons running
+  /// records.
   Outcome run(const std::atomic<int>& interrupts);
 
  private:

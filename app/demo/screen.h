@@ -1,7 +1,6 @@
-// What a person sees while the demo runs: a table that is drawn again and again on a terminal that has room
-// for it, else lines.
+// The display of the demo: a table that is redrawn on a terminal with enough room, otherwise lines.
 //
-// One thread. Writes to standard output, and waits as long as that does.
+// Threads: one. Blocks as long as standard output blocks.
 #pragma once
 
 #include <deque>
@@ -14,9 +13,9 @@ namespace laneway::demo {
 
 inline constexpr std::size_t screen_width = 80;
 
-/// Lines for a terminal, `events` below the table; none is wider than screen_width. Pure.
+/// Lines for a terminal, with `events` below the table. No line is wider than screen_width. Pure.
 std::string render_table(Duration at, const Rows& rows, const std::deque<std::string>& events);
-/// The same in one line for a pipe. Pure.
+/// The same as one line, for a pipe. Pure.
 std::string render_line(Duration at, const Rows& rows);
 
 class Screen {
@@ -24,16 +23,16 @@ class Screen {
   Screen();
 
   void event(Duration at, const std::string& text);
-  /// Shows the rows when the last time is long enough ago, or when this is the `last` time.
+  /// Shows the rows if the last call that did so is long enough ago, or if this is the `last` call.
   void show(Duration at, const Rows& rows, bool last = false);
-  /// Nobody reads standard output any more.
+  /// True if the reader of standard output has gone.
   bool gone() const;
 
  private:
   const bool live_;
   Duration next_show_{};
-  std::deque<std::string> events_;  // only where the table is live
-  std::size_t height_ = 0;          // of the table on the terminal; 0: none
+  std::deque<std::string> events_;  // only if the table is redrawn
+  std::size_t height_ = 0;          // of the table on the terminal; 0: no table yet
 };
 
 }  // namespace laneway::demo

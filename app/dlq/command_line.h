@@ -1,4 +1,4 @@
-// The words of `laneway dlq list | show | redrive` on the command line.
+// The options of `laneway dlq list | show | redrive`.
 #pragma once
 
 #include "app/dlq/options.h"
@@ -9,8 +9,7 @@ class App;
 
 namespace laneway::dlq {
 
-/// Adds the verb to the program; `options` is filled when it is parsed. What cannot be read of a time is
-/// refused as CLI11 does.
+/// Adds the verb to the program. Parsing fills `options`, and refuses texts that are not a time or a place.
 CLI::App* add_verb(CLI::App& program, Options& options);
 
 }  // namespace laneway::dlq

@@ -1,8 +1,8 @@
-// Whether the metadata of a commit has room for what a redrive sends while it leaves others: each run of
-// neighbouring records that are sent costs bytes of the completion map (lane/ledger/completion_map.h), and
-// what does not fit would be sent again by the next redrive.
+// Whether the metadata of a commit has room for the letters that a redrive sends while it leaves other
+// letters: each run of neighbouring letters that are sent costs bytes of the completion map
+// (lane/ledger/completion_map.h). The next redrive would send a letter again that does not fit.
 //
-// Pure; records are told in the order of their offsets.
+// Pure. Letters must be given in the order of their offsets.
 #pragma once
 
 #include <bit>
@@ -15,12 +15,12 @@ namespace laneway::dlq {
 
 class MapRoom {
  public:
-  /// A record that stays. The map begins with the first of them.
+  /// A letter that stays. The map begins at the first such letter.
   void left(std::int64_t offset) {
     if (end_ < 0) end_ = offset;
     in_run_ = false;
   }
-  /// Whether the map can say that this one was sent.
+  /// True if the map has room to say that this letter was sent.
   bool has_room_for(std::int64_t offset) const { return used_ + cost(offset) <= bytes; }
   void sent(std::int64_t offset) {
     if (end_ < 0) return;
@@ -45,7 +45,7 @@ class MapRoom {
   }
 
   std::size_t used_ = 0;
-  std::int64_t end_ = -1;    // of the last run, or where the map begins; -1: nothing was left yet
+  std::int64_t end_ = -1;    // of the last run, or the begin of the map; -1: no letter was left yet
   std::int64_t length_ = 0;  // of the last run
   bool in_run_ = false;
 };

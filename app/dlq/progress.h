@@ -1,6 +1,6 @@
-// A bar on standard error while a redrive goes on; nothing where that is no terminal.
+// A bar on standard error during a redrive; nothing if standard error is not a terminal.
 //
-// One thread. Writes and waits as long as the terminal does.
+// Threads: one. Blocks as long as the terminal blocks.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ std::string progress_line(std::uint64_t done, std::uint64_t all, std::uint64_t s
 class Progress {
  public:
   explicit Progress(std::uint64_t all);
-  /// Takes the bar away.
+  /// Removes the bar.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Draws when the last time is long enough ago.
+  /// Draws the bar if the last drawing is long enough ago.
   void show(std::uint64_t done, std::uint64_t sent);
 
  private:

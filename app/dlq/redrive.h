@@ -1,20 +1,20 @@
-// Sends dead letters back to work.
+// Sends dead letters back to the topics that they came from.
 //
-// Each record goes as it was: key, value, timestamp and its own headers, without those that describe the dead
-// letter, and with the count of its redrives. It is sent to the partition it came from where its origin still
-// has that one, else by its key. What was acknowledged is remembered in offsets of a group of its own
-// (completion map included), once a second and at the end, so the next redrive sends only what was not sent
-// before. After an interruption by a signal nothing is sent twice; after a kill at most what was acknowledged
-// in the last second; nothing is lost either way.
+// Each record keeps its key, value, timestamp and own headers. The headers that describe the dead letter are
+// left out, and a header counts the redrives. A record is sent to its old partition if the topic still has
+// that partition, otherwise by its key. Acknowledged records are remembered in the offsets of a group of its
+// own, with a completion map, once per second and at the end, so the next redrive sends only records that
+// were not sent before. After an interruption by a signal no record is sent twice; after a kill at most the
+// records that were acknowledged in the last second are. No record is lost either way.
 //
-// What stays in the topic is counted by why: it does not match the filter, has no origin, its origin is not a
-// topic of the configuration (a header must not choose where we write) or does not exist, it was sent back
-// too often, it was cut, Kafka would not take it, or there is no room in the commit to remember it.
+// Letters that stay in the topic are counted by reason: the filter does not select the letter, its origin is
+// unknown, does not exist or is not a topic of the configuration (a header must not choose where laneway
+// writes), it was sent back too often, it was cut, Kafka did not accept it, or the commit metadata is full.
 //
-// Two redrives at once send nothing twice either: the one that began first finishes what is on its way, and
-// ends; the other goes on from there (kafka/admin/group_claim.h).
+// Two redrives at the same time send no record twice: the first one finishes the records that it is sending,
+// and ends; the second one continues (kafka/admin/group_claim.h).
 //
-// Threads: one, beside the producer's.
+// Threads: one, and the producer's own.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ struct Destination {
   std::string topic;
   std::int32_t partition;
 };
-/// Where a letter goes, or why it stays. Pure.
+/// The destination of a letter, or why the letter stays. Pure.
 struct Judgement {
   std::optional<Destination> to;
   std::string left;
@@ -44,18 +44,18 @@ struct Judgement {
 Judgement judge(const Letter& letter, const Options& options, const Targets& targets);
 
 struct Summary {
-  std::map<std::string, std::uint64_t> sent;  ///< by topic; in a dry run what would be sent
-  std::map<std::string, std::uint64_t> left;  ///< by why; what was sent before is not counted
+  std::map<std::string, std::uint64_t> sent;  ///< by topic; in a dry run: records that would be sent
+  std::map<std::string, std::uint64_t> left;  ///< by reason; without letters that were sent before
   bool interrupted = false;
-  bool taken_over = false;  ///< another redrive has begun, or the group forgot this one
-  /// What ended it early, or the first record that Kafka did not take.
+  bool taken_over = false;  ///< another redrive took over, or the group forgot this one
+  /// Why the redrive ended early, or why Kafka did not accept the first refused record.
   std::optional<Error> error;
 };
-/// For a person; ends with what to do next. Pure.
+/// Text for a person that ends with what to do next. Pure.
 std::string summary_text(const Summary& summary, const Options& options);
 
-/// `targets` as judge() takes them. Sends only with options.yes. When `stop` turns true, or another redrive
-/// begins, it sends no more, waits for what is on its way, and commits.
+/// `targets`: as in judge(). Sends only with options.yes. When `stop` turns true, or another redrive begins,
+/// the redrive sends no more records, waits for the answers to records in flight, and commits.
 Summary redrive(const config::Config& config, Letters& letters, const Options& options,
                 const Targets& targets, const std::atomic<bool>& stop);
 

@@ -11,13 +11,13 @@ class App;
 
 namespace laneway::plan {
 
-/// The verb; parsing fills `options`. What makes no sense is refused while parsing.
+/// Adds the verb to the program. Parsing fills `options`, and refuses values that make no sense.
 CLI::App* add_verb(CLI::App& program, Options& options);
 
-/// `load` with what was given in the place of its own. Pure.
+/// Returns `load` with the values of the command line in place of its own. Pure.
 Load with_given(Load load, const Options& options);
 
-/// "http://host:port/" and "host:port" are the same. Pure.
+/// Returns "host:port" for "http://host:port/path" and for "host:port". Pure.
 std::string address_in(std::string url);
 
 }  // namespace laneway::plan

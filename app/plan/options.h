@@ -1,4 +1,4 @@
-// What a person asks for with `laneway plan`.
+// The options of `laneway plan`.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace laneway::plan {
 
-/// What was given on the command line.
+/// Values from the command line.
 struct Options {
-  std::vector<std::string> from;  ///< host:port of running services; none: nothing is measured
+  std::vector<std::string> from;  ///< host:port of running services; empty if nothing is measured
   Duration window = seconds(10);
   std::optional<double> rate;
   std::optional<Duration> service_time;

@@ -1,4 +1,4 @@
-// A sizing as a person reads it: each number with the arithmetic that it comes from. Pure.
+// A sizing as text: each number with its arithmetic. Pure.
 #pragma once
 
 #include <string>

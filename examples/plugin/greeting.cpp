@@ -1,15 +1,14 @@
-// Says hello to what is in each record.
+// Logs a greeting for the value of each record.
 #include <laneway/plugin.hpp>
 
 class Greeting : public laneway::RecordPlugin {
  public:
-  // The configuration comes as JSON text; use your favourite parser. What is thrown here keeps laneway from
-  // starting.
+  // `config` is JSON text; use any parser. If the constructor throws, laneway does not start.
   Greeting(laneway::Host host, std::string_view config) : host_(host) {
     host_.info("greeting with " + std::string(config));
   }
 
-  // Called by several threads at once.
+  // Several threads call this function at once.
   laneway::Answer handle(const laneway::Record& record) override {
     if (!record.value()) return laneway::Answer::reject("there is nobody to greet");
     host_.info("hello " + std::string(*record.value()));

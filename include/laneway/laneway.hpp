@@ -1,4 +1,4 @@
-// laneway as a library: a program of your own that consumes Kafka topics and does the work itself.
+// laneway as a library: your own program consumes Kafka topics and processes the records itself.
 //
 //   #include <laneway/laneway.hpp>
 //
@@ -12,8 +12,8 @@
 //     return service.run();
 //   }
 //
-// The configuration is that of the laneway program without `handler`. Everything else is the same as there:
-// lanes, commits, retries, drains, log on standard error, metrics, exit codes.
+// The configuration is that of the laneway program without `handler`. Everything else works as in the laneway
+// program: lanes, commits, retries, drains, the log on standard error, metrics, and exit codes.
 #pragma once
 
 #include <laneway/plugin.hpp>
@@ -27,36 +27,40 @@
 namespace laneway {
 
 struct Options {
-  /// The configuration: a YAML file, or the text itself where `text` is not empty.
+  /// The configuration: a YAML file, or its text if `text` is not empty.
   std::string file;
   std::string text;
-  /// Single keys over it, as after --set: "lanes.workers=16". LANEWAY_… variables come between the two.
+  /// Single keys that override the configuration, as with --set: "lanes.workers=16". LANEWAY_… variables
+  /// override the file, and these keys override the variables.
   std::vector<std::string> sets;
-  /// After this long the stop of an attempt is requested (Record::stop_requested).
+  /// The time after which the stop of an attempt is requested (Record::stop_requested).
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
-  /// SIGTERM and SIGINT drain and end run(). False: the program stops the service by stop().
+  /// If true, SIGTERM and SIGINT drain the service and end run(). If false, only stop() ends the service.
   bool signals = true;
 };
 
-/// The work: called by several threads at once, may block. What it throws becomes a retry with its reason.
+/// The work for each record. Several threads call it at once, and it may block. An exception becomes a retry
+/// with the exception's text as the reason.
 using Work = std::function<Answer(const Record&)>;
 
 class Service {
  public:
-  /// With Options::signals before the program starts threads: they inherit which signals are not theirs.
-  /// SIGPIPE is ignored from now on.
+  /// With Options::signals, the constructor blocks SIGTERM, SIGINT and SIGHUP: construct the Service before
+  /// the program starts other threads, because threads inherit the blocked signals. SIGPIPE is ignored from
+  /// now on.
   Service(Options options, Work work);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Once. Returns when the service has ended: 0 when all is drained, 75 with work abandoned at the drain
-  /// deadline, 64 (sets), 66 (no such file), 69, 70 or 78 when it could not start or go on; the reason is on
-  /// standard error. If the work hangs longer than lanes.drain and 5 s after a stop, the process ends here.
+  /// Runs the service; call once. Returns when the service has ended: 0 if all work is drained, 75 if work
+  /// was abandoned at the drain deadline, 64 (an error in `sets`), 66 (no such file), or 69, 70 or 78 if the
+  /// service could not start or continue; the reason is on standard error. If the work still hangs 5 s after
+  /// lanes.drain has passed since a stop, the process exits here.
   int run();
 
-  /// From any thread, also before run(), and from the work itself: drains, then run() returns. A second call,
-  /// half a second later or more, cuts the drain short.
+  /// Drains the service; then run() returns. May be called from any thread, before run(), and from the work
+  /// itself. A second call, at least half a second later, cuts the drain short.
   void stop();
 
  private:

@@ -1,5 +1,5 @@
-// C++17 over laneway/plugin.h: a plugin in a few lines. Whatever the plugin throws becomes a retry with its
-// reason.
+// A C++17 interface on top of laneway/plugin.h: a plugin in a few lines. Every exception of the plugin
+// becomes a retry with the exception's text as the reason.
 //
 //   #include <laneway/plugin.hpp>
 //
@@ -10,12 +10,12 @@
 //   }
 //   LANEWAY_PLUGIN_FUNCTION("greet", "1.0", greet)
 //
-// Work with a configuration or a state is a class:
-//   - derived from RecordPlugin: blocks, one record at a time;
-//   - derived from BatchPlugin: several at once, or answered later by another thread;
-// made once by its constructor (Host, std::string_view config) and named by LANEWAY_PLUGIN("name", "1.0",
-// Class). What the constructor throws is the reason why laneway does not start; what the destructor must tell
-// goes to the log. Threads and lifetimes are those of laneway/plugin.h.
+// A plugin with a configuration or a state is a class:
+//   - derived from RecordPlugin: handles one record at a time, and may block;
+//   - derived from BatchPlugin: takes several records at once, or answers later from another thread.
+// laneway makes one object, with the constructor (Host, std::string_view config); LANEWAY_PLUGIN("name",
+// "1.0", Class) names the class. If the constructor throws, laneway does not start and reports the
+// exception's text. The destructor can write to the log. Threads and lifetimes are those of laneway/plugin.h.
 #pragma once
 
 #include <laneway/plugin.h>
@@ -34,12 +34,12 @@
 
 namespace laneway {
 
-/// What became of a record.
+/// The result of handling a record.
 struct Answer {
   laneway_verdict verdict = LANEWAY_DONE;
-  /// For people: what went wrong. Cut at 1 KiB.
+  /// Human-readable: what went wrong. Cut at 1 KiB.
   std::string reason;
-  /// The wish for the delay before the next attempt.
+  /// The requested delay before the next attempt; laneway's back-off if nullopt.
   std::optional<std::chrono::milliseconds> after;
 
   static Answer done() { return {}; }
@@ -52,7 +52,7 @@ struct Answer {
   }
 };
 
-/// What laneway does for the plugin. Copyable; valid until the plugin has been destroyed.
+/// The functions that laneway provides to the plugin. Copyable; valid until the plugin has been destroyed.
 class Host {
  public:
   explicit Host(const laneway_host* host) : host_(host) {}
@@ -76,26 +76,27 @@ class Record {
   std::string_view topic() const { return {record_->topic.data, record_->topic.size}; }
   std::int32_t partition() const { return record_->partition; }
   std::int64_t offset() const { return record_->offset; }
-  /// Milliseconds since 1970 in UTC; -1: none.
+  /// Milliseconds since 1970 in UTC; -1 if the record has no timestamp.
   std::int64_t timestamp() const { return record_->timestamp; }
-  /// From 1.
+  /// The number of the attempt, from 1.
   std::uint32_t attempt() const { return record_->attempt; }
-  /// What tells the record from all others, the same whenever it is handled again: cluster, topic, partition
-  /// and offset of where it was first written. Empty where laneway is older than this.
+  /// An id that distinguishes the record from all others, and is the same whenever the record is handled
+  /// again: cluster, topic, partition and offset of the place where the record was first written. Empty if
+  /// laneway is too old to provide the id.
   std::string_view delivery_id() const {
     if (host_->struct_size < offsetof(laneway_host, delivery_id) + sizeof host_->delivery_id) return {};
     laneway_bytes id;
     host_->delivery_id(host_, record_, &id);
     return {id.data, id.size};
   }
-  /// Nothing when it is null. Likewise the value, whose null is a tombstone.
+  /// The key; nullopt if the key is null. Likewise the value (a null value is a tombstone).
   std::optional<std::string_view> key() const { return view(record_->key); }
   std::optional<std::string_view> value() const { return view(record_->value); }
 
   std::size_t header_count() const { return host_->header_count(host_, record_); }
   std::string_view header_name(std::size_t index) const { return view(at(index).name).value_or(""); }
   std::optional<std::string_view> header_value(std::size_t index) const { return view(at(index).value); }
-  /// Of the last header of that name; nothing when there is none or it is null.
+  /// The value of the last header with that name; nullopt if there is no such header, or its value is null.
   std::optional<std::string_view> header(std::string_view name) const {
     for (std::size_t index = header_count(); index > 0; --index)
       if (header_name(index - 1) == name) return header_value(index - 1);
@@ -104,7 +105,7 @@ class Record {
 
   /// The attempt's time is over, or laneway stops: answer soon.
   bool stop_requested() const { return host_->stop_requested(host_, record_) != 0; }
-  /// Sleeps for so long or until a stop is requested; true when one is.
+  /// Sleeps for `time`, or until a stop is requested; returns true if a stop is requested.
   bool wait(std::chrono::milliseconds time) const { return host_->wait(host_, record_, time.count()) != 0; }
 
  private:
@@ -122,8 +123,8 @@ class Record {
   const laneway_record* record_;
 };
 
-/// Records to be answered, each once, by any thread. What is not answered when the batch is destroyed is
-/// retried.
+/// Records to be answered, each once, by any thread. Records without an answer are retried when the batch is
+/// destroyed.
 class Batch {
  public:
   Batch(const laneway_host* host, const laneway_batch* batch)
@@ -147,12 +148,13 @@ class Batch {
   }
 
   std::uint32_t size() const { return size_; }
-  /// Handle the records one after the other; after one that is not done, handle and answer none of the rest.
+  /// If true, handle the records one after the other; after a record that is not done, handle and answer none
+  /// of the rest.
   bool in_order() const { return in_order_; }
-  /// Valid until it is answered.
+  /// A record, valid until it is answered.
   Record record(std::uint32_t index) const { return Record(host_, records_[index]); }
 
-  /// False when it was answered before: the first answer holds.
+  /// Answers a record. Returns false if the record was answered before: the first answer holds.
   bool answer(std::uint32_t index, const Answer& answer) const {
     return host_->answer(host_, task_, index, answer.verdict, answer.after ? answer.after->count() : -1,
                          answer.reason.c_str()) != 0;
@@ -166,32 +168,32 @@ class Batch {
   const laneway_record* const* records_;
 };
 
-/// Work that blocks and sees one record at a time; called by several threads at once.
+/// A plugin that handles one record at a time, and may block. Several threads call it at once.
 class RecordPlugin {
  public:
   virtual ~RecordPlugin() = default;
   virtual Answer handle(const Record& record) = 0;
 };
 
-/// Work that takes several records at once, or answers later: keep the batch, return, and answer from any
-/// thread. Called by several threads at once.
+/// A plugin that takes several records at once, or answers later: keep the batch, return, and answer from any
+/// thread. Several threads call it at once.
 class BatchPlugin {
  public:
   virtual ~BatchPlugin() = default;
-  /// Records of one batch, at most; asked once.
+  /// The maximum number of records in one batch; called once.
   virtual std::uint32_t most_per_batch() const { return 1; }
-  /// If it throws, what is not answered yet is retried.
+  /// If this function throws, the records that are not answered yet are retried.
   virtual void submit(Batch batch) = 0;
 };
 
-// How the above becomes a table of C functions.
+// Converts the classes above to a table of C functions.
 namespace plugin_detail {
 
 inline void write_text(const char* text, char* buffer, std::size_t size) {
   if (size > 0) std::snprintf(buffer, size, "%s", text);
 }
 
-/// Calls `work`; what it throws is passed on as a text.
+/// Calls `work`; the text of an exception is passed to `failed`.
 template <class Work, class Failed>
 void guarded(Work work, Failed failed) noexcept {
   try {
@@ -210,7 +212,7 @@ inline laneway_verdict tell(const Answer& answer, laneway_failure* failure) {
   return answer.verdict;
 }
 
-/// handle() of a plugin's table: `work` takes a Record and returns an Answer.
+/// The function handle of a plugin's table: `work` takes a Record and returns an Answer.
 template <class Work>
 laneway_verdict handle(Work& work, const laneway_host* host, const laneway_record* record,
                        laneway_failure* failure) noexcept {
@@ -223,7 +225,7 @@ laneway_verdict handle(Work& work, const laneway_host* host, const laneway_recor
   return verdict;
 }
 
-/// A plugin's class with what its functions need.
+/// An object of the plugin's class, with the data that its functions need.
 template <class Class>
 struct Instance {
   Instance(const laneway_host* given, std::string_view config) : host(given), plugin(Host(given), config) {}
@@ -300,13 +302,13 @@ class Function final : public RecordPlugin {
 }  // namespace plugin_detail
 }  // namespace laneway
 
-/// Exports the class as the library's plugin; once in a library.
+/// Exports the class as the library's plugin. Use once in a library.
 #define LANEWAY_PLUGIN(name, version, ...)                                                         \
   extern "C" LANEWAY_PLUGIN_EXPORT const laneway_plugin* laneway_plugin_table(uint32_t) {          \
     static const laneway_plugin table = laneway::plugin_detail::table<__VA_ARGS__>(name, version); \
     return &table;                                                                                 \
   }
 
-/// Exports a function from Record to Answer.
+/// Exports a function that takes a Record and returns an Answer. Use once in a library.
 #define LANEWAY_PLUGIN_FUNCTION(name, version, function) \
   LANEWAY_PLUGIN(name, version, laneway::plugin_detail::Function<&function>)

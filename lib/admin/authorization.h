@@ -1,6 +1,7 @@
-// Who may change something. With a token: whoever knows it. Without one: whoever reaches a loopback address,
-// that is, every user of this machine, and says with a header that no web page made him do it (a form of
-// another site cannot set one: cross-site request forgery). Elsewhere nobody. Pure.
+// Decides which requests may change something. With a token: requests that carry the token. Without a token:
+// requests to a loopback address, that is, of every user of this machine, with a header that proves that no
+// web page caused the request (a form of another site cannot set a header: cross-site request forgery). On
+// other addresses, no request. Pure.
 #pragma once
 
 #include <optional>
@@ -9,11 +10,11 @@
 namespace laneway::admin {
 
 struct Access {
-  std::string token;      ///< empty: there is none
+  std::string token;      ///< empty if there is none
   bool loopback = false;  ///< the server listens on a loopback address
 };
 
-/// What a request's headers say; empty where there is none.
+/// The relevant headers of a request; empty if missing.
 struct Credentials {
   std::string authorization;
   std::string content_type;
@@ -25,10 +26,10 @@ struct Refusal {
   std::string text;
 };
 
-/// Nothing: it may.
+/// nullopt if the change is allowed.
 std::optional<Refusal> refuse_change(const Access& access, const Credentials& credentials);
 
-/// In a time that depends on the length of `given` alone.
+/// Takes a time that depends only on the length of `given`.
 bool same_secret(const std::string& secret, const std::string& given);
 
 }  // namespace laneway::admin

@@ -1,5 +1,5 @@
-// One client's socket, which never blocks: it receives a request, has it answered, sends the answer and ends,
-// each of them as far as the socket allows at the time and until a deadline. A slow or endless client
+// One client's socket, which never blocks: it receives a request, passes it on, sends the answer and ends.
+// Each step goes as far as the socket allows at the time and has a deadline. A slow or endless client
 // therefore costs a descriptor and a bounded buffer for a bounded time, and no thread.
 //
 // Used by one thread at a time.
@@ -17,16 +17,16 @@ namespace laneway::admin {
 struct ConnectionLimits {
   std::size_t request_bytes = 16 * 1024;
   Duration request_time = seconds(5);
-  Duration answer_time = seconds(10);  ///< from when there is an answer
+  Duration answer_time = seconds(10);  ///< from the moment when the answer exists
 };
 
 class Connection {
  public:
   enum class State : std::uint8_t {
-    receiving,  ///< a request, of which a part is missing
-    at_work,    ///< it is whole; waits for answer()
+    receiving,  ///< part of the request is missing
+    at_work,    ///< the request is complete and waits for answer()
     answering,
-    closing,  ///< what the client still sends is read away for a short time, so that it can read the answer
+    closing,  ///< discards what the client still sends for a short time, so that it can read the answer
     ended,
   };
 
@@ -34,25 +34,26 @@ class Connection {
 
   State state() const { return state_; }
   int socket() const { return socket_.number(); }
-  /// The last call; the socket is the caller's.
+  /// The last call; the caller owns the socket afterwards.
   Descriptor release() { return std::move(socket_); }
-  /// What to poll for; 0 for nothing.
+  /// The events to poll for; 0 if none.
   short wanted() const;
-  /// When tick() has to be called; only while wanted() is not 0.
+  /// When to call tick(); only while wanted() is not 0.
   TimePoint deadline() const { return deadline_; }
   std::size_t unsent() const { return answer_.size() - sent_; }
 
-  /// Receives or sends what can be.
+  /// Receives or sends as much as possible.
   void go_on(TimePoint now);
-  /// Ends what has taken too long.
+  /// Ends the connection if it has taken too long.
   void tick(TimePoint now);
 
-  /// While at_work, once: the request, whose head has at least one line. What is wrong with a request is
-  /// answered by the connection itself.
+  /// While at_work, once: returns the request, whose head has at least one line. The connection itself
+  /// answers a malformed request.
   std::string take_request() { return std::move(received_); }
-  /// Sends what can be sent at once; unless ended.
+  /// Sends as much as possible at once; not after ended.
   void answer(std::string text, TimePoint now);
-  /// The same for what the request has no part in: a text and its status, such as "503 Service Unavailable".
+  /// The same for an answer that does not depend on the request: a text and its status, such as "503 Service
+  /// Unavailable".
   void refuse(const std::string& status, const std::string& text, TimePoint now);
 
  private:
@@ -66,8 +67,8 @@ class Connection {
   State state_ = State::receiving;
   TimePoint deadline_;
   std::string received_;
-  std::size_t searched_ = 0;  // of received_, for the end of the head
-  std::size_t whole_ = 0;     // bytes of the request; 0: not known yet
+  std::size_t searched_ = 0;  // bytes of received_ that were searched for the end of the head
+  std::size_t whole_ = 0;     // bytes of the complete request; 0 if not known yet
   std::string answer_;
   std::size_t sent_ = 0;
   std::size_t read_away_ = 0;

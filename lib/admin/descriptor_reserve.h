@@ -1,8 +1,8 @@
-// Descriptors that are kept for connections of the admin port, so that probes and operators are answered also
-// by a process that has run out of them.
+// Descriptors that are kept for connections of the admin port, so that a process without free descriptors
+// still answers probes and operators.
 //
-// A number that was in use becomes a reserved one without being free in between: others that wait for one
-// cannot take it.
+// A number that was in use becomes a reserved number without being free in between, so no other part of the
+// process can take it.
 //
 // Threads: any. Does not block.
 #pragma once
@@ -19,7 +19,7 @@ namespace laneway::admin {
 
 class DescriptorReserve {
  public:
-  /// Keeps `most`, or as many as there are now.
+  /// Keeps `most` descriptors, or as many as are available now.
   explicit DescriptorReserve(std::size_t most) : most_(most), filler_(::eventfd(0, EFD_CLOEXEC)) {
     while (kept_.size() < most_) {
       Descriptor one(::fcntl(filler_.number(), F_DUPFD_CLOEXEC, 0));
@@ -28,7 +28,7 @@ class DescriptorReserve {
     }
   }
 
-  /// Frees one for whoever opens something next. False: there is none.
+  /// Frees one descriptor for the caller's next open. Returns false if none is reserved.
   bool release() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     if (kept_.empty()) return false;
@@ -36,7 +36,7 @@ class DescriptorReserve {
     return true;
   }
 
-  /// Ends what `used` is; its number is kept where one is missing.
+  /// Closes `used`; keeps its number if the reserve is not full.
   void end(Descriptor used) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     if (kept_.size() < most_ && ::dup3(filler_.number(), used.number(), O_CLOEXEC) >= 0)

@@ -1,5 +1,5 @@
-// Which Host headers are answered. A web page that makes its own name resolve to our address (DNS rebinding)
-// can make a browser send us requests, but not with a Host other than that name. Pure functions.
+// Decides which Host headers are accepted. A web page whose name resolves to this server's address (DNS
+// rebinding) can make a browser send requests here, but only with that name as Host. Pure functions.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace laneway::admin {
 
-/// "name:port", "1.2.3.4:port" and "[::1]:port" without the port and the brackets; likewise without a port.
+/// The host of "name:port", "1.2.3.4:port" or "[::1]:port", without port and brackets; also accepts text
+/// without a port.
 std::string_view host_of(std::string_view host_and_port);
 
-/// localhost, any IP address, and `names` (compared without case) pass.
+/// Accepts localhost, any IP address, and `names` (compared without case).
 bool host_allowed(std::string_view host_header, const std::vector<std::string>& names);
 
 }  // namespace laneway::admin

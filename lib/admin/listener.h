@@ -14,18 +14,18 @@ struct Address {
   std::string host;  ///< without brackets
   std::uint16_t port = 0;
 };
-/// Of host:port or [IPv6]:port; nothing for what is neither. Pure.
+/// Parses host:port or [IPv6]:port; nullopt for other text. Pure.
 std::optional<Address> address_of(const std::string& text);
 
 struct Listener {
-  Descriptor socket;  ///< listening, not blocking
+  Descriptor socket;  ///< listening, non-blocking
   std::uint16_t port = 0;
   bool loopback = false;  ///< only this machine can reach it
 };
 
 /// `address` is host:port or [IPv6]:port; port 0 takes a free one. Blocks while a name is looked up. Errors:
-/// configuration for what is no address; unavailable for one that is unavailable now (taken, unknown, not
-/// ours).
+/// configuration if the text is no address; unavailable if the address cannot be used now (taken, unknown, or
+/// not of this machine).
 Result<Listener> listen_on(const std::string& address);
 
 }  // namespace laneway::admin

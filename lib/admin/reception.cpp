@@ -15,7 +15,7 @@
 namespace laneway::admin {
 namespace {
 
-constexpr int most_accepted = 16;  // before others are served
+constexpr int most_accepted = 16;  // before other clients are served
 constexpr Duration accept_pause = milliseconds(100);
 
 bool out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
@@ -37,7 +37,7 @@ void Reception::run() {
   }
 }
 
-/// False when the system cannot say what has happened.
+/// Returns false if the system cannot report what has happened.
 bool Reception::wait_and_serve() {
   auto now = SteadyClock::now();
   std::vector<pollfd> wanted{{wake_event_.number(), POLLIN, 0}};
@@ -56,7 +56,7 @@ bool Reception::wait_and_serve() {
   return true;
 }
 
-/// Until the next client is late; a minute when none can be.
+/// The time until the next client is late; a minute if none can be.
 Duration Reception::until_due(TimePoint now) const {
   TimePoint due = now + seconds(60);
   if (now < accept_from_) due = accept_from_;
@@ -80,11 +80,11 @@ void Reception::accept_clients(TimePoint now) {
     if (clients_.size() > limits_.connections)
       client.refuse("503 Service Unavailable", "too many connections; try again", now);
     else
-      go_on(id, client, now);  // what it asks is often there already
+      go_on(id, client, now);  // the request has often arrived already
   }
 }
 
-/// Invalid, with errno set, when there is none.
+/// Invalid, with errno set, if there is no connection.
 Descriptor Reception::accept_one(TimePoint now) {
   for (;;) {
     Descriptor socket(::accept4(listener_.socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -97,7 +97,7 @@ Descriptor Reception::accept_one(TimePoint now) {
   }
 }
 
-/// Out of descriptors, the reserve too, or of memory: that passes.
+/// No descriptors, not even reserved ones, or no memory: a temporary condition.
 void Reception::accept_failed(int error, TimePoint now) {
   const auto why = shortage_of(error).value_or(std::generic_category().message(error));
   telemetry::log_repeating(telemetry::Level::warn, "admin accept: " + why, "admin connection not accepted",
@@ -146,7 +146,8 @@ void Reception::end_over() {
     each = each->second.state() == Connection::State::ended ? end(each) : std::next(each);
 }
 
-/// Cuts off the oldest answers while too much of all is unread; one alone may be as long as it is.
+/// Cuts off the oldest answers while all unread answers are too long together; a single answer may have any
+/// length.
 void Reception::bound_unread() {
   std::size_t unread = 0, readers = 0;
   for (const auto& [id, client] : clients_) {
@@ -164,8 +165,8 @@ void Reception::bound_unread() {
   }
 }
 
-/// Ends the connection that is missed least: the oldest of those that have their answer, else of those that
-/// have not asked, else of those that do not read. False where there is none.
+/// Ends the most expendable connection: the oldest with its answer sent, else the oldest without a request,
+/// else the oldest that does not read. Returns false if there is none.
 bool Reception::make_way(TimePoint now) {
   using State = Connection::State;
   for (const State least : {State::ended, State::closing, State::receiving, State::answering}) {

@@ -1,14 +1,14 @@
-// All clients of the admin server on one thread: connections are accepted, requests received and answers sent
-// without waiting for any one of them. Whole requests are handed to workers, whose answers come back.
+// Serves all clients of the admin server on one thread: accepts connections, receives requests and sends
+// answers without waiting for any client. Complete requests are handed to workers, whose answers come back.
 //
-// Nobody can keep others out:
-// - Connections are bounded. When there are too many, or descriptors run out, the oldest that has no whole
-//   request, and then the oldest that does not read its answer, makes way.
+// No client can keep others out:
+// - Connections are bounded. When there are too many, or descriptors run out, the oldest connection without a
+//   complete request, and then the oldest that does not read its answer, is closed.
 // - Answers that are not read are bounded in bytes; the oldest is cut off.
-// - Requests that wait are bounded; one more is answered 503. Probes (GET /livez, /readyz) wait apart, and
-//   bounded by the connections alone.
+// - Waiting requests are bounded; further requests are answered with 503. Probes (GET /livez, /readyz) wait
+//   in a queue of their own, bounded only by the connections.
 //
-// Threads: run() on one; next() and answered() on the workers'; stop() on any.
+// Threads: run() on one thread; next() and answered() on the workers'; stop() on any.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ namespace laneway::admin {
 
 struct ReceptionLimits {
   std::size_t connections = 128;
-  std::size_t reserve = 8;                      ///< descriptors kept for some of them
+  std::size_t reserve = 8;                      ///< descriptors kept for some of the connections
   std::size_t waiting = 32;                     ///< requests that no worker has taken
-  std::size_t unread_bytes = 64 * 1024 * 1024;  ///< of all answers
+  std::size_t unread_bytes = 64 * 1024 * 1024;  ///< of all answers together
   ConnectionLimits each;
 };
 
@@ -42,7 +42,7 @@ class Reception {
     std::string text;
   };
 
-  /// Throws std::system_error when the system has no descriptor.
+  /// Throws std::system_error if the system has no descriptor.
   Reception(Listener listener, const ReceptionLimits& limits);
 
   std::uint16_t port() const { return listener_.port; }
@@ -50,12 +50,12 @@ class Reception {
 
   /// Serves until stop().
   void run() EXCLUDES(mutex_);
-  /// Waits for a request. Nothing after stop().
+  /// Waits for a request. Returns nullopt after stop().
   std::optional<Request> next(bool probes_only) EXCLUDES(mutex_);
   void answered(std::uint64_t client, std::string answer) EXCLUDES(mutex_);
   /// Ends run() and every next().
   void stop() EXCLUDES(mutex_);
-  /// After run() has returned: ends the connections, and the port is free.
+  /// To be called after run() has returned: closes the connections and frees the port.
   void close();
 
  private:
@@ -78,10 +78,10 @@ class Reception {
   const ReceptionLimits limits_;
   const WakeEvent wake_event_;
   DescriptorReserve reserve_;
-  // Used by run():
+  // Used by run() only:
   Clients clients_;
   std::uint64_t next_id_ = 0;
-  TimePoint accept_from_;  // not before
+  TimePoint accept_from_;  // no connection is accepted before this time
 
   Mutex mutex_;
   Condition changed_;

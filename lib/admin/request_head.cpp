@@ -12,7 +12,7 @@ bool begins_with_field(std::string_view line, std::string_view name) {
   return line.size() >= name.size() && strncasecmp(line.data(), name.data(), name.size()) == 0;
 }
 
-/// Calls `see(begin, end)` with the place of each line of `head` but the first, until it returns false.
+/// Calls `see(begin, end)` with the position of each line of `head` except the first, until it returns false.
 template <class See>
 void for_each_field(std::string_view head, See see) {
   for (auto line = head.find('\n'); line != head.npos && line + 1 < head.size();) {
@@ -56,7 +56,7 @@ BodySize body_size(std::string_view head) {
     const auto line = head.substr(begin, next - begin);
     const auto name = line.substr(0, line.find(':'));
     if (name.ends_with(' ') || name.ends_with('\t')) {
-      size.kind = BodySize::Kind::wrong;  // "Content-Length : 9" is a field of another name to some
+      size.kind = BodySize::Kind::wrong;  // some servers read "Content-Length : 9" as a field of another name
     } else if (begins_with_field(line, "transfer-encoding:")) {
       size.kind = BodySize::Kind::unknown;
     } else if (begins_with_field(line, length_field)) {

@@ -1,4 +1,4 @@
-// Status and readiness as JSON. Pure. Text that is not UTF-8 is replaced.
+// Status and readiness as JSON. Pure. Bytes that are not UTF-8 are replaced.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace laneway::admin {
 
 /// {"ready":false,"reasons":[{"code":"stalled","topic":"orders","partition":3,"text":"…"}]}
 std::string readiness_json(const service::Readiness& readiness);
-/// One object; its keys are in docs and tests.
+/// One object; docs and tests list its keys.
 std::string status_json(const service::ServiceStatus& status, const std::string& version);
 
 }  // namespace laneway::admin

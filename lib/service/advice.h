@@ -1,9 +1,9 @@
-// What to change, from how the lanes were used: the advice of /status and of `laneway status`.
+// What to change, judged by how the lanes were used: the advice of /status and of `laneway status`.
 //
-// More workers are right only where all of them are busy and the lag does not fall, and something else is not
-// the limit: the processors, the connections, the order, the memory, a downstream that is out. So each lane
-// is looked at for what limits it, and each limit gives one line. A backlog that is gone within the hour is
-// no reason to change anything. Workers are to be busy 70 % of the time, as in `laneway plan`.
+// More workers help only if all of them are busy and the lag does not fall, and nothing else is the limit:
+// the processors, the connections, the order, the memory, a downstream that is out. So the limit of each lane
+// is determined, and each limit gives one line. A backlog that will be finished within the hour is no reason
+// to change anything. Workers should be busy 70 % of the time, as in `laneway plan`.
 //
 // Pure.
 #pragma once
@@ -18,13 +18,13 @@ namespace laneway::service {
 
 struct AdviceSettings {
   config::Lanes lanes;
-  std::uint64_t connections = 0;      ///< that all lanes share; 0: there is no such limit
+  std::uint64_t connections = 0;      ///< shared by all lanes; 0: no limit
   bool keeps_pace = false;            ///< the downstream has asked for fewer calls
-  double cores = 1;                   ///< that the process may use
-  Duration least_span = seconds(60);  ///< a lane that was seen for less is not judged
+  double cores = 1;                   ///< processor cores that the process may use
+  Duration least_span = seconds(60);  ///< a lane that was observed for less is not judged
 };
 
-/// One line each, the most important first; nothing before `least_span` has been seen.
+/// One line each, the most important first; empty before `least_span` has been observed.
 std::vector<std::string> advise(const Usage& usage, const AdviceSettings& settings);
 
 }  // namespace laneway::service

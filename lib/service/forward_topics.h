@@ -1,5 +1,5 @@
-// The topics that records which fail are written to: retry topics and dead-letter topics. What is missing at
-// the start is created if that is allowed.
+// The topics to which failed records are written: retry topics and dead-letter topics. Topics that are
+// missing at the start are created if that is allowed.
 //
 // Threads: one. Blocks up to `timeout`.
 #pragma once
@@ -19,8 +19,9 @@ namespace laneway::service {
 
 delivery::RetryStages retry_stages(const config::Config& config);
 
-/// How many partitions each has that is there now. `sources`: what `topics` has found. Errors: unavailable
-/// where a topic is missing or may not be made; configuration where one would be consumed as a source, too.
+/// The number of partitions of each topic, all of which exist on success. `sources`: the topics found for
+/// `topics`. Errors: unavailable if a topic is missing or must not be created; configuration if a topic would
+/// also be consumed as a source.
 Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Config& config,
                                                                 const std::vector<kafka::TopicInfo>& sources,
                                                                 kafka::Directory& directory,

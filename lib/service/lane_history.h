@@ -1,8 +1,8 @@
-// What lanes did in the last while: how fast they are, and since when one makes no progress.
+// The recent history of lanes: how fast they are, and since when a lane makes no progress.
 //
-// Pure: views and times are given in, about once a second; times must not go back. A lane is known by its
-// epoch, so a partition that comes back begins anew. Not thread-safe. Memory is bounded by the lanes of the
-// last call.
+// Pure: views and times are given in, about once per second; times must not go back. A lane is identified by
+// its epoch, so a partition that comes back starts again. Not thread-safe. Memory is bounded by the lanes of
+// the last call.
 #pragma once
 
 #include <deque>
@@ -15,18 +15,18 @@ namespace laneway::service {
 
 class LaneHistory {
  public:
-  /// Rates are over this long.
+  /// The time over which rates are computed.
   static constexpr Duration window = seconds(10);
 
   void observe(const std::vector<LaneView>& lanes, TimePoint now);
 
-  /// Records done a second: neither dead letters nor those that went on to a retry topic.
+  /// Records done per second, without dead letters and without records that went to a retry topic.
   double rate(const LaneView& lane) const;
-  /// Dead letters a second.
+  /// Dead letters per second.
   double dead_letter_rate(const LaneView& lane) const;
-  /// Since when there is something to do, allowed to be done, and nothing is finished or committed.
+  /// How long nothing has been finished or committed, although there is work that may be done.
   Duration without_progress(const LaneView& lane, TimePoint now) const;
-  /// Since when it is held without a break, other than by hand.
+  /// How long the lane has been held without a break, other than by an operator.
   Duration held(const LaneView& lane, TimePoint now) const;
 
  private:

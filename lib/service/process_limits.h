@@ -1,4 +1,4 @@
-// What the process needs of descriptors and threads, against what it may have.
+// The descriptors and threads that the process needs, compared with what it may have.
 //
 // Threads: any. Only check_limits() does more than arithmetic and reading limits: it starts threads, and
 // waits for them to end.
@@ -14,8 +14,8 @@
 namespace laneway::service {
 
 struct ExpectedDescriptors {
-  std::uint64_t least = 0;  ///< without these nothing works
-  std::uint64_t all = 0;    ///< at most about, with every lane at work
+  std::uint64_t least = 0;  ///< nothing works with fewer
+  std::uint64_t all = 0;    ///< about the most, with every lane running
 };
 /// Files, sockets and pipes. Pure.
 ExpectedDescriptors expected_descriptors(const config::Config& config, std::uint64_t partitions,
@@ -23,18 +23,18 @@ ExpectedDescriptors expected_descriptors(const config::Config& config, std::uint
 
 struct Allowed {
   std::uint64_t descriptors = 0;  ///< ulimit -n
-  std::uint64_t threads = 0;      ///< ulimit -u, of all processes of the user; it does not hold for root
+  std::uint64_t threads = 0;      ///< ulimit -u, for all processes of the user; not applied to root
 };
-/// Without a limit: the largest number.
+/// The largest number if there is no limit.
 Allowed allowed();
 
-/// What may run out with every lane at work; empty where all of it fits. Pure.
+/// What may run out with every lane running; empty if everything fits. Pure.
 std::vector<std::string> limit_warnings(const config::Config& config, std::uint64_t partitions,
                                         std::uint64_t brokers, const Allowed& allowed);
 
-/// Whether the process can begin at all, or go on to begin: descriptors are counted, and the threads that are
-/// not there yet are tried out, as limits on memory, on processes and on control groups show in nothing else.
-/// The client library hangs or ends the process where a thread is refused. Error: exhausted.
+/// Whether the process can start, or continue to start: counts descriptors, and tries to start the missing
+/// threads, because limits on memory, on processes and on control groups can be found in no other way. The
+/// client library hangs or ends the process if a thread is refused. Error: exhausted.
 Status check_limits(const config::Config& config, std::uint64_t brokers);
 
 }  // namespace laneway::service

@@ -9,7 +9,8 @@
 namespace laneway::service {
 namespace {
 
-/// Of one client: its main thread, one for each broker and each one that bootstrap.servers names.
+/// The threads of one client: its main thread, one for each broker and one for each name in
+/// bootstrap.servers.
 std::uint64_t client_threads(const config::Config& config, std::uint64_t brokers) {
   const std::string& servers = config.client("bootstrap.servers");
   return 2 + static_cast<std::uint64_t>(std::count(servers.begin(), servers.end(), ',')) + brokers;
@@ -17,8 +18,8 @@ std::uint64_t client_threads(const config::Config& config, std::uint64_t brokers
 
 }  // namespace
 
-/// Members: the client with a thread for the group's coordinator, the loop, and its helper for requests.
-/// Beside them main, signals, watchdog, the clock and the admin server's nine.
+/// Each member has the client with a thread for the group's coordinator, the loop, and its helper for
+/// requests. In addition there are main, signals, watchdog, the clock and the admin server's nine threads.
 ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,
                                  std::uint64_t brokers) {
   const auto client = client_threads(config, brokers);

@@ -1,12 +1,11 @@
-// Whether a service does what it is there for, and if not, why: the judgement behind /readyz.
+// Whether a service does its work, and if not, why: the judgement behind /readyz.
 //
-// Not ready: it has not started, no assignment has come yet, or it stops; no broker can be reached; the group
-// is joined for longer than a rebalance may take; the breaker is not closed; a lane has lag and makes no
+// Not ready: the service has not started, has no assignment yet, or stops; no broker can be reached; joining
+// the group takes longer than a rebalance may take; the breaker is not closed; a lane has lag and makes no
 // progress; a lane is held by its failures or by its oldest record; a partition cannot be read; a handler is
-// stuck. Ready all the same:
-// nothing to do, a rebalance, a drain, a pause by hand, a hold because the workers cannot keep up (that is
-// lag, and back-pressure that works; so is a window full of records that wait for their keys while the oldest
-// ones are done), a retry topic whose records wait until they are due.
+// stuck. Still ready: no work, a rebalance, a drain, a suspended lane, a hold because the workers cannot keep
+// up (that is lag, and back-pressure that works; the same holds for a window full of records that wait for
+// their keys while the oldest records are finished), a retry topic whose records wait until they are due.
 //
 // Pure: everything, times too, is given in.
 #pragma once
@@ -25,7 +24,7 @@ struct Reason {
   /// stuck.
   std::string code;
   std::string text;   ///< for people, on one line
-  std::string topic;  ///< of the lane that it is about; empty: it is about none
+  std::string topic;  ///< of the lane that the reason is about; empty if it is about no lane
   std::int32_t partition = -1;
 };
 
@@ -35,9 +34,9 @@ struct Readiness {
 };
 
 struct MemberFacts {
-  bool assigned = false;       ///< an assignment has come, be it an empty one
-  Duration no_broker{};        ///< since when none is connected; zero: one is
-  Duration joining{};          ///< since when it joins the group; zero: it does not
+  bool assigned = false;       ///< the member has an assignment, even an empty one
+  Duration no_broker{};        ///< how long no broker has been connected; zero if one is
+  Duration joining{};          ///< how long the member has been joining the group; zero if it is not
   std::string broker_error{};  ///< why the last connection failed
 };
 
@@ -49,24 +48,25 @@ struct LaneFacts {
 };
 
 struct Facts {
-  std::string starting;  ///< what is waited for; empty: it has started
+  std::string starting;  ///< what the start waits for; empty if the service has started
   bool stopping = false;
   std::vector<MemberFacts> members;
   std::vector<LaneFacts> lanes;
-  std::string breaker;  ///< why it is not closed (downstream_status.h); empty: it is, or there is none
+  std::string breaker;  ///< why the breaker is not closed (downstream_status.h); empty if it is closed, or
+                        ///< there is none
 };
 
 struct ReadinessLimits {
   Duration stall = seconds(60);      ///< without progress, or held
-  Duration no_broker = seconds(10);  ///< a connection that is made anew is no outage
+  Duration no_broker = seconds(10);  ///< a connection that is being renewed is no outage
   Duration unreadable =
-      seconds(30);  ///< a leader that moves is no outage, nor is a position that is asked for
-  Duration rebalance = seconds(300);  ///< the group waits for its members so long
+      seconds(30);  ///< a leader that moves is no outage, nor is a position that is being looked up
+  Duration rebalance = seconds(300);  ///< how long the group waits for its members
 };
 
 Readiness judge(const Facts& facts, const ReadinessLimits& limits);
 
-/// "17, 80 s old, attempt 4: HTTP 500"
+/// "17, 80 s old, waiting; attempt 4 failed: HTTP 500"
 std::string describe(const lane::OldestRecord& oldest);
 
 }  // namespace laneway::service

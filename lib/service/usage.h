@@ -1,8 +1,8 @@
-// How the lanes were used in the last five minutes: the facts that advice is made of.
+// How the lanes were used in the last five minutes: the facts on which advice is based.
 //
-// Pure: views, times and processor time are given in, about once a second; times must not go back. A lane is
-// known by its epoch, and begins anew when its number of workers changes. Not thread-safe. Memory is bounded
-// by the lanes of the last call, with some 1.5 KiB each.
+// Pure: views, times and processor time are given in, about once per second; times must not go back. A lane
+// is identified by its epoch, and starts again when its number of workers changes. Not thread-safe. Memory is
+// bounded by the lanes of the last call, about 1.5 KiB each.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@
 
 namespace laneway::service {
 
-/// Shares are of the time looked at, from 0 to 1.
+/// Shares are of `span`, from 0 to 1.
 struct LaneUsage {
   std::string name;
-  Duration span{};         ///< that was looked at
+  Duration span{};         ///< the observed time
   double all_busy = 0;     ///< share in which no worker was free
-  double used = 0;         ///< workers at work, on average
-  double idle = 0;         ///< share in which half of the workers at least were free
-  double outstanding = 0;  ///< records at work and queued, on average
-  double rate = 0;         ///< records finished a second
-  double lag_growth = 0;   ///< records a second
-  std::int64_t lag = 0;    ///< at the end; 0 also where it is not known
+  double used = 0;         ///< running workers, on average
+  double idle = 0;         ///< share in which at least half of the workers were free
+  double outstanding = 0;  ///< records running and queued, on average
+  double rate = 0;         ///< records finished per second
+  double lag_growth = 0;   ///< records per second
+  std::int64_t lag = 0;    ///< at the end; 0 also if not known
   std::array<double, lane::hold_reasons.size()> held{};  ///< shares, by lane::index_of
 
   double held_by(lane::Hold reason) const { return held[lane::index_of(reason)]; }
@@ -34,8 +34,8 @@ struct LaneUsage {
 
 struct Usage {
   Duration span{};
-  double cores = 0;              ///< that the process kept busy, on average
-  std::size_t idle_members = 0;  ///< that had no partition all the time
+  double cores = 0;              ///< processor cores that the process kept busy, on average
+  std::size_t idle_members = 0;  ///< members that had no partition during the whole time
   std::size_t members = 0;
   std::vector<LaneUsage> lanes;
 };
@@ -44,7 +44,8 @@ class UsageHistory {
  public:
   static constexpr Duration window = std::chrono::minutes(5);
 
-  /// `cpu`: processor time of the process so far. `idle_members`: have an assignment, and no partition.
+  /// `cpu`: processor time of the process so far. `idle_members`: members with an assignment without
+  /// partitions.
   void observe(const std::vector<LaneView>& lanes, std::size_t members, std::size_t idle_members,
                Duration cpu, TimePoint now);
   Usage usage() const;

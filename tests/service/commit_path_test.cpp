@@ -1,4 +1,4 @@
-// Which answer belongs to which commit, on an embedded cluster; the time is the test's.
+// Which answer belongs to which commit, on an embedded cluster; the test moves the time.
 #include "lane/member/commit_path.h"
 
 #include "catch.h"
@@ -59,7 +59,7 @@ TEST_CASE("the answer to a commit that was given up does not acknowledge the nex
   SECTION("given up because a handover commits at once") { CHECK(test.commits->forget()); }
 
   test.commit(7);
-  test.answer_comes();  // to the first
+  test.answer_comes();  // for the first commit
   CHECK_FALSE(test.commits->result(test.now));
   CHECK(test.commits->under_way());
   test.answer_comes();

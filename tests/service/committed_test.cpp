@@ -1,5 +1,5 @@
-// A member that is given partitions starts from what was committed, offset and completion map, however long
-// the coordinator takes to tell it. On an embedded cluster.
+// A member that gets partitions starts from the last commit, offset and completion map, however long the
+// coordinator takes to answer. On an embedded cluster.
 #include "captured_log.h"
 #include "lane/ledger/completion_map.h"
 #include "lane/shared/crash_watch.h"
@@ -14,7 +14,7 @@ namespace {
 constexpr int records = 50;
 constexpr std::int64_t unfinished = 3;
 
-/// A partition of which one record is left to be done: the committed map holds those after it.
+/// A partition with one unfinished record: the committed map holds the records after it.
 struct Handed : World {
   Handed() : World(1) {
     produce(records);
@@ -29,8 +29,8 @@ struct Handed : World {
     consumer->reset();
   }
 
-  /// That record is done, and nothing else. The lane is asked: a request of the test's own for committed
-  /// offsets would take the delays and failures that are meant for the member's.
+  /// Checks that only that record was run. Asks the lane, because a request of the test for committed offsets
+  /// would take the delays and failures that are meant for the member's request.
   void expect_only_the_unfinished(const Service& service) {
     CHECK(eventually([&] {
       const auto lanes = service.snapshot();
@@ -123,7 +123,7 @@ TEST_CASE("a commit whose completion map is too long for the brokers is sent aga
   const auto acknowledged = metric(*service, "commits_total", "success");
   world.produce(2);
   CHECK(eventually([&] { return metric(*service, "commits_total", "success") > acknowledged; }));
-  CHECK(map().size() <= (whole + 8) / 2);  // the next ones stay short
+  CHECK(map().size() <= (whole + 8) / 2);  // the next maps stay short
   service->stop();
   (void)service->wait();
   CHECK(map().size() <= (whole + 8) / 2);

@@ -19,7 +19,7 @@ struct Letter {
   std::string key, value;
 };
 
-/// What a dead-letter topic holds.
+/// The letters in a dead-letter topic.
 std::vector<Letter> letters_in(World& world, const std::string& topic, std::int32_t partitions) {
   auto reader = kafka::TopicReader::open(world.config.kafka);
   REQUIRE(reader);
@@ -100,7 +100,7 @@ TEST_CASE("an outage opens the breaker, gives nothing up, and ends with every re
     return Outcome::unavailable("out");
   });
   CHECK(eventually([&] { return metric(*service, "breaker_state") > 0; }));
-  CHECK(eventually([&] { return asked > 12; }));  // it goes on asking
+  CHECK(eventually([&] { return asked > 12; }));  // it keeps probing
   CHECK(codes(*service) == std::vector<std::string>{"breaker_open"});
   out = false;
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
@@ -113,7 +113,7 @@ TEST_CASE("an outage opens the breaker, gives nothing up, and ends with every re
 
 TEST_CASE("more dead letters than max_rate allows wait, and their offsets with them") {
   FailingWorld world;
-  world.config.dead_letter.max_rate = 1;  // 60 at once
+  world.config.dead_letter.max_rate = 1;  // 60 rejections at once
   world.produce(100);
   std::atomic<bool> wrong{true};
   std::atomic<int> again{0};
@@ -126,7 +126,7 @@ TEST_CASE("more dead letters than max_rate allows wait, and their offsets with t
   std::int64_t committed = 0;
   for (const auto offset : world.committed_offsets()) committed += std::max<std::int64_t>(offset, 0);
   CHECK(committed < 100);
-  wrong = false;  // what was held back is done now, and no dead letter
+  wrong = false;  // the withheld records are done now, and are no dead letters
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   CHECK(world.dead_letters(*service) < 100);
   stop_cleanly(*service);
@@ -137,7 +137,7 @@ TEST_CASE("a dead-letter topic that is missing and may not be created ends the s
   world.config.dead_letter.topic = "nowhere";
   world.config.dead_letter.create = false;
   world.config.start_deadline = seconds(2);
-  // On a busy machine the last question before the deadline may have too little time for its answer.
+  // On a busy machine, the last request before the deadline may have too little time for its answer.
   CHECK(eventually([&] {
     const auto started = world.service()->start();
     return !started &&
@@ -159,7 +159,7 @@ TEST_CASE("a stream in which every record fails holds, and an operator can decid
   FailingWorld world;
   world.config.breaker.probe = milliseconds(50);
   world.produce(20);
-  Gate breaker_open;  // or one record alone could use up its attempts before another one has failed
+  Gate breaker_open;  // otherwise one record alone could use up its attempts before another record has failed
   std::atomic<int> failed{0};
   const auto service = world.started([&](const handler::Attempt& attempt) {
     if (attempt.number > 1) breaker_open.wait();
@@ -169,7 +169,7 @@ TEST_CASE("a stream in which every record fails holds, and an operator can decid
   CHECK(eventually([&] { return codes(*service) == std::vector<std::string>{"breaker_open"}; }));
   breaker_open.open();
   const auto before = failed.load();
-  CHECK(eventually([&] { return failed > before + 40; }));  // laneway asks again and again
+  CHECK(eventually([&] { return failed > before + 40; }));  // laneway probes again and again
   CHECK(world.dead_letters(*service) == 0);
   const auto reasons = service->readiness().reasons;
   REQUIRE(reasons.size() == 1);
@@ -186,7 +186,7 @@ TEST_CASE("a stream in which every record fails holds, and an operator can decid
 
 namespace {
 
-/// Waits while other records work: without them, bad records would look like an outage.
+/// Waits while other records succeed: without them, bad records would look like an outage.
 template <class Condition>
 bool eventually_among_others(World& world, Condition condition) {
   return eventually([&] {
@@ -214,7 +214,7 @@ TEST_CASE("a record that fails among others goes on in its retry topics, and its
     if (offset == 0) return Outcome::retry("never");
     return attempt.number < 4 ? Outcome::retry("not now") : Outcome::done();
   });
-  // The records are in their first retry topic, and can not yet be done there.
+  // The records are in their first retry topic, and cannot be done there yet.
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   CHECK(world.history.distinct_done() == 90);
   gate.open();
@@ -245,7 +245,7 @@ TEST_CASE("what a stranger writes to a retry topic ends, and in the dead-letter 
     return attempt.record.topic() == "orders" ? Outcome::done() : Outcome::retry("no");
   });
   CHECK(eventually_among_others(world, [&] { return world.dead_letters(*service) == 10; }));
-  CHECK(eventually([&] { return world.each_done_once(); }));  // of its own topic
+  CHECK(eventually([&] { return world.each_done_once(); }));  // each in its own topic
   stop_cleanly(*service);
   for (const auto& [letter, partition, key, value] : letters_in(world, "orders-dlt", 2)) {
     CHECK(letter.topic == "orders-retry-300ms");

@@ -1,4 +1,4 @@
-// What stays behind while partitions leave, and how a member leaves its group. On an embedded cluster.
+// What stays committed while partitions leave, and how a member leaves its group. On an embedded cluster.
 #include <array>
 
 #include "captured_log.h"
@@ -24,8 +24,8 @@ bool committed_as_done(World& world, std::size_t partition, std::int64_t offset)
 
 enum class Seen : std::uint8_t { committed, not_committed, disturbed };
 
-/// Two members share a topic; the first one's handler keeps the partition that it has to give up from
-/// draining, and the other partition goes on.
+/// Two members share a topic; the first one's handler keeps the partition that it must give up from draining,
+/// and the other partition goes on.
 Seen stays_committed() {
   World world(2);
   world.rebalance_soon();
@@ -90,9 +90,9 @@ TEST_CASE("a member that is told to stop while it joins its group again leaves w
   CHECK(log.lines({"msg=\"leaving the group took too long\""}) == 0);
 }
 
-// So it joins for the first time, and after it was expelled. (That case itself cannot be shown here: of a
-// member that it has expelled the embedded coordinator keeps a ghost, which leads the group until the session
-// is over.)
+// So the member joins for the first time, and after it was expelled. (Expulsion itself cannot be shown here:
+// for an expelled member the embedded coordinator keeps a ghost, which leads the group until the session is
+// over.)
 TEST_CASE("a member that joins without a name leaves by the name that the group gives it") {
   World world(1);
   TestHandler handler(world.history, do_nothing, seconds(30), 256);

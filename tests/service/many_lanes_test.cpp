@@ -1,4 +1,4 @@
-// A service with as many partitions as a large cluster gives one process.
+// A service with as many partitions as a large cluster may give to one process.
 #include "service/support.h"
 #include "under_sanitizer.h"
 
@@ -9,10 +9,10 @@ namespace {
 
 /// A sanitizer makes the client and its embedded brokers so slow that a busy machine needs minutes.
 constexpr int partitions = under_sanitizer ? 1000 : 10000;
-constexpr int apart = 50;  // every so many partitions have records: the embedded brokers are not fast
+constexpr int apart = 50;  // one in this many partitions has records: the embedded brokers are not fast
 constexpr int busy = partitions / apart;
 
-/// Done at once, on the lanes' own thread: no lane has a worker.
+/// Finishes at once, on the lanes' own thread: no lane has a worker.
 class AtOnce final : public handler::Handler {
  public:
   explicit AtOnce(std::atomic<std::uint64_t>& done) : done_(done) {}
@@ -30,7 +30,8 @@ class AtOnce final : public handler::Handler {
   std::atomic<std::uint64_t>& done_;
 };
 
-/// As a group that has been here before. Else the client asks for the beginning of each partition by itself.
+/// Commits as a group that has run before. Otherwise the client asks for the beginning of each partition
+/// itself.
 void commit_beginnings(const World& world) {
   auto consumer = kafka::Consumer::create(world.config.kafka, {}, [] {});
   REQUIRE(consumer);

@@ -1,4 +1,4 @@
-// A leader of the past says that an offset is out of range, and the client goes back to the log's start: a
+// An outdated leader reports that an offset is out of range, and the client goes back to the log's start: a
 // whole service on an embedded cluster, with the real client.
 #include "captured_log.h"
 #include "catch.h"
@@ -17,7 +17,7 @@ constexpr int batch = 100;  // records
 struct OutdatedLeader : World {
   OutdatedLeader() : World(1) {}
 
-  /// Everything that was produced is done and committed.
+  /// Whether all produced records are done and committed.
   bool caught_up() {
     return eventually([&] { return committed_offsets() == ends(); });
   }

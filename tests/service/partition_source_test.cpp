@@ -19,7 +19,7 @@ void produce(const kafka::ClientSettings& settings, int records) {
   REQUIRE((*producer)->flush(Deadline::in(patience)));
 }
 
-/// The offset of the next record; negative when none comes for long.
+/// The offset of the next record; negative if none comes for long.
 std::int64_t next(lane::PartitionSource& source) {
   kafka::Record record;
   std::int64_t offset = -1;

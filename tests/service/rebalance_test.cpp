@@ -33,7 +33,7 @@ std::set<std::size_t> members_at_work(const Service& service) {
   return members;
 }
 
-/// Those that the metrics have series of; -1 for others.
+/// The partitions with series in the metrics; -1 for others.
 std::set<std::int32_t> measured_partitions(const Service& service) {
   std::set<std::int32_t> result;
   for (const auto& family : service.families())
@@ -43,7 +43,7 @@ std::set<std::int32_t> measured_partitions(const Service& service) {
   return result;
 }
 
-/// Both have some partitions, and together all of them once.
+/// Whether both have some partitions, and together all of them once.
 bool share(const Service& a, const Service& b, std::size_t partitions) {
   auto all = partitions_of(a);
   const auto of_b = partitions_of(b);
@@ -72,7 +72,7 @@ TEST_CASE(
     }));
     CHECK(ready);  // all the while
     CHECK(eventually([&] { return measured_partitions(*first) == partitions_of(*first); }));
-    CHECK(measured_partitions(*first).size() < 4);  // what was revoked has no series
+    CHECK(measured_partitions(*first).size() < 4);  // revoked partitions have no series
     world.produce(300);
     CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
     world.produce(300);
@@ -89,7 +89,7 @@ TEST_CASE(
 TEST_CASE("a member that the group does not let in is not ready, before its first assignment and after") {
   World world(1);
   world.rebalance_soon();
-  world.config.kafka["max.poll.interval.ms"] = {"4000", "", false};  // and so long may a rebalance take
+  world.config.kafka["max.poll.interval.ms"] = {"4000", "", false};  // also the longest time of a rebalance
   const auto refuse = [&] { world.cluster->fail_next(Cluster::Request::join_group, 100000); };
   SECTION("before") {
     refuse();
@@ -139,7 +139,7 @@ TEST_CASE("members of one process leave together: none sees the group rebalance 
   world.produce(1);
   CHECK(eventually([&] { return world.history.started({0, 0}) == 1 && world.history.started({1, 0}) == 1; }));
   service->stop();
-  // The first has nothing more to do. Where it left now, what the other has yet to commit would be refused.
+  // The first member has nothing more to do. If it left now, the other's remaining commits would be refused.
   REQUIRE(eventually([&] { return members_at_work(*service).size() == 1; }));
   REQUIRE(eventually([&] { return world.committed_offsets().front() == 1; }));
   finish.open();
@@ -186,7 +186,7 @@ TEST_CASE("commits that fail are made again") {
 TEST_CASE("the last commit of a drain is made again when it was refused for an outdated epoch") {
   World world(1);
   world.rebalance_soon();
-  world.config.commit.interval = std::chrono::hours(1);  // so that the drain's is the only one
+  world.config.commit.interval = std::chrono::hours(1);  // so that only the drain commits
   world.produce(50);
   {
     const auto service = world.started();
@@ -307,7 +307,7 @@ TEST_CASE(
     if (strategy == "range")
       REQUIRE(eventually([&] { return metric(*service, "rebalances_total", "revoke") > 0; }));
     REQUIRE(world.cluster->create_topic("orders-of-others", 2));
-    // The client sees the topic by itself, and joins again without the answer to the revocation.
+    // The client sees the topic itself, and joins again without the answer to the revocation.
     REQUIRE(eventually([&] { return metric(*service, "rebalances_total", "assign") > assigned; }));
     finish.open();
     CHECK(eventually([&] { return metric(*service, "lane_state", "running") == 4; }));

@@ -17,7 +17,7 @@ TEST_CASE("settings change in flight, again and again, and no record is lost, ru
     for (const auto& lane : lanes) members.insert(lane.member);
     return lanes.size() == 4 && members.size() == 2;
   }));
-  world.produce(300);  // not before: the members' joining would have some of these run twice
+  world.produce(300);  // not earlier: the joining of the members would make some of these run twice
   const auto rebalances = metric(*service, "rebalances_total");
   for (std::uint32_t i = 0; i < 40; ++i) {
     auto wanted = world.config;
@@ -118,7 +118,7 @@ TEST_CASE("the rate of dead letters can be raised while they wait for it") {
   World world(1);
   REQUIRE(world.cluster->create_topic("orders-dlt", 1));
   world.config.dead_letter.topic = "{topic}-dlt";
-  world.config.dead_letter.max_rate = 1;  // 60 at once
+  world.config.dead_letter.max_rate = 1;  // 60 rejections at once
   world.produce(500);
   const auto service =
       world.started([](const handler::Attempt&) { return handler::Outcome::reject("of no use"); });

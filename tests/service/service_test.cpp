@@ -23,7 +23,7 @@ telemetry::Sample sample(const Service& service, const std::string& name) {
   return {};
 }
 
-/// The names of the labels of a metric's samples, as the table has them; nothing when there is no sample.
+/// The names of the labels of a metric's samples, as in the table; nullopt if there is no sample.
 std::optional<std::string> labels_of(const Service& service, std::string_view metric) {
   for (const auto& family : service.families()) {
     if (family.name != metric || family.samples.empty()) continue;
@@ -39,7 +39,7 @@ bool is(const kafka::Record& record, std::int32_t partition, std::int64_t offset
   return record.partition() == partition && record.offset() == offset;
 }
 
-/// One record stays at work until its stop is requested; the others are done.
+/// One record stays running until its stop is requested; the others are done.
 Behaviour all_but(std::int32_t partition, std::int64_t offset) {
   return [=](const handler::Attempt& attempt) {
     if (!is(attempt.record, partition, offset)) return Outcome::done();
@@ -48,7 +48,7 @@ Behaviour all_but(std::int32_t partition, std::int64_t offset) {
   };
 }
 
-/// Keeps what it is given until it is told to answer.
+/// Keeps its tasks until the test lets it answer.
 class Asynchronous final : public handler::Handler {
  public:
   void handle(handler::Task task) noexcept override EXCLUDES(mutex_) {
@@ -136,7 +136,7 @@ TEST_CASE("the drain at a stop commits what was taken, though no commit was due"
   world.produce(100);
   const auto service = world.started();
   CHECK(eventually([&] { return world.history.done_in_all() == world.produced(); }));
-  // That a life has begun is committed at once, with what is done by then.
+  // The beginning of a life is committed at once, with the records that are done by then.
   CHECK(eventually([&] {
     const auto lanes = service->snapshot();
     return lanes.size() == 2 &&
@@ -235,9 +235,9 @@ TEST_CASE("a handler that ignores its stop leaves the service stuck, and its rec
   const auto next = world.started();
   CHECK(eventually([&] { return world.history.distinct_done() == 40; }));
   stop_cleanly(*next);
-  CHECK(world.history.started({1, 8}) == 1);  // the map held it
+  CHECK(world.history.started({1, 8}) == 1);  // the map contained the record
   CHECK(world.committed_offsets() == world.ends());
-  released.open();  // a stuck service cannot be destroyed before
+  released.open();  // before this, a stuck service cannot be destroyed
 }
 
 TEST_CASE("the second stop ends the drain at once") {
@@ -354,7 +354,7 @@ TEST_CASE("a service has every metric of the table, with its labels") {
   const auto service = world.started([](const handler::Attempt&) { return Outcome::reject("of no use"); });
   CHECK(eventually([&] { return metric(*service, "dead_letters_total") == 1; }));
   for (const auto& info : telemetry::metric_table) {
-    // The program's own, what a page leaves out, and what only a traced service has.
+    // The program's own metrics, those that a page leaves out, and those that only a traced service has.
     if (info.name == "build_info" || info.name == "client_certificate_expiry_timestamp_seconds" ||
         info.name == "metrics_omitted_series" || info.name == "trace_spans_total")
       continue;

@@ -1,4 +1,4 @@
-// A partition that the client has paused by itself, as librdkafka #5591 leaves it: the real client, on an
+// A partition that the client has paused itself, as librdkafka #5591 leaves it: the real client, on an
 // embedded cluster.
 #include "captured_log.h"
 #include "catch.h"
@@ -12,7 +12,7 @@ namespace {
 
 const kafka::TopicPartition silenced{"orders", 0};
 
-/// A lane that has done what there was, on a partition that its client then pauses unasked.
+/// A lane without unfinished records, on a partition that its client then pauses unasked.
 struct PausedPartition : World {
   PausedPartition() : World(1) {
     produce(10);
@@ -32,7 +32,7 @@ struct PausedPartition : World {
     consumer.reset();
   }
 
-  /// As the loop does it.
+  /// Works as the loop does.
   template <class Condition>
   bool turn_until(Condition&& condition) {
     return eventually([&] {

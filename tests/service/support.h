@@ -1,5 +1,5 @@
-// What the service's tests share: an embedded cluster with one topic, services whose handler is a function of
-// the test, and a history of what was run. Waiting ends long after a loaded machine would be done.
+// Shared by the service's tests: an embedded cluster with one topic, services whose handler is a function of
+// the test, and a history of the handled records. Waiting ends long after a loaded machine would be done.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace laneway::service {
 
 using Place = std::pair<std::int32_t, std::int64_t>;  ///< partition and offset
 
-/// What handlers did, of all services of a test.
+/// The records that the handlers of all services of a test handled.
 class History {
  public:
   void started(const kafka::Record& record) EXCLUDES(mutex_) {
@@ -35,7 +35,7 @@ class History {
     ++done_[{record.partition(), record.offset()}];
   }
 
-  /// How often each was done.
+  /// How often each record was done.
   std::map<Place, int> done() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return done_;
@@ -58,7 +58,7 @@ class History {
   std::map<Place, int> done_ GUARDED_BY(mutex_);
 };
 
-/// Ends what waits for it; several may wait.
+/// Releases the threads that wait for it; several may wait.
 class Gate {
  public:
   void open() EXCLUDES(mutex_) {
@@ -119,15 +119,16 @@ class World {
     config.kafka = {{"bootstrap.servers", {cluster->bootstrap(), "", false}},
                     {"group.id", {"orders", "", false}},
                     {"heartbeat.interval.ms", {"300", "", false}},
-                    // However long a busy machine keeps a member from its heartbeats, it stays in the group.
+                    // A member stays in the group, however long a busy machine delays its heartbeats.
                     {"session.timeout.ms", {"60000", "", false}}};
     config.topics = {"orders"};
     config.commit.interval = milliseconds(100);
     config.retry.backoff = milliseconds(20);
   }
 
-  /// For several members, or one after the other: the embedded coordinator ends a rebalance a second before
-  /// the session, and a group's first after 3 s, in which members send no heartbeats. So this is the least.
+  /// For several members, at once or one after the other: the embedded coordinator ends a rebalance one
+  /// second before the session, and a group's first rebalance after 3 s, in which members send no heartbeats.
+  /// So this is the shortest session.
   void rebalance_soon() { config.kafka["session.timeout.ms"] = {"4000", "", false}; }
 
   std::unique_ptr<Service> service(Behaviour behaviour = do_nothing) {
@@ -141,7 +142,7 @@ class World {
     return made;
   }
 
-  /// `records` more for every partition.
+  /// Writes `records` more records to every partition.
   void produce(int records, const std::string& topic = "orders") {
     auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka)});
     REQUIRE(producer);
@@ -157,7 +158,7 @@ class World {
   }
   std::size_t produced() const { return static_cast<std::size_t>(partitions_ * ends_.front()); }
 
-  /// Of every partition of "orders", as the broker has it.
+  /// The committed offsets of every partition of "orders", as the broker has them.
   std::vector<kafka::CommittedOffset> committed() {
     auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
     REQUIRE(consumer);
@@ -181,7 +182,7 @@ class World {
   }
   const std::vector<std::int64_t>& ends() const { return ends_; }
 
-  /// Every record was done once.
+  /// Whether every record was done exactly once.
   bool each_done_once() const {
     const auto done = history.done();
     if (done.size() != produced()) return false;
@@ -193,7 +194,7 @@ class World {
   std::unique_ptr<kafka::EmbeddedCluster> cluster;
   config::Config config;
   Duration timeout = seconds(30);     // of attempts
-  std::uint32_t most_per_task = 256;  // 1: a record that hangs keeps none of its task's others
+  std::uint32_t most_per_task = 256;  // 1: a record that hangs does not hold up the other records of its task
   Duration advice_after = seconds(60);
   History history;
 
@@ -202,7 +203,7 @@ class World {
   std::vector<std::int64_t> ends_;
 };
 
-/// Stops and waits; nothing may be abandoned, hang or fail.
+/// Stops the service and waits; nothing may be abandoned, hang or fail.
 inline void stop_cleanly(Service& service) {
   service.stop();
   const auto ended = service.wait();
@@ -211,14 +212,14 @@ inline void stop_cleanly(Service& service) {
   CHECK_FALSE(ended.error);
 }
 
-/// The codes of the reasons why it is not ready; none when it is.
+/// The codes of the reasons why the service is not ready; empty if it is ready.
 inline std::vector<std::string> codes(const Service& service) {
   std::vector<std::string> all;
   for (const auto& reason : service.readiness().reasons) all.push_back(reason.code);
   return all;
 }
 
-/// The sum of a metric's samples, or of those with this label value.
+/// The sum of a metric's samples, or of the samples with this label value.
 inline double metric(const Service& service, const std::string& name, const std::string& label_value = {}) {
   double sum = 0;
   for (const auto& family : service.families()) {

@@ -1,4 +1,4 @@
-// Spans of a service, and what handlers pass on.
+// Spans of a service, and the trace context that handlers pass on.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -12,7 +12,7 @@ using namespace laneway::service;
 
 namespace {
 
-/// Their ids.
+/// The ids of the spans.
 std::multiset<std::string> spans_at(handler::HttpServer& collector) {
   std::multiset<std::string> ids;
   for (const auto& request : collector.requests()) {

@@ -1,5 +1,5 @@
 // The transactional produce handler in a service, on an embedded cluster: nothing is lost when transactions
-// fail. That nothing is there twice, for readers of committed records, is for the scenarios on a real Kafka.
+// fail. The scenarios on a real Kafka check that readers of committed records see nothing twice.
 #include <algorithm>
 #include <map>
 
@@ -32,7 +32,7 @@ struct Copying : World {
     return made;
   }
 
-  /// Numbered ones to every partition.
+  /// Writes numbered records to every partition.
   void write(int count) {
     auto producer = kafka::Producer::create({.client = kafka::producer_client(config.kafka)});
     REQUIRE(producer);
@@ -115,7 +115,8 @@ TEST_CASE("records are copied in transactions, each once, and the last one ends 
 TEST_CASE("records that brokers refuse fail their transaction, and all of it is done again") {
   Copying world;
   world.write(600);
-  world.config.lanes.rate = {10, 0, milliseconds(500)};  // so that some are committed before the failure
+  world.config.lanes.rate = {10, 0, milliseconds(500)};  // so that some records are committed before the
+                                                         // failure
   const auto service = world.copy();
   CHECK(eventually([&] { return metric(*service, "lane_committed_offset") > 0; }));
   const auto epoch = youngest(*service);
@@ -145,14 +146,14 @@ TEST_CASE("a service whose transactions hang in the client ends with an error, a
     WARN("left out: the bundled client returns from each call");
     return;
   }
-  Copying world(2);  // the first one has all but the group
+  Copying world(2);  // broker 1 has everything except the group
   for (const auto* topic : {"orders", "orders-out"})
     for (std::int32_t p = 0; p < partitions; ++p) REQUIRE(world.cluster->set_leader(topic, p, 1));
   REQUIRE(world.cluster->set_coordinator("orders", 2));
   REQUIRE(world.cluster->set_transaction_coordinator("orders-a", 1));
   world.config.kafka["group.instance.id"] = {"a", "", false};
-  // Longer than the coordinator is away, shorter than a test waits: so long the next member has no
-  // partitions.
+  // Longer than the coordinator is away, and shorter than a test waits: the next member has no partitions for
+  // this time.
   world.config.kafka["session.timeout.ms"] = {"20000", "", false};
   world.config.lanes.drain = seconds(1);
   std::get<config::ProduceSettings>(world.config.handler).client["socket.timeout.ms"] = {"1000", "", false};
@@ -165,7 +166,7 @@ TEST_CASE("a service whose transactions hang in the client ends with an error, a
   REQUIRE(ended.error);
   CHECK(ended.error->kind == ErrorKind::fatal);
   CHECK_THAT(ended.error->text(), Catch::Contains("sending offsets: the Kafka client has not returned"));
-  REQUIRE(world.cluster->start_broker(2));  // so that the call returns, which the program does not wait for
+  REQUIRE(world.cluster->start_broker(2));  // so that the call returns; the program would not wait for it
   service.reset();
   const auto next = world.copy();
   CHECK(eventually([&] { return world.all_committed(*next); }));
@@ -190,7 +191,7 @@ TEST_CASE("a record that brokers refuse is left out of the next transaction, and
     CHECK(world.copies(p).size() + dead == 101);
     letters += dead;
   }
-  CHECK(letters > 0);  // one for each partition that was in the request
+  CHECK(letters > 0);  // one for each partition in the request
 }
 
 TEST_CASE("lost partitions fail the transaction, and nothing is lost") {
