@@ -31,21 +31,23 @@ def free_port():
             return port
 
 
-def claim_ports(count, folder):
+def claim_ports(count, folder, first=None):
     """Ports where nothing listens and that no other cluster has: of two that start at the same moment, neither listens yet.
 
-    A claim holds as long as the cluster's folder is there.
+    `first` is the first of them, if that port is free. A claim holds as long as the cluster's folder is there.
     """
     claims = Path(tempfile.gettempdir()) / f"laneway-kafka-ports-{os.getuid()}"
     ports = []
-    with locked(claims / "lock"):
-        while len(ports) < count:
-            port = random.randrange(*OF_CLUSTERS)
-            claim = claims / str(port)
-            if claim.exists() and Path(claim.read_text()).is_dir():
-                continue
-            if not is_free(port):
-                continue
-            claim.write_text(str(folder.resolve()))
+
+    def claim(port):
+        file = claims / str(port)
+        if not (file.exists() and Path(file.read_text()).is_dir()) and is_free(port):
+            file.write_text(str(folder.resolve()))
             ports.append(port)
+
+    with locked(claims / "lock"):
+        if first is not None:
+            claim(first)
+        while len(ports) < count:
+            claim(random.randrange(*OF_CLUSTERS))
     return ports

@@ -30,8 +30,9 @@ class Cluster:
         from .access import Access  # takes a package that only those need who ask for it
         return Access(self.folder)
 
-    def create(self, nodes, heap, config, secured, access):
-        ports = claim_ports((3 if secured else 2) * nodes, self.folder)
+    def create(self, nodes, heap, config, secured, access, port=None):
+        """`port` is the first node's, if the port is free."""
+        ports = claim_ports((3 if secured else 2) * nodes, self.folder, first=port)
         identity = "".join(random.choices(string.ascii_letters + string.digits, k=22))
         self.state = {"id": identity, "ports": ports[:nodes], "controller_ports": ports[nodes:2 * nodes],
                       "internal_ports": ports[2 * nodes:], "heap": heap, "config": config, "access": access,

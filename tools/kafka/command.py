@@ -1,7 +1,8 @@
 """A real Apache Kafka on loopback, for tests, benchmarks and trying things.
 
   scripts/kafka install                      download Kafka's jars by Maven, once (tools/kafka/jars.py)
-  scripts/kafka start [--nodes 3]            start (new, or what is there) and print the bootstrap address
+  scripts/kafka start [--nodes 3]            start (new, or what is there) and print the bootstrap address: 127.0.0.1:9092
+                                             if that port is free
   scripts/kafka status | env                 nodes and addresses; shell lines with the address
   scripts/kafka stop [--kill] [--node N]     stop all or one node; --kill: kill -9
   scripts/kafka restart [--kill] [--node N]  the same and start again, at the same address
@@ -15,8 +16,9 @@ started with --access has a listener for each other way to log in besides (tools
 
 KAFKA_VERSION=newest installs, and has new clusters of, the newest release that is tested, KAFKA_VERSION=3.9.1 that one.
 
---dir DIR holds one cluster (data, logs, pids), so several run side by side. --while PID lets a cluster live as long as
-that process: when it ends, however it ends, the nodes are killed.
+--dir DIR holds one cluster (data, logs, pids), so several run side by side; only the cluster of the default folder takes
+port 9092, as its first node's. --while PID lets a cluster live as long as that process: when it ends, however it ends, the
+nodes are killed.
 """
 import argparse
 import sys
@@ -29,17 +31,26 @@ from .jars import install, wanted_version
 from .watcher import end_with, lock_of, watch
 
 ROOT = Path(__file__).resolve().parents[2]
+USUAL_DIR = ROOT / "build" / "kafka"
+USUAL_PORT = 9092  # the port that every page and every example names
+TAKEN = """scripts/kafka: port 9092 was taken when this cluster was created, so the cluster has the address below. The pages and
+the example files name 127.0.0.1:9092; to use them as they are, add this to each command of laneway:
+  --set kafka.bootstrap.servers={address}
+and pass --bootstrap {address} to kafka_tool"""
 VERBS = ["install", "start", "stop", "restart", "status", "env", "wipe", "password", "watch"]
 
 
 def start(cluster, options):
     cluster.folder.mkdir(parents=True, exist_ok=True)
+    usual = options.dir == USUAL_DIR
     if cluster.state is None:
         cluster.create(options.nodes, options.heap, dict(pair.split("=", 1) for pair in options.config),
-                       options.secured or options.access, options.access)
+                       options.secured or options.access, options.access, USUAL_PORT if usual else None)
     if options.parent:
         end_with(cluster.folder, options.parent)
     cluster.start(options.node)
+    if usual and cluster.state["ports"][0] != USUAL_PORT:
+        print(TAKEN.format(address=cluster.bootstrap()), file=sys.stderr)
     print(cluster.bootstrap())
 
 
@@ -79,7 +90,7 @@ def run(options):
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="scripts/kafka", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dir", type=Path, default=ROOT / "build" / "kafka", help="default: build/kafka")
+    parser.add_argument("--dir", type=Path, default=USUAL_DIR, help="default: build/kafka")
     parser.add_argument("verb", choices=VERBS)
     parser.add_argument("argument", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("--nodes", type=int, default=1, choices=[1, 3], help="of a new cluster")

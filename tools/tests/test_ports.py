@@ -54,6 +54,18 @@ class Claims(unittest.TestCase):
         folder.rmdir()
         self.assertEqual([12001], self.claim(self.cluster("two"), 12001))
 
+    def test_the_first_port_is_the_wanted_one_unless_another_cluster_has_it(self):
+        with mock.patch("tools.ports.is_free", return_value=True):
+            found = ports.claim_ports(2, self.cluster("one"), first=9092)
+            self.assertEqual(9092, found[0])
+            self.assertEqual(2, len(found))
+            self.assertNotIn(9092, ports.claim_ports(2, self.cluster("two"), first=9092))
+
+    def test_the_first_port_is_another_one_where_somebody_listens_on_the_wanted_one(self):
+        with mock.patch("tools.ports.is_free", side_effect=lambda port: port != 9092):
+            found = ports.claim_ports(1, self.cluster("one"), first=9092)
+        self.assertIn(found[0], range(*ports.OF_CLUSTERS))
+
     def test_as_many_as_are_asked_for(self):
         found = ports.claim_ports(6, self.cluster("one"))
         self.assertEqual(6, len(set(found)))

@@ -65,7 +65,27 @@ class Command(unittest.TestCase):
         with mock.patch.object(command.Cluster, "create", autospec=True) as create, \
                 mock.patch.object(command.Cluster, "start"), mock.patch.object(command.Cluster, "bootstrap", return_value="there"):
             self.assertEqual((0, "there\n", ""), self.run_command("start", "--nodes", "3", "--access", "--config", "a.b=c=d"))
-        self.assertEqual(mock.call(mock.ANY, 3, "1g", {"a.b": "c=d"}, True, True), create.call_args)
+        self.assertEqual(mock.call(mock.ANY, 3, "1g", {"a.b": "c=d"}, True, True, None), create.call_args)
+
+    def start_in_the_usual_folder(self, port):
+        """A new cluster of the default folder, whose first node has this port."""
+        (self.folder / "cluster.json").unlink()
+
+        def create(cluster, *_):
+            cluster.state = {**STATE, "ports": [port]}
+        with mock.patch.object(command, "USUAL_DIR", self.folder), \
+                mock.patch.object(command.Cluster, "create", autospec=True, side_effect=create) as created, \
+                mock.patch.object(command.Cluster, "start"):
+            return *self.run_command("start"), created.call_args.args[-1]
+
+    def test_the_cluster_of_the_default_folder_takes_the_usual_port(self):
+        self.assertEqual((0, "127.0.0.1:9092\n", "", 9092), self.start_in_the_usual_folder(9092))
+
+    def test_when_the_usual_port_is_taken_start_says_what_to_do(self):
+        code, output, errors, _ = self.start_in_the_usual_folder(12001)
+        self.assertEqual((0, "127.0.0.1:12001\n"), (code, output))
+        self.assertIn("port 9092 was taken", errors)
+        self.assertIn("--set kafka.bootstrap.servers=127.0.0.1:12001\n", errors)
 
     def test_start_leaves_a_cluster_that_is_there_as_it_is(self):
         with mock.patch.object(command.Cluster, "create") as create, mock.patch.object(command.Cluster, "start") as start:
