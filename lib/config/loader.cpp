@@ -3,13 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "config/client/client_keys.h"
+#include "config/handlers/exec_command.h"
 #include "config/handlers/handlers.h"
+#include "config/rules/rule_context.h"
 #include "config/rules/rules.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
+#include "config/yaml/service_links.h"
 #include "config/yaml/settings_of_file.h"
 
 namespace laneway::config {
@@ -17,12 +21,12 @@ namespace {
 
 constexpr std::size_t max_reported = 50;
 
-/// The settings of a file's text; false when the text is not a map at all.
+/// The settings of a file's text; false if the text is not a map.
 bool read_text(std::string_view text, const Source& source, std::vector<Setting>& settings,
                Problems& problems) {
   const auto at = [&](Position position) { return SettingPlace{Layer::file, source.file, position}; };
   if (text.size() > max_file_bytes) {
-    problems.add(at({}), "", "the file is larger than 1MiB", "check that it is the right file");
+    problems.add(at({}), "", "the file is larger than 1MiB", "check that this is the right file");
     return false;
   }
   const Document document = parse_document(text);
@@ -30,7 +34,8 @@ bool read_text(std::string_view text, const Source& source, std::vector<Setting>
     problems.add(at(fault.position), fault.key, fault.what, fault.hint);
   if (!document.complete) return false;
   if (document.root.is_null()) {
-    problems.add(at({}), "", "the file is empty", "config/log.yaml is the shortest useful one");
+    problems.add(at({}), "", "the file is empty",
+                 "write at least kafka, topics and handler; laneway help keys prints all keys");
     return false;
   }
   if (!document.root.is_map()) {
@@ -55,7 +60,7 @@ class Application {
         apply_client_key(path.substr(6), setting);
       } else if (const Property* property = find_property(path); property != nullptr && applies(path)) {
         if (const auto bad = property->set(config_, setting.value))
-          complain(setting, *bad, property->expects);
+          complain(setting, *bad, property->expects + list_hint(*property, setting));
       }
     }
   }
@@ -66,38 +71,50 @@ class Application {
     return !path.starts_with("handler.") || path.starts_with("handler." + chosen_ + ".");
   }
 
+  /// For several words that were written as one text.
+  static std::string list_hint(const Property& property, const Setting& setting) {
+    const Node& value = setting.value;
+    if (!property.list || !value.is_scalar() || value.text.find_first_of(", ") == value.text.npos) return "";
+    return how_to_write_list(setting.place, setting.path, value.written ? *value.written : value.text);
+  }
+
   void complain(const Setting& setting, const BadValue& bad, const std::string& expects) {
     SettingPlace place = setting.place;
     if (place.layer == Layer::file && bad.node.position.line > 0) place.position = bad.node.position;
-    problems_.add(place, setting.path, "found " + shown(bad.node) + (bad.what.empty() ? "" : ": " + bad.what),
-                  "expected " + expects);
+    problems_.add(place, setting.path, found_message(bad.node, bad.what), "expected " + expects);
   }
 
+  /// In the order of precedence, so that a second handler is reported where it was added.
   void choose_handler(const Settings& settings) {
-    for (const auto& [path, setting] : settings) {
-      if (path == "handler") {
-        choose(setting, setting.value.is_scalar() ? setting.value.text : "");
-      } else if (path.starts_with("handler.")) {
-        const auto parts = split(path, ".");
-        choose(setting, parts[1]);
-        if (parts.size() == 2 && !setting.value.is_null() && !setting.value.is_map())
-          complain(setting, {setting.value, ""}, "a group of keys below it, or {}");
-      }
-    }
+    std::vector<const Setting*> about_handler;
+    for (const auto& [path, setting] : settings)
+      if (path == "handler" || path.starts_with("handler.")) about_handler.push_back(&setting);
+    std::stable_sort(about_handler.begin(), about_handler.end(),
+                     [](const Setting* a, const Setting* b) { return a->place.layer < b->place.layer; });
+    for (const Setting* setting : about_handler) choose_of(*setting);
+  }
+
+  void choose_of(const Setting& setting) {
+    const auto parts = split(setting.path, ".");
+    if (parts.size() == 1) return choose(setting, setting.value.is_scalar() ? setting.value.text : "");
+    choose(setting, parts[1]);
+    if (parts.size() == 2 && !setting.value.is_null() && !setting.value.is_map())
+      complain(setting, {setting.value, ""}, "a group of keys, or {}");
   }
 
   void choose(const Setting& setting, const std::string& name) {
     const HandlerSchema* handler = find_handler(name);
     if (handler == nullptr) {
       complain(setting, {setting.value, ""},
-               "one of " + join(handler_names(), ", ") + ", with its settings below it");
+               "one of " + join(handler_names(), ", ") + ", with the settings of the handler below it");
     } else if (chosen_.empty()) {
       chosen_ = name;
       config_.handler = handler->defaults;
     } else if (chosen_ != name && !refused_second_) {
       refused_second_ = true;
-      problems_.add(setting.place, setting.path, "the handler " + chosen_ + " is set already",
-                    "keep one; --set handler=" + name + " replaces the file's");
+      problems_.add(setting.place, setting.path,
+                    "the handler " + chosen_ + " is set already, and a service has one handler",
+                    "remove one of the two; --set handler=" + name + " replaces the handler of the file");
     }
   }
 
@@ -106,13 +123,13 @@ class Application {
     if (key == nullptr) return;
     if (!setting.value.is_scalar()) return complain(setting, {setting.value, ""}, key->expects());
     if (const auto objection = key->objection(setting.value.text)) {
-      const std::string found = key->secret ? "the secret is refused" : "found " + shown(setting.value);
-      problems_.add(setting.place, setting.path, found + (objection->empty() ? "" : ": " + *objection),
-                    "expected " + key->expects());
+      const std::string found =
+          key->secret ? "the secret is refused: " + *objection : found_message(setting.value, *objection);
+      problems_.add(setting.place, setting.path, found, "expected " + key->expects());
     } else if (const auto safe = key->names_secret ? check_owners_only(setting.value.text) : Status();
                !safe) {
-      problems_.add(setting.place, setting.path,
-                    "found " + shown(setting.value) + ": " + safe.error().message, safe.error().hint);
+      problems_.add(setting.place, setting.path, found_message(setting.value, safe.error().message),
+                    safe.error().hint);
     } else {
       config_.kafka[name] = {setting.value.text, setting.place.text(), key->secret};
     }
@@ -131,11 +148,24 @@ void add_client_defaults(Config& config) {
                                ClientSetting{std::string(key.default_value), "default", false});
 }
 
-/// The group is there, so they are wanted, under the usual name if no other is given.
+/// A dead_letter group without a topic enables dead letters with the usual name.
 bool wants_dead_letters(const Settings& settings) {
   const auto first = settings.lower_bound("dead_letter.");
   return first != settings.end() && first->first.starts_with("dead_letter.") &&
          !settings.contains("dead_letter.topic");
+}
+
+/// Names of programs and files in the handler's settings.
+void resolve_files(Config& config, const Settings& settings, const Expected& expected, const Source& source,
+                   Problems& problems) {
+  const auto resolve = handler_of(config).resolve;
+  if (resolve == nullptr) return;
+  CommandPlace place;
+  place.folder = std::filesystem::path(source.file).parent_path().string();
+  if (const auto path = source.environment.find("PATH"); path != source.environment.end())
+    place.path = path->second;
+  RuleContext rules(config, settings, expected, problems);
+  resolve(config, place, rules);
 }
 
 Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problems& problems) {
@@ -150,11 +180,17 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   Application(config, problems).apply(settings);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
   if (const auto set_defaults = handler_of(config).set_dependent_defaults) set_defaults(config, settings);
-  if (read) check_rules(config, settings, {{Layer::file, source.file, {}}, source.own_handler}, problems);
+  if (read) {
+    const Expected expected{{Layer::file, source.file, {}}, source.own_handler};
+    if (source.runs_handler) resolve_files(config, settings, expected, source, problems);
+    check_rules(config, settings, expected, problems);
+  }
   add_client_defaults(config);
   loaded.errors = problems.sorted();
   if (loaded.errors.empty()) {
     loaded.warnings = warnings_about(config);
+    if (auto warning = warning_about_service_links(source.environment))
+      loaded.warnings.push_back(std::move(*warning));
     loaded.config = std::move(config);
   }
   return loaded;

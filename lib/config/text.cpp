@@ -34,23 +34,34 @@ std::string escaped(std::string_view text) {
   return out + "\"";
 }
 
+std::string_view last_word(std::string_view name) {
+  const auto dot = name.rfind('.');
+  return dot == name.npos ? name : name.substr(dot + 1);
+}
+
+/// Two neighbours that are swapped are one edit.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> above = row;
+  std::vector<std::size_t> next = row;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    next[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+      next[j + 1] = std::min({row[j] + (a[i] == b[j] ? 0 : 1), row[j + 1] + 1, next[j] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        next[j + 1] = std::min(next[j + 1], above[j - 1] + 1);
     }
+    std::swap(above, row);
+    std::swap(row, next);
   }
   return row.back();
 }
 
-std::string_view last_word(std::string_view name) {
-  const auto dot = name.rfind('.');
-  return dot == name.npos ? name : name.substr(dot + 1);
+/// More edits would suggest an unrelated word: in a short word, two are half of the word.
+std::size_t most_edits(std::string_view word, std::string_view candidate) {
+  const auto half = std::max<std::size_t>(1, std::min<std::size_t>(word.size() / 2, 3));
+  return word.size() <= 4 && !last_word(candidate).starts_with(word.substr(0, 1)) ? 1 : half;
 }
 
 }  // namespace
@@ -79,7 +90,7 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
     }
   }
   const auto below_section = name.substr(name.find('.') + 1);
-  if (best <= std::max<std::size_t>(1, std::min<std::size_t>(below_section.size() / 2, 3))) return *found;
+  if (found != nullptr && best <= most_edits(below_section, *found)) return *found;
   if (below_section != last_word(name)) return std::nullopt;
   const auto same_word = std::find_if(candidates.begin(), candidates.end(),
                                       [&](const auto& c) { return last_word(c) == below_section; });

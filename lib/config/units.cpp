@@ -12,7 +12,7 @@ struct Unit {
   std::uint64_t factor;
 };
 
-// From the largest to the smallest, as printing tries them.
+// From the largest to the smallest: printing tries them in this order.
 constexpr Unit duration_units[] = {{"h", 3'600'000'000'000}, {"m", 60'000'000'000}, {"s", 1'000'000'000},
                                    {"ms", 1'000'000},        {"us", 1'000},         {"ns", 1}};
 constexpr Unit size_units[] = {
@@ -28,7 +28,7 @@ Error wrong(std::string what, std::string_view hint) {
 
 Result<std::uint64_t> parse(std::string_view text, std::span<const Unit> units, std::uint64_t limit,
                             std::string_view hint) {
-  if (text.empty()) return wrong("nothing was found", hint);
+  if (text.empty()) return wrong("it is empty", hint);
   if (text.front() == '-') return wrong("it is negative", hint);
   std::uint64_t number = 0;
   const auto* end = text.data() + text.size();
@@ -43,7 +43,7 @@ Result<std::uint64_t> parse(std::string_view text, std::span<const Unit> units, 
     if (number > limit / unit.factor) return wrong("it is too large", hint);
     return number * unit.factor;
   }
-  return wrong("its unit is not known", hint);
+  return wrong("it has an unknown unit", hint);
 }
 
 std::string print(std::uint64_t value, std::span<const Unit> units) {

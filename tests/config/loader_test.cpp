@@ -32,8 +32,8 @@ class TemporaryFile {
 };
 
 const std::string tls =
-    "topics: [orders]\nhandler: log\nkafka:\n  bootstrap.servers: b:9093\n  group.id: g\n"
-    "  security.protocol: sasl_ssl\n  sasl.mechanism: PLAIN\n  sasl.username: me\n";
+    "topics: [orders]\nhandler: log\nkafka:\n  bootstrap.servers: b:9093\n  group.id: g\n  "
+    "security.protocol: sasl_ssl\n  sasl.mechanism: PLAIN\n  sasl.username: me\n";
 
 }  // namespace
 
@@ -51,17 +51,13 @@ TEST_CASE("the examples are right") {
 
 TEST_CASE("every value of a file arrives in the Config") {
   const auto result = loaded(
-      "kafka: { bootstrap.servers: \"a:1,b:2\", group.id: g, session.timeout.ms: 6000 }\n"
-      "topics: [orders, payments]\n"
-      "handler: { http: { url: \"https://h/p\", timeout: 3s, content_type: text/plain, headers: [x-a], "
-      "max_retry_after: 5s } }\n"
-      "consumers: 2\nstart_deadline: 5s\nallow_insecure: true\n"
-      "lanes: { workers: 3, queue: 4, order: key, null_keys: ordered, memory: 2MiB, pause_after: 7ms, drain: "
-      "8s, "
-      "drain_queued: return, max_incomplete: 9 }\n"
-      "commit: { interval: 2s, every: 11 }\nretry: { backoff: 1s, max_backoff: 2s, max_waiting: 3 }\n"
-      "journal: { file: /tmp/j }\nadmin: { enabled: false, listen: \"[::1]:0\" }\nlog: { level: warn, "
-      "format: json }\n");
+      "kafka: { bootstrap.servers: \"a:1,b:2\", group.id: g, session.timeout.ms: 6000 }\ntopics: [orders, "
+      "payments]\nhandler: { http: { url: \"https://h/p\", timeout: 3s, content_type: text/plain, headers: "
+      "[x-a], max_retry_after: 5s } }\nconsumers: 2\nstart_deadline: 5s\nallow_insecure: true\nlanes: { "
+      "workers: 3, queue: 4, order: key, null_keys: ordered, memory: 2MiB, pause_after: 7ms, drain: 8s, "
+      "drain_queued: return, max_incomplete: 9 }\ncommit: { interval: 2s, every: 11 }\nretry: { backoff: 1s, "
+      "max_backoff: 2s, max_waiting: 3 }\njournal: { file: /tmp/j }\nadmin: { enabled: false, listen: "
+      "\"[::1]:0\" }\nlog: { level: warn, format: json }\n");
   REQUIRE(report(result.errors) == "");
   const Config& c = *result.config;
   CHECK(c.client("bootstrap.servers") == "a:1,b:2");
@@ -174,24 +170,22 @@ TEST_CASE("variables are put into the file's values, in lists too, and nowhere e
 
 TEST_CASE("a variable that cannot be put in is named") {
   CHECK(errors_of(base + "journal: { file: \"/x/${HOST}\" }\n") ==
-        "f.yaml:7:18: journal.file: the environment has no variable HOST (set it, or write $${ for ${ "
-        "itself)\n");
+        "f.yaml:7:18: journal.file: the environment has no variable HOST (set the variable, or write $${ for "
+        "${ itself)\n");
   CHECK(errors_of(base + "journal: { file: \"${HO\" }\n") ==
-        "f.yaml:7:18: journal.file: found ${ without its } (${NAME}, or $${ for ${ itself)\n");
+        "f.yaml:7:18: journal.file: found ${ without a closing } (write ${NAME}, or $${ for ${ itself)\n");
   CHECK(errors_of(base + "journal: { file: \"${A-B}\" }\n") ==
-        "f.yaml:7:18: journal.file: found \"${A-B}\", which does not name a variable (${NAME}, or $${ for ${ "
-        "itself)\n");
-  CHECK(
-      errors_of(base + "journal: { file: ${HOME} }\n") ==
-      "f.yaml:7:19: the YAML cannot be read: end of map flow not found (inside { } and [ ] a variable needs "
-      "quotes: \"${NAME}\")\n");
+        "f.yaml:7:18: journal.file: found \"${A-B}\", which is not the name of a variable (write ${NAME}, or "
+        "$${ for ${ itself)\n");
+  CHECK(errors_of(base + "journal: { file: ${HOME} }\n") ==
+        "f.yaml:7:19: the YAML cannot be read here (inside { } and [ ] a variable needs quotes: "
+        "\"${NAME}\")\n");
 }
 
 TEST_CASE("what a variable holds is not shown") {
   CHECK(errors_of(base + "lanes:\n  workers: ${N}\n", {{"N", "canary"}}) ==
-        "f.yaml:8:12: lanes.workers: found \"${N}\", whose content is not shown (expected a whole number "
-        "from 1 to "
-        "4096)\n");
+        "f.yaml:8:12: lanes.workers: found \"${N}\" (its content is not shown) (expected a whole number from "
+        "1 to 4096)\n");
 }
 
 TEST_CASE("a secret comes from a file without the newline at its end") {
@@ -211,11 +205,11 @@ TEST_CASE("a secret's file that is open to all, empty or not there is refused") 
   const std::string at = "f.yaml:9:23: kafka.sasl.password_file: found ";
   CHECK(errors_of(tls + "  sasl.password_file: " + open.path() + "\n") ==
         at + "\"" + open.path() +
-            "\": everyone on this machine may read or write the file (a secret's file is for its owner: "
-            "chmod o-rw)\n");
+            "\": everyone on this machine may read or write the file (a file with a secret must be private: "
+            "chmod o-rw FILE)\n");
   const TemporaryFile empty("\n", 0600);
   CHECK(errors_of(tls + "  sasl.password_file: " + empty.path() + "\n") ==
-        at + "\"" + empty.path() + "\": the file is empty (put the secret in it)\n");
+        at + "\"" + empty.path() + "\": the file is empty (write the secret into the file)\n");
   CHECK(errors_of(tls + "  sasl.password_file: /no/such\n") ==
         at + "\"/no/such\": the file cannot be opened: No such file or directory (check the path)\n");
   CHECK(loaded(tls + "  sasl.password_file: /no/such\n").kind() == ErrorKind::configuration);
@@ -228,8 +222,8 @@ TEST_CASE("a private key that the client library reads is not open to all either
     INFO(key);
     const std::string refusal = "found \"" + open.path() + "\": ";
     const std::string why =
-        "everyone on this machine may read or write the file (a secret's file is for its "
-        "owner: chmod o-rw)";
+        "everyone on this machine may read or write the file (a file with a secret must be private: chmod "
+        "o-rw FILE)";
     CHECK(
         errors_of(tls + "  " + key + ": " + open.path() + "\n").find("kafka." + key + ": " + refusal + why) !=
         std::string::npos);
@@ -271,30 +265,32 @@ TEST_CASE("a web service's files that cannot be right are refused, and what is s
   };
   const auto says = [](const std::string& error, const char* what) { return error.find(what) != error.npos; };
   CHECK(says(refused("authorization_file", "Bearer c4n4ry", 0644), "everyone on this machine"));
-  CHECK(says(refused("authorization_file", "Bearer\nc4n4ry", 0600), "there is a line break"));
+  CHECK(says(refused("authorization_file", "Bearer\nc4n4ry", 0600), "the file contains a line break"));
   CHECK(says(refused("authorization_file", "", 0600), "the file is empty"));
-  CHECK(says(refused("ca_file", "c4n4ry", 0644), "there is no certificate in it"));
+  CHECK(says(refused("ca_file", "c4n4ry", 0644), "the file contains no certificate"));
 }
 
 TEST_CASE("a request has one authorization") {
   const TemporaryFile token("Bearer c4n4ry\n", 0600);
   const auto file = "    authorization_file: " + token.path() + "\n";
   CHECK(errors_of(http_with(file + "    headers: [authorization]\n"))
-            .find("authorization_file: handler.http.headers passes on") != std::string::npos);
+            .find("authorization_file: handler.http.headers also passes on") != std::string::npos);
   auto with_user = http_with(file);
   with_user.replace(with_user.find("https://h"), 9, "https://a:b@h");
-  CHECK(errors_of(with_user).find("authorization_file: handler.http.url has a user") != std::string::npos);
+  CHECK(errors_of(with_user).find("authorization_file: the user in handler.http.url is sent") !=
+        std::string::npos);
 }
 
 TEST_CASE("a secret is given once, not on the command line, and only secrets come from files") {
   CHECK(errors_of(tls + "  sasl.password: x\n  sasl.password_file: /y\n") ==
-        "f.yaml:10:23: kafka.sasl.password_file: the secret is given twice, also as kafka.sasl.password "
-        "(keep one)\n");
+        "f.yaml:10:23: kafka.sasl.password_file: the secret is set twice, also as kafka.sasl.password "
+        "(remove one of the two)\n");
   CHECK(errors_of(tls + "  sasl.password: x\n", {}, {"kafka.sasl.password=canary"}) ==
         "--set kafka.sasl.password: every user of the machine can see a secret on the command line (use "
         "kafka.sasl.password_file, or the variable LANEWAY_KAFKA__SASL_PASSWORD)\n");
   CHECK(errors_of(base, {}, {"kafka.client.id_file=/x"}) ==
-        "--set kafka.client.id_file: only a secret can be read from a file (kafka.client.id)\n");
+        "--set kafka.client.id_file: only the value of a secret can be read from a file (write "
+        "kafka.client.id with the value itself)\n");
 }
 
 TEST_CASE("no error shows a secret") {
@@ -314,7 +310,8 @@ TEST_CASE("a file that cannot be read is no input, one that is too large is bad 
   CHECK(report(load({"/no/such.yaml", {}, {}}).errors) ==
         "/no/such.yaml: the file cannot be opened: No such file or directory (check the path)\n");
   CHECK(load({"/no/such.yaml", {}, {}}).kind() == ErrorKind::no_input);
-  CHECK(report(load({"/tmp", {}, {}}).errors) == "/tmp: this is a directory (name a file in it)\n");
+  CHECK(report(load({"/tmp", {}, {}}).errors) ==
+        "/tmp: this is a directory (name a file in the directory)\n");
   CHECK(load({"/tmp", {}, {}}).kind() == ErrorKind::no_input);
   CHECK(load({"/dev/null", {}, {}}).kind() == ErrorKind::no_input);
   const TemporaryFile fits(base + std::string((1 << 20) - base.size(), '#'), 0644);
@@ -322,7 +319,7 @@ TEST_CASE("a file that cannot be read is no input, one that is too large is bad 
   const TemporaryFile large(base + std::string((1 << 20) - base.size() + 1, '#'), 0644);
   const auto result = load({large.path(), {}, {}});
   CHECK(report(result.errors) ==
-        large.path() + ": the file is larger than 1MiB (check that it is the right file)\n");
+        large.path() + ": the file is larger than 1MiB (check that this is the right file)\n");
   CHECK(result.kind() == ErrorKind::configuration);
 }
 
@@ -347,8 +344,8 @@ TEST_CASE("records that leave the machine unencrypted are a warning") {
   CHECK(loaded(base).warnings.empty());
   CHECK(loaded(text).warnings ==
         std::vector<std::string>{
-            "records travel unencrypted to brokers on other machines (kafka.security.protocol: ssl "
-            "or sasl_ssl, or allow_insecure: true if this is meant)"});
+            "records travel unencrypted to brokers on other machines (set kafka.security.protocol: ssl or "
+            "sasl_ssl, or allow_insecure: true if this is intended)"});
   CHECK(loaded(text + "allow_insecure: true\n").warnings.empty());
   CHECK(loaded(text, {}, {"kafka.security.protocol=SSL"}).warnings.empty());
   for (const auto* name : {"127.shop.example:1", "localhost.shop.example:1"})
@@ -365,16 +362,15 @@ TEST_CASE("credentials that leave the machine unencrypted are a warning") {
   for (const auto* url : {"http://shop.example/orders", "HTTP://10.0.0.1:8080", "http://127.shop.example/",
                           "http://localhost.shop.example/"})
     CHECK(warnings(url) ==
-          std::vector<std::string>{
-              "the credentials of handler.http.authorization_file travel unencrypted to a web service on "
-              "another machine, with the records (an https:// address, or allow_insecure: true if this is "
-              "meant)"});
+          std::vector<std::string>{"the credentials of handler.http.authorization_file travel unencrypted to "
+                                   "a web service on another machine, with the records (use an https:// "
+                                   "address, or set allow_insecure: true if this is intended)"});
   for (const auto* url : {"https://shop.example/orders", "http://127.0.0.1:8080/x@shop", "http://LOCALHOST:1",
                           "http://[::1]:8080/orders"})
     CHECK(warnings(url).empty());
   CHECK(warnings("http://shop.example/orders", "allow_insecure: true\n").empty());
-  CHECK_THAT(loaded("topics: [a]\nkafka: { group.id: g, bootstrap.servers: \"127.0.0.1:1\" }\n"
-                    "handler: { http: { url: \"http://user:c4n4ry@shop.example/orders\" } }\n")
+  CHECK_THAT(loaded("topics: [a]\nkafka: { group.id: g, bootstrap.servers: \"127.0.0.1:1\" }\nhandler: { "
+                    "http: { url: \"http://user:c4n4ry@shop.example/orders\" } }\n")
                  .warnings.at(0),
              Catch::StartsWith("the user and password in handler.http.url travel unencrypted"));
 }

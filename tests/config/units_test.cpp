@@ -26,16 +26,16 @@ TEST_CASE("sizes are read with their binary unit") {
 
 TEST_CASE("what is not a duration is refused with its reason") {
   const auto reason = [](const char* text) { return parse_duration(text).error().message; };
-  CHECK(reason("") == "nothing was found");
+  CHECK(reason("") == "it is empty");
   CHECK(reason("20") == "it has no unit");
   CHECK(reason("-1s") == "it is negative");
   CHECK(reason("1.5s") == "it is not a whole number");
   CHECK(reason("s") == "it does not start with a number");
   CHECK(reason(" 1s") == "it does not start with a number");
-  CHECK(reason("1 s") == "its unit is not known");
-  CHECK(reason("1d") == "its unit is not known");
-  CHECK(reason("1S") == "its unit is not known");
-  CHECK(reason("1s1") == "its unit is not known");
+  CHECK(reason("1 s") == "it has an unknown unit");
+  CHECK(reason("1d") == "it has an unknown unit");
+  CHECK(reason("1S") == "it has an unknown unit");
+  CHECK(reason("1s1") == "it has an unknown unit");
   CHECK(reason("99999999999999999999s") == "it is too large");
   CHECK(reason("2562048h") == "it is too large");
   CHECK(parse_duration("2562047h").ok());
@@ -43,11 +43,11 @@ TEST_CASE("what is not a duration is refused with its reason") {
 
 TEST_CASE("what is not a size is refused, decimal units among it") {
   const auto reason = [](const char* text) { return parse_size(text).error().message; };
-  CHECK(reason("1MB") == "its unit is not known");
+  CHECK(reason("1MB") == "it has an unknown unit");
   CHECK(reason("1024") == "it has no unit");
   CHECK(reason("16777216TiB") == "it is too large");
   CHECK(parse_size("1MB").error().text() ==
-        "its unit is not known (a whole number with B, KiB, MiB, GiB or TiB, such as 64KiB or 1MiB)");
+        "it has an unknown unit (a whole number with B, KiB, MiB, GiB or TiB, such as 64KiB or 1MiB)");
 }
 
 TEST_CASE("durations and sizes print in the largest exact unit") {

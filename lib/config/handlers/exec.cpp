@@ -1,5 +1,6 @@
 #include "config/handlers/exec.h"
 
+#include "config/handlers/exec_command.h"
 #include "config/handlers/handler_schema.h"
 #include "config/rules/checks.h"
 #include "config/rules/rule_context.h"
@@ -13,14 +14,19 @@ using std::chrono::hours;
 
 Property command_property() {
   auto property = list_property(
-      "handler.exec.command", handler_at_start, "a list: the absolute path of a program, and its arguments",
-      "the program that records are given to; there is no shell", in_handler(&ExecSettings::command),
+      "handler.exec.command", handler_at_start, "a list: a program and its arguments",
+      "The program that receives the records, and its arguments. A program without a slash is looked up in "
+      "PATH once, when the configuration is read. A relative path with a slash, and an argument that is the "
+      "relative path of an existing file, are resolved against the folder of the configuration file. No "
+      "shell "
+      "is involved.",
+      in_handler(&ExecSettings::command),
       [](const std::string& word) -> Result<std::string> {
-        if (word.find('\0') != word.npos) return wrong_value("it holds a zero byte");
+        if (word.find('\0') != word.npos) return wrong_value("a word contains a zero byte");
         return word;
       },
       yaml_scalar, check_command);
-  property.example = "[/usr/bin/python3, /etc/laneway/handler.py]";
+  property.example = "[python3, handler.py]";
   return property;
 }
 
@@ -29,9 +35,12 @@ std::vector<Property> exec_properties() {
   table.push_back(command_property());
   table.push_back(choice<Framing>(
       "handler.exec.framing", handler_at_start, {{"json", Framing::json}, {"binary", Framing::binary}},
-      "a line of JSON, or a length and compact fields", in_handler(&ExecSettings::framing)));
+      "The format of records and answers: `json` is one line of JSON each, `binary` a length "
+      "and compact fields, which need no base64.",
+      in_handler(&ExecSettings::framing)));
   table.push_back(duration("handler.exec.timeout", handler_at_start, milliseconds(1), hours(1),
-                           "limit of one attempt; then the program is killed",
+                           "Time limit of one attempt. A program that does not answer in time is killed and "
+                           "started again.",
                            in_handler(&ExecSettings::timeout)));
   return table;
 }
@@ -39,7 +48,14 @@ std::vector<Property> exec_properties() {
 void check_exec(RuleContext& rules) {
   if (std::get<ExecSettings>(rules.config().handler).command.empty())
     rules.require_of_handler("handler.exec.command",
-                             "a program and its arguments, such as [/opt/orders/handle, --fast]");
+                             "a program and its arguments, such as [python3, handler.py]");
+}
+
+void resolve_exec(Config& config, const CommandPlace& place, RuleContext& rules) {
+  auto& command = std::get<ExecSettings>(config.handler).command;
+  if (rules.concern("handler.exec.command")) return;
+  if (const auto problem = resolve_command(command, place))
+    rules.refuse({"handler.exec.command"}, problem->what, problem->hint);
 }
 
 }  // namespace
@@ -49,12 +65,13 @@ HandlerSchemaOf<ExecSettings> exec_schema() {
       {.name = "exec",
        .properties = exec_properties,
        .check = check_exec,
+       .resolve = resolve_exec,
        .section = {
            .position = 2,
-           .text =
-               "A program of yours, one for each worker. It reads a record a line and answers with a line.",
-           .example =
-               "handler:\n  exec: { command: [/usr/bin/python3, /etc/laneway/handler.py], timeout: 5s }\n"}});
+           .text = "A program of your own reads one record per line from its standard input, and writes one "
+                   "answer per line. Each running record has a process of its own: [writing "
+                   "handlers](writing-handlers.md).",
+           .example = "handler:\n  exec: { command: [python3, handler.py], timeout: 5s }\n"}});
 }
 
 }  // namespace laneway::config

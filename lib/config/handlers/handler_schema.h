@@ -1,5 +1,5 @@
-// What the configuration knows about one handler beside the struct of its settings. Each handler's file makes
-// one HandlerSchema; handlers.h has the table of them. Pure.
+// Everything that the configuration knows about one handler, apart from the struct of its settings. Each
+// handler's file makes one HandlerSchema; handlers.h has the table. Pure.
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@
 namespace laneway::config {
 
 class RuleContext;
+struct CommandPlace;
 
 /// The handler's section of docs/configuration.md.
 struct ReferenceSection {
-  int position = 0;  ///< among the handlers, in full.yaml as well
+  int position = 0;  ///< among the handlers, also in full.yaml
   const char* text = "";
   const char* example = "";  ///< YAML
 };
@@ -26,18 +27,21 @@ struct ReferenceSection {
 struct HandlerSchema {
   std::string_view name;  ///< its keys stand below handler.<name>
   std::vector<Property> (*properties)();
-  /// What contradicts in its keys, or is missing; nullptr: nothing can. These functions see a Config with
-  /// this handler, as do the properties.
+  /// Finds missing and contradicting keys; nullptr if the handler has no such rules. This function and the
+  /// next ones get a Config with this handler, as do the properties.
   void (*check)(RuleContext& rules) = nullptr;
-  /// What is allowed but seldom meant.
+  /// Settings that are allowed but rarely intended.
   std::vector<std::string> (*warnings)(const Config& config) = nullptr;
-  /// Changes defaults of keys that are not among `settings`, where others were set.
+  /// Changes the defaults of keys that are not in `settings`, if other keys require it.
   void (*set_dependent_defaults)(Config& config, const Settings& settings) = nullptr;
+  /// Replaces names of programs and files in the settings by their absolute paths, or refuses them.
+  void (*resolve)(Config& config, const CommandPlace& place, RuleContext& rules) = nullptr;
   ReferenceSection section = {};
   HandlerSettings defaults = {};
 };
 
-/// Names its alternative of HandlerSettings, so that the compiler can compare the table to the variant.
+/// Has its alternative of HandlerSettings in its type, so that the compiler can compare the table to the
+/// variant.
 template <class Alternative>
 struct HandlerSchemaOf : HandlerSchema {
   explicit HandlerSchemaOf(HandlerSchema schema) : HandlerSchema(std::move(schema)) {
@@ -45,7 +49,7 @@ struct HandlerSchemaOf : HandlerSchema {
   }
 };
 
-/// From a Config to a field of its handler's settings, for the builders in property.h.
+/// Access from a Config to a field of its handler's settings, for the builders in property.h.
 template <class Alternative, class Field>
 auto in_handler(Field Alternative::*member) {
   return [=](auto& config) -> auto& { return std::get<Alternative>(config.handler).*member; };

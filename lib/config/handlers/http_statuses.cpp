@@ -20,7 +20,7 @@ std::string name_of_status(std::uint16_t status) {
   return std::to_string(status) + (status <= classes ? "xx" : "");
 }
 
-/// Nothing where the text is any other than the one that is printed, so that no status can be set twice.
+/// Nullopt if `text` is not written as it is printed, so that no status can be set twice.
 std::optional<std::uint16_t> status_or_class(const std::string& text) {
   const bool is_class = text.size() == 3 && text.ends_with("xx");
   const auto number = is_class ? parse_number<std::uint16_t>(text.substr(0, 1), 1, classes)
@@ -29,7 +29,7 @@ std::optional<std::uint16_t> status_or_class(const std::string& text) {
   return *number;
 }
 
-/// The status or class that a wrong key stands for; nothing where the key stands for none.
+/// The status or class that the user probably means by a wrong key; nullopt if none is near.
 std::optional<std::uint16_t> nearest_status(std::string_view text) {
   const auto begin = text.find_first_not_of(" 0");
   if (begin == std::string_view::npos) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<std::uint16_t> nearest_status(std::string_view text) {
 
 std::string what_is_wrong_with(const std::string& key) {
   const auto near = nearest_status(key);
-  return "a key is a status from 100 to 599, or a class from 1xx to 5xx" +
+  return "a key must be a status from 100 to 599, or a class from 1xx to 5xx" +
          (near ? "; did you mean \"" + name_of_status(*near) + "\"?" : std::string());
 }
 
@@ -55,7 +55,7 @@ std::optional<BadValue> set_status(StatusVerdicts& statuses, const Entry& entry)
     return std::nullopt;
   }
   return BadValue{entry.value, "the verdict on " + name_of_status(*status) +
-                                   " is one of done, retry, reject, unavailable"};
+                                   " must be one of done, retry, reject, unavailable"};
 }
 
 std::string print_status(std::uint16_t status, StatusVerdict verdict) {
@@ -71,9 +71,8 @@ Property statuses_property() {
       "handler.http.statuses", handler_at_start,
       "a map of statuses (100 to 599) or classes of them (1xx to 5xx) to done, retry, reject or unavailable, "
       "such as { \"404\": reject, \"409\": done, \"5xx\": retry }",
-      "what statuses mean, instead of the usual verdicts; a status comes before its class; a 2xx can be "
-      "given "
-      "another verdict than done, such as \"202\": retry where 202 means that the work is not done yet",
+      "What statuses mean, instead of the usual verdicts. A status overrides its class. A 2xx status can "
+      "also have another verdict than done, such as \"202\": retry for work that is not done yet.",
       in_handler(&HttpSettings::statuses), set_status, print_status);
 }
 

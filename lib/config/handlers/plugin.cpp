@@ -12,19 +12,20 @@ using std::chrono::hours;
 
 Property library_property() {
   Property property = text("handler.plugin.library", handler_at_start, "an absolute path",
-                           "the shared library that does the work", in_handler(&PluginSettings::path),
-                           [](const std::string& path) {
+                           "The shared library that processes the records.",
+                           in_handler(&PluginSettings::path), [](const std::string& path) {
                              return std::string(path.starts_with('/') ? "" : "it does not begin with a /");
                            });
   property.example = "/usr/lib/laneway/orders.so";
   return property;
 }
 
-/// Whatever is in it, is the plugin's.
+/// The plugin alone knows the keys of this section.
 Property plugin_config_property() {
   Property property("handler.plugin.config", handler_at_start);
-  property.expects = "a map of anything";
-  property.description = "given to the plugin as JSON";
+  property.expects = "a map with keys of the plugin's own";
+  property.description =
+      "Settings of the plugin. laneway passes the map to the plugin as JSON, and does not check the keys.";
   property.structured = true;
   property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
@@ -44,7 +45,7 @@ std::vector<Property> plugin_properties() {
   std::vector<Property> table;
   table.push_back(library_property());
   table.push_back(duration("handler.plugin.timeout", handler_at_start, milliseconds(1), hours(24),
-                           "limit of one attempt", in_handler(&PluginSettings::timeout)));
+                           "Time limit of one attempt.", in_handler(&PluginSettings::timeout)));
   table.push_back(plugin_config_property());
   return table;
 }
@@ -61,10 +62,11 @@ HandlerSchemaOf<PluginSettings> plugin_schema() {
       {.name = "plugin",
        .properties = plugin_properties,
        .check = check_plugin,
-       .section = {.position = 4,
-                   .text = "A shared library of yours.",
-                   .example = "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { "
-                              "greeting: hello } }\n"}});
+       .section = {
+           .position = 4,
+           .text = "A shared library of your own, in C or C++: [writing handlers](writing-handlers.md).",
+           .example = "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { "
+                      "greeting: hello } }\n"}});
 }
 
 }  // namespace laneway::config

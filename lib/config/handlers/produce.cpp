@@ -20,12 +20,12 @@ namespace {
 using std::chrono::hours;
 
 Result<std::string> topic_name(const std::string& name) {
-  auto what = name.starts_with('^') ? "it is a pattern" : check_topic(name);
+  auto what = name.starts_with('^') ? "it is a pattern, and not the name of a topic" : check_topic(name);
   if (!what.empty()) return wrong_value(std::move(what));
   return name;
 }
 
-/// A secret may be in a file: then `name` loses its "_file".
+/// If `name` is a secret's key with "_file", reads the file and takes "_file" away.
 std::optional<BadValue> read_secret_file(std::string& name, const Entry& entry, std::string& value) {
   const auto in_file = key_in_file(name);
   const auto* key = in_file ? find_producer_key(*in_file) : nullptr;
@@ -41,13 +41,13 @@ std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& cli
   std::string name = entry.key;
   std::string value = entry.value.text;
   const auto key_node = config::key_node(entry);
-  if (!entry.value.is_scalar()) return BadValue{entry.value, "a client key has one value"};
+  if (!entry.value.is_scalar()) return BadValue{entry.value, "a key of the Kafka client has one value"};
   if (auto bad = read_secret_file(name, entry, value)) return bad;
   const auto* key = find_producer_key(name);
-  if (key == nullptr) return BadValue{key_node, "a producer of laneway does not take this key"};
+  if (key == nullptr) return BadValue{key_node, "laneway does not accept this key for a producer"};
   if (const auto objection = key->objection(value))
     return BadValue{key->secret ? key_node : entry.value,
-                    name + " is " + (objection->empty() ? key->expects() : *objection)};
+                    name + (objection->empty() ? " must be " + key->expects() : ": " + *objection)};
   if (const auto safe = key->names_secret ? check_owners_only(value) : Status(); !safe)
     return BadValue{entry.value, name + ": " + safe.error().text()};
   client[name] = {value, "handler.produce.kafka", key->secret};
@@ -59,8 +59,10 @@ Property client_property() {
       "handler.produce.kafka", handler_at_start,
       "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, compression.type: "
       "lz4 }",
-      "client keys of the producer, beside and before those of kafka; with bootstrap.servers of its own it "
-      "takes over no user, password, key or certificate from there",
+      "Keys of the Kafka client for the producer. They are added to those of `kafka`, and override them. "
+      "With "
+      "a bootstrap.servers of its own, the producer takes no user, password, key or certificate from "
+      "`kafka`.",
       in_handler(&ProduceSettings::client), set_client_key,
       [](const std::string& key, const ClientSetting& setting) {
         return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
@@ -82,8 +84,9 @@ Property client_property() {
 }
 
 std::optional<BadValue> set_header_name(std::map<std::string, std::string>& names, const Entry& entry) {
-  if (entry.key.empty()) return BadValue{key_node(entry), "a header has a name"};
-  if (!entry.value.is_scalar()) return BadValue{entry.value, "a name, or \"\" to leave the header out"};
+  if (entry.key.empty()) return BadValue{key_node(entry), "the name of a header is empty"};
+  if (!entry.value.is_scalar())
+    return BadValue{entry.value, "expected the new name of the header, or \"\" to leave the header out"};
   names[entry.key] = entry.value.text;
   return std::nullopt;
 }
@@ -92,7 +95,7 @@ Property header_names_property() {
   return map_property(
       "handler.produce.rename_headers", handler_at_start,
       "a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }",
-      "other names for the headers of what is written; \"\" leaves one out",
+      "New names for the headers of written records. \"\" leaves a header out.",
       in_handler(&ProduceSettings::rename_headers), set_header_name,
       [](const std::string& name, const std::string& other) {
         return yaml_scalar(name) + ": " + yaml_scalar(other);
@@ -100,10 +103,11 @@ Property header_names_property() {
 }
 
 Property output_property() {
-  Property property = text(
-      "handler.produce.topic", handler_at_start, "the name of a topic; {topic} in it is the record's own",
-      "where records are written", in_handler(&ProduceSettings::topic),
-      [](const std::string& topic) { return topic.empty() ? topic : check_topic_template(topic); });
+  Property property =
+      text("handler.produce.topic", handler_at_start,
+           "the name of a topic, in which {topic} stands for the record's own topic",
+           "The topic to which records are written.", in_handler(&ProduceSettings::topic),
+           [](const std::string& topic) { return topic.empty() ? topic : check_topic_template(topic); });
   property.example = "\"{topic}-out\"";
   return property;
 }
@@ -111,54 +115,61 @@ Property output_property() {
 std::vector<Property> produce_properties() {
   std::vector<Property> table;
   table.push_back(output_property());
-  table.push_back(
-      text("handler.produce.topic_header", handler_at_start, "the name of a record header, or \"\" for none",
-           "a header that names the topic instead, one of topics", in_handler(&ProduceSettings::topic_header),
-           [](const std::string&) { return std::string(); }));
+  table.push_back(text(
+      "handler.produce.topic_header", handler_at_start, "the name of a record header, or \"\" for none",
+      "A record header that names the output topic instead. The name must be in `topics` of this handler.",
+      in_handler(&ProduceSettings::topic_header), [](const std::string&) { return std::string(); }));
   table.push_back(text("handler.produce.topic_field", handler_at_start,
                        "a JSON pointer such as /type, or \"\" for none",
-                       "a text in a value of JSON that names the topic instead, one of topics",
+                       "A field of a JSON value that names the output topic instead. The name must be in "
+                       "`topics` of this handler.",
                        in_handler(&ProduceSettings::topic_field), check_json_pointer));
   table.push_back(list_property("handler.produce.topics", handler_at_start, "a list of topic names",
-                                "the topics that topic_header or topic_field may name",
+                                "The topics that `topic_header` or `topic_field` may name.",
                                 in_handler(&ProduceSettings::topics), topic_name, yaml_scalar,
                                 [](const auto&) { return std::string(); }));
   table.push_back(choice<ProduceSettings::Partition>(
       "handler.produce.partition", handler_at_start,
       {{"by_key", ProduceSettings::Partition::by_key}, {"keep", ProduceSettings::Partition::keep}},
-      "by the hash of the key as Java's client does, or the number of the record's own",
+      "The partition of a written record: by the hash of the key, as the Java client chooses it, or the same "
+      "number as the record's own.",
       in_handler(&ProduceSettings::partition)));
   table.push_back(choice<bool>("handler.produce.key", handler_at_start, {{"keep", true}, {"none", false}},
-                               "the key of what is written", in_handler(&ProduceSettings::keep_key)));
+                               "Whether written records have a key.",
+                               in_handler(&ProduceSettings::keep_key)));
   table.push_back(
       text("handler.produce.key_header", handler_at_start, "the name of a record header, or \"\" for none",
-           "a header whose value is the key instead; a record without it is rejected",
+           "A record header whose value becomes the key. A record without this header is rejected.",
            in_handler(&ProduceSettings::key_header), [](const std::string&) { return std::string(); }));
-  table.push_back(
-      text("handler.produce.key_field", handler_at_start, "a JSON pointer such as /id, or \"\" for none",
-           "a text or a whole number in a value of JSON that is the key instead; a record without "
-           "it is rejected",
-           in_handler(&ProduceSettings::key_field), check_json_pointer));
+  table.push_back(text(
+      "handler.produce.key_field", handler_at_start, "a JSON pointer such as /id, or \"\" for none",
+      "A field of a JSON value, text or a whole number, that becomes the key. A record without this field "
+      "is rejected.",
+      in_handler(&ProduceSettings::key_field), check_json_pointer));
   table.push_back(choice<bool>("handler.produce.headers", handler_at_start, {{"keep", true}, {"none", false}},
-                               "the headers of what is written", in_handler(&ProduceSettings::keep_headers)));
+                               "Whether written records have the headers of their record.",
+                               in_handler(&ProduceSettings::keep_headers)));
   table.push_back(header_names_property());
   table.push_back(choice<ProduceSettings::Timestamp>(
       "handler.produce.timestamp", handler_at_start,
       {{"keep", ProduceSettings::Timestamp::keep}, {"now", ProduceSettings::Timestamp::now}},
-      "the timestamp of what is written", in_handler(&ProduceSettings::timestamp)));
+      "The timestamp of written records: the record's own, or the time of writing.",
+      in_handler(&ProduceSettings::timestamp)));
   table.push_back(flag("handler.produce.transactional", handler_at_start,
-                       "exactly once: records are written, and their offsets committed, in transactions of "
-                       "commit.interval",
+                       "Exactly once: records are written and their offsets committed in one transaction "
+                       "per commit. commit.interval is then 100ms, unless it is set.",
                        in_handler(&ProduceSettings::transactional)));
-  table.push_back(duration("handler.produce.timeout", handler_at_start, seconds(1), hours(1),
-                           "a record not acknowledged by then is unavailable; 10s where transactional",
-                           in_handler(&ProduceSettings::timeout)));
+  table.push_back(
+      duration("handler.produce.timeout", handler_at_start, seconds(1), hours(1),
+               "How long to wait for the brokers to acknowledge a record. After this time the answer "
+               "is unavailable. The default is 10s with `transactional`.",
+               in_handler(&ProduceSettings::timeout)));
   table.push_back(client_property());
   return table;
 }
 
-/// What is not set has other defaults with `transactional`: readers see a record when its transaction ends,
-/// and wait for one that a killed process left open.
+/// Keys that are not set have other defaults with `transactional`: readers see a record when its transaction
+/// ends, and wait for a transaction that a killed process left open.
 void set_defaults_of_transactions(Config& config, const Settings& settings) {
   auto& produce = std::get<ProduceSettings>(config.handler);
   if (!produce.transactional) return;
@@ -167,8 +178,8 @@ void set_defaults_of_transactions(Config& config, const Settings& settings) {
   if (!settings.contains("handler.produce.timeout")) produce.timeout = seconds(10);
 }
 
-/// A topic that is read and would be written to as well, so that its records would go round for ever; empty
-/// when there is none among the topics that are named.
+/// A consumed topic to which this handler would write, so that its records would go round forever; empty if
+/// no named topic is both.
 std::string looping_topic(const Config& config, const ProduceSettings& produce) {
   if (produce.other_cluster() || config.topics_by_pattern()) return {};
   auto read = retry_topics(config);
@@ -186,28 +197,31 @@ void check_produced_key(const ProduceSettings& produce, RuleContext& rules) {
   const bool by_header = !produce.key_header.empty();
   const bool by_field = !produce.key_field.empty();
   if (by_header && by_field)
-    rules.refuse({"handler.produce.key_field"}, "key_header is the key", "one of the two");
+    rules.refuse({"handler.produce.key_field"}, "key_header sets the key already", "remove one of the two");
   if ((by_header || by_field) && !produce.keep_key)
-    rules.refuse({"handler.produce.key"}, "none is written without a key, and key_header or key_field is one",
+    rules.refuse({"handler.produce.key"}, "`key: none` contradicts key_header and key_field, which set a key",
                  "remove one of the two");
 }
 
 void check_transactions(const ProduceSettings& produce, RuleContext& rules) {
   const std::string key = "handler.produce.transactional";
   if (rules.config().consumers > 1)
-    rules.refuse({"consumers", key}, "with transactional a process has one group member and one transaction",
-                 "consumers: 1, and more processes");
+    rules.refuse({"consumers", key},
+                 "with transactional, a process has one group member and one transaction at a time",
+                 "set consumers: 1 and start more processes");
   if (produce.other_cluster())
-    rules.refuse({"handler.produce.kafka", key},
-                 "a transaction is of one cluster: offsets and records cannot be committed together",
-                 "transactional: false, or write to the cluster that is read");
+    rules.refuse(
+        {"handler.produce.kafka", key},
+        "a transaction belongs to one cluster, so records and offsets of different clusters cannot be "
+        "committed together",
+        "set transactional: false, or write to the cluster of the consumed topics");
   if (rules.client("isolation.level") == "read_uncommitted")
     rules.refuse({"kafka.isolation.level", key},
-                 "with transactional, records of transactions that may fail must not be read",
-                 "isolation.level: read_committed");
+                 "with transactional, records of transactions that may still fail must not be consumed",
+                 "set isolation.level: read_committed");
 }
 
-/// The connection that `handler.produce.kafka` makes of `kafka`.
+/// The producer's connection: `kafka` with the keys of `handler.produce.kafka`.
 void check_producer_connection(const ProduceSettings& produce, RuleContext& rules) {
   if (produce.client.empty()) return;
   const auto all = client_of_producer(rules.config().kafka, produce.client);
@@ -219,24 +233,27 @@ void check_produce(RuleContext& rules) {
   const auto& produce = std::get<ProduceSettings>(rules.config().handler);
   const bool named = !produce.topic_header.empty() || !produce.topic_field.empty();
   if (produce.topic.empty() && !named)
-    rules.require_of_handler("handler.produce.topic", "where records are written, such as \"{topic}-out\"");
+    rules.require_of_handler("handler.produce.topic",
+                             "the topic to which records are written, such as \"{topic}-out\"");
   if (!produce.topic_header.empty() && !produce.topic_field.empty())
-    rules.refuse({"handler.produce.topic_field"}, "topic_header names the topic", "one of the two");
+    rules.refuse({"handler.produce.topic_field"}, "topic_header names the topic already",
+                 "remove one of the two");
   if (named && produce.topics.empty())
     rules.refuse({"handler.produce.topic_header", "handler.produce.topic_field"},
-                 "whoever writes a record could name any topic in it: topics is empty",
-                 "handler.produce.topics: the topics that it may name");
+                 "handler.produce.topics is empty, so a record could name any topic",
+                 "list the topics that a record may name in handler.produce.topics");
   if (!named && !produce.topics.empty())
-    rules.refuse({"handler.produce.topics"}, "this has no effect without topic_header or topic_field",
-                 "one of them, or remove it");
+    rules.refuse({"handler.produce.topics"}, "this key has no effect without topic_header or topic_field",
+                 "set one of the two, or remove this key");
   check_produced_key(produce, rules);
   if (!produce.keep_headers && !produce.rename_headers.empty())
-    rules.refuse({"handler.produce.rename_headers"}, "with headers: none none is written",
+    rules.refuse({"handler.produce.rename_headers"},
+                 "rename_headers has no effect, because `headers: none` drops all headers",
                  "remove one of the two");
   if (const auto topic = looping_topic(rules.config(), produce); !topic.empty())
     rules.refuse({"handler.produce.topic", "handler.produce.topics"},
-                 in_quotes(topic) + " is one of topics as well: its records would go round for ever",
-                 "another topic");
+                 in_quotes(topic) + " is consumed too, so its records would go round forever",
+                 "write to another topic");
   if (produce.transactional) check_transactions(produce, rules);
   check_producer_connection(produce, rules);
 }
@@ -263,7 +280,7 @@ HandlerSchemaOf<ProduceSettings> produce_schema() {
        .warnings = warnings_about_produce,
        .set_dependent_defaults = set_defaults_of_transactions,
        .section = {.position = 5,
-                   .text = "Another topic, in this or another cluster.",
+                   .text = "Writes each record to another topic, in the same cluster or in another one.",
                    .example = "handler:\n  produce: { topic: \"{topic}-out\", transactional: true }\n"}});
 }
 

@@ -28,7 +28,8 @@ std::optional<BadValue> set_sleep(SimulateSettings::Sleep& sleep, const Node& no
     (entry.key == "p50" ? p50 : p99) = *parsed;
   }
   if (!p50 || (node.is_map() && !p99)) return BadValue{node, "p50 and p99 are both needed"};
-  if (p99 && (*p50 <= Duration::zero() || *p99 < *p50)) return BadValue{node, "0 < p50 <= p99 does not hold"};
+  if (p99 && (*p50 <= Duration::zero() || *p99 < *p50))
+    return BadValue{node, "p50 must be above 0, and not above p99"};
   sleep = {*p50, p99};
   return std::nullopt;
 }
@@ -36,7 +37,9 @@ std::optional<BadValue> set_sleep(SimulateSettings::Sleep& sleep, const Node& no
 Property sleep_property() {
   Property property("handler.simulate.sleep", handler_at_start);
   property.expects = "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones";
-  property.description = "how long an attempt sleeps";
+  property.description =
+      "How long an attempt sleeps: always the same time, or a random time with the given median and 99th "
+      "percentile.";
   property.structured = true;
   property.set = [](Config& config, const Node& node) {
     return set_sleep(std::get<SimulateSettings>(config.handler).sleep, node);
@@ -52,7 +55,7 @@ Property sleep_property() {
 Property hang_partitions_property() {
   return list_property(
       "handler.simulate.hang_partitions", handler_at_start, "a list of partition numbers",
-      "partitions all of whose attempts hang until they are stopped",
+      "Partitions whose attempts all hang until they are stopped.",
       in_handler(&SimulateSettings::hang_partitions),
       [](const std::string& number) { return parse_number<std::int32_t>(number, 0, 1'000'000); },
       [](std::int32_t number) { return std::to_string(number); }, [](const auto&) { return std::string(); });
@@ -62,16 +65,17 @@ std::vector<Property> simulate_properties() {
   std::vector<Property> table;
   table.push_back(sleep_property());
   table.push_back(duration("handler.simulate.spin", handler_at_start, Duration::zero(), hours(1),
-                           "processor time used besides", in_handler(&SimulateSettings::spin)));
+                           "Processor time that an attempt uses in addition to its sleep.",
+                           in_handler(&SimulateSettings::spin)));
   table.push_back(fraction("handler.simulate.fail", handler_at_start,
-                           "fraction of the attempts that are answered retry",
+                           "Fraction of the attempts that fail with the answer retry.",
                            in_handler(&SimulateSettings::fail)));
   table.push_back(fraction("handler.simulate.hang", handler_at_start,
-                           "fraction of the attempts that hang until they are stopped",
+                           "Fraction of the attempts that hang until they are stopped.",
                            in_handler(&SimulateSettings::hang)));
   table.push_back(hang_partitions_property());
   table.push_back(duration("handler.simulate.timeout", handler_at_start, milliseconds(1), hours(1),
-                           "limit of one attempt", in_handler(&SimulateSettings::timeout)));
+                           "Time limit of one attempt.", in_handler(&SimulateSettings::timeout)));
   return table;
 }
 
@@ -82,7 +86,7 @@ HandlerSchemaOf<SimulateSettings> simulate_schema() {
       {.name = "simulate",
        .properties = simulate_properties,
        .section = {.position = 3,
-                   .text = "Behaves like work: to try settings.",
+                   .text = "Behaves like work without doing any: for trying settings.",
                    .example = "handler:\n  simulate: { sleep: { p50: 5ms, p99: 100ms }, fail: 0.01 }\n"}});
 }
 

@@ -1,5 +1,5 @@
-// The settings of `handler.simulate`; the .cpp file has all else that the configuration knows about this
-// handler: its keys, its rules, its section of the reference. See handler_schema.h. Pure.
+// The settings of `handler.simulate`. The .cpp file has the rest of the handler's configuration: keys, rules,
+// and the section of the reference. See handler_schema.h. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,18 @@ namespace laneway::config {
 template <class Alternative>
 struct HandlerSchemaOf;
 
-/// `handler.simulate`: behaves like work, to try settings with. Which records fail or hang follows from
-/// topic, partition, offset and attempt alone, so a run can be repeated.
+/// `handler.simulate`: behaves like work, for trying settings. Topic, partition, offset and attempt alone
+/// decide which records fail or hang, so a run can be repeated.
 struct SimulateSettings {
-  /// Sleeping, as a fixed duration or (where p99 is set) log-normal through p50 and p99.
+  /// A fixed duration, or, if p99 is set, a log-normal distribution through p50 and p99.
   struct Sleep {
     Duration p50 = milliseconds(10);
     std::optional<Duration> p99;
   } sleep;
-  Duration spin{};  ///< of CPU besides
-  double fail = 0;  ///< fraction of attempts answered retry
-  double hang = 0;  ///< fraction of attempts that hang until they are stopped
-  std::vector<std::int32_t>
-      hang_partitions;  ///< partitions all of whose attempts hang until they are stopped
+  Duration spin{};                            ///< processor time, in addition to the sleep
+  double fail = 0;                            ///< fraction of the attempts that fail with the answer retry
+  double hang = 0;                            ///< fraction of the attempts that hang until they are stopped
+  std::vector<std::int32_t> hang_partitions;  ///< partitions whose attempts all hang until they are stopped
   Duration timeout = seconds(30);
 };
 

@@ -8,11 +8,23 @@
 namespace laneway::config {
 namespace {
 
+constexpr std::size_t widest_comment = 110;
+
+/// At blanks, into lines of at most `width` characters where words allow it.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  for (const auto& word : split(text, " ")) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
 /// Writes dotted names as nested YAML.
 class Writer {
  public:
-  /// Opens the groups of the name that are not open. `comment` lines go above the key; a key that is `off` is
-  /// a comment itself, and so are the groups opened for it.
+  /// Opens the groups of the name that are not open. `comment` is written above the key. A key that is `off`
+  /// is commented out, and so are the groups that are opened for it.
   void write(const std::string& name, const std::string& value, const std::string& comment = "",
              bool off = false) {
     const auto words = split(name, ".");
@@ -26,12 +38,14 @@ class Writer {
     open_ = groups;
     if (!comment.empty()) {
       if (groups.empty()) out_ += "\n";
-      line(groups.size(), "# " + comment, off);
+      for (const auto& part : wrapped(comment, widest_comment - 2 * groups.size()))
+        line(groups.size(), "# " + part, off);
     }
     line(groups.size(), words.back() + ": " + value, off);
   }
 
-  /// A line as it is; `off` needs a depth of 1 at least, and taking the "# " away puts it in force.
+  /// A line as it is. `off` comments it out, and needs a depth of at least 1; removing the "# " puts it in
+  /// force.
   void line(std::size_t depth, const std::string& text, bool off = false) {
     out_.append(2 * (off ? 1 : depth), ' ');
     if (off) out_.append("# ").append(2 * (depth - 1), ' ');
@@ -46,9 +60,12 @@ class Writer {
   std::string out_;
 };
 
-/// Without the examples, which the top of the file gives once.
+/// Without the examples of units, which the top of the file gives once.
 std::string comment_of(std::string_view description, const std::string& expects) {
-  return std::string(description) + "; " + expects.substr(0, expects.find(", such as"));
+  std::string values = expects.substr(0, expects.find(", such as"));
+  if (!values.empty() && values[0] >= 'a' && values[0] <= 'z')
+    values[0] = static_cast<char>(values[0] - 'a' + 'A');
+  return std::string(description) + (values == "Text" ? "" : " " + values + ".");
 }
 
 bool applies(const Property& property, const std::string& handler) {
@@ -65,22 +82,26 @@ void write_client_key(Writer& writer, const ClientKey& key) {
   std::string line = std::string(key.name) + ":";
   if (!example.empty()) line.append(" ").append(yaml_scalar(example));
   line += "  # " + comment_of(key.description, key.expects());
-  if (key.secret) line += "; " + std::string(key.name) + "_file names a file that holds it";
-  if (!key.since.empty()) line += "; librdkafka " + std::string(key.since) + " or later";
+  if (key.secret) line += " " + std::string(key.name) + "_file names a file with the secret.";
+  if (!key.since.empty()) line += " Needs librdkafka " + std::string(key.since) + " or later.";
   writer.line(1, line, example.empty());
 }
 
 constexpr const char* introduction =
-    "# Every key that laneway knows, with its default; lines that are commented out show what else there "
-    "is.\n"
-    "# A test keeps this file equal to the properties in lib/config/schema and lib/config/handlers.\n"
-    "#\n"
-    "# Overrides: --set lanes.workers=16 before LANEWAY_LANES__WORKERS=16 before this file. ${NAME} in a "
-    "value is replaced\n"
-    "# from the environment, $${ is ${ itself. Durations: 500ms 2s 1m. Sizes: 64KiB 1MiB.\n"
-    "\n"
-    "# librdkafka's own keys; what is commented out has the library's default. bootstrap.servers and "
-    "group.id are needed.\n";
+    R"(# Every key of laneway with its default. Lines that are commented out show further keys.
+# A test keeps this file equal to the properties in lib/config/schema and lib/config/handlers.
+#
+# Precedence: --set lanes.workers=16 overrides LANEWAY_LANES__WORKERS=16, which overrides this file.
+# Variables: LANEWAY_, then the key in capital letters. A dot between groups becomes two underscores
+# (lanes.workers: LANEWAY_LANES__WORKERS); in a key below kafka, each dot becomes one underscore
+# (kafka.bootstrap.servers: LANEWAY_KAFKA__BOOTSTRAP_SERVERS). Lists and maps are written as in YAML:
+# --set topics='[orders, payments]', LANEWAY_TOPICS='[orders, payments]'.
+#
+# ${NAME} in a value is replaced from the environment; $${ is ${ itself. Durations: 500ms 2s 1m. Sizes: 64KiB 1MiB.
+
+# The keys of librdkafka, the Kafka client. Keys that are commented out have the library's default.
+# bootstrap.servers and group.id are required.
+)";
 
 }  // namespace
 

@@ -14,17 +14,43 @@ namespace {
 constexpr const char* page_introduction =
     R"(# Configuration
 
-One YAML file, `-c FILE`. This page is made from the properties in `lib/config/schema` and `lib/config/handlers`; the same as one
-file to copy from is `config/full.yaml`. `laneway check -c FILE` says what is in force and what is wrong, with the line.
+laneway reads one YAML file, `-c FILE`. This page is generated from the properties in `lib/config/schema` and `lib/config/handlers`.
+`config/full.yaml` has the same keys as one file to copy from. `laneway check -c FILE` validates a file, and reports every mistake
+with its line.
 
-- Each key can be overridden: `--set lanes.workers=16` goes before `LANEWAY_LANES__WORKERS=16` goes before the file.
-- `${NAME}` in a value is replaced from the environment; `$${` is `${` itself.
+- The command line overrides the environment, and the environment overrides the file: `--set lanes.workers=16`, then
+  `LANEWAY_LANES__WORKERS=16`, then `lanes: { workers: 16 }`.
+- Lists and maps are written as in YAML, in quotes for the shell: `--set topics='[orders, payments]'`,
+  `LANEWAY_HANDLER__EXEC__COMMAND='[python3, work.py]'`. A list of one element may be written without the brackets.
+- `${NAME}` in a value of the file is replaced from the environment; `$${` is `${` itself.
 - Durations are `500ms`, `2s`, `1m`; sizes `64KiB`, `1MiB`.
-- A key that does not exist is an error, which names the nearest one that does.
-- *reload* says whether `laneway reload` changes it in flight, or a restart is needed; `laneway reload` says why.
-- Secrets need not be in the file: `sasl.password_file: PATH` stands for `sasl.password`, and so for each key that holds one.
+- A key that does not exist is an error that names the nearest key.
+- The column *reload* shows whether `laneway reload` changes the key in flight, or whether the change needs a restart; `laneway reload`
+  then reports the reason.
+- Secrets need not be in the file: `sasl.password_file: PATH` replaces `sasl.password`, and likewise for each key with a secret.
 
-The shortest useful file:
+## Environment variables
+
+The variable of a key is `LANEWAY_`, followed by the key in capital letters. A dot between groups becomes two underscores. Below
+`kafka` and in its keys, dots belong to the name, and each becomes one underscore:
+
+| key | variable |
+|---|---|
+| `consumers` | `LANEWAY_CONSUMERS` |
+| `lanes.workers` | `LANEWAY_LANES__WORKERS` |
+| `handler.http.batch.records` | `LANEWAY_HANDLER__HTTP__BATCH__RECORDS` |
+| `dead_letter.topic` | `LANEWAY_DEAD_LETTER__TOPIC` |
+| `kafka.bootstrap.servers` | `LANEWAY_KAFKA__BOOTSTRAP_SERVERS` |
+| `kafka.sasl.password_file` | `LANEWAY_KAFKA__SASL_PASSWORD_FILE` |
+
+The keys of `handler.produce.kafka` have no variables of their own; the whole map has one:
+`LANEWAY_HANDLER__PRODUCE__KAFKA='{ linger.ms: 20 }'`.
+
+A variable with the prefix `LANEWAY_` that is not the variable of a key is an error. The exception are the variables that Kubernetes
+sets for a Service named `laneway` or `laneway-…`, such as `LANEWAY_PORT` and `LANEWAY_SERVICE_HOST`: they are ignored with a warning,
+which `enableServiceLinks: false` in the pod's spec ends.
+
+## The shortest useful file
 
 ```yaml
 kafka: { bootstrap.servers: "127.0.0.1:9092", group.id: orders-webhook }
@@ -34,7 +60,7 @@ handler:
 ```
 )";
 
-/// The handlers have their own. A section that is not here has its table all the same.
+/// The handlers have their own sections. A section that is not in this list still gets its table.
 struct Section {
   const char* name;
   const char* text;
@@ -43,28 +69,32 @@ struct Section {
 
 constexpr Section page_sections[] = {
     {"",
-     "What is consumed, and by how many. The work is one of the handlers below; `handler: { log: {} }` "
-     "prints "
-     "records, for looking, and has no keys.",
+     "The topics, and the number of group members. The work is one of the handlers below; "
+     "`handler: { log: {} }` prints each record to standard output, and has no keys.",
      "topics: [orders, payments]\nconsumers: 2\n"},
-    {"lanes", "How each partition is worked on. What to set: [tuning](tuning.md).",
+    {"lanes", "How the records of each partition are processed. Which values to choose: [tuning](tuning.md).",
      "lanes: { workers: 16, queue: 128, order: key }\n"},
-    {"commit", "When offsets are committed: whichever comes first.", "commit: { interval: 500ms }\n"},
-    {"rate", "A limit of the whole process; `lanes.rate` is one of each partition. 0 is none.",
+    {"commit", "When offsets are committed. Both keys apply, and the first that is reached commits.",
+     "commit: { interval: 500ms }\n"},
+    {"rate",
+     "A rate limit of the whole process. `lanes.rate` is a limit of each partition. 0 means no limit.",
      "rate: { records: 500 }\n"},
-    {"retry", "What happens to a record that fails.",
+    {"retry", "How a record that fails is tried again. [Outages](outages.md) are treated differently.",
      "retry: { attempts: 3, topics: [5s, 1m, 10m] }\ndead_letter: { topic: \"{topic}-dlt\" }\n"},
-    {"ledger", "The oldest record that is not done, which holds back the commits of its partition.",
+    {"ledger", "The oldest unfinished record of a partition, which holds back the commits of the partition.",
      "ledger: { max_age: 30m, policy: dead_letter }\ndead_letter: { topic: \"{topic}-dlt\" }\n"},
-    {"dead_letter", "Where records go that are given up. Without a topic they are tried forever.",
+    {"dead_letter", "The topic for records that cannot be processed. Without it they are retried forever.",
      "dead_letter: { topic: \"{topic}-dlt\", headers: connect }\n"},
-    {"breaker", "An outage of what the handler talks to: lanes hold until it is over.",
+    {"breaker",
+     "Recognises an outage of the downstream: lanes hold until the outage is over. See "
+     "[outages](outages.md).",
      "breaker: { failures: 10, probe: 2s }\n"},
-    {"journal", "A line for every attempt, for audits.",
+    {"journal", "One line for every attempt, for audits.",
      "journal: { file: /var/lib/laneway/journal.jsonl }\n"},
-    {"admin", "Metrics, health, status and control over HTTP.", "admin: { listen: \"127.0.0.1:9645\" }\n"},
-    {"log", "What is written to standard error.", "log: { level: warn, format: json }\n"},
-    {"trace", "Spans of the attempts at records, for a collector of OpenTelemetry.",
+    {"admin", "The page, metrics, health checks, status and control over HTTP.",
+     "admin: { listen: \"127.0.0.1:9645\" }\n"},
+    {"log", "The log, which is written to standard error.", "log: { level: warn, format: json }\n"},
+    {"trace", "Spans of the attempts, for an OpenTelemetry collector.",
      "trace: { otlp: \"http://127.0.0.1:4318/v1/traces\", sample: 0.1 }\n"},
 };
 
@@ -91,7 +121,7 @@ std::string row(const std::string& key, const std::string& standard, const std::
          (in_flight ? "in flight" : "restart") + " | " + cell(what) + " |\n";
 }
 
-constexpr const char* table_head = "| key | default | takes | reload | what it is |\n|---|---|---|---|---|\n";
+constexpr const char* table_head = "| key | default | values | reload | meaning |\n|---|---|---|---|---|\n";
 
 std::string row_of(const Property& property) {
   Config config;
@@ -104,8 +134,8 @@ std::string row_of(const Property& property) {
 
 std::string row_of(const ClientKey& key) {
   std::string what(key.description);
-  if (key.secret) what += "; " + std::string(key.name) + "_file names a file that holds it";
-  if (!key.since.empty()) what += "; librdkafka " + std::string(key.since) + " or later";
+  if (key.secret) what += " " + std::string(key.name) + "_file names a file with the secret.";
+  if (!key.since.empty()) what += " Needs librdkafka " + std::string(key.since) + " or later.";
   return row(std::string(key.name), code(std::string(key.default_value)), key.expects(), false, what);
 }
 
@@ -127,9 +157,11 @@ std::string head_of(const std::string& name) {
 std::string kafka_section() {
   std::string page =
       "\n## `kafka`\n\n"
-      "librdkafka's own keys under their own names; `bootstrap.servers` and `group.id` are needed. Where no "
-      "default is\nshown, the library's is in force. A producer's keys, of `handler.produce.client`, are "
-      "checked likewise.\n\n```yaml\nkafka:\n  bootstrap.servers: \"broker-1:9093,broker-2:9093\"\n  "
+      "The keys of librdkafka, the Kafka client, with their own names. `bootstrap.servers` and `group.id` "
+      "are "
+      "required. A key\nwithout a default here has the library's default. The keys of "
+      "`handler.produce.kafka` are "
+      "checked in the same way.\n\n```yaml\nkafka:\n  bootstrap.servers: \"broker-1:9093,broker-2:9093\"\n  "
       "group.id: "
       "orders-webhook\n  security.protocol: ssl\n```\n\n";
   page += table_head;

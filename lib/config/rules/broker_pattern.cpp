@@ -12,7 +12,7 @@ namespace {
 bool repeats(char c) { return c == '*' || c == '+' || c == '?'; }
 
 std::string read_differently(std::string_view piece) {
-  return in_quotes(std::string(piece)) + " means something else to brokers than to the client";
+  return in_quotes(std::string(piece)) + " means something else for brokers than for the client";
 }
 
 /// \d, \w, \b, \1, \< and so on; an escaped full stop is the same everywhere.

@@ -20,7 +20,7 @@ bool is_host(const std::string& text) {
   });
 }
 
-/// The client reads patterns with the same function.
+/// The client compiles patterns with the same function.
 std::string check_pattern(const std::string& pattern) {
   if (pattern.size() == 1) return "the pattern is empty";
   regex_t regex;
@@ -29,15 +29,15 @@ std::string check_pattern(const std::string& pattern) {
     const bool commits = regexec(&regex, "__consumer_offsets", 0, nullptr, 0) == 0;
     regfree(&regex);
     if (!commits) return "";
-    return "it matches __consumer_offsets, to which each commit writes a record, so there would always be "
-           "more; begin with ^[^_] to leave out the topics of Kafka itself";
+    return "the pattern also matches __consumer_offsets, to which each commit adds a record, so the lag "
+           "would never end; begin with ^[^_] to exclude Kafka's own topics";
   }
   std::array<char, 128> words{};
   regerror(fault, &regex, words.data(), words.size());
-  return std::string("it is not a regular expression (POSIX extended syntax): ") + words.data();
+  return std::string("the pattern does not compile (POSIX extended syntax): ") + words.data();
 }
 
-/// Where the part between "://" and the path begins and ends.
+/// Begin and end of the part between "://" and the path.
 std::pair<std::size_t, std::size_t> authority(const std::string& url) {
   const auto begin = url.find("://") + 3;
   return {begin, std::min(url.find_first_of("/?#", begin), url.size())};
@@ -58,27 +58,28 @@ std::string check_listen(const std::string& address) {
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (!is_host(host)) return "it has no host";
   if (!bracketed && host.find(':') != host.npos) return "an IPv6 address needs brackets, such as [::1]:9644";
-  return is_port(address.substr(colon + 1)) ? "" : "its port is not a number up to 65535";
+  return is_port(address.substr(colon + 1)) ? "" : "the port is not a number up to 65535";
 }
 
 std::string check_url(const std::string& url) {
   const auto scheme = lower(url.substr(0, 8));
-  if (!scheme.starts_with("http://") && scheme != "https://") return "it has another scheme or none";
+  if (!scheme.starts_with("http://") && scheme != "https://")
+    return "it does not start with http:// or https://";
   if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c == 0x7f; }))
-    return "it holds a space or a character that is not printable ASCII";
+    return "it contains a space or a character that is not printable ASCII";
   const auto [begin, end] = authority(url);
   auto host = url.substr(begin, end - begin);
   host = host.substr(host.rfind('@') + 1);
   const auto colon = host.rfind(':');
   const bool has_port = colon != host.npos && host.find(']', colon) == host.npos;
   if (!is_host(has_port ? host.substr(0, colon) : host)) return "it has no host";
-  return !has_port || is_port(host.substr(colon + 1)) ? "" : "its port is not a number up to 65535";
+  return !has_port || is_port(host.substr(colon + 1)) ? "" : "the port is not a number up to 65535";
 }
 
 std::string check_content_type(const std::string& type) {
   if (type.empty()) return "it is empty";
   const bool printable = std::all_of(type.begin(), type.end(), [](char c) { return c >= ' ' && c < 0x7f; });
-  return printable ? "" : "it holds a character that a request header may not hold";
+  return printable ? "" : "it contains a character that a request header may not contain";
 }
 
 std::string check_header(std::string_view name) {
@@ -89,31 +90,33 @@ std::string check_header(std::string_view name) {
   const bool token = std::all_of(name.begin(), name.end(), [](char c) {
     return is_word(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
-  if (!token) return "it holds a character that a header's name may not hold";
+  if (!token) return "it contains a character that the name of a header may not contain";
   const auto lowered = lower(name);
   if (own.contains(lowered) || lowered.starts_with("kafka-") || lowered.starts_with("laneway-") ||
       lowered.starts_with("proxy-"))
-    return "laneway or HTTP sets that header itself";
+    return "laneway or HTTP sets this header itself";
   return "";
 }
 
 std::string check_command(const std::vector<std::string>& command) {
   if (command.empty()) return "the list is empty";
   const std::string& program = command.front();
-  if (program.starts_with('/')) return "";
-  if (program.find(' ') != program.npos)
-    return "this is one word for a shell; give the program and each argument by itself";
-  return in_quotes(program) + " is not an absolute path; neither a shell nor PATH is asked";
+  if (program.empty()) return "the program is empty";
+  if (program.starts_with('/') || program.find(' ') == program.npos) return "";
+  std::vector<std::string> words;
+  for (const auto& word : split(program, " "))
+    if (!word.empty()) words.push_back(in_quotes(word));
+  return "no shell splits this line into words; write each word by itself: [" + join(words, ", ") + "]";
 }
 
 std::string check_topic(const std::string& topic) {
   if (topic.empty()) return "it is empty";
   if (topic.front() == '^') return check_pattern(topic);
   if (topic.size() > 249) return "it is longer than 249 characters";
-  if (topic == "." || topic == "..") return "Kafka does not allow that name";
+  if (topic == "." || topic == "..") return "Kafka does not allow this name";
   const bool valid = std::all_of(topic.begin(), topic.end(),
                                  [](char c) { return is_word(c) || c == '.' || c == '_' || c == '-'; });
-  return valid ? "" : "it holds a character other than letters, digits, dot, underscore and hyphen";
+  return valid ? "" : "it contains a character other than letters, digits, dot, underscore and hyphen";
 }
 
 std::string check_topic_template(const std::string& text) {
@@ -134,10 +137,10 @@ std::string check_topics(const std::vector<std::string>& topics) {
   const bool pattern =
       std::any_of(topics.begin(), topics.end(), [](const auto& t) { return t.front() == '^'; });
   if (pattern && topics.size() > 1)
-    return "a pattern stands beside other topics; join them in one, such as ^(orders|payments.*)$";
+    return "a pattern must be the only topic; combine them in one pattern, such as ^(orders|payments.*)$";
   std::set<std::string> seen;
   for (const auto& topic : topics)
-    if (!seen.insert(topic).second) return in_quotes(topic) + " is there twice";
+    if (!seen.insert(topic).second) return in_quotes(topic) + " is listed twice";
   return "";
 }
 
@@ -145,7 +148,7 @@ std::string check_json_pointer(const std::string& pointer) {
   if (!pointer.empty() && pointer.front() != '/') return "it does not begin with a /";
   for (auto at = pointer.find('~'); at != pointer.npos; at = pointer.find('~', at + 1))
     if (at + 1 == pointer.size() || (pointer[at + 1] != '0' && pointer[at + 1] != '1'))
-      return "a ~ in it is neither ~0 (for ~) nor ~1 (for /)";
+      return "in a JSON pointer ~ is written as ~0, and / as ~1";
   return "";
 }
 

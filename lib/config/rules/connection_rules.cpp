@@ -18,22 +18,32 @@ std::string protocol_of(const ClientSettings& client) {
   return protocol.empty() ? "plaintext" : protocol;
 }
 
-/// What is wrong with one of bootstrap.servers, for which the client would look in vain.
+/// Why the client could not find one of bootstrap.servers; empty if the address is right.
 std::string server_problem(std::string_view server, const std::string& protocol) {
-  if (server.find('@') != server.npos) return "a user or a password does not belong here";
+  if (server.find('@') != server.npos) return "a broker's address contains no user and no password";
   const auto shown = in_quotes(server);
   if (const auto at = server.find("://"); at != server.npos) {
     const auto scheme = lower(server.substr(0, at));
-    if (scheme == "http" || scheme == "https") return shown + ": brokers are no web servers";
+    if (scheme == "http" || scheme == "https")
+      return shown + " is the address of a web server, and not of a broker";
     if (scheme != protocol)
-      return shown + " begins with another protocol than security.protocol, which is " + protocol;
+      return shown + " begins with " + in_quotes(server.substr(0, at + 3)) + "; write " +
+             in_quotes(server.substr(at + 3)) + ", and the protocol in security.protocol, which is " +
+             protocol;
     server.remove_prefix(at + 3);
   }
-  if (server.find_first_of("; \t/") != server.npos) return shown + " is not host:port";
+  if (server.find_first_of("; \t/") != server.npos || (server.starts_with(':') && !server.starts_with("::")))
+    return shown + " is not HOST:PORT";
   const auto colon = server.rfind(':');
-  const bool bare_v6 = colon != server.npos && server.find(':') != colon && !server.starts_with('[');
-  if (colon == server.npos || bare_v6 || server.ends_with(']')) return "";
-  return is_port(server.substr(colon + 1), 1) ? "" : shown + " has no port from 1 to 65535 behind its colon";
+  const bool several = colon != server.npos && server.find(':') != colon && !server.starts_with('[');
+  if (several) {
+    const auto address = server.substr(0, server.find('%'));  // of IPv6, without brackets and without a port
+    const bool hexadecimal = address.find_first_not_of("0123456789abcdefABCDEF:.") == address.npos;
+    return hexadecimal ? "" : shown + " is not HOST:PORT";
+  }
+  if (is_digits(server)) return shown + " is not HOST:PORT";
+  if (colon == server.npos || server.ends_with(']')) return "";
+  return is_port(server.substr(colon + 1), 1) ? "" : shown + " has no port from 1 to 65535 after the colon";
 }
 
 void check_servers(const Connection& connection, std::vector<ConnectionProblem>& problems) {
@@ -47,29 +57,33 @@ void check_servers(const Connection& connection, std::vector<ConnectionProblem>&
     server = server.substr(begin, server.find_last_not_of(" \t") + 1 - begin);
     any = true;
     if (auto what = server_problem(server, protocol_of(connection.all)); !what.empty())
-      problems.push_back({{"bootstrap.servers"}, std::move(what), "host:port, separated by commas", {}});
+      problems.push_back(
+          {{"bootstrap.servers"}, std::move(what), "expected HOST:PORT, several separated by commas", {}});
   }
   if (!any)
-    problems.push_back({{"bootstrap.servers"}, "no broker is named", "host:port, separated by commas", {}});
+    problems.push_back({{"bootstrap.servers"},
+                        "the list names no broker",
+                        "expected HOST:PORT, several separated by commas",
+                        {}});
 }
 
 void check_protocol(const Connection& connection, std::vector<ConnectionProblem>& problems) {
   const auto protocol = protocol_of(connection.all);
   const bool tls = protocol == "ssl" || protocol == "sasl_ssl";
   const bool sasl = protocol.starts_with("sasl_");
-  const auto what = "this has no effect while security.protocol is " + protocol;
+  const auto what = "this key has no effect while security.protocol is " + protocol;
   for (const auto& [key, setting] : connection.own) {
     const bool about_tls = key.starts_with("ssl.") || key == "enable.ssl.certificate.verification";
     if (about_tls && !tls)
       problems.push_back({{key, "security.protocol"},
                           what,
-                          sasl ? "security.protocol: sasl_ssl" : "security.protocol: ssl or sasl_ssl",
+                          sasl ? "set security.protocol: sasl_ssl" : "set security.protocol: ssl or sasl_ssl",
                           {}});
     if (key.starts_with("sasl.") && !sasl)
       problems.push_back(
           {{key, "security.protocol"},
            what,
-           tls ? "security.protocol: sasl_ssl" : "security.protocol: sasl_ssl or sasl_plaintext",
+           tls ? "set security.protocol: sasl_ssl" : "set security.protocol: sasl_ssl or sasl_plaintext",
            {}});
   }
 }
@@ -80,15 +94,16 @@ void check_mechanism(const Connection& connection, std::vector<ConnectionProblem
   if (named && has(connection.all, "sasl.mechanism") && has(connection.all, "sasl.mechanisms"))
     problems.push_back({{"sasl.mechanisms", "sasl.mechanism"},
                         "sasl.mechanism and sasl.mechanisms are the same key",
-                        "keep one",
+                        "remove one of the two",
                         {}});
 }
 
 constexpr const char* user_hint =
     "PLAIN and SCRAM need sasl.username and sasl.password, or sasl.password_file";
 constexpr const char* ticket_hint =
-    "kinit is run with it; sasl.kerberos.min.time.before.relogin: 0 where others keep a ticket fresh";
-constexpr const char* token_hint = "tokens are fetched from a token server: docs/access.md";
+    "laneway runs kinit with the key table; set sasl.kerberos.min.time.before.relogin: 0 if another program "
+    "keeps a ticket fresh";
+constexpr const char* token_hint = "laneway fetches tokens from a token server: docs/access.md";
 
 struct Needed {
   std::vector<std::string> keys;
@@ -115,8 +130,8 @@ void check_login(const Connection& connection, std::vector<ConnectionProblem>& p
   const auto mechanism = value_of(all, "sasl.mechanism") + value_of(all, "sasl.mechanisms");
   if (mechanism.empty() && (all.contains("sasl.username") || all.contains("sasl.password"))) {
     problems.push_back({{"sasl.username", "sasl.password", "security.protocol"},
-                        "sasl.mechanism is missing, and without it the login is by Kerberos",
-                        "sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
+                        "sasl.mechanism is missing; without this key the login uses Kerberos",
+                        "set sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
                         "sasl.mechanism"});
     return;
   }
@@ -125,23 +140,25 @@ void check_login(const Connection& connection, std::vector<ConnectionProblem>& p
   const auto needed = needed_by(mechanism.empty() ? "gssapi" : mechanism, all);
   for (const auto& key : needed.keys)
     if (!all.contains(key))
-      problems.push_back({{"sasl.mechanism", "sasl.mechanisms", "security.protocol"},
-                          key + " is missing",
-                          taken_over && !mechanism.empty() && needed.hint == user_hint
-                              ? "the credentials of kafka are not shown to other brokers: give those of this "
-                                "cluster, sasl.username and sasl.password_file"
-                              : needed.hint,
-                          key});
+      problems.push_back(
+          {{"sasl.mechanism", "sasl.mechanisms", "security.protocol"},
+           key + " is missing",
+           taken_over && !mechanism.empty() && needed.hint == user_hint
+               ? "the credentials of kafka are not used for other brokers; set sasl.username and "
+                 "sasl.password_file of this cluster"
+               : needed.hint,
+           key});
 }
 
 void check_insecure(const Connection& connection, std::vector<ConnectionProblem>& problems) {
   if (connection.may_be_insecure) return;
   const auto refuse = [&](const char* key, const char* value, const char* what) {
     if (value_of(connection.own, key) == value)
-      problems.push_back({{key}, what, "remove it, or set allow_insecure: true if this is meant", {}});
+      problems.push_back(
+          {{key}, what, "remove this key, or set allow_insecure: true if this is intended", {}});
   };
-  refuse("enable.ssl.certificate.verification", "false", "the brokers' certificates would not be checked");
-  refuse("ssl.endpoint.identification.algorithm", "none", "the brokers' names would not be checked");
+  refuse("enable.ssl.certificate.verification", "false", "laneway would not check the brokers' certificates");
+  refuse("ssl.endpoint.identification.algorithm", "none", "laneway would not check the brokers' names");
   refuse("enable.sasl.oauthbearer.unsecure.jwt", "true", "tokens would not be signed");
 }
 
@@ -179,8 +196,8 @@ std::optional<std::string> unencrypted(const ClientSettings& client, const std::
   const auto servers = split(value_of(client, "bootstrap.servers"), ",");
   if (std::all_of(servers.begin(), servers.end(), is_loopback)) return std::nullopt;
   return std::string("records ") + (protocol == "sasl_plaintext" ? "and credentials " : "") +
-         "travel unencrypted to brokers on other machines (" + key +
-         ": ssl or sasl_ssl, or allow_insecure: true if this is meant)";
+         "travel unencrypted to brokers on other machines (set " + key +
+         ": ssl or sasl_ssl, or allow_insecure: true if this is intended)";
 }
 
 }  // namespace laneway::config

@@ -39,7 +39,8 @@ void RuleContext::require_handler(const std::string& hint) {
   if (handler == settings_.end()) {
     if (!expected_.own_handler) require("handler", hint);
   } else if (expected_.own_handler) {
-    problems_.add(handler->second.place, handler->first, "this program does the work itself", "remove it");
+    problems_.add(handler->second.place, handler->first,
+                  "this program does the work itself and takes no handler", "remove this key");
   }
 }
 

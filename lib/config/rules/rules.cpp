@@ -34,10 +34,11 @@ class Rules {
 
  private:
   void require() {
-    context_.require("kafka.bootstrap.servers", "brokers to begin with, such as 127.0.0.1:9092");
-    context_.require("kafka.group.id", "the consumer group that instances share");
-    context_.require("topics", "what is consumed, such as [orders]");
-    context_.require_handler("what records are given to: one of " + join(handler_names(), ", "));
+    context_.require("kafka.bootstrap.servers", "the brokers to connect to first, such as 127.0.0.1:9092");
+    context_.require("kafka.group.id",
+                     "the name of the consumer group, which all instances of a service share");
+    context_.require("topics", "the topics to consume, such as [orders]");
+    context_.require_handler("the work for each record: one of " + join(handler_names(), ", "));
   }
 
   void check_own_keys() {
@@ -46,29 +47,29 @@ class Rules {
       context_.refuse({"retry.backoff", "retry.max_backoff"},
                       "retry.backoff is " + print_duration(config_.retry.backoff) +
                           ", more than retry.max_backoff, " + print_duration(config_.retry.max_backoff),
-                      "a backoff up to max_backoff");
+                      "lower retry.backoff, or raise retry.max_backoff");
     if (lanes.max_incomplete < lanes.workers)
       context_.refuse({"lanes.max_incomplete", "lanes.workers"},
                       "lanes.max_incomplete is " + std::to_string(lanes.max_incomplete) +
                           ", less than lanes.workers, " + std::to_string(lanes.workers) +
-                          ", so some workers would never work",
-                      "at least as many as workers");
+                          ", so some workers would never run a record",
+                      "set lanes.max_incomplete to at least lanes.workers");
     if (lanes.null_keys == NullKeys::ordered && lanes.order != Order::key)
       context_.refuse({"lanes.null_keys", "lanes.order"}, "null_keys has no effect unless lanes.order is key",
-                      "lanes.order: key, or remove it");
+                      "set lanes.order: key, or remove null_keys");
   }
 
   void check_dead_letters() {
     if (config_.ledger.policy == LedgerPolicy::dead_letter && !config_.dead_letter.enabled())
-      context_.refuse({"ledger.policy"}, "there is no dead-letter topic to which records could go",
-                      "dead_letter.topic");
+      context_.refuse({"ledger.policy"}, "this policy needs a dead-letter topic",
+                      "set dead_letter.topic, such as \"{topic}-dlt\"");
     if (!config_.dead_letter.enabled() || config_.topics_by_pattern()) return;
     for (const std::string& topic : config_.topics) {
       const auto name = topic_from_template(config_.dead_letter.topic, topic);
       if (std::find(config_.topics.begin(), config_.topics.end(), name) == config_.topics.end()) continue;
       context_.refuse({"dead_letter.topic", "topics"},
-                      "the dead letters of " + topic + " would go to " + name + ", which is consumed itself",
-                      "another name, such as \"{topic}-dlt\"");
+                      "the dead letters of " + topic + " would go to " + name + ", which is consumed too",
+                      "choose another name, such as \"{topic}-dlt\"");
       return;
     }
   }
@@ -79,21 +80,23 @@ class Rules {
       context_.refuse(
           {"retry.topics", "lanes.order"},
           std::string("with lanes.order: ") + (config_.lanes.order == Order::key ? "key" : "partition") +
-              " retry topics would break the order: later records overtake one that is in a retry topic",
-          "lanes.order: none, or no retry topics: a failed record then waits in its lane");
+              " retry topics would break the order: later records overtake a record that is in a retry topic",
+          "set lanes.order: none, or remove retry.topics: a failed record then waits in its lane");
     if (!config_.dead_letter.enabled() && !context_.concern("dead_letter.topic"))
-      context_.refuse({"retry.topics"}, "a record that fails in the last retry topic has nowhere to go",
-                      "dead_letter.topic, such as \"{topic}-dlt\"");
+      context_.refuse({"retry.topics"},
+                      "a record that fails after the last retry topic needs a dead-letter topic",
+                      "set dead_letter.topic, such as \"{topic}-dlt\"");
     if (config_.topics_by_pattern())
       context_.refuse(
           {"retry.topics", "topics"},
-          "topics is a pattern: what it will match, and so the retry topics, are not known at the start",
-          "the topics by their names");
+          "topics is a pattern, so the retry topics of the topics that it matches are not known at the start",
+          "list the topics by their names");
     const auto reset = context_.client("auto.offset.reset");
     if (!reset.empty() && reset != "earliest" && reset != "smallest" && reset != "beginning")
       context_.refuse({"kafka.auto.offset.reset", "retry.topics"},
-                      "with retry topics, what was written to one before its first commit would be skipped",
-                      "auto.offset.reset: earliest");
+                      "with this value, records that are written to a retry topic before its first commit "
+                      "would be skipped",
+                      "set auto.offset.reset: earliest");
     check_retry_names();
   }
 
@@ -106,20 +109,21 @@ class Rules {
         const auto name = retry_topic(topic, delay);
         if (std::find(topics.begin(), topics.end(), name) != topics.end())
           return context_.refuse({"retry.topics", "topics"},
-                                 "the retry topic " + name + " of " + topic + " is one of topics as well",
-                                 "another delay, or leave it out of topics");
+                                 "the retry topic " + name + " of " + topic + " is consumed too",
+                                 "choose another delay, or remove the topic from topics");
         if (name == letters)
           return context_.refuse({"dead_letter.topic", "retry.topics"},
                                  "the dead letters of " + topic + " would go to its retry topic " + name,
-                                 "another name, such as \"{topic}-dlt\"");
+                                 "choose another name, such as \"{topic}-dlt\"");
         if (const auto what = check_topic(name); !what.empty())
           return context_.refuse({"retry.topics", "topics"},
-                                 "the retry topic " + name + " cannot be: " + what, "a shorter name");
+                                 "the retry topic " + name + " is not possible: " + what,
+                                 "choose a shorter name");
       }
     }
   }
 
-  /// The client's value in ms, or the library's default.
+  /// The value of a client key in ms; `otherwise`, the library's default, if the key is not set.
   std::int64_t milliseconds_of(const std::string& key, std::int64_t otherwise) const {
     const std::string& text = config_.client(key);
     std::int64_t value = otherwise;
@@ -132,51 +136,53 @@ class Rules {
     const auto session = milliseconds_of("session.timeout.ms", 45000);
     const auto heartbeat = milliseconds_of("heartbeat.interval.ms", 3000);
     const bool by_brokers =
-        context_.client("group.protocol") == "consumer";  // then they decide about sessions
+        context_.client("group.protocol") == "consumer";  // the brokers decide about sessions
     if (!by_brokers && poll < session)
       context_.refuse({"kafka.max.poll.interval.ms", "kafka.session.timeout.ms"},
                       "max.poll.interval.ms is " + std::to_string(poll) + ", less than session.timeout.ms, " +
                           std::to_string(session),
-                      "the session time-out at most as long");
+                      "the session time-out may be at most as long as max.poll.interval.ms");
     if (!by_brokers && heartbeat >= session)
       context_.refuse({"kafka.heartbeat.interval.ms", "kafka.session.timeout.ms"},
                       "heartbeat.interval.ms is " + std::to_string(heartbeat) +
                           ", not less than session.timeout.ms, " + std::to_string(session),
-                      "a third of the session time-out or less");
+                      "set heartbeat.interval.ms to a third of the session time-out or less");
     if (config_.lanes.drain >= milliseconds(poll))
       context_.refuse({"lanes.drain", "kafka.max.poll.interval.ms"},
                       "lanes.drain is " + print_duration(config_.lanes.drain) +
                           ", not less than max.poll.interval.ms, " + print_duration(milliseconds(poll)) +
-                          ": the group would throw this member out while it drains",
-                      "a shorter drain or a longer interval");
+                          ": the group would remove this member during a drain",
+                      "set a shorter lanes.drain, or a longer max.poll.interval.ms");
     if (milliseconds_of("reconnect.backoff.ms", 100) > milliseconds_of("reconnect.backoff.max.ms", 10000))
       context_.refuse({"kafka.reconnect.backoff.ms", "kafka.reconnect.backoff.max.ms"},
-                      "reconnect.backoff.ms is more than reconnect.backoff.max.ms", "the other way round");
+                      "reconnect.backoff.ms is more than reconnect.backoff.max.ms",
+                      "lower the first, or raise the second");
   }
 
-  /// Under group.protocol: consumer the brokers decide what these keys say under the classic one.
+  /// With group.protocol: consumer the brokers decide what these keys set for the classic protocol.
   void check_membership() {
     const bool by_brokers = context_.client("group.protocol") == "consumer";
     if (!by_brokers)
       return context_.refuse_if_given("kafka.group.remote.assignor",
-                                      "this has no effect without group.protocol: consumer",
-                                      "group.protocol: consumer, or remove it");
-    const std::string of_group = "remove it; for this group kafka-configs.sh --entity-type groups can set ";
+                                      "this key has no effect without group.protocol: consumer",
+                                      "set group.protocol: consumer, or remove this key");
+    const std::string of_group =
+        "remove this key; for the group, kafka-configs.sh --entity-type groups can set ";
     context_.refuse_if_given("kafka.session.timeout.ms",
-                             "kafka.group.protocol: consumer leaves this to the brokers",
+                             "with kafka.group.protocol: consumer the brokers decide this",
                              of_group + "consumer.session.timeout.ms");
     context_.refuse_if_given("kafka.heartbeat.interval.ms",
-                             "kafka.group.protocol: consumer leaves this to the brokers",
+                             "with kafka.group.protocol: consumer the brokers decide this",
                              of_group + "consumer.heartbeat.interval.ms");
     context_.refuse_if_given("kafka.partition.assignment.strategy",
-                             "kafka.group.protocol: consumer leaves this to the brokers",
-                             "remove it; kafka.group.remote.assignor chooses uniform or range");
+                             "with kafka.group.protocol: consumer the brokers decide this",
+                             "remove this key; kafka.group.remote.assignor chooses uniform or range");
     if (config_.topics_by_pattern())
       if (const auto what = check_broker_pattern(config_.topics.front()); !what.empty())
-        context_.refuse(
-            {"topics", "kafka.group.protocol"},
-            "with kafka.group.protocol: consumer the brokers match the pattern, and " + what,
-            "brackets, groups and simple repetitions, such as [0-9]+, or group.protocol: classic");
+        context_.refuse({"topics", "kafka.group.protocol"},
+                        "with kafka.group.protocol: consumer the brokers match the pattern, and " + what,
+                        "use only brackets, groups and simple repetitions, such as [0-9]+, or set "
+                        "group.protocol: classic");
   }
 
   void check_assignment() {
@@ -193,8 +199,8 @@ class Rules {
           "expected range, roundrobin (separated by a comma without a space), or cooperative-sticky");
     if (names.size() > 1 && std::any_of(names.begin(), names.end(), is_cooperative))
       context_.refuse({"kafka.partition.assignment.strategy"},
-                      "cooperative-sticky stands beside another strategy",
-                      "cooperative-sticky alone, or without it");
+                      "cooperative-sticky cannot be combined with another strategy",
+                      "set cooperative-sticky alone, or remove it");
   }
 
   void check_connections() {

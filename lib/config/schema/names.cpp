@@ -7,16 +7,20 @@
 #include "config/client/client_keys.h"
 #include "config/client/refused_client_keys.h"
 #include "config/handlers/handlers.h"
+#include "config/schema/other_names.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 
 namespace laneway::config {
 namespace {
 
+/// A table of names that other programs use comes first: such a name may be near to an unrelated key.
 Objection unknown(std::string_view path) {
-  const auto near = nearest(path, known_names());
-  return {"this key does not exist",
-          near ? "did you mean " + *near + "?" : "see config/full.yaml for all keys"};
+  auto meant = key_for_other_name(path);
+  if (!meant) meant = nearest(path, known_names());
+  if (!meant) return {unknown_key, "laneway help keys prints all keys", {}};
+  auto hint = "did you mean " + *meant + "?";
+  return {unknown_key, std::move(hint), std::move(*meant)};
 }
 
 std::optional<Objection> object_to_client_key(std::string_view name) {
@@ -25,11 +29,15 @@ std::optional<Objection> object_to_client_key(std::string_view name) {
     const auto* key = find_client_key(*in_file);
     if (key != nullptr && key->secret) return std::nullopt;
     if (key != nullptr)
-      return Objection{"only a secret can be read from a file", "kafka." + std::string(key->name)};
+      return Objection{"only the value of a secret can be read from a file",
+                       "write kafka." + std::string(key->name) + " with the value itself",
+                       {}};
   }
   if (const auto* key = find_refused_client_key(name))
-    return Objection{"laneway does not take this key: " + std::string(key->reason),
-                     key->instead.empty() ? "remove it" : "instead: " + std::string(key->instead)};
+    return Objection{
+        "laneway does not accept this key: " + std::string(key->reason),
+        key->instead.empty() ? "remove the key" : "use " + std::string(key->instead) + " instead",
+        {}};
   return unknown("kafka." + std::string(name));
 }
 
@@ -47,6 +55,13 @@ const std::set<std::string, std::less<>>& sections() {
   return names;
 }
 
+/// The first key of a group, for messages.
+std::string example_in(std::string_view section) {
+  for (const Property& property : properties())
+    if (below(property.name, section)) return property.name;
+  return below("kafka.group.id", section) ? "kafka.group.id" : "lanes.workers";
+}
+
 }  // namespace
 
 bool below(std::string_view path, std::string_view section) {
@@ -60,7 +75,7 @@ std::optional<Objection> object_to(std::string_view path) {
   if (find_property(path) != nullptr || path == "handler") return std::nullopt;
   if (below(path, "handler") && is_section(path)) return std::nullopt;
   if (is_section(path))
-    return Objection{"this is a group of keys", "name one of them, such as lanes.workers"};
+    return Objection{"this is a group of keys", "name one key of the group, such as " + example_in(path), {}};
   return unknown(path);
 }
 

@@ -1,5 +1,5 @@
-// The dotted names of settings: which may be set, and what is said about those that may not. They come from
-// the properties, the handlers and the keys of the client library. Pure.
+// The dotted names of settings: which names may be set, and the messages about names that may not. The names
+// come from the properties, the handlers and the keys of the client library. Pure.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace laneway::config {
 
-/// Has settings below it: "", "kafka", "lanes", "handler", "handler.http".
+/// Whether `path` is a group of settings: "", "kafka", "lanes", "handler", "handler.http".
 bool is_section(std::string_view path);
 /// Whether `path` names something in `section`.
 bool below(std::string_view path, std::string_view section);
@@ -17,12 +17,16 @@ bool below(std::string_view path, std::string_view section);
 struct Objection {
   std::string what;
   std::string hint;
+  std::string meant;  ///< the key that the user probably means; empty if no key is near
 };
 
-/// Why nothing may be set at `path`; nothing when something may.
+/// Objection::what for a name that does not exist.
+inline constexpr const char* unknown_key = "this key does not exist";
+
+/// Why `path` may not be set; nullopt if it may.
 std::optional<Objection> object_to(std::string_view path);
 
-/// Every name that may be set, kafka's keys among them.
+/// Every name that may be set, including the keys of kafka.
 const std::vector<std::string>& known_names();
 
 }  // namespace laneway::config

@@ -1,8 +1,9 @@
-// One setting: its name, what a right value is, and how it goes into a Config and comes out as YAML again.
+// One setting: its name, the values that are right, and how a value goes into a Config and comes out as YAML
+// again.
 //
 // The builders below make the rows of the tables in schema/ and handlers/. `access` is a generic lambda from
-// a Config, const or not, to the field, so the default of a setting is written with the field alone. Pure,
-// but for the properties that file_property makes: they read the file when they are set.
+// a Config, const or not, to the field, so that the default of a setting is written only once, with the
+// field. Pure, except for the properties that file_property makes: they read the file when they are set.
 #pragma once
 
 #include <charconv>
@@ -21,7 +22,7 @@
 
 namespace laneway::config {
 
-/// The value or the element of it that is wrong, and why where that adds to Property::expects.
+/// The wrong value, or the wrong element of a value, and the reason if Property::expects does not say it.
 struct BadValue {
   Node node;
   std::string what;
@@ -31,9 +32,9 @@ struct BadValue {
 class Reload {
  public:
   static constexpr Reload in_flight() { return Reload(""); }
-  /// `reason` says for people why a change takes a restart; an empty one does not compile.
+  /// `reason` explains to users why a change needs a restart; an empty reason does not compile.
   static consteval Reload restart(std::string_view reason) {
-    return reason.empty() ? throw "a restart has a reason" : Reload(reason);
+    return reason.empty() ? throw "a restart needs a reason" : Reload(reason);
   }
 
   bool is_in_flight() const { return restart_reason_.empty(); }
@@ -46,8 +47,8 @@ class Reload {
 };
 
 inline constexpr Reload in_flight = Reload::in_flight();
-inline constexpr Reload handler_at_start = Reload::restart("the handler is made at the start");
-inline constexpr Reload clients_at_start = Reload::restart("the Kafka clients are made at the start");
+inline constexpr Reload handler_at_start = Reload::restart("the handler is created at the start");
+inline constexpr Reload clients_at_start = Reload::restart("the Kafka clients are created at the start");
 
 struct Property {
   Property(std::string name_, Reload reload_) : name(std::move(name_)), reload(reload_) {}
@@ -55,19 +56,19 @@ struct Property {
   std::string name;  ///< dotted: lanes.workers
   Reload reload;
   std::string expects;      ///< type and range: "a duration from 1ms to 1h"
-  std::string description;  ///< one line
-  std::string example;      ///< YAML, where there is no useful default
-  std::uint64_t most = 0;   ///< of a whole number, or of a size in bytes
-  /// Takes a list or a map as well, so --set and the environment may give one in YAML's flow style.
+  std::string description;  ///< one to three sentences
+  std::string example;      ///< YAML, if no default is useful
+  std::uint64_t most = 0;   ///< the largest right number, or size in bytes
+  /// Takes a list or a map as well: --set and the environment may write it in YAML's flow style.
   bool structured = false;
-  /// Puts the value in, or says what is wrong with it (Fault::what; the position where it is not the node's
-  /// own).
+  bool list = false;  ///< takes a list of single values
+  /// Sets the value, or returns why it is wrong.
   std::function<std::optional<BadValue>(Config&, const Node&)> set;
-  /// As YAML in one line; empty when it is not set.
+  /// As YAML in one line; empty if the setting is not set.
   std::function<std::string(const Config&)> print;
-  /// Where what is printed does not say all: a secret is left out.
+  /// For settings whose printed form leaves out a secret; otherwise not set, and printed forms are compared.
   std::function<bool(const Config&, const Config&)> equal;
-  /// Whether a value holds a secret; empty: none does.
+  /// Whether a value contains a secret; not set if no value does.
   std::function<bool(const Node&)> holds_secret;
 
   bool same(const Config& a, const Config& b) const { return equal ? equal(a, b) : print(a) == print(b); }
@@ -94,7 +95,7 @@ Property scalar_property(std::string name, Reload reload, std::string expects, s
   return property;
 }
 
-/// A list of scalars; a single one may be written without the brackets. `check` sees the whole list.
+/// A list of scalars; a single scalar may be written without the brackets. `check` sees the whole list.
 template <class Access, class Parse, class Print, class Check>
 Property list_property(std::string name, Reload reload, std::string expects, std::string description,
                        Access access, Parse parse, Print print, Check check) {
@@ -102,13 +103,14 @@ Property list_property(std::string name, Reload reload, std::string expects, std
   property.expects = std::move(expects);
   property.description = std::move(description);
   property.structured = true;
+  property.list = true;
   property.set = [access, parse, check](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_list() && !node.is_scalar()) return BadValue{node, ""};
     const std::vector<Node> items = node.is_list() ? node.items : std::vector<Node>{node};
     auto& field = access(config);
     field.clear();
     for (const Node& item : items) {
-      if (!item.is_scalar()) return BadValue{item, "an element is a single value"};
+      if (!item.is_scalar()) return BadValue{item, "an element of the list is not a single value"};
       auto parsed = parse(item.text);
       if (!parsed) return BadValue{item, parsed.error().message};
       field.push_back(std::move(parsed).value());
@@ -124,7 +126,7 @@ Property list_property(std::string name, Reload reload, std::string expects, std
   return property;
 }
 
-/// A map. `set_entry` puts an entry into it, or says what is wrong; `print_item`: key and value to YAML.
+/// A map. `set_entry` adds an entry, or returns why it is wrong; `print_item`: key and value to YAML.
 template <class Access, class SetEntry, class PrintItem>
 Property map_property(std::string name, Reload reload, std::string expects, std::string description,
                       Access access, SetEntry set_entry, PrintItem print_item) {
@@ -221,7 +223,7 @@ Property fraction(std::string name, Reload reload, std::string description, Acce
       [](const std::string& text) { return parse_number<double>(text, 0.0, 1.0); }, print);
 }
 
-/// One of some words, each with its meaning.
+/// One of several words, each with its value.
 template <class Value, class Access>
 Property choice(std::string name, Reload reload, std::vector<std::pair<std::string, Value>> words,
                 std::string description, Access access) {
@@ -243,11 +245,13 @@ Property choice(std::string name, Reload reload, std::vector<std::pair<std::stri
 
 template <class Access>
 Property flag(std::string name, Reload reload, std::string description, Access access) {
-  return choice<bool>(std::move(name), reload, {{"true", true}, {"false", false}}, std::move(description),
-                      access);
+  auto property = choice<bool>(std::move(name), reload, {{"true", true}, {"false", false}},
+                               std::move(description), access);
+  property.expects = "true or false";
+  return property;
 }
 
-/// `check` says what is wrong with the text, or nothing.
+/// `check` returns why the text is wrong, or an empty string.
 template <class Access, class Check>
 Property text(std::string name, Reload reload, std::string expects, std::string description, Access access,
               Check check) {
@@ -260,7 +264,7 @@ Property text(std::string name, Reload reload, std::string expects, std::string 
                          yaml_scalar);
 }
 
-/// The file is read here, so that a bad one is found by who checks the configuration.
+/// The file is read when the setting is set, so that `check` finds an unreadable file.
 template <class Path, class Content, class Read>
 Property file_property(std::string name, Reload reload, std::string description, Path path, Content content,
                        Read read) {
@@ -282,7 +286,7 @@ Property file_property(std::string name, Reload reload, std::string description,
   return property;
 }
 
-/// Neither printed nor shown in an error with what may be secret in it.
+/// Printed, and shown in errors, without the parts that may be secret.
 template <class Access, class Check>
 Property url_property(std::string name, Reload reload, std::string expects, std::string description,
                       Access access, Check check) {

@@ -14,18 +14,21 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 
-constexpr Reload order_at_work = Reload::restart("records at work follow the old order");
-constexpr Reload listener_at_start = Reload::restart("the admin server listens from the start on");
-constexpr Reload opened_at_start = Reload::restart("it is opened at the start");
-constexpr Reload exporter_at_start = Reload::restart("the exporter of spans is made at the start");
+constexpr Reload order_at_start = Reload::restart("records that are running follow the old order");
+constexpr Reload listener_at_start = Reload::restart("the admin server opens its address at the start");
+constexpr Reload opened_at_start = Reload::restart("the output is opened at the start");
+constexpr Reload exporter_at_start = Reload::restart("the exporter of spans is created at the start");
 
 /// A generic lambda from a Config to one of its fields, for the table below.
 #define AT(field) \
   [](auto& config) -> auto& { return config.field; }
 Property topics_property() {
   auto property = list_property(
-      "topics", Reload::restart("the group's members have subscribed to the old ones"),
-      "a list of topic names, or one pattern that starts with ^", "what is consumed", AT(topics),
+      "topics", Reload::restart("the members of the group have subscribed to the old topics"),
+      "a list of topic names, or one pattern that starts with ^",
+      "The topics that laneway consumes. A pattern is a regular expression (POSIX extended syntax), and also "
+      "matches topics that are created later.",
+      AT(topics),
       [](const std::string& topic) -> Result<std::string> {
         auto what = check_topic(topic);
         if (!what.empty()) return wrong_value(std::move(what));
@@ -36,75 +39,121 @@ Property topics_property() {
   return property;
 }
 
-void add_lanes(std::vector<Property>& table) {
-  table.push_back(count("lanes.workers", in_flight, 1, 4096, "records of one partition at work, at most",
+void add_lane_sizes(std::vector<Property>& table) {
+  table.push_back(count("lanes.workers", in_flight, 1, 4096,
+                        "Maximum number of records of one partition that run at the same time.",
                         AT(lanes.workers)));
-  table.push_back(
-      count("lanes.queue", in_flight, 0, 1'000'000, "records waiting beyond those", AT(lanes.queue)));
-  table.push_back(choice<Order>(
-      "lanes.order", order_at_work,
-      {{"none", Order::none}, {"key", Order::key}, {"partition", Order::partition}},
-      "records that run one after the other: none, those of a key, those of a partition", AT(lanes.order)));
-  table.push_back(choice<NullKeys>(
-      "lanes.null_keys", order_at_work, {{"unordered", NullKeys::unordered}, {"ordered", NullKeys::ordered}},
-      "records without a key, where the order is by key: free, or all in one order", AT(lanes.null_keys)));
-  table.push_back(size("lanes.memory", Reload::restart("the client's buffers are fixed at the start"),
-                       1ULL << 20, 1ULL << 40, "all fetched and queued records of the process",
+  table.push_back(count("lanes.queue", in_flight, 0, 1'000'000,
+                        "Maximum number of records of one partition that wait for a worker, in addition to "
+                        "the running records. A lane whose queue is full holds.",
+                        AT(lanes.queue)));
+  table.push_back(size("lanes.memory", Reload::restart("the buffers of the client are sized at the start"),
+                       1ULL << 20, 1ULL << 40,
+                       "Memory for all fetched, queued and running records of the process. All partitions "
+                       "share it.",
                        AT(lanes.memory)));
-  table.push_back(duration("lanes.pause_after", in_flight, Duration::zero(), hours(1),
-                           "a hold this long becomes a pause at the client", AT(lanes.pause_after)));
-  table.push_back(duration("lanes.drain", in_flight, Duration::zero(), hours(1),
-                           "a rebalance or a shutdown waits this long for records at work", AT(lanes.drain)));
-  table.push_back(choice<DrainQueued>(
-      "lanes.drain_queued", in_flight, {{"finish", DrainQueued::finish}, {"return", DrainQueued::give_back}},
-      "queued records in a drain: finish what fits, or return all that has not started",
-      AT(lanes.drain_queued)));
   table.push_back(count("lanes.max_incomplete", in_flight, 1, 10'000'000,
-                        "records from the oldest incomplete to the newest taken; beyond, the lane holds",
+                        "Maximum number of records from the oldest unfinished record of a partition to the "
+                        "newest record that its lane has taken. A lane that reaches the limit holds.",
                         AT(lanes.max_incomplete)));
-  add_lane_rate(table);
 }
 
-void add_rest(std::vector<Property>& table) {
+void add_lane_order(std::vector<Property>& table) {
+  table.push_back(choice<Order>(
+      "lanes.order", order_at_start,
+      {{"none", Order::none}, {"key", Order::key}, {"partition", Order::partition}},
+      "Which records run one after the other: `none`, the records with the same `key`, or all records of a "
+      "`partition`. Order costs throughput: a record that fails then blocks the records after it in the same "
+      "order.",
+      AT(lanes.order)));
+  table.push_back(choice<NullKeys>(
+      "lanes.null_keys", order_at_start, {{"unordered", NullKeys::unordered}, {"ordered", NullKeys::ordered}},
+      "With `lanes.order: key`, how records without a key run: at the same time, or one after the other.",
+      AT(lanes.null_keys)));
+}
+
+void add_lane_ends(std::vector<Property>& table) {
+  table.push_back(duration("lanes.pause_after", in_flight, Duration::zero(), hours(1),
+                           "How long a lane holds before it is paused: the client then stops fetching its "
+                           "partition.",
+                           AT(lanes.pause_after)));
+  table.push_back(duration("lanes.drain", in_flight, Duration::zero(), hours(1),
+                           "How long a rebalance or a shutdown waits for running records to finish. Must be "
+                           "shorter than `max.poll.interval.ms`.",
+                           AT(lanes.drain)));
+  table.push_back(choice<DrainQueued>(
+      "lanes.drain_queued", in_flight, {{"finish", DrainQueued::finish}, {"return", DrainQueued::give_back}},
+      "What a drain does with queued records: `finish` runs as many as `lanes.drain` allows, `return` leaves "
+      "them to the next owner of the partition.",
+      AT(lanes.drain_queued)));
+}
+
+void add_commit(std::vector<Property>& table) {
   table.push_back(duration("commit.interval", in_flight, milliseconds(10), hours(1),
-                           "offsets are committed this often", AT(commit.interval)));
+                           "How often offsets are committed. After a crash, records that finished since the "
+                           "last commit run again.",
+                           AT(commit.interval)));
   table.push_back(count("commit.every", in_flight, 1, 1'000'000'000,
-                        "or after so many processed records, whichever is first", AT(commit.every)));
-  add_failure_properties(table);
-  table.push_back(text("journal.file", opened_at_start, "the path of a file, or \"\" for none",
-                       "a line for every attempt, for audits", AT(journal.file),
-                       [](const std::string&) { return std::string(); }));
-  table.push_back(flag("admin.enabled", listener_at_start, "metrics, health and control are served over HTTP",
+                        "Number of finished records after which offsets are committed, even if "
+                        "`commit.interval` has not passed.",
+                        AT(commit.every)));
+}
+
+void add_admin(std::vector<Property>& table) {
+  table.push_back(flag("admin.enabled", listener_at_start,
+                       "Whether laneway serves its page, metrics, health checks and control over HTTP.",
                        AT(admin.enabled)));
-  table.push_back(text("admin.listen", listener_at_start, "host:port, port 0 for a free one",
-                       "where they are served", AT(admin.listen), check_listen));
+  table.push_back(text("admin.listen", listener_at_start, "HOST:PORT; port 0 takes a free port",
+                       "The address of the admin server. An address that is not loopback makes metrics and "
+                       "status readable for everyone who can reach the address.",
+                       AT(admin.listen), check_listen));
   table.push_back(file_property("admin.token_file", in_flight,
-                                "a secret that whoever pauses, resumes, skips or reloads has to know",
+                                "File with a secret token that suspend, resume, skip and reload require. "
+                                "Without a token, only a loopback address accepts these requests.",
                                 AT(admin.token_file), AT(admin.token), read_token));
   table.push_back(duration("admin.ready.stall", in_flight, seconds(1), hours(24),
-                           "a lane with lag that makes no progress for so long is not ready",
+                           "`/readyz` reports an error when a lane with lag has made no progress for this "
+                           "time.",
                            AT(admin.ready.stall)));
   table.push_back(flag("admin.pool_aliases", listener_at_start,
-                       "pool_jobs_total, pool_inflight, pool_queue_depth and pool_duration_seconds are also "
-                       "served without laneway_",
+                       "Whether the metrics pool_jobs_total, pool_inflight, pool_queue_depth and "
+                       "pool_duration_seconds are also served without the prefix laneway_.",
                        AT(admin.pool_aliases)));
+}
+
+void add_outputs(std::vector<Property>& table) {
   table.push_back(choice<LogLevel>("log.level", in_flight,
                                    {{"trace", LogLevel::trace},
                                     {"debug", LogLevel::debug},
                                     {"info", LogLevel::info},
                                     {"warn", LogLevel::warn},
                                     {"error", LogLevel::error}},
-                                   "what is logged to standard error", AT(log.level)));
-  table.push_back(choice<LogFormat>("log.format", opened_at_start,
-                                    {{"text", LogFormat::text}, {"json", LogFormat::json}},
-                                    "key=value or JSON, one line an event", AT(log.format)));
+                                   "The lowest level of events that are logged to standard error.",
+                                   AT(log.level)));
+  table.push_back(
+      choice<LogFormat>("log.format", opened_at_start, {{"text", LogFormat::text}, {"json", LogFormat::json}},
+                        "The format of the log, one event per line: `text` is key=value.", AT(log.format)));
   table.push_back(url_property(
       "trace.otlp", exporter_at_start, "a URL that starts with http:// or https://, or \"\" for none",
-      "a collector of OpenTelemetry that takes spans, such as http://127.0.0.1:4318/v1/traces",
+      "The OpenTelemetry collector that receives spans by OTLP over HTTP, such as "
+      "http://127.0.0.1:4318/v1/traces.",
       AT(trace.otlp), [](const std::string& url) { return url.empty() ? url : check_url(url); }));
   table.push_back(fraction("trace.sample", exporter_at_start,
-                           "fraction of the records with spans, where their traceparent does not say",
+                           "Fraction of the records that get spans. A `traceparent` header of a record "
+                           "overrides it for that record.",
                            AT(trace.sample)));
+}
+
+void add_rest(std::vector<Property>& table) {
+  add_commit(table);
+  add_failure_properties(table);
+  table.push_back(
+      text("journal.file", opened_at_start, "the path of a file, or \"\" for none",
+           "A file that gets one line of JSON for each attempt, for audits. laneway appends to the "
+           "file and never shortens it.",
+           AT(journal.file), [](const std::string&) { return std::string(); }));
+  add_admin(table);
+  add_outputs(table);
 }
 
 std::vector<Property> make_properties() {
@@ -114,15 +163,22 @@ std::vector<Property> make_properties() {
     auto rows = handler->properties();
     std::move(rows.begin(), rows.end(), std::back_inserter(table));
   }
-  table.push_back(count("consumers", Reload::restart("the group's members join at the start"), 1, 256,
-                        "group members in this process", AT(consumers)));
+  table.push_back(count("consumers", Reload::restart("the members join the group at the start"), 1, 256,
+                        "Number of consumer group members in this process. One member can serve many "
+                        "partitions.",
+                        AT(consumers)));
   table.push_back(duration("start_deadline", in_flight, milliseconds(100), hours(24),
-                           "brokers and topics have answered by then, or laneway exits with 69",
+                           "How long the start waits for the brokers and the topics. After this time laneway "
+                           "exits with status 69.",
                            AT(start_deadline)));
   table.push_back(flag("allow_insecure", clients_at_start,
-                       "permits brokers whose identity is not checked and unsecured tokens",
+                       "Allows brokers whose identity is not checked, and unsecured tokens. Silences the "
+                       "warnings about unencrypted connections.",
                        AT(allow_insecure)));
-  add_lanes(table);
+  add_lane_sizes(table);
+  add_lane_order(table);
+  add_lane_ends(table);
+  add_lane_rate(table);
   add_rest(table);
   return table;
 }

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::hours;
 
-constexpr Reload topics_at_start = Reload::restart("topics are looked for and created at the start");
+constexpr Reload topics_at_start = Reload::restart("topics are looked up and created at the start");
 
 #define AT(field) \
   [](auto& config) -> auto& { return config.field; }
@@ -18,19 +18,17 @@ void add_rate(std::vector<Property>& table, const std::string& section, const st
   constexpr std::uint64_t most = 1'000'000'000;
   table.push_back(count(
       section + ".records", in_flight, 0, most,
-      "records a second " + whose + "; 0: no limit", [access](auto& config) -> auto& {
-        return access(config).records;
-      }));
+      "Maximum number of records per second that start in " + whose + ". 0 means no limit.",
+      [access](auto& config) -> auto& { return access(config).records; }));
   table.push_back(size(
       section + ".bytes", in_flight, 0, 1ULL << 40,
-      "bytes of keys and values a second " + whose + "; 0: no limit", [access](auto& config) -> auto& {
-        return access(config).bytes;
-      }));
+      "Maximum size per second of the keys and values of the records that start in " + whose +
+          ". 0B means no limit.",
+      [access](auto& config) -> auto& { return access(config).bytes; }));
   table.push_back(duration(
       section + ".burst", in_flight, milliseconds(1), hours(1),
-      "what the rate brings in so long may go out at once", [access](auto& config) -> auto& {
-        return access(config).burst;
-      }));
+      "After an idle time, as much may start at once as the rate allows in this time.",
+      [access](auto& config) -> auto& { return access(config).burst; }));
 }
 
 Result<RetryDelay> retry_delay(const std::string& text) {
@@ -46,94 +44,112 @@ std::string check_delays(const std::vector<RetryDelay>& delays) {
   return "";
 }
 
-void add_retry(std::vector<Property>& table) {
-  table.push_back(
-      count("retry.attempts", in_flight, 1, 1'000'000,
-            "attempts at a record that fails while other records succeed; then it goes to the dead-letter "
-            "topic, if there is one",
-            AT(retry.attempts)));
+void add_attempts(std::vector<Property>& table) {
+  table.push_back(count("retry.attempts", in_flight, 1, 1'000'000,
+                        "Maximum number of attempts at a record that fails while other records succeed. Then "
+                        "the record goes to the dead-letter topic. Without a dead-letter topic there is no "
+                        "limit.",
+                        AT(retry.attempts)));
   table.push_back(duration("retry.backoff", in_flight, milliseconds(1), hours(24),
-                           "delay before the second attempt; then it doubles", AT(retry.backoff)));
+                           "Delay before the second attempt. The delay doubles with each further attempt, up "
+                           "to `retry.max_backoff`.",
+                           AT(retry.backoff)));
   table.push_back(duration("retry.max_backoff", in_flight, milliseconds(1), hours(24),
-                           "longest delay between attempts", AT(retry.max_backoff)));
-  table.push_back(duration(
-      "retry.max_elapsed", in_flight, milliseconds(1), hours(24 * 7),
-      "a record's attempts that count and the delays between them, in all; then it goes to the dead-letter "
-      "topic",
-      AT(retry.max_elapsed)));
+                           "Longest delay between two attempts.", AT(retry.max_backoff)));
+  table.push_back(duration("retry.max_elapsed", in_flight, milliseconds(1), hours(24 * 7),
+                           "Maximum total time of a record's attempts that count and of the delays between "
+                           "them. After this time the record goes to the dead-letter topic.",
+                           AT(retry.max_elapsed)));
   table.push_back(count("retry.max_waiting", in_flight, 1, 1'000'000,
-                        "records of one partition that wait for a retry; beyond, the lane holds",
+                        "Maximum number of records of one partition that wait for their next attempt. A lane "
+                        "that reaches the limit holds.",
                         AT(retry.max_waiting)));
+}
+
+void add_retry(std::vector<Property>& table) {
+  add_attempts(table);
   table.push_back(list_property(
       "retry.topics", topics_at_start, "a list of rising durations from 1ms to 168h, such as [5s, 1m, 10m]",
-      "delays of further attempts, one each, in topics named <topic>-retry-<delay>; lanes.order: none only",
+      "Delays of further attempts, one attempt per delay. A record waits for them in the topic "
+      "<topic>-retry-<delay>, and not in its lane. Needs `lanes.order: none`.",
       AT(retry.topics), retry_delay, [](const RetryDelay& delay) { return delay.text; }, check_delays));
-  table.push_back(flag("retry.create", topics_at_start,
-                       "a retry topic that is missing at the start is created, with the retention of its own "
-                       "topic and the delay",
-                       AT(retry.create)));
   table.push_back(
-      count("retry.max_crashes", Reload::restart("it is counted from a lane's assignment on"), 0, 1000,
-            "ends of the process with a record at work, alone in all but the first; then it goes to the "
-            "dead-letter topic; 0: they are not counted",
+      flag("retry.create", topics_at_start,
+           "Whether laneway creates retry topics that are missing at the start. Their retention is "
+           "that of the consumed topic plus the delay.",
+           AT(retry.create)));
+  table.push_back(
+      count("retry.max_crashes", Reload::restart("crashes are counted from a lane's assignment on"), 0, 1000,
+            "How many times the process may crash while a record is running before the record goes to the "
+            "dead-letter topic. After two crashes at the same offset, records run alone until the record is "
+            "found. 0 disables the counting.",
             AT(retry.max_crashes)));
 }
 
 void add_ledger(std::vector<Property>& table) {
   table.push_back(
       duration("ledger.max_age", in_flight, Duration::zero(), hours(24 * 7),
-               "the oldest record that is not done may hold back the commits for so long; 0ms: forever",
+               "How long the oldest unfinished record of a partition may hold back the commits before "
+               "`ledger.policy` applies. 0s means no limit.",
                AT(ledger.max_age)));
   table.push_back(choice<LedgerPolicy>(
       "ledger.policy", in_flight, {{"hold", LedgerPolicy::hold}, {"dead_letter", LedgerPolicy::dead_letter}},
-      "beyond max_age, or when lanes.max_incomplete is reached because others pass it: hold and say so, or "
-      "give up a record that failed",
+      "What to do when the oldest unfinished record exceeds `ledger.max_age`, or when newer records have "
+      "reached `lanes.max_incomplete`: `hold` keeps waiting and logs a warning, `dead_letter` sends the "
+      "record "
+      "to the dead-letter topic if it has already failed.",
       AT(ledger.policy)));
 }
 
 void add_dead_letter(std::vector<Property>& table) {
-  table.push_back(text("dead_letter.topic", topics_at_start,
-                       "a topic, in which {topic} is the record's own; \"\" for none",
-                       "where records go that cannot be processed; without it they are retried forever",
-                       AT(dead_letter.topic), check_topic_template));
+  table.push_back(
+      text("dead_letter.topic", topics_at_start,
+           "the name of a topic, in which {topic} stands for the record's own topic; \"\" for none",
+           "The topic that receives records that cannot be processed. Without it they are retried "
+           "forever, and block the commits of their partition.",
+           AT(dead_letter.topic), check_topic_template));
   table.push_back(choice<DeadLetterHeaders>(
-      "dead_letter.headers", Reload::restart("what writes dead letters is made at the start"),
+      "dead_letter.headers", Reload::restart("the writer of dead letters is created at the start"),
       {{"spring", DeadLetterHeaders::spring}, {"connect", DeadLetterHeaders::connect}},
-      "the headers that say where a dead letter came from, and why: Spring's or Kafka Connect's",
+      "Names of the headers with a dead letter's origin and reason: as Spring Kafka or as Kafka Connect "
+      "writes "
+      "them.",
       AT(dead_letter.headers)));
-  table.push_back(
-      flag("dead_letter.create", topics_at_start,
-           "a dead-letter topic that is missing at the start is created, with unlimited retention",
-           AT(dead_letter.create)));
-  table.push_back(
-      count("dead_letter.max_rate", in_flight, 0, 1'000'000,
-            "records a second, over a minute, that may be rejected beyond those that are done; when more are "
-            "rejected, none is given up, and they are tried again; 0: no limit",
-            AT(dead_letter.max_rate)));
+  table.push_back(flag("dead_letter.create", topics_at_start,
+                       "Whether laneway creates dead-letter topics that are missing at the start. Their "
+                       "retention is unlimited.",
+                       AT(dead_letter.create)));
+  table.push_back(count("dead_letter.max_rate", in_flight, 0, 1'000'000,
+                        "How many records per second, averaged over a minute, may be rejected beyond the "
+                        "number of records that are done. Above this rate rejected records are not "
+                        "dead-lettered, but tried again. 0 means no limit.",
+                        AT(dead_letter.max_rate)));
 }
 
 void add_breaker(std::vector<Property>& table) {
-  table.push_back(count(
-      "breaker.failures", in_flight, 0, 1'000'000,
-      "so many different records in a row, at least, or half of those in the window must fail before the "
-      "downstream is taken to be out; 0: it never is, and each failure counts against its record",
-      AT(breaker.failures)));
+  table.push_back(
+      count("breaker.failures", in_flight, 0, 1'000'000,
+            "Minimum number of different records that must fail in a row before the breaker opens. "
+            "The breaker also opens when half of the records in `breaker.window` have failed. 0 "
+            "disables the breaker, and every failure counts against its record.",
+            AT(breaker.failures)));
   table.push_back(duration("breaker.window", in_flight, seconds(1), hours(1),
-                           "the time in which the calls of different records are compared",
+                           "The time over which the calls of different records are compared.",
                            AT(breaker.window)));
   table.push_back(duration("breaker.probe", in_flight, milliseconds(1), hours(1),
-                           "how long a downstream that is out is left alone before another record asks",
+                           "How long an open breaker waits before a record probes the downstream.",
                            AT(breaker.probe)));
   table.push_back(
       duration("breaker.slow", in_flight, Duration::zero(), hours(1),
-               "a call that takes longer, or is stopped after longer, counts as a failure; 0ms: none does",
+               "A call that takes longer than this time counts as a failure of the downstream. 0s "
+               "disables this.",
                AT(breaker.slow)));
 }
 
 }  // namespace
 
 void add_failure_properties(std::vector<Property>& table) {
-  add_rate(table, "rate", "of this process", AT(rate));
+  add_rate(table, "rate", "this process", AT(rate));
   add_retry(table);
   add_ledger(table);
   add_dead_letter(table);
@@ -141,7 +157,7 @@ void add_failure_properties(std::vector<Property>& table) {
 }
 
 void add_lane_rate(std::vector<Property>& table) {
-  add_rate(table, "lanes.rate", "of one partition", AT(lanes.rate));
+  add_rate(table, "lanes.rate", "one partition", AT(lanes.rate));
 }
 
 #undef AT

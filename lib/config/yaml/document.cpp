@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "config/text.h"
+#include "config/yaml/layout.h"
 
 namespace laneway::config {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 Position position_of(const YAML::Mark& mark) {
   return mark.is_null() ? Position{} : Position{mark.line + 1, mark.column + 1};
 }
+
+constexpr const char* key_is_no_word = "this key is a list or a map";
 
 /// Ends the reading from inside the parser's callbacks.
 struct Refused {
@@ -32,13 +35,14 @@ class Builder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ > 0)
-      refuse(position_of(mark), "a second YAML document starts", "one document; remove this ---");
+      refuse(position_of(mark), "a second YAML document begins here",
+             "a configuration is one document: remove this ---");
   }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { scalar(mark, "", anchor, "", true); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse(position_of(mark), "found an alias (*name)", "the value itself; aliases are not supported");
+    refuse(position_of(mark), "found an alias (*name)", "write the value itself: aliases are not supported");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -63,11 +67,12 @@ class Builder final : public YAML::EventHandler {
   };
 
   void check(Position at, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != 0) refuse(at, "found an anchor (&name)", "the value without it; anchors are not supported");
+    if (anchor != 0) refuse(at, "found an anchor (&name)", "remove the anchor: anchors are not supported");
     if (!tag.empty() && tag != "?" && tag != "!")
-      refuse(at, "found the tag " + in_quotes(tag), "the value without it; tags are not supported");
+      refuse(at, "found the tag " + in_quotes(tag), "remove the tag: tags are not supported");
     if (++nodes_ > max_nodes)
-      refuse(at, "the file has more than " + std::to_string(max_nodes) + " values", "far fewer");
+      refuse(at, "the file has more than " + std::to_string(max_nodes) + " values",
+             "check that this is the right file");
   }
 
   void scalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value,
@@ -75,7 +80,7 @@ class Builder final : public YAML::EventHandler {
     const auto at = position_of(mark);
     check(at, tag, anchor);
     if (!levels_.empty() && levels_.back().node->is_map() && !levels_.back().entry) {
-      if (null) refuse(at, "a key is missing before the colon", "key: value");
+      if (null) refuse(at, "the key before the colon is missing", "write KEY: VALUE");
       begin_entry(at, value);
       return;
     }
@@ -93,9 +98,8 @@ class Builder final : public YAML::EventHandler {
     const auto same =
         std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
     if (same != entries.end())
-      document_.faults.push_back(
-          {at, path(key), "the key is there twice",
-           "one of them; the first is in line " + std::to_string(same->position.line)});
+      document_.faults.push_back({at, path(key), "this key is set twice",
+                                  "remove one; the first is in line " + std::to_string(same->position.line)});
     level.entry = Entry{key, at, {}};
   }
 
@@ -111,9 +115,10 @@ class Builder final : public YAML::EventHandler {
     const auto at = position_of(mark);
     check(at, tag, anchor);
     if (levels_.size() >= max_depth)
-      refuse(at, "lists and maps are nested deeper than " + std::to_string(max_depth), "far fewer levels");
+      refuse(at, "lists and maps are nested deeper than " + std::to_string(max_depth) + " levels",
+             "check that this is the right file");
     if (!levels_.empty() && levels_.back().node->is_map() && !levels_.back().entry)
-      refuse(at, "a key is a list or a map", "one word as a key; or a ] or } is missing");
+      refuse(at, key_is_no_word, "a key is one word; is a ] or a } missing?");
     Node node;
     node.kind = kind;
     node.position = at;
@@ -125,7 +130,8 @@ class Builder final : public YAML::EventHandler {
     if (!levels_.empty()) levels_.back().entry.reset();
   }
 
-  /// Adds to the innermost list or map. The address holds until that one grows again, which is after `close`.
+  /// Adds to the innermost list or map. The address is valid until that list or map grows again, after
+  /// `close`.
   Node* add(Node node) {
     if (levels_.empty()) {
       document_.root = std::move(node);
@@ -156,24 +162,18 @@ Position position_at(std::string_view text, std::size_t offset) {
           static_cast<int>(offset - start) + 1};
 }
 
-/// Bytes that have no place in a text file; the parser would take some of them for the file's end.
+/// Bytes that do not belong in a text file. The parser would take some of them for the end of the file.
 std::optional<Fault> refuse_bytes(std::string_view text) {
   if (const auto bad = invalid_utf8(text))
-    return Fault{position_at(text, *bad), "", "found bytes that are not UTF-8 text", "a YAML file in UTF-8"};
+    return Fault{position_at(text, *bad), "", "found bytes that are not UTF-8 text",
+                 "save the file as UTF-8"};
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c == 0x7f || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
       return Fault{position_at(text, i), "", "found the control character " + in_quotes(text.substr(i, 1)),
-                   "text without control characters"};
+                   "remove it"};
   }
   return std::nullopt;
-}
-
-/// For what YAML's own message does not make clear: a brace begins a map inside braces and brackets.
-std::string syntax_hint(std::string_view text, Position at) {
-  for (int line = 1; line < at.line; ++line) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
-  const bool variable = text.substr(0, text.find('\n')).find("${") != text.npos;
-  return variable ? "inside { } and [ ] a variable needs quotes: \"${NAME}\"" : "";
 }
 
 }  // namespace
@@ -206,10 +206,10 @@ Document parse_document(std::string_view text) {
     }
     document.complete = true;
   } catch (const Refused& refused) {
-    document.faults.push_back(refused.fault);
+    const auto open = refused.fault.what == key_is_no_word ? find_not_closed(text) : std::nullopt;
+    document.faults.push_back(open.value_or(refused.fault));
   } catch (const YAML::Exception& e) {
-    const auto at = position_of(e.mark);
-    document.faults.push_back({at, "", "the YAML cannot be read: " + e.msg, syntax_hint(text, at)});
+    document.faults.push_back(explain_syntax(text, position_of(e.mark), e.msg));
   }
   return document;
 }

@@ -35,7 +35,7 @@ bool Problems::concern(const std::string& key) const {
     if (problem.key == key || problem.key == key + "_file" || problem.key.starts_with(key + ".")) return true;
     for (auto name = key; !name.empty(); name.resize(name.rfind('.') == name.npos ? 0 : name.rfind('.')))
       if (problem.error.hint == "did you mean " + name + "?") return true;
-    return false;
+    return problem.error.hint.starts_with("did you mean " + key + ".");
   });
 }
 
@@ -66,8 +66,14 @@ std::string shown(const Node& value) {
     case Node::Kind::scalar:
       break;
   }
-  if (value.written) return in_quotes(*value.written) + ", whose content is not shown";
+  if (value.written) return in_quotes(*value.written) + " (its content is not shown)";
   return in_quotes(value.text);
+}
+
+std::string found_message(const Node& value, const std::string& what) {
+  const auto found = "found " + shown(value);
+  if (what.empty()) return found;
+  return what.starts_with("it ") ? found + ", which" + what.substr(2) : found + ": " + what;
 }
 
 }  // namespace laneway::config

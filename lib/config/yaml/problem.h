@@ -1,6 +1,7 @@
-// Where settings are written, and the list of what is wrong with them.
+// Where a setting is written, and the list of problems with the settings.
 //
-// Problems are collected, not thrown: a person sees all of them at once, in the order of the places. Pure.
+// Problems are collected and not thrown: the user sees all of them at once, in the order of their places.
+// Pure.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace laneway::config {
 
-/// In the order of precedence: a later one overrides an earlier.
+/// In the order of precedence: a later layer overrides an earlier one.
 enum class Layer { file, environment, command_line };
 
 struct SettingPlace {
@@ -24,8 +25,10 @@ struct SettingPlace {
   Origin text() const;
 };
 
-/// What a message says that was found: never a variable's or a secret's content.
+/// The value for a message; never the content of a variable or of a secret.
 std::string shown(const Node& value);
+/// "found VALUE", with the reason `what` if it is not empty.
+std::string found_message(const Node& value, const std::string& what);
 
 class Problems {
  public:
@@ -35,14 +38,14 @@ class Problems {
   /// A file that cannot be read.
   void add_no_input(const SettingPlace& place, const std::string& what, std::string hint);
 
-  /// Is something wrong about this key or below it, or does a misspelt one stand for it or for a group above
-  /// it?
+  /// Whether this key or a key below it has a problem, or whether a misspelt key was probably meant to be
+  /// this key or a group above it.
   bool concern(const std::string& key) const;
 
   std::size_t size() const { return problems_.size(); }
   bool empty() const { return problems_.empty(); }
-  /// In the order of the places: the file by line, what concerns the file as a whole, environment
-  /// by name, command line.
+  /// In the order of the places: the file by line, the file as a whole, the environment by name, the command
+  /// line.
   std::vector<Error> sorted() const;
 
  private:

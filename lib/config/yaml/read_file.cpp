@@ -33,19 +33,19 @@ Result<std::string> read_all(int descriptor) {
     content.append(chunk, 0, static_cast<std::size_t>(got));
     if (content.size() > max_file_bytes)
       return Error{ErrorKind::configuration, "the file is larger than 1MiB",
-                   "check that it is the right file"};
+                   "check that this is the right file"};
   }
 }
 
-/// With `accept`, which looks at the open file and may refuse it.
+/// `accept` sees the open file's status and may refuse the file.
 template <class Accept>
 Result<std::string> read_accepted(const std::string& path, Accept accept) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0) return failed_call("opened", errno);
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) return failed_call("read", errno);
-  if (S_ISDIR(status.st_mode)) return no_input("this is a directory", "name a file in it");
-  if (!S_ISREG(status.st_mode)) return no_input("this is not a regular file", "name a file");
+  if (S_ISDIR(status.st_mode)) return no_input("this is a directory", "name a file in the directory");
+  if (!S_ISREG(status.st_mode)) return no_input("this is not a regular file", "name a regular file");
   if (Status accepted = accept(status); !accepted) return accepted.error();
   return read_all(file.number());
 }
@@ -53,7 +53,7 @@ Result<std::string> read_accepted(const std::string& path, Accept accept) {
 Status only_for_owners(const struct stat& status) {
   if ((status.st_mode & (S_IROTH | S_IWOTH)) == 0) return {};
   return Error{ErrorKind::configuration, "everyone on this machine may read or write the file",
-               "a secret's file is for its owner: chmod o-rw"};
+               "a file with a secret must be private: chmod o-rw FILE"};
 }
 
 }  // namespace
@@ -71,7 +71,8 @@ Result<std::string> read_secret(const std::string& path) {
   }
   if (content->ends_with('\n')) content->pop_back();
   if (content->ends_with('\r')) content->pop_back();
-  if (content->empty()) return Error{ErrorKind::configuration, "the file is empty", "put the secret in it"};
+  if (content->empty())
+    return Error{ErrorKind::configuration, "the file is empty", "write the secret into the file"};
   return content;
 }
 
@@ -83,24 +84,25 @@ Status check_owners_only(const std::string& path) {
 Result<std::string> read_token(const std::string& path) {
   auto token = read_secret(path);
   if (token && std::any_of(token->begin(), token->end(), [](char c) { return c <= ' ' || c > '~'; }))
-    return Error{ErrorKind::configuration, "the token has a blank, a line break or no ASCII in it",
-                 "make one: openssl rand -hex 32"};
+    return Error{ErrorKind::configuration,
+                 "the token contains a blank, a line break or a character that is not ASCII",
+                 "create a token with: openssl rand -hex 32"};
   return token;
 }
 
 Result<std::string> read_header_value(const std::string& path) {
   auto value = read_secret(path);
   if (value && std::any_of(value->begin(), value->end(), [](char c) { return c < ' ' || c > '~'; }))
-    return Error{ErrorKind::configuration, "there is a line break or no ASCII in it",
-                 "one line, such as Bearer and a token"};
+    return Error{ErrorKind::configuration, "the file contains a line break or a character that is not ASCII",
+                 "write one line, such as Bearer and a token"};
   return value;
 }
 
 Result<std::string> read_certificates(const std::string& path) {
   auto content = read_file(path);
   if (content && content->find("-----BEGIN CERTIFICATE-----") == content->npos)
-    return Error{ErrorKind::configuration, "there is no certificate in it",
-                 "a file of PEM, with a line -----BEGIN CERTIFICATE-----"};
+    return Error{ErrorKind::configuration, "the file contains no certificate",
+                 "expected a PEM file with a line -----BEGIN CERTIFICATE-----"};
   return content;
 }
 

@@ -5,9 +5,11 @@
 #include "config/client/client_keys.h"
 #include "config/client/refused_client_keys.h"
 #include "config/schema/names.h"
+#include "config/schema/other_names.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
+#include "config/yaml/service_links.h"
 
 namespace laneway::config {
 namespace {
@@ -15,8 +17,8 @@ namespace {
 constexpr std::string_view prefix = "LANEWAY_";
 constexpr std::string_view client_prefix = "LANEWAY_KAFKA__";
 
-/// Whoever writes a variable wrongly may have put a secret into it. What can only be a number, a word or a
-/// name is shown all the same.
+/// The value of a misspelt variable may be a secret. Values that can only be a number, a word or a name are
+/// shown.
 bool may_hold_secret(const std::string& path) {
   if (below(path, "kafka") || path.ends_with(secret_file_suffix)) return path.ends_with(secret_file_suffix);
   const auto* property = find_property(path);
@@ -43,7 +45,7 @@ std::string variable_of(const std::string& path) {
   return std::string(client ? client_prefix : prefix) + name;
 }
 
-/// A text from outside the file: a list or a map in YAML's flow style where the setting takes one, else the
+/// A text from outside the file: a list or a map in YAML's flow style if the setting takes one, else the
 /// text.
 void add_text(std::string path, const std::string& text, const SettingPlace& place, std::vector<Setting>& out,
               Problems& problems) {
@@ -56,7 +58,8 @@ void add_text(std::string path, const std::string& text, const SettingPlace& pla
     if (!document.faults.empty()) {
       value.hidden = hidden;
       const auto what = hidden ? "it cannot be read as YAML" : document.faults.front().what;
-      problems.add(place, path, "found " + shown(value) + ": " + what, "expected " + property->expects);
+      problems.add(place, path, found_message(value, what),
+                   "expected " + property->expects + how_to_write_list(place, path, text));
       return;
     }
     value = std::move(document.root);
@@ -65,14 +68,13 @@ void add_text(std::string path, const std::string& text, const SettingPlace& pla
   if (place.layer == Layer::command_line && property != nullptr && property->holds_secret &&
       property->holds_secret(value)) {
     problems.add(place, path, "every user of the machine can see a secret on the command line",
-                 "use its key with _file, or the variable " + variable_of(path));
+                 "use the key with _file, or the variable " + variable_of(path));
     return;
   }
   out.push_back({std::move(path), std::move(value), place});
 }
 
-/// The client's key that a variable's ending stands for: keys hold dots and underscores, variables only the
-/// latter.
+/// The client's key for the ending of a variable: keys have dots and underscores, variables only underscores.
 std::string client_path(std::string_view ending) {
   const auto wanted = with_underscores(ending);
   for (const ClientKey& key : client_keys()) {
@@ -91,23 +93,25 @@ std::string path_of(std::string_view variable) {
   return join(split(lower(variable.substr(prefix.size())), "__"), ".");
 }
 
-/// A misspelt variable's nearest, by the variables' own names.
-std::string hint_for(const std::string& variable, const Objection& objection) {
-  if (!objection.hint.starts_with("did you mean") && !objection.hint.starts_with("see "))
-    return objection.hint;
+/// The nearest variable for a misspelt one, by the variables' own names.
+std::string hint_for(const std::string& variable, const std::string& path, const Objection& objection) {
+  if (objection.what != unknown_key) return objection.hint;
+  if (const auto key = key_for_other_name(path))
+    if (!is_section(*key)) return "did you mean " + variable_of(*key) + "?";
   std::vector<std::string> variables;
-  for (const std::string& name : known_names()) variables.push_back(variable_of(name));
+  for (const std::string& name : known_names())
+    if (!is_section(name)) variables.push_back(variable_of(name));
   const auto near = nearest(variable, variables);
   return near ? "did you mean " + *near + "?"
-              : "its name stands for no key; LANEWAY_LANES__WORKERS is lanes.workers";
+              : "the variable of lanes.workers is LANEWAY_LANES__WORKERS: two underscores for a dot";
 }
 
-/// A secret's setting becomes one of the key that it is for. False when its file cannot be read.
+/// Replaces the setting of a secret's file by one of the secret. False if the file cannot be read.
 bool read_secret_file(Setting& setting, Problems& problems) {
   const auto content = read_secret(setting.value.text);
   if (!content) {
-    problems.add(setting.place, setting.path,
-                 "found " + shown(setting.value) + ": " + content.error().message, content.error().hint);
+    problems.add(setting.place, setting.path, found_message(setting.value, content.error().message),
+                 content.error().hint);
     return false;
   }
   setting.value.text = *content;
@@ -119,14 +123,15 @@ bool is_secret_file(const std::string& path) {
   return below(path, "kafka") && key_in_file(path) && find_client_key(path.substr(6)) == nullptr;
 }
 
-/// Where both a secret and its file are given in the same place, no order says which is meant.
+/// Refuses a secret and its file in the same place: no precedence decides between the two.
 bool contradicts(const Setting& setting, const Settings& merged, Problems& problems) {
   const bool file = is_secret_file(setting.path);
   const auto other =
       merged.find(file ? setting.path.substr(0, setting.path.size() - secret_file_suffix.size())
                        : setting.path + std::string(secret_file_suffix));
   if (other == merged.end() || other->second.place.layer != setting.place.layer) return false;
-  problems.add(setting.place, setting.path, "the secret is given twice, also as " + other->first, "keep one");
+  problems.add(setting.place, setting.path, "the secret is set twice, also as " + other->first,
+               "remove one of the two");
   return true;
 }
 
@@ -151,7 +156,8 @@ std::vector<Setting> settings_of_environment(const Environment& environment, Pro
     const SettingPlace place{Layer::environment, it->first, {}};
     auto path = path_of(it->first);
     if (const auto objection = object_to(path)) {
-      problems.add(place, "", objection->what, hint_for(it->first, *objection));
+      if (!is_service_link(it->first, it->second))
+        problems.add(place, "", objection->what, hint_for(it->first, path, *objection));
     } else {
       add_text(std::move(path), it->second, place, found, problems);
     }
@@ -166,7 +172,7 @@ std::vector<Setting> settings_of_command_line(const std::vector<std::string>& se
     ++number;
     const auto equals = set.find('=');
     if (equals == set.npos || equals == 0) {
-      problems.add({Layer::command_line, set, {number, 1}}, "", "this is not NAME=VALUE",
+      problems.add({Layer::command_line, set, {number, 1}}, "", "expected KEY=VALUE",
                    "such as --set lanes.workers=16");
       continue;
     }
@@ -183,6 +189,18 @@ std::vector<Setting> settings_of_command_line(const std::vector<std::string>& se
     }
   }
   return found;
+}
+
+std::string how_to_write_list(const SettingPlace& place, const std::string& path, const std::string& text) {
+  if (place.layer == Layer::environment) return "; write " + variable_of(path) + "='[a, b]'";
+  std::vector<std::string> words;
+  for (const auto& part : split(text, ","))
+    for (const auto& word : split(part, " "))
+      if (!word.empty()) words.push_back(yaml_scalar(word));
+  const bool broken = text.starts_with('[') || text.starts_with('{');
+  const auto list = broken || words.empty() ? std::string("[a, b]") : "[" + join(words, ", ") + "]";
+  if (place.layer == Layer::command_line) return "; write --set " + path + "='" + list + "'";
+  return "; write " + path.substr(path.rfind('.') + 1) + ": " + list;
 }
 
 Settings merge(std::vector<Setting> all, Problems& problems) {

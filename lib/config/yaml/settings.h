@@ -1,9 +1,9 @@
-// From the three places where settings are written to one value for each name. Those of the file are found by
-// settings_of_file.h.
+// From the three places where settings are written to one value for each name. settings_of_file.h finds the
+// settings of the file.
 //
 // Precedence: file < environment (LANEWAY_LANES__WORKERS) < command line (--set lanes.workers). A later
 // setting replaces earlier ones of the same name, below it and above it, so that handler=log on the command
-// line replaces the file's handler. Pure but for secrets, which are read from their files here.
+// line replaces the file's handler. Pure, except that secrets are read from their files here.
 #pragma once
 
 #include <map>
@@ -24,10 +24,13 @@ struct Setting {
 using Settings = std::map<std::string, Setting>;
 using Environment = std::map<std::string, std::string>;
 
-/// Of all variables that begin with LANEWAY_.
+/// The settings of all variables that begin with LANEWAY_, without those of service_links.h.
 std::vector<Setting> settings_of_environment(const Environment& environment, Problems& problems);
-/// Of "name=value" texts.
+/// The settings of "name=value" texts.
 std::vector<Setting> settings_of_command_line(const std::vector<std::string>& sets, Problems& problems);
+
+/// The end of a hint, for a text that should have been a list or a map: how to write a list at `place`.
+std::string how_to_write_list(const SettingPlace& place, const std::string& path, const std::string& text);
 
 /// One value for each name; `all` is in the order of precedence. Secrets of `*_file` keys are read.
 Settings merge(std::vector<Setting> all, Problems& problems);

@@ -5,13 +5,15 @@
 #include <utility>
 
 #include "config/schema/names.h"
+#include "config/schema/schema.h"
 #include "config/text.h"
+#include "config/yaml/layout.h"
 
 namespace laneway::config {
 namespace {
 
 const std::string one_piece =
-    "expected one value; the client's keys are written in one piece, such as group.id: orders";
+    "expected one value; keys of the Kafka client are written with their dots, such as group.id: orders";
 
 bool is_variable_name(std::string_view name) {
   const auto word = [](char c) {
@@ -28,7 +30,22 @@ class Walk {
       : file_(file), environment_(environment), problems_(problems) {}
 
   void section(const std::string& path, const Node& map) {
-    for (const Entry& entry : map.entries) visit(path, entry);
+    empty_group_ = nullptr;
+    for (const Entry& entry : map.entries) {
+      visit(path, entry);
+      if (entry.value.is_null() && is_section(path_in(path, entry.key))) empty_group_ = &entry;
+      if (entry.value.is_map()) empty_group_ = nullptr;
+    }
+    empty_group_ = nullptr;
+  }
+  /// The whole file.
+  void root(const Node& map) {
+    for (const Entry& entry : map.entries) {
+      if (entry.key != "handler") continue;
+      if (entry.value.is_scalar()) handler_ = entry.value.text;
+      if (!entry.value.entries.empty()) handler_ = entry.value.entries.front().key;
+    }
+    section("", map);
   }
   std::vector<Setting> take() { return std::move(found_); }
 
@@ -36,21 +53,62 @@ class Walk {
   SettingPlace at(Position position) const { return {Layer::file, file_, position}; }
 
   void visit(const std::string& section_path, const Entry& entry) {
-    const std::string path = section_path.empty() ? entry.key : section_path + "." + entry.key;
+    const std::string path = path_in(section_path, entry.key);
     const bool client = section_path == "kafka";
+    if (misses_space(section_path, entry.key, entry.position)) return;
     if (!client && entry.key.find('.') != entry.key.npos) {
-      problems_.add(at(entry.position), path, "this key does not exist",
-                    "names with dots are for kafka, --set and messages; in the file write nested keys");
+      problems_.add(at(entry.position), path, unknown_key, hint_for_dots(path));
     } else if (!client && is_section(path) && enter(path, entry)) {
       return;
     } else if (const auto objection = object_to(path)) {
       problems_.add(at(entry.position), path, objection->what,
-                    client && entry.value.is_map() ? one_piece : objection->hint);
+                    client && entry.value.is_map() ? one_piece : hint_for(section_path, entry, *objection));
     } else if (client && !entry.value.is_scalar()) {
       problems_.add(at(entry.value.position), path, "found " + shown(entry.value), one_piece);
     } else {
       add(path, entry.value);
     }
+  }
+
+  static std::string path_in(const std::string& section, const std::string& key) {
+    return section.empty() ? key : section + "." + key;
+  }
+
+  static std::string hint_for_dots(const std::string& path) {
+    const auto other = object_to(path);
+    if (other && !other->meant.empty() && below(other->meant, "kafka")) return other->hint;
+    return "in the file, write nested keys; names with dots are for --set and for the keys below kafka";
+  }
+
+  /// "workers:16" is one word to YAML. True if such a word begins with a key of the group.
+  bool misses_space(const std::string& section_path, const std::string& text, Position position) {
+    const auto key = key_without_space(text);
+    if (!key) return false;
+    const auto path = path_in(section_path, text.substr(0, *key));
+    if (!is_section(path) && object_to(path)) return false;
+    if (position.line > 0) position.column += static_cast<int>(*key) + 1;
+    problems_.add(at(position), path, "the space after the colon is missing",
+                  "write a space after " + text.substr(0, *key) + ":");
+    return true;
+  }
+
+  /// Suggestions name the keys of http; the handler of this file may have such a key too.
+  std::optional<std::string> of_this_handler(const std::string& meant) const {
+    constexpr std::string_view http = "handler.http.";
+    if (!meant.starts_with(http)) return std::nullopt;
+    auto key = "handler." + handler_ + "." + meant.substr(http.size());
+    return find_property(key) == nullptr ? std::nullopt : std::optional(std::move(key));
+  }
+
+  /// A key right below an empty group that has this key was meant to be in the group.
+  std::string hint_for(const std::string& section_path, const Entry& entry,
+                       const Objection& objection) const {
+    if (const auto key = of_this_handler(objection.meant)) return "did you mean " + *key + "?";
+    if (empty_group_ == nullptr) return objection.hint;
+    const auto path = path_in(path_in(section_path, empty_group_->key), entry.key);
+    if (!is_section(path) && object_to(path)) return objection.hint;
+    return "indent it to put it into " + empty_group_->key + ", line " +
+           std::to_string(empty_group_->position.line);
   }
 
   /// A group of keys; false for a handler without settings, which is a value like others.
@@ -60,10 +118,12 @@ class Walk {
       section(path, entry.value);
       return true;
     }
-    if (may_be_value) return false;
-    if (!entry.value.is_null() && !entry.value.is_map())
+    if (may_be_value)
+      return entry.value.is_scalar() && misses_space(path, entry.value.text, entry.value.position);
+    const bool filled = !entry.value.is_null() && !entry.value.is_map();
+    if (filled && !(entry.value.is_scalar() && misses_space(path, entry.value.text, entry.value.position)))
       problems_.add(at(entry.value.position), path, "found " + shown(entry.value),
-                    "expected a group of keys below it");
+                    "expected a group of keys, indented below this key");
     return true;
   }
 
@@ -89,6 +149,8 @@ class Walk {
   const Environment& environment_;
   Problems& problems_;
   std::vector<Setting> found_;
+  std::string handler_;
+  const Entry* empty_group_ = nullptr;  ///< the last one of the map that is walked
 };
 
 }  // namespace
@@ -104,14 +166,17 @@ Result<std::string> put_variables_in(const std::string& text, const Environment&
       i += 3;
     } else if (text.compare(i, 2, "${") == 0) {
       const auto end = text.find('}', i);
-      if (end == text.npos) return wrong("found ${ without its }", "${NAME}, or $${ for ${ itself");
+      if (end == text.npos)
+        return wrong("found ${ without a closing }", "write ${NAME}, or $${ for ${ itself");
       const auto name = text.substr(i + 2, end - i - 2);
       if (!is_variable_name(name))
-        return wrong("found " + in_quotes(text.substr(i, end + 1 - i)) + ", which does not name a variable",
-                     "${NAME}, or $${ for ${ itself");
+        return wrong(
+            "found " + in_quotes(text.substr(i, end + 1 - i)) + ", which is not the name of a variable",
+            "write ${NAME}, or $${ for ${ itself");
       const auto found = environment.find(name);
       if (found == environment.end())
-        return wrong("the environment has no variable " + name, "set it, or write $${ for ${ itself");
+        return wrong("the environment has no variable " + name,
+                     "set the variable, or write $${ for ${ itself");
       out += found->second;
       i = end + 1;
     } else {
@@ -124,7 +189,7 @@ Result<std::string> put_variables_in(const std::string& text, const Environment&
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
                                       const Environment& environment, Problems& problems) {
   Walk walk(file, environment, problems);
-  walk.section("", root);
+  walk.root(root);
   return walk.take();
 }
 

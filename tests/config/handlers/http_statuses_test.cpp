@@ -10,8 +10,7 @@ namespace {
 
 std::string with_statuses(const std::string& statuses) {
   return "kafka: { bootstrap.servers: \"b:9092\", group.id: g }\ntopics: [orders]\nhandler:\n  http:\n    "
-         "url: "
-         "http://127.0.0.1/\n    statuses: " +
+         "url: http://127.0.0.1/\n    statuses: " +
          statuses + "\n";
 }
 
@@ -44,10 +43,12 @@ TEST_CASE("a wrong status or verdict is an error with its place and the words th
   };
   for (const std::string key :
        {"99", "600", "0xx", "6xx", "4x", "4XX", "xx", "40x", "4044", "teapot", "-404"})
-    CHECK(says("{ \"" + key + "\": done }", "a key is a status from 100 to 599, or a class from 1xx to 5xx"));
+    CHECK(says("{ \"" + key + "\": done }",
+               "a key must be a status from 100 to 599, or a class from 1xx to 5xx"));
   for (const std::string verdict : {"ok", "DONE", "[done]", "~"})
-    CHECK(says("{ 404: " + verdict + " }", "the verdict on 404 is one of done, retry, reject, unavailable"));
-  CHECK(says("{ 5xx: maybe }", "the verdict on 5xx is one of"));
+    CHECK(says("{ 404: " + verdict + " }",
+               "the verdict on 404 must be one of done, retry, reject, unavailable"));
+  CHECK(says("{ 5xx: maybe }", "the verdict on 5xx must be one of"));
   CHECK(says("[404]", "a map of statuses"));
 }
 

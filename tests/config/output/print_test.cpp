@@ -53,7 +53,7 @@ TEST_CASE("each example of the page is right, and each section has one") {
   INFO(
       "a new section wants a text and an example: in lib/config/output/reference_page.cpp, or in its "
       "handler's file");
-  CHECK(examples == sections + 1);
+  CHECK(examples == sections - 1);  // environment variables have a table
 }
 
 TEST_CASE("the reference has a line for each key, in force or commented out") {
@@ -84,12 +84,14 @@ TEST_CASE("the reference's commented-out lines are keys in their groups") {
   std::string text;
   for (std::string line; std::getline(lines, line); text += line + "\n") {
     const auto words = line.substr(0, line.find(' ', 4));
-    if (words.starts_with("  # ") && (words.ends_with(":") || line.starts_with("  #   "))) line.erase(2, 2);
+    if (words.starts_with("  # ") && !words.starts_with("  # `") &&
+        (words.ends_with(":") || line.starts_with("  #   ")))
+      line.erase(2, 2);
   }
   for (const Error& error : loaded(text).errors) {
     INFO(error.text());
-    const bool expected =
-        error.message.ends_with("found no value") || error.message.ends_with("is set already");
+    const bool expected = error.message.ends_with("found no value") ||
+                          error.message.find("is set already") != error.message.npos;
     CHECK(expected);
   }
 }

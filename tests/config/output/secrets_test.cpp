@@ -6,8 +6,8 @@ using namespace laneway::config;
 TEST_CASE("no error shows what a malformed variable holds") {
   const std::string canary = "c4n4ry";
   const std::string produce =
-      "kafka: { bootstrap.servers: a, group.id: g }\ntopics: [orders]\n"
-      "handler: { produce: { topic: out } }\n";
+      "kafka: { bootstrap.servers: a, group.id: g }\ntopics: [orders]\nhandler: { produce: { topic: out } "
+      "}\n";
   const std::string http =
       base.substr(0, base.find("handler:")) + "handler: { http: { url: \"http://h/\" } }\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -35,13 +35,11 @@ TEST_CASE("no error shows what a malformed variable holds") {
 
 TEST_CASE("a secret among a producer's client keys is refused on the command line") {
   const std::string produce =
-      "kafka: { bootstrap.servers: a, group.id: g, security.protocol: sasl_ssl, "
-      "sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p }\ntopics: [orders]\n"
-      "handler: { produce: { topic: out } }\n";
+      "kafka: { bootstrap.servers: a, group.id: g, security.protocol: sasl_ssl, sasl.mechanism: PLAIN, "
+      "sasl.username: u, sasl.password: p }\ntopics: [orders]\nhandler: { produce: { topic: out } }\n";
   const std::string own = "{sasl.password: c4n4ry}";
-  CHECK(
-      errors_of(produce, {}, {"handler.produce.kafka=" + own}) ==
-      "--set handler.produce.kafka: every user of the machine can see a secret on the command line (use its "
-      "key with _file, or the variable LANEWAY_HANDLER__PRODUCE__KAFKA)\n");
+  CHECK(errors_of(produce, {}, {"handler.produce.kafka=" + own}) ==
+        "--set handler.produce.kafka: every user of the machine can see a secret on the command line (use "
+        "the key with _file, or the variable LANEWAY_HANDLER__PRODUCE__KAFKA)\n");
   CHECK(errors_of(produce, {{"LANEWAY_HANDLER__PRODUCE__KAFKA", own}}).empty());
 }

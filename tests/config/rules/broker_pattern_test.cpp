@@ -16,7 +16,7 @@ TEST_CASE("patterns that brokers read as the client does") {
 
 TEST_CASE("patterns that brokers read differently are told with what is different") {
   CHECK(check_broker_pattern("^orders-\\d+") ==
-        "\"\\\\d\" means something else to brokers than to the client");
+        "\"\\\\d\" means something else for brokers than for the client");
   for (const char* pattern : {"^(?i)orders", "^(a)\\1", "^a\\>", "^[[.a.]]", "^a++", "^a*?", "^a{2}+",
                               "^a{,3}", "^[a\\-z]", "^[\\]a]"}) {
     CAPTURE(pattern);

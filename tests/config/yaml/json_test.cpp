@@ -8,8 +8,8 @@ using namespace laneway::config;
 namespace {
 
 const std::string plugin =
-    "kafka:\n  bootstrap.servers: 127.0.0.1:9092\n  group.id: orders\ntopics: [orders]\n"
-    "handler:\n  plugin:\n    library: /p.so\n    config:\n";
+    "kafka:\n  bootstrap.servers: 127.0.0.1:9092\n  group.id: orders\ntopics: [orders]\nhandler:\n  "
+    "plugin:\n    library: /p.so\n    config:\n";
 
 PluginSettings plugin_of(const std::string& config, std::map<std::string, std::string> environment = {},
                          std::vector<std::string> sets = {}) {
@@ -67,8 +67,8 @@ TEST_CASE("a plugin needs its library, by an absolute path") {
         "f.yaml:7:14: handler.plugin.library: this key is missing (the absolute path of the plugin's shared "
         "library)\n");
   CHECK(errors_of(start + "    library: p.so\n") ==
-        "f.yaml:7:14: handler.plugin.library: found \"p.so\": it does not begin with a / (expected an "
+        "f.yaml:7:14: handler.plugin.library: found \"p.so\", which does not begin with a / (expected an "
         "absolute path)\n");
-  CHECK(errors_of(start + "    library: /p.so\n    config: 5\n").find("expected a map of anything") !=
-        std::string::npos);
+  CHECK(errors_of(start + "    library: /p.so\n    config: 5\n")
+            .find("expected a map with keys of the plugin's own") != std::string::npos);
 }
