@@ -5,11 +5,11 @@
 namespace laneway::curl {
 namespace {
 
-/// `result`: OpenSSL's of the verification (openssl/x509_vfy.h).
+/// `result`: OpenSSL's result of the verification (openssl/x509_vfy.h).
 std::string certificate_problem(long result, ConnectionKeys keys) {
   switch (result) {
     case 0:
-    case 1:  // the chain is right: libcurl compares the name itself
+    case 1:  // the chain is valid: libcurl itself compares the name
     case 62:
     case 64:
       return std::string("its certificate is for another host name; use a name of the certificate in ") +
@@ -24,8 +24,9 @@ std::string certificate_problem(long result, ConnectionKeys keys) {
     case 20:
     case 21:
       return std::string(
-                 "its certificate is of no authority that is trusted here; put the certificate of its "
-                 "authority ") +
+                 "its certificate was issued by an authority that is not trusted here; add the certificate "
+                 "of "
+                 "that authority ") +
              keys.authorities;
     default:
       return "its certificate is refused";
@@ -38,8 +39,7 @@ std::string connection_problem(void* easy, int code, const std::string& text, Co
   if (code == CURLE_SSL_CACERT_BADFILE)
     return std::string(
                "the file of certificate authorities cannot be used; install the package ca-certificates, or "
-               "put "
-               "the certificate of the server's authority ") +
+               "add the certificate of the server's authority ") +
            keys.authorities + " (" + text + ")";
   if (code != CURLE_PEER_FAILED_VERIFICATION) return text;
   long result = 0;

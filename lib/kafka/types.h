@@ -1,4 +1,4 @@
-// Names for what the client library deals in.
+// Types for the things that the client library works with.
 #pragma once
 
 #include <compare>
@@ -19,43 +19,46 @@ struct TopicPartition {
   std::int32_t partition = 0;
 
   auto operator<=>(const TopicPartition&) const = default;
-  /// "orders[3]", as Kafka's own tools write it.
-  std::string text() const { return topic + "[" + std::to_string(partition) + "]"; }
+  /// "orders:3"
+  std::string text() const { return topic + ':' + std::to_string(partition); }
+  /// "orders:3:42", of a record.
+  std::string text(std::int64_t offset) const { return text() + ':' + std::to_string(offset); }
 };
 
-/// No offset: nothing committed, or not known.
+/// No offset: nothing is committed, or the offset is not known.
 inline constexpr std::int64_t no_offset = -1;
-/// An offset may have been committed, but could not be read: the client looks for it itself.
+/// An offset may have been committed, but could not be read. The client looks for the offset itself.
 inline constexpr std::int64_t unread_offset = -2;
 
-/// The log of a partition as a broker described it: from `start` up to, and without, `end`.
+/// The log of a partition as a broker described it: from `start` (included) to `end` (excluded).
 struct LogBounds {
   std::int64_t start = no_offset;
   std::int64_t end = no_offset;
 };
 
-/// What was found out when the brokers were asked for the bounds of a log.
+/// The result of asking the brokers for the bounds of a log.
 struct LogAnswer {
-  std::uint64_t number = 0;  ///< of the questions that are over; another number is another answer
-  LogBounds bounds;          ///< the last ones that a broker named
-  std::string error;         ///< why the last question found none; empty: it did
+  std::uint64_t number = 0;  ///< how many questions have ended; another number means another answer
+  LogBounds bounds;          ///< the last bounds that a broker named
+  std::string error;         ///< why the last question found no bounds; empty if it did
 };
 
-/// A partition's committed position: the next offset to process, and what travels with it.
+/// A partition's committed position: the next offset to process, and the metadata stored with the offset.
 struct CommittedOffset {
   TopicPartition partition;
   std::int64_t offset = no_offset;
   std::string metadata;
 };
 
-/// A member of a group at a moment: offsets that come with it are refused once it is not a member any more.
+/// A member of a group at one moment. The brokers refuse offsets that are sent with it once it is no longer a
+/// member.
 using GroupMember = std::shared_ptr<const rd_kafka_consumer_group_metadata_s>;
 
-/// librdkafka keys as the user gave them.
+/// librdkafka settings as the user gave them.
 using ClientSettings = std::map<std::string, config::ClientSetting>;
 
-/// The client's buffers, derived from the memory budget (lane/member/memory_plan.h). They are fixed when a
-/// client is made.
+/// Sizes of the client's buffers, derived from the memory budget (lane/member/memory_plan.h). They are fixed
+/// when a client is made.
 struct FetchLimits {
   std::uint64_t queued_min_messages = 10000;      ///< per partition
   std::uint64_t queued_max_kbytes = 4096;         ///< per partition

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_entry = 64 * 1024;
 
-/// As syslog(3) counts them.
+/// The numbers of syslog(3).
 int priority_of(Level level) {
   switch (level) {
     case Level::error:
@@ -34,7 +34,7 @@ int priority_of(Level level) {
   return 7;
 }
 
-/// The journal takes capital letters, digits and underscores.
+/// The journal accepts capital letters, digits and underscores.
 std::string journal_name(std::string_view name) {
   std::string out = "LANEWAY_";
   for (const char c : name) {
@@ -45,7 +45,7 @@ std::string journal_name(std::string_view name) {
   return out;
 }
 
-/// With its length in front, so that a line break in the value cannot begin another field.
+/// With the length first, so that a line break in the value cannot begin another field.
 void append_journal_field(std::string& out, std::string_view name, std::string_view value) {
   out += name;
   if (value.find('\n') == value.npos) {
@@ -77,7 +77,7 @@ std::string journal_entry(Level level, std::string_view message, Fields fields) 
   append_journal_field(out, "PRIORITY", std::to_string(priority_of(level)));
   append_journal_field(out, "SYSLOG_IDENTIFIER", "laneway");
   for (const Field& field : fields)
-    if (!field.name.empty()) append_journal_field(out, journal_name(field.name), render_plain(field.value));
+    if (is_shown(field)) append_journal_field(out, journal_name(field.name), render_plain(field.value));
   return out;
 }
 
@@ -104,7 +104,7 @@ bool JournalSocket::writable() const {
 
 bool JournalSocket::send(std::string_view entry) {
   bool sent = false;
-  // Once more where the journal has been started anew since the last entry.
+  // Tries once more if the journal has been restarted since the last entry.
   for (int attempt = 0; attempt < 2 && !sent && entry.size() <= most_entry; ++attempt) {
     if (socket_.number() < 0 && !connect()) break;
     if (!writable()) break;

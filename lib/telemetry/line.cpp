@@ -83,17 +83,24 @@ void append_field(std::string& out, Format format, const Field& field) {
   append_value(out, format, field.value);
 }
 
-/// In the documented order; one without a name is left out.
+/// Appends the fields that are shown in the documented order.
 void append_fields(std::string& out, Format format, Fields fields) {
   std::vector<const Field*> sorted;
   for (const Field& field : fields)
-    if (!field.name.empty()) sorted.push_back(&field);
+    if (is_shown(field)) sorted.push_back(&field);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Field* a, const Field* b) { return rank(a->name) < rank(b->name); });
   for (const Field* field : sorted) append_field(out, format, *field);
 }
 
 }  // namespace
+
+bool is_shown(const Field& field) {
+  if (field.name.empty()) return false;
+  if (const auto* text = std::get_if<std::string_view>(&field.value)) return !text->empty();
+  const auto* number = std::get_if<std::int64_t>(&field.value);
+  return number == nullptr || *number >= 0 || field.name != "offset";
+}
 
 std::string render_line(Format format, Level level, std::string_view message, Fields fields) {
   std::string out;

@@ -27,7 +27,8 @@ std::unique_ptr<spdlog::formatter> formatter_for(Format format) {
   return std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc, "\n");
 }
 
-/// Not asynchronous on purpose: what was logged is out when the process dies, and the writer bounds the wait.
+/// Not asynchronous on purpose: logged lines are written when the process dies, and the writer bounds the
+/// wait.
 class Sink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   Sink(Format format, int file_descriptor) : format_(format), writer_(file_descriptor) {
@@ -50,7 +51,7 @@ class Sink final : public spdlog::sinks::base_sink<std::mutex> {
     const auto lost = writer_.take_lost();
     if (lost == 0) return;
     const auto text = render_line(format_, Level::warn, "log lines lost",
-                                  {{"lines", lost}, {"error", "nobody was reading standard error"}});
+                                  {{"lines", lost}, {"error", "standard error was not being read"}});
     write(spdlog::details::log_msg("", spdlog::level::warn, text));
   }
 

@@ -1,5 +1,5 @@
 // Every metric's name, type, unit and help, in one place. Names are frozen once published; the prefix is
-// laneway_. Beside them: how the partitions that share a series (series_cap.h) are aggregated.
+// laneway_. Also: how the partitions that share a series (series_cap.h) are aggregated.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace laneway::telemetry {
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
 
-/// What the partitions that share a series have together.
+/// How the values of partitions that share a series are combined.
 enum class Across : std::uint8_t {
   sum,
-  max,            ///< as for an age: the oldest of all is as old as the oldest
-  omitted,        ///< nothing: a sum of offsets says nothing
-  no_partitions,  ///< the metric is not one of partitions
+  max,            ///< as for an age: together they are as old as the oldest
+  omitted,        ///< no series: a sum of offsets has no meaning
+  no_partitions,  ///< the metric does not belong to partitions
 };
 
 struct MetricInfo {
@@ -22,7 +22,7 @@ struct MetricInfo {
   MetricType type;
   std::string_view unit;    ///< of the value, for documentation; empty: a count of what the name says
   std::string_view labels;  ///< comma-separated
-  Across across;            ///< has no default: each row says it
+  Across across;            ///< has no default, so each row names it
   std::string_view help;
 };
 
@@ -31,52 +31,58 @@ inline constexpr MetricInfo metric_table[] = {
     {"pool_jobs_total", MetricType::counter, "attempts", "topic,partition,outcome", Across::sum,
      "Attempts that ended, by outcome: success, retry, rejected_record, unavailable, timeout, panic."},
     {"pool_rejections_total", MetricType::counter, "submissions", "topic,partition", Across::sum,
-     "Submissions that the full pool refused; the lane then holds."},
-    {"pool_inflight", MetricType::gauge, "records", "topic,partition", Across::sum, "Records at work."},
+     "Submissions that the full pool refused; the lane is then held."},
+    {"pool_inflight", MetricType::gauge, "records", "topic,partition", Across::sum,
+     "Records that are running."},
     {"pool_queue_depth", MetricType::gauge, "records", "topic,partition", Across::sum,
-     "Records waiting for a worker."},
+     "Records that are queued for a worker."},
     {"pool_queue_capacity", MetricType::gauge, "records", "topic,partition", Across::sum,
-     "Records that may wait for a worker."},
+     "Records that can be queued for a worker."},
     {"pool_workers", MetricType::gauge, "threads", "topic,partition", Across::sum,
-     "Worker threads that exist; idle ones end."},
+     "Worker threads that exist; idle threads end."},
     {"pool_workers_active", MetricType::gauge, "threads", "topic,partition", Across::sum,
-     "Worker threads at work."},
+     "Worker threads that are running records."},
     {"pool_slots", MetricType::gauge, "slots", "topic,partition", Across::sum,
-     "lanes.workers: what may be at work at once, on a thread (pool_workers) or asynchronously without one."},
+     "lanes.workers: the number of slots, which run on a thread (pool_workers) or asynchronously without a "
+     "thread."},
     {"pool_slots_active", MetricType::gauge, "slots", "topic,partition", Across::sum,
-     "Slots at work; one may hold several quick records, or those of one key."},
+     "Slots that are in use; a slot can have several quick records, or the records of one key."},
     {"pool_stuck", MetricType::gauge, "attempts", "topic,partition", Across::sum,
-     "Attempts that go on though their time is long over; workers are added in their place."},
+     "Attempts that are still running long after their timeout; workers are added in their place."},
     {"pool_duration_seconds", MetricType::histogram, "seconds", "topic,partition", Across::sum,
      "Time from the start of an attempt to its answer."},
     {"pool_queue_wait_seconds", MetricType::histogram, "seconds", "topic,partition", Across::sum,
-     "Time from submission to the start of work."},
+     "Time from the submission of a record to the start of its attempt."},
     // Lanes
     {"lane_state", MetricType::gauge, "0 or 1", "topic,partition,state", Across::sum,
-     "1 for the state that the lane is in."},
+     "1 for the current state of the lane: assigned, running, held, paused, suspended or draining."},
     {"lane_lag_records", MetricType::gauge, "records", "topic,partition", Across::sum,
-     "Offsets between the oldest incomplete record and the end of the partition, without those that "
-     "retention "
-     "has deleted."},
+     "Records that are not finished: not fetched yet, queued, running, or waiting for their next attempt. "
+     "Records that retention has deleted do not count."},
+    {"lane_finished_beyond_commit_records", MetricType::gauge, "records", "topic,partition", Across::sum,
+     "Records that are finished, but cannot be committed yet, because an older record of their partition is "
+     "not finished. Kafka's own tools count these records as lag."},
     {"lane_records_expired_total", MetricType::counter, "records", "topic,partition", Across::sum,
-     "Offsets that retention deleted before the lane came to them; also those that compaction had emptied."},
+     "Offsets that retention deleted before the lane reached them; offsets that compaction had emptied "
+     "count, "
+     "too."},
     {"lane_expiry_near", MetricType::gauge, "0 or 1", "topic,partition", Across::sum,
-     "1 while the next step of the log's start, as long as the last one, would delete records that are not "
-     "done."},
+     "1 while the next step of the log's start, if as large as the last step, would delete records that are "
+     "not finished."},
     {"lane_oldest_incomplete_seconds", MetricType::gauge, "seconds", "topic,partition", Across::max,
-     "Age of the oldest incomplete record since it was taken, in a retry topic since it was due; 0 when "
-     "there "
-     "is none, or none is due."},
+     "Age of the oldest record that is not finished, since it was fetched, in a retry topic since it was "
+     "due; "
+     "0 if there is no such record, or none is due."},
     {"lane_committed_offset", MetricType::gauge, "offset", "topic,partition", Across::omitted,
      "The last offset that the broker acknowledged as committed."},
     {"lane_delivered_offset", MetricType::gauge, "offset", "topic,partition", Across::omitted,
-     "The last offset taken into the lane."},
+     "The last offset that the lane has fetched."},
     {"lane_holds_total", MetricType::counter, "holds", "topic,partition", Across::sum,
      "Times that the lane stopped taking records."},
     {"lane_held_seconds_total", MetricType::counter, "seconds", "topic,partition", Across::sum,
      "Time spent held."},
     {"lane_pauses_total", MetricType::counter, "pauses", "topic,partition", Across::sum,
-     "Times that a hold became a pause of fetching."},
+     "Times that a hold lasted so long that fetching was paused."},
     {"lane_paused_seconds_total", MetricType::counter, "seconds", "topic,partition", Across::sum,
      "Time spent paused."},
     {"lane_resume_latency_seconds", MetricType::histogram, "seconds", "topic,partition", Across::sum,
@@ -89,63 +95,64 @@ inline constexpr MetricInfo metric_table[] = {
     {"rebalances_total", MetricType::counter, "rebalances", "kind", Across::no_partitions,
      "Rebalances by kind: assign, revoke, lost."},
     {"assignment_repairs_total", MetricType::counter, "repairs", "", Across::no_partitions,
-     "The client's assignment differed from the lanes and was made anew."},
+     "Times that the client's assignment differed from the lanes and was repaired."},
     {"partition_silence_steps_total", MetricType::counter, "steps", "step", Across::no_partitions,
-     "What was tried for partitions that delivered nothing though their log went on: seek, pause, rejoin, "
-     "restart."},
+     "Steps taken for partitions that delivered nothing although their log had more records: seek, pause, "
+     "rejoin, restart."},
     {"producer_renewals_total", MetricType::counter, "clients", "reason", Across::no_partitions,
-     "Clients of producers (handler produce, retry and dead-letter topics) that were replaced: aborted "
-     "(their "
-     "transaction was), unanswered (their transaction was committed, but a request on the way to that was "
-     "not "
-     "answered), failed (they could not go on)."},
+     "Clients of producers (handler produce, retry and dead-letter topics) that were replaced, by reason: "
+     "aborted (their transaction was aborted), unanswered (their transaction was committed, but a request "
+     "before the commit was not answered), failed (they could not continue)."},
     {"drain_seconds", MetricType::histogram, "seconds", "", Across::no_partitions,
      "Time a lane took to drain."},
     {"abandoned_total", MetricType::counter, "records", "topic,partition", Across::sum,
-     "Records started and not finished when their lane ended; each is logged and will be delivered again."},
+     "Records that were running when their lane ended; each is logged and will be delivered again."},
     {"duplicates_suppressed_total", MetricType::counter, "records", "topic,partition", Across::sum,
-     "Records delivered again that the completion map showed as done."},
+     "Records that were delivered again, and did not run again, because the completion map lists them as "
+     "done."},
     {"retries_scheduled", MetricType::gauge, "records", "topic,partition", Across::sum,
-     "Records waiting for their next attempt."},
+     "Records that are waiting for their next attempt."},
     // Failure
     {"dead_letters_total", MetricType::counter, "records", "topic,partition,reason", Across::sum,
      "Records that were given up and that the dead-letter topic has acknowledged."},
     {"retry_topics_total", MetricType::counter, "records", "topic,partition", Across::sum,
      "Records that used up their attempts here and that their next retry topic has acknowledged."},
     {"breaker_state", MetricType::gauge, "0, 1 or 2", "downstream", Across::no_partitions,
-     "0: closed, calls go through; 1: half open, some ask whether it is back; 2: open, lanes hold."},
+     "0: closed, calls go through; 1: half open, a few calls probe the downstream; 2: open, lanes are held."},
     {"downstream_pace", MetricType::gauge, "records/s", "downstream", Across::no_partitions,
-     "Records that begin in a second since the downstream answered that there are too many calls (HTTP 429); "
-     "0: as many as there are."},
+     "Records that begin per second after the downstream has answered HTTP 429 (too many requests); 0: no "
+     "limit."},
     {"downstream_calls_total", MetricType::counter, "calls", "downstream,outcome", Across::no_partitions,
-     "Calls that ended, by outcome: success (also where the record was rejected), http_3xx, http_4xx, "
-     "http_5xx, timeout, "
+     "Calls that ended, by outcome: success (rejected records included), http_3xx, http_4xx, http_5xx, "
+     "timeout, "
      "other_failure."},
     // Memory and throughput
     {"fetched_bytes_total", MetricType::counter, "bytes", "topic,partition", Across::sum,
      "Key and value bytes taken from Kafka."},
     {"processed_bytes_total", MetricType::counter, "bytes", "topic,partition", Across::sum,
-     "Key and value bytes of records that are done, or that their retry or dead-letter topic has "
-     "acknowledged."},
+     "Key and value bytes of records that are done, or that a retry or dead-letter topic has acknowledged."},
     {"memory_records_bytes", MetricType::gauge, "bytes", "topic,partition", Across::sum,
-     "Memory of records in the lanes: key, value and 512 bytes for each beside them."},
+     "Memory of the records in the lanes: key, value, and 512 more bytes for each record."},
     // The process
     {"process_threads", MetricType::gauge, "threads", "", Across::no_partitions, "Threads of the process."},
     {"process_threads_expected", MetricType::gauge, "threads", "", Across::no_partitions,
-     "Threads that the process has at most, about, with its partitions and all their workers at work."},
+     "The approximate maximum of the process's threads, with its partitions and all their workers running."},
     {"trace_spans_total", MetricType::counter, "spans", "result", Across::no_partitions,
-     "Spans by result: exported, dropped (too many waited), failed (the collector did not take them)."},
+     "Spans by result: exported, dropped (too many were queued), failed (the collector did not accept "
+     "them)."},
     {"client_certificate_expiry_timestamp_seconds", MetricType::gauge, "seconds", "file",
      Across::no_partitions,
-     "Until when the certificate that brokers are shown is valid, since 1970, by its file as it was at the "
-     "start."},
+     "The end of the validity of the certificate that brokers are shown, in seconds since 1970, as its file "
+     "was "
+     "at the start."},
     {"build_info", MetricType::gauge, "1", "version,librdkafka", Across::no_partitions,
-     "Always 1; the labels say what runs."},
+     "Always 1; the labels have the versions that run."},
     {"metrics_omitted_series", MetricType::gauge, "series", "metric", Across::no_partitions,
-     "Series left out of this page because their metric has too many."},
+     "Series left out of this page because their metric has too many series."},
 };
 
-/// Metrics of partitions have the labels topic and partition in front; what counts can only be summed.
+/// Metrics of partitions have the labels topic and partition first; counters and histograms can only be
+/// summed.
 consteval bool rows_say_how_partitions_are_aggregated() {
   for (const MetricInfo& info : metric_table) {
     const bool of_partitions = info.labels.starts_with("topic,partition");
@@ -156,7 +163,7 @@ consteval bool rows_say_how_partitions_are_aggregated() {
 }
 static_assert(rows_say_how_partitions_are_aggregated());
 
-/// Looked up while compiling.
+/// Looks the metric up while compiling.
 consteval const MetricInfo& metric(std::string_view name) {
   for (const MetricInfo& info : metric_table)
     if (info.name == name) return info;

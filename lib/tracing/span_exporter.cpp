@@ -61,21 +61,22 @@ Json json_of(const Span& span, const std::string& group) {
 
 constexpr std::size_t longest_collector_answer = 64 * 1024;
 
-/// The rest of a longer one is not kept.
+/// Keeps the beginning of an answer.
 std::size_t keep(char* data, std::size_t, std::size_t size, void* answer_pointer) {
   auto& answer = *static_cast<std::string*>(answer_pointer);
   answer.append(data, std::min(size, longest_collector_answer - answer.size()));
   return size;
 }
 
-/// How many of `sent` spans a collector that took a request did not take, as its partialSuccess says.
+/// The number of `sent` spans that the collector rejected although it accepted the request, according to its
+/// partialSuccess.
 std::size_t rejected_spans(const std::string& answer, std::size_t sent) try {
   const auto document = parse_outside_json(answer);
   const auto& count = document.at("partialSuccess").at("rejectedSpans");
   const auto rejected = count.is_string() ? std::stoull(count.get<std::string>()) : count.get<std::size_t>();
   return std::min<std::size_t>(rejected, sent);
 } catch (const std::exception&) {
-  return 0;  // all were taken, or it answers in no words of OTLP
+  return 0;  // all spans were accepted, or the answer is not OTLP
 }
 
 }  // namespace
@@ -86,12 +87,12 @@ std::string otlp_json(const SpanTarget& target, const std::vector<Span>& spans) 
   const Json scope = {{"scope", {{"name", "laneway"}}}, {"spans", std::move(list)}};
   const Json resource = {{"resource", {{"attributes", Json::array({text("service.name", target.service)})}}},
                          {"scopeSpans", Json::array({scope})}};
-  // Reasons may hold what is not UTF-8.
+  // Reasons may contain bytes that are not UTF-8.
   return Json{{"resourceSpans", Json::array({resource})}}.dump(-1, ' ', false,
                                                                Json::error_handler_t::replace);
 }
 
-/// One connection, kept.
+/// One connection, which is kept alive.
 class SpanExporter::Request {
  public:
   explicit Request(const std::string& url)
@@ -104,7 +105,7 @@ class SpanExporter::Request {
     curl_easy_setopt(easy_.get(), CURLOPT_WRITEDATA, &answer_);
   }
 
-  /// Why it failed; empty when the collector has it.
+  /// Returns why the request failed; empty if the collector accepted it.
   std::string post(const std::string& body, Duration limit) {
     easy_.clear_error();
     answer_.clear();
@@ -113,7 +114,7 @@ class SpanExporter::Request {
     curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDS, body.data());
     const CURLcode code = curl_easy_perform(easy_.get());
     if (code != CURLE_OK)
-      return easy_.problem(code, {"trace.otlp", "among those of the system (update-ca-certificates)"});
+      return easy_.problem(code, {"trace.otlp", "to those of the system (update-ca-certificates)"});
     long status = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
     return status / 100 == 2 ? "" : "HTTP " + std::to_string(status);
@@ -123,7 +124,7 @@ class SpanExporter::Request {
  private:
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_;
   std::string answer_;
-  curl::EasyHandle easy_;  // last: it uses the others
+  curl::EasyHandle easy_;  // last, because it uses the other members
 };
 
 SpanExporter::SpanExporter(SpanTarget target) : target_(std::move(target)) {
@@ -150,7 +151,7 @@ void SpanExporter::add(Span span) {
       return;
     }
     waiting_.push_back(std::move(span));
-    if (waiting_.size() != most_in_request) return;  // it looks by itself soon enough
+    if (waiting_.size() != most_in_request) return;  // the thread checks the queue by itself soon enough
   }
   changed_.notify_one();
 }
@@ -160,14 +161,14 @@ SpanExporter::Counts SpanExporter::counts() const {
           failed_.load(std::memory_order_relaxed)};
 }
 
-/// Of a request that begins now.
+/// The time for a request that begins now.
 Duration SpanExporter::time_left() const {
   const auto at = ends_at_.load(std::memory_order_relaxed);
   if (at == 0) return target_.limit;
   return std::min(target_.limit, Duration(at) - SteadyClock::now().time_since_epoch());
 }
 
-/// Waits for a request's worth, or for as long as spans may wait; nothing at the end.
+/// Waits until a request is full, or until spans have waited long enough; returns no spans at the end.
 std::vector<Span> SpanExporter::next() {
   MutexLock lock(mutex_);
   for (;;) {
@@ -193,15 +194,16 @@ void SpanExporter::run() {
   tell_dropped();
 }
 
-/// Why some were not taken; empty when the collector has all.
+/// Returns why spans were not accepted; empty if the collector accepted all of them.
 std::string SpanExporter::post(const std::vector<Span>& spans, std::size_t& lost) try {
   lost = spans.size();
   const auto limit = time_left();
-  if (limit <= Duration::zero()) return "the service ended before";
+  if (limit <= Duration::zero()) return "the service ended first";
   auto why = request_->post(otlp_json(target_, spans), limit);
   if (!why.empty()) return why;
   lost = rejected_spans(request_->answer(), spans.size());
-  return lost == 0 ? "" : "it rejected " + std::to_string(lost) + " of " + std::to_string(spans.size());
+  return lost == 0 ? ""
+                   : "the collector rejected " + std::to_string(lost) + " of " + std::to_string(spans.size());
 } catch (const std::exception& e) {
   return e.what();
 }
@@ -215,21 +217,21 @@ void SpanExporter::send(const std::vector<Span>& spans) {
   failing_ = !why.empty();
   const auto server = curl::server_of(target_.url, "trace.otlp");
   const auto where = server ? *server : std::string();
-  // A collector may come and go at every request.
+  // A collector may be available and unavailable in turns.
   if (failing_)
-    telemetry::log_repeating(telemetry::Level::warn, "spans not taken", "spans not taken",
+    telemetry::log_repeating(telemetry::Level::warn, "spans not accepted", "spans not accepted",
                              {{"collector", where}, {"error", why}});
   else
-    telemetry::log_repeating(telemetry::Level::info, "spans taken again", "spans taken again",
+    telemetry::log_repeating(telemetry::Level::info, "spans accepted again", "spans accepted again",
                              {{"collector", where}});
 }
 
-/// False: none since the last time.
+/// Returns false if no span was dropped since the last time.
 bool SpanExporter::tell_dropped() {
   const auto dropped = dropped_.load(std::memory_order_relaxed);
   if (dropped == told_) return false;
-  telemetry::warn("spans dropped", {{"count", dropped - told_},
-                                    {"error", "more wait for the collector than fit in the queue"}});
+  telemetry::warn("spans dropped",
+                  {{"count", dropped - told_}, {"error", "the queue of spans for the collector is full"}});
   told_ = dropped;
   return true;
 }

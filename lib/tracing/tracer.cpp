@@ -12,7 +12,7 @@
 namespace laneway::tracing {
 namespace {
 
-/// The same for every attempt at a record, and another in every process.
+/// A number that is the same for every attempt at a record, and differs between processes.
 std::uint64_t number_of(const kafka::Record& record, std::uint64_t seed) {
   const auto place = mixed(seed ^ std::hash<std::string_view>{}(record.topic())) +
                      static_cast<std::uint64_t>(record.partition());
@@ -26,7 +26,7 @@ void put(std::array<std::uint8_t, size>& id, std::size_t at, std::uint64_t numbe
 
 constexpr std::size_t longest_span_reason = 2048;
 
-/// Trace ids hold 63 bits of chance at least, so none is zero.
+/// Trace ids have at least 63 random bits, so none is zero.
 constexpr std::uint64_t not_zero = 1;
 
 }  // namespace
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Tracer>> Tracer::make(const config::Config& config) {
     return std::unique_ptr<Tracer>(new Tracer(config, seed));
   } catch (const std::exception& e) {
     return Error{ErrorKind::internal, std::string("trace.otlp: the exporter cannot start: ") + e.what(),
-                 "look at the limits on open files and tasks of this process"};
+                 "check the limits of open files and tasks of this process"};
   }
 }
 
@@ -73,7 +73,7 @@ std::unique_ptr<AttemptTrace> Tracer::begin(const kafka::Record& record) noexcep
   trace->traceparent = print_traceparent(trace->context);
   return trace;
 } catch (...) {
-  return nullptr;  // a span is worth less than the record
+  return nullptr;  // the record is more important than its span
 }
 
 void Tracer::end(const AttemptTrace& trace, const End& end) noexcept try {

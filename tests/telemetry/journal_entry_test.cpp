@@ -109,6 +109,7 @@ TEST_CASE("an entry for the journal has the line as its message, and each field 
                                                {"offset", std::int64_t{42}},
                                                {"duration_ms", 1.5},
                                                {"", "none"},
+                                               {"why", ""},
                                                {"trace_id", "4bf9"},
                                                {"odd-Näme", true},
                                                {"error", "a b\nLANEWAY_FAKE=1"}}));
@@ -133,8 +134,8 @@ TEST_CASE("an entry for the journal has the line as its message, and each field 
 TEST_CASE("whatever is logged, the journal reads the fields that were meant") {
   REQUIRE(rc::check([](const std::string& message, const std::string& value) {
     const auto entry = read_entry(journal_entry(Level::info, message, {{"key", value}}));
-    RC_ASSERT(entry.size() == 4U);
-    RC_ASSERT(entry.at("LANEWAY_KEY") == value);
+    RC_ASSERT(entry.size() == (value.empty() ? 3U : 4U));  // a field without a value is left out
+    RC_ASSERT((value.empty() || entry.at("LANEWAY_KEY") == value));
   }));
 }
 

@@ -90,6 +90,12 @@ TEST_CASE("a message of one word is not quoted") {
   CHECK(captured.text() == "level=warn msg=abandoned topic=orders partition=0 offset=42\n");
 }
 
+TEST_CASE("fields without a value are left out") {
+  CapturedLog captured(Format::text);
+  info("lane draining", {{"topic", "orders"}, {"offset", -1}, {"", "x"}, {"why", ""}, {"left", 0}});
+  CHECK(captured.text() == "level=info msg=\"lane draining\" topic=orders left=0\n");
+}
+
 TEST_CASE("common fields come in the documented order, others before the outcome") {
   CapturedLog captured(Format::text);
   info("x", {{"error", "late"},
@@ -127,7 +133,7 @@ TEST_CASE("UTF-8 stays readable and other bytes are escaped") {
 TEST_CASE("a JSON line is one valid object with typed values") {
   CapturedLog captured(Format::json);
   warn("commit failed", {{"topic", "orders"},
-                         {"offset", std::int64_t{-1}},
+                         {"left", std::int64_t{-1}},
                          {"bytes", ~std::uint64_t{0}},
                          {"ratio", 0.25},
                          {"nothing", std::numeric_limits<double>::quiet_NaN()},
@@ -138,7 +144,7 @@ TEST_CASE("a JSON line is one valid object with typed values") {
   const auto event = nlohmann::json::parse(line);
   CHECK(event["level"] == "warn");
   CHECK(event["msg"] == "commit failed");
-  CHECK(event["offset"] == -1);
+  CHECK(event["left"] == -1);
   CHECK(event["bytes"] == ~std::uint64_t{0});
   CHECK(event["ratio"] == 0.25);
   CHECK(event["nothing"].is_null());

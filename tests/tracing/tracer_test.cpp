@@ -171,14 +171,14 @@ TEST_CASE(
   status = 200;
   one();
   CHECK(eventually([&] { return spans->counts().exported == 1; }));
-  CHECK(eventually([&] { return log.lines({"spans taken again"}) == 1; }));
-  CHECK(log.lines({"spans not taken", "HTTP 503"}) == 1);
-  CHECK(log.lines({"spans not taken"}) == 1);
+  CHECK(eventually([&] { return log.lines({"spans accepted again"}) == 1; }));
+  CHECK(log.lines({"spans not accepted", "HTTP 503"}) == 1);
+  CHECK(log.lines({"spans not accepted"}) == 1);
   const auto nowhere = tracer("http://worker:canary@127.0.0.1:1/v1/traces?token=canary", 1);
   end(*nowhere, *nowhere->begin(record(1)), 1, SteadyClock::now());
   CHECK(eventually([&] { return nowhere->counts().failed == 1; }));
   CHECK(nowhere->counts().exported == 0);
-  CHECK(eventually([&] { return log.lines({"spans not taken", "collector=127.0.0.1:1"}) == 1; }));
+  CHECK(eventually([&] { return log.lines({"spans not accepted", "collector=127.0.0.1:1"}) == 1; }));
   CHECK(log.lines({"canary"}) == 0);
 }
 

@@ -38,7 +38,10 @@ std::string failure_kind(std::string_view reason, std::string_view downstream) {
   std::string kind(reason.substr(0, std::min(reason.find(": "), reason.find("; "))));
   if (!downstream.empty())
     for (const auto* before : {" from ", " to "}) leave_out(kind, before + std::string(downstream));
-  if (kind.size() > longest_kind) kind.resize(longest_kind);
+  if (kind.size() <= longest_kind) return kind;
+  const auto end = kind.rfind(' ', longest_kind);  // words stay whole
+  kind.resize(end == kind.npos || end == 0 ? longest_kind : end);
+  if (kind.ends_with(',')) kind.pop_back();
   return kind;
 }
 
@@ -60,8 +63,8 @@ void CallTally::failed(TimePoint now, std::string_view kind) {
   ++totals_[static_cast<std::size_t>(outcome_of(kind))];
 }
 
-/// A second that began before `since` may hold calls from before, too: only its failures count then, because
-/// an outage begins with one.
+/// A second that began before `since` may include earlier calls: only its failures count then, because an
+/// outage begins with a failure.
 CallReport CallTally::report(TimePoint now, std::optional<TimePoint> since) const {
   CallReport report;
   std::array<std::uint64_t, most_kinds + 1> failed{};

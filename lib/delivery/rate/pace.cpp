@@ -8,15 +8,15 @@ namespace {
 
 constexpr double slower = 0.7;
 constexpr double least_rate = 1;       // calls a second
-constexpr double few = 0.05;           // of the calls that work
-constexpr double fewest = 3;           // of one to two seconds: that are not chance
-constexpr double burst = 0.05;         // seconds: as late as somebody may ask who was kept waiting
+constexpr double few = 0.05;           // share of the calls that work
+constexpr double fewest = 3;           // in one to two seconds; fewer may be chance
+constexpr double burst = 0.05;         // seconds: how late a caller that was kept waiting may ask
 constexpr Duration step = seconds(1);  // between two changes of the rate in one direction
 constexpr Duration least_length = milliseconds(1);
 constexpr double small_step = 1.1;
 constexpr double large_step = 1.3;
 constexpr double blind_step = 2;
-constexpr Duration calm = seconds(10);  // after so long the steps are large
+constexpr Duration calm = seconds(10);  // after this time the steps are large
 constexpr Duration over = seconds(30);
 
 }  // namespace
@@ -41,7 +41,7 @@ double Pace::Meter::per_second(TimePoint now) {
 
 void Pace::change_rate(TimePoint now, double rate) { calls_.change(now, rate, rate * burst); }
 
-/// Such answers lately say nothing about all calls.
+/// Whether such answers were recently so few that they show nothing about calls in general.
 bool Pace::are_few(TimePoint now) {
   const double refused = refusals_.per_second(now);
   const double worked = successes_.per_second(now);
@@ -63,9 +63,11 @@ void Pace::throttled(TimePoint now, std::optional<Duration> after, bool again) {
   if (is_first || are_few(now)) return;
   if (after) not_before_ = std::max(not_before_, now + *after);
   throttled_at_ = raised_at_ = kept_waiting_at_ = std::max(now, not_before_);
-  // Without a rate all calls would begin when the wish is over.
+  // Without a rate, all calls would begin when the requested time is over.
   const bool waits_without_rate = after && !calls_.limited();
-  if (now - slowed_at_ < step && !waits_without_rate) return;  // answers to calls that began before
+  if (now - slowed_at_ < step && !waits_without_rate)
+    return;  // answers to calls that began before the slow-
+             // down
   const double worked = successes_.per_second(now);
   const double rate = std::max(least_rate, slower * worked);
   blind_ = worked == 0;
@@ -100,7 +102,7 @@ TimePoint Pace::ready_at(TimePoint now, double calls) {
 }
 
 void Pace::begin(TimePoint now, double calls) {
-  // Calls that were let through before the pace began are no debt.
+  // Calls that were admitted before the pace began are no debt.
   if (limited_) calls_.take(now, std::min(calls, std::max(0.0, calls_.available(now))));
 }
 

@@ -24,7 +24,7 @@ void ExecBackOff::failed(TimePoint now) {
 
 Status ExecHandler::check(const config::ExecSettings& settings) {
   if (settings.command.empty())
-    return Error{ErrorKind::configuration, "handler.exec.command: there is none", "name a program"};
+    return Error{ErrorKind::configuration, "handler.exec.command is empty", "name a program"};
   return check_program(settings.command.front());
 }
 

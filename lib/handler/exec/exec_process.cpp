@@ -57,7 +57,7 @@ std::optional<Pipe> make_pipe() {
 
 void do_not_block(const Descriptor& end) { ::fcntl(end.number(), F_SETFL, O_NONBLOCK); }
 
-/// What the child starts with.
+/// The signals, descriptors and process group of the child.
 class SpawnSettings {
  public:
   SpawnSettings(const Pipe& input, const Pipe& output, const Pipe& errors) {
@@ -91,7 +91,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes_{};
 };
 
-/// Ours without what is laneway's own; some of it may be secret.
+/// The environment without laneway's own variables, which may be secret.
 std::vector<char*> child_environment() {
   std::vector<char*> out;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -104,9 +104,9 @@ std::vector<char*> child_environment() {
   return out;
 }
 
-/// The limit on open files that laneway was started with: programs that use select(2), or that close every
-/// number up to the limit, are made for that one. The spawn knows no limits, so the program has begun
-/// already; it has no record yet.
+/// Gives the program the limit on open files that laneway was started with: programs that use select(2), or
+/// that close every number up to the limit, rely on that limit. posix_spawn cannot set limits, so the program
+/// has started already; it has no record yet.
 void give_limits(pid_t pid) {
   const auto soft = inherited_open_files_limit();
   rlimit limit{};
@@ -160,7 +160,7 @@ ExecProcess::~ExecProcess() {
   look();
 }
 
-/// True when it has ended; then it is reaped, and its group is gone.
+/// True if the process has ended; it is then reaped, and its group is killed.
 bool ExecProcess::look() {
   if (how_it_ended_) return true;
   siginfo_t info{};
@@ -168,7 +168,7 @@ bool ExecProcess::look() {
   const int result = ::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT);
   if (result == 0 && info.si_pid == 0) return false;
   ::kill(-pid_, SIGKILL);
-  // Someone else may reap our children: a program that ignores SIGCHLD.
+  // Another part of the process may reap children: a program that ignores SIGCHLD.
   how_it_ended_ = result != 0 || ::waitid(P_PID, id, &info, WEXITED) != 0 ? "ended" : text_of(info);
   return true;
 }
@@ -206,11 +206,14 @@ std::optional<TimePoint> ExecProcess::go_on_ending() {
 Status check_program(const std::string& path) {
   const auto refused = [&](const std::string& why) {
     return Error{ErrorKind::configuration, "handler.exec.command: " + path + " cannot be executed: " + why,
-                 "name a program that this user may execute"};
+                 why == reason_of(ENOENT)
+                     ? "check the path; a relative path begins in the configuration file's folder"
+                     : "name a program that this user may execute: chmod +x, or the program "
+                       "that runs the file, such as python3, before it"};
   };
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return refused(reason_of(errno));
-  if (!S_ISREG(info.st_mode)) return refused("it is not a file");
+  if (!S_ISREG(info.st_mode)) return refused("this is not a file");
   if (::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0) return refused(reason_of(errno));
   return {};
 }

@@ -11,7 +11,8 @@ namespace {
 
 constexpr Duration patience = seconds(2);
 
-/// Until the process has ended or `deadline`; what it writes to standard error does not stop it.
+/// Waits until the process has ended, or until `deadline`. Reads its standard error, so that the process does
+/// not block.
 void wait_for_end(ExecChild& child, Deadline deadline) {
   do {
     child.errors().drain();
@@ -34,10 +35,11 @@ Result<std::string> reach_program(const config::ExecSettings& settings, Duration
   if (!how) return program + " starts";
   if (*how == "ended with exit status 0") return program + " starts, and ends when its input ends";
   const auto line = child.errors().last_line();
-  return Error{ErrorKind::unavailable,
-               "handler.exec.command: " + program + ", given no record, " + *how +
-                   (line.empty() ? "" : "; the last line of its standard error: " + line),
-               "correct the program or its arguments; at the end of its input it ends with exit status 0"};
+  return Error{
+      ErrorKind::unavailable,
+      "handler.exec.command: " + program + " received no record and " + *how +
+          (line.empty() ? "" : "; the last line of its standard error: " + line),
+      "correct the program or its arguments; a program must exit with status 0 at the end of its input"};
 }
 
 }  // namespace laneway::handler

@@ -31,7 +31,7 @@ void restore_origin(Item& item, const delivery::RetryStage& stage, const deliver
     data.offset = origin->offset;
     data.timestamp = origin->timestamp;
     data.timestamp_type = static_cast<kafka::TimestampType>(origin->timestamp_type);
-    item.failures->attempts_before = origin->attempts;
+    item.failures->attempts_before = item.failures->last_attempt = origin->attempts;
     item.attempt = origin->attempts + 1;
     item.failures->first_ms = std::max<std::int64_t>(origin->first_failure, 0);
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int too_many_requests = 429;
 
-/// What to do about a status that is about the endpoint or the credentials.
+/// What to do about a status that concerns the endpoint or the credentials.
 std::string advice_on(int status) {
   if (status / 100 == 3) return "set handler.http.url to the final address";
   switch (status) {
@@ -21,7 +21,7 @@ std::string advice_on(int status) {
     case 410:
       return "check the path in handler.http.url";
     case 405:
-      return "check whether the path in handler.http.url takes POST";
+      return "check whether the path in handler.http.url accepts POST";
     case 407:
       return "check the user and password of the proxy in http_proxy or https_proxy";
     default:
@@ -41,14 +41,14 @@ std::string status_reason(const HttpAnswer& answer, const std::string& server) {
   return reason;
 }
 
-/// Plainly about the record, so that no other attempt at the record can end better.
+/// Statuses that clearly concern the record, so that no other attempt at the record can succeed.
 bool is_about_record(int status) {
   switch (status) {
     case 400:  // the service cannot read the record
     case 409:  // the record contradicts what the service has
     case 412:  // a condition among the headers of the record does not hold
     case 413:  // the record is too large
-    case 415:  // the service does not take what the record holds
+    case 415:  // the service does not support the content of the record
     case 422:  // the service can read the record, and the content is wrong
     case 431:  // the headers of the record are too large
     case 451:  // the content of the record is forbidden by law

@@ -23,8 +23,8 @@ std::string_view trimmed(std::string_view text) {
 
 enum class Claim : std::uint8_t { none, verdicts, unreadable };
 
-/// Reads as much of an answer as shows whether a list of verdicts was meant: the first object, alone or in an
-/// array, up to its `outcome`. The answer may be long, cut, and nested as deep as its author likes.
+/// Reads as much of an answer as is needed to see whether it is a list of verdicts: the first object, alone
+/// or in an array, up to its `outcome`. The answer may be long, cut, and nested arbitrarily deep.
 class ClaimReader final : public json::json_sax_t {
  public:
   ClaimReader(std::size_t size, bool array) : size_(size), level_(array ? 2 : 1) {}
@@ -53,9 +53,9 @@ class ClaimReader final : public json::json_sax_t {
     return true;
   }
   bool end_array() override {
-    return --depth_ == 0 ? is(Claim::verdicts) : true;  // the list ends before a first object: it is empty
+    return --depth_ == 0 ? is(Claim::verdicts) : true;  // the list ends without an object: it is empty
   }
-  /// An answer that ran out before the first object ended is judged by its caller.
+  /// The caller judges an answer that ended before the first object was complete.
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
     ran_out_ = position > size_;
     return is(depth_ >= level_ ? Claim::unreadable : Claim::none);
@@ -63,7 +63,7 @@ class ClaimReader final : public json::json_sax_t {
   bool ran_out() const { return ran_out_; }
 
  private:
-  /// False ends the reading.
+  /// Returning false ends the reading.
   bool within_first() const { return depth_ >= level_; }
   bool is(Claim claim) {
     claim_ = claim;
@@ -71,14 +71,14 @@ class ClaimReader final : public json::json_sax_t {
   }
 
   const std::size_t size_;
-  const std::size_t level_;  // of the first object
+  const std::size_t level_;  // the depth of the first object
   std::size_t depth_ = 0;
   Claim claim_ = Claim::none;
   bool ran_out_ = false;
 };
 
-/// `text` begins with [ or {. Nobody begins a verdict with more than an answer's kept beginning, and an
-/// object that is alone and cannot be read is no verdict.
+/// `text` begins with [ or {. A verdict never begins beyond the kept beginning of an answer, and a single
+/// object that cannot be read is not a verdict.
 Claim claim_of(std::string_view text, bool cut) {
   ClaimReader reader(text.size(), text[0] == '[');
   json::sax_parse(text, &reader, json::input_format_t::json, false);
@@ -86,7 +86,7 @@ Claim claim_of(std::string_view text, bool cut) {
   return reader.claim() == Claim::unreadable && other ? Claim::none : reader.claim();
 }
 
-/// One JSON value for each line; what is not JSON is discarded.
+/// One JSON value for each line; a line that is not JSON yields a discarded value.
 std::vector<json> lines_of(std::string_view text) {
   std::vector<json> lines;
   while (!text.empty()) {
@@ -98,7 +98,7 @@ std::vector<json> lines_of(std::string_view text) {
   return lines;
 }
 
-/// The values of a list of verdicts; nothing when the body is none. An error where it is one that cannot be
+/// The values of a list of verdicts; nullopt if the body is not such a list. An error if the list cannot be
 /// read.
 Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut) {
   using List = std::optional<std::vector<json>>;
@@ -108,8 +108,8 @@ Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut
   if (text.empty() || (text[0] != '[' && text[0] != '{')) return List();
   const Claim claim = claim_of(text, cut);
   if (claim == Claim::none) return List();
-  if (cut) return nonsense("is longer than its verdicts may be");
-  json whole = parse_outside_json(text);  // one verdict may be spread over lines
+  if (cut) return nonsense("is longer than a list of verdicts may be");
+  json whole = parse_outside_json(text);  // a single verdict may extend over several lines
   if (text[0] == '{' && whole.is_discarded()) return List(lines_of(text));
   if (claim == Claim::unreadable || whole.is_discarded())
     return nonsense("is not JSON: " + telemetry::excerpt(text));
@@ -125,7 +125,7 @@ Result<std::vector<Outcome>> verdicts_in(const std::vector<json>& list, std::siz
   std::vector<Outcome> outcomes;
   for (const json& value : list) {
     if (!value.is_object())
-      return nonsense("has a verdict that is no JSON object: " + telemetry::excerpt(body));
+      return nonsense("has a verdict that is not a JSON object: " + telemetry::excerpt(body));
     auto outcome = verdict_of_json(value, body);
     if (!outcome) return outcome.error();
     outcomes.push_back(std::move(outcome).value());

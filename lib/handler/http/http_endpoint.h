@@ -1,4 +1,4 @@
-// Where an http handler sends to, and how. Pure.
+// The address that an http handler sends to, and the settings of its requests. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace laneway::handler {
 
 struct HttpEndpoint {
   std::string url;
-  std::string server;  ///< host:port, for reasons; without the user and password that a URL may hold
+  std::string server;  ///< host:port, for reasons; without the user and password of the URL
   std::string content_type;
   Duration timeout{};
-  std::string authorization;          ///< the header's value; empty: none
-  std::string ca;                     ///< PEM; empty: the system's certificates
-  std::size_t kept_of_answer = 1024;  ///< bytes of an answer's body that HttpAnswer has
-  /// The body of an answer means something: it is asked for uncompressed, and decoded where it is not. Else a
-  /// body that cannot be decoded changes nothing.
+  std::string authorization;          ///< the header's value; empty if not configured
+  std::string ca;                     ///< PEM; empty to use the system's certificates
+  std::size_t kept_of_answer = 1024;  ///< the number of bytes of an answer's body that are kept in HttpAnswer
+  /// The body of an answer is evaluated: the request asks for an uncompressed body, and a compressed one is
+  /// decoded. Otherwise a body that cannot be decoded makes no difference.
   bool reads_answer = false;
 };
 
-inline constexpr curl::ConnectionKeys http_connection_keys{"handler.http.url", "into handler.http.ca_file"};
+inline constexpr curl::ConnectionKeys http_connection_keys{"handler.http.url", "to handler.http.ca_file"};
 
 }  // namespace laneway::handler

@@ -18,11 +18,11 @@ namespace laneway::handler {
 namespace {
 
 constexpr std::size_t longest_answer =
-    64 * 1024;                         // headers and body, unless more is kept; the rest is not read
-constexpr int most_sendings = 2;       // of one request
+    64 * 1024;                         // limit of headers and body, unless more is kept; the rest is not read
+constexpr int most_sendings = 2;       // sendings of one request
 constexpr long receive_buffer = 4096;  // answers are short, and there may be a thousand transfers
 
-/// Value of `line` when it is the header `name`.
+/// The value of `line` if it is the header `name`.
 std::optional<std::string_view> header_value(std::string_view line, std::string_view name) {
   if (line.size() <= name.size() || line[name.size()] != ':') return {};
   if (!curl_strnequal(line.data(), name.data(), name.size())) return {};
@@ -32,7 +32,7 @@ std::optional<std::string_view> header_value(std::string_view line, std::string_
   return begin == std::string_view::npos || end < begin ? "" : line.substr(begin, end - begin + 1);
 }
 
-/// Seconds or an HTTP date (RFC 9110, 10.2.3); nothing when it is neither.
+/// Parses seconds or an HTTP date (RFC 9110, 10.2.3); nullopt if the value is neither.
 std::optional<Duration> parse_retry_after(std::string_view value) {
   constexpr std::int64_t most = 24 * 60 * 60;
   std::int64_t count = 0;
@@ -79,12 +79,13 @@ struct HttpTransfer::Callbacks {
     return self.count(size);
   }
 
-  /// Called when a connection is there, before the request goes out on it.
+  /// Called when a connection is established, before the request is sent on it.
   static int before_sending(void* self_pointer, char*, char*, int, int) {
     auto& self = *static_cast<HttpTransfer*>(self_pointer);
     self.leave_connecting();
     self.sent_ = true;
-    // For a second sending. Where one connection carries all requests, one new connection is enough for all.
+    // In case the request is sent again. If one connection carries all requests, one new connection is enough
+    // for all.
     if (!self.multiplexes_) curl_easy_setopt(self.easy_.get(), CURLOPT_FRESH_CONNECT, 1L);
     return ++self.sendings_ <= most_sendings ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
   }
@@ -118,7 +119,7 @@ HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecti
 HttpTransfer::~HttpTransfer() { leave_connecting(); }
 
 void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
-  // HTTP/2 only where TLS negotiates it; there rather a further stream than a further connection.
+  // HTTP/2 only if TLS negotiates it; then a further stream is preferred to a further connection.
   const bool tls = curl::is_tls(endpoint.url);
   curl_easy_setopt(easy_.get(), CURLOPT_HTTP_VERSION,
                    long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
@@ -128,10 +129,11 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
   if (endpoint.reads_answer) curl_easy_setopt(easy_.get(), CURLOPT_ACCEPT_ENCODING, "identity");
   curl_easy_setopt(easy_.get(), CURLOPT_POST, 1L);
   curl_easy_setopt(easy_.get(), CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(easy_.get(), CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
+  curl_easy_setopt(easy_.get(), CURLOPT_QUICK_EXIT, 1L);  // so that a stop does not wait for a name server
   curl_easy_setopt(easy_.get(), CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_.get(), CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  // So that each address of a name has its part. The time of all of it is the sender's, by its own clock.
+  // So that each address of a name gets its part of the time. The sender limits the whole time, by its own
+  // clock.
   curl_easy_setopt(easy_.get(), CURLOPT_CONNECTTIMEOUT_MS, curl::timeout_ms(endpoint.timeout));
   curl_easy_setopt(easy_.get(), CURLOPT_HEADERFUNCTION, &Callbacks::header);
   curl_easy_setopt(easy_.get(), CURLOPT_HEADERDATA, this);
@@ -206,8 +208,8 @@ HttpAnswer HttpTransfer::time_out(Duration after) {
 
 void HttpTransfer::abandon() { leave_connecting(); }
 
-/// What this process lacked, where that is why nothing was sent. Of names that are looked up and of files of
-/// certificates libcurl does not say why they failed.
+/// The resource that this process lacked, if nothing was sent for that reason. For name look-ups and files of
+/// certificates, libcurl does not report why they failed.
 std::optional<std::string> HttpTransfer::shortage(int code) const {
   if (sent_) return std::nullopt;
   if (auto lacks = shortage_of(socket_error_)) return lacks;
@@ -235,7 +237,7 @@ HttpAnswer HttpTransfer::conclude(int code) {
     answer_.problem = *lacks;
   } else {
     answer_.transport = sent_ ? Transport::broken : Transport::not_connected;
-    if (sendings_ > most_sendings) answer_.problem = "a second connection was closed before an answer, too";
+    if (sendings_ > most_sendings) answer_.problem = "a second connection was also closed before an answer";
   }
   return std::move(answer_);
 }

@@ -15,7 +15,7 @@
 namespace laneway::handler {
 namespace {
 
-constexpr auto stop_delay = milliseconds(50);  // how late a stop may be seen
+constexpr auto stop_delay = milliseconds(50);  // the longest delay until a stop is noticed
 
 void append_time(std::string& out, std::int64_t ms_since_1970) {
   const std::time_t whole = ms_since_1970 / 1000;
@@ -41,7 +41,7 @@ bool writable(int file_descriptor) {
 
 std::string describe_record(const kafka::Record& record) {
   std::string line(record.topic());
-  line += '[' + std::to_string(record.partition()) + "]@" + std::to_string(record.offset()) + ' ';
+  line += ':' + std::to_string(record.partition()) + ':' + std::to_string(record.offset()) + ' ';
   append_time(line, record.timestamp());
   if (const auto key = record.key()) {
     line += " key=";
@@ -56,7 +56,7 @@ std::string describe_record(const kafka::Record& record) {
   return line;
 }
 
-/// One thread's turn to write; the others wait, and see their stop meanwhile.
+/// One thread's turn to write; the other threads wait, and notice their stop in the meantime.
 class LogHandler::Turn {
  public:
   Turn(LogHandler& handler, StopToken stop) : handler_(handler) {
@@ -102,7 +102,7 @@ Outcome LogHandler::write_line(std::string_view line, StopToken stop) {
   while (!line.empty()) {
     if (stop.stop_requested()) return Outcome::retry("stopped: nobody reads standard output");
     if (!writable(file_descriptor_)) continue;
-    // A writable pipe takes this much without blocking.
+    // A writable pipe accepts this many bytes without blocking.
     const auto written = ::write(file_descriptor_, line.data(), std::min<std::size_t>(line.size(), PIPE_BUF));
     if (written < 0 && errno != EINTR && errno != EAGAIN)
       return Outcome::unavailable("cannot write to standard output: " +

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::uint32_t largest_batch = 10'000;
 
-/// A buffer for what the plugin has to say about an error.
+/// A buffer for the plugin's text about an error.
 class Words {
  public:
   char* data() { return text_.data(); }
   std::size_t size() const { return text_.size(); }
   std::string text() {
     text_.back() = '\0';
-    return text_[0] == '\0' ? "it does not say why" : text_.data();
+    return text_[0] == '\0' ? "the plugin gave no reason" : text_.data();
   }
 
  private:
@@ -71,9 +71,10 @@ struct Plugin::Functions {
     if (self.tasks_.answer(task, index, plugin_outcome(verdict, after_ms, reason))) return 1;
     telemetry::log_repeating(
         telemetry::Level::error, "plugin answered without being asked",
-        "plugin answered a record that it was not to answer; ignored",
+        "plugin gave an answer that was not expected; the answer is ignored",
         {{"plugin", self.table_.name},
-         {"error", "it was answered before, or follows one that is not done in an ordered batch"}});
+         {"error",
+          "the record was answered before, or follows a record that is not done in an ordered batch"}});
     return 0;
   }
   static void give_up(const laneway_host* host, std::uint64_t task, const char* reason) noexcept {
@@ -107,7 +108,7 @@ Status Plugin::init(const std::string& config) {
     return Error{ErrorKind::configuration,
                  "handler.plugin: the plugin " + std::string(table_.name) + ' ' + table_.version +
                      " cannot start: " + words.text(),
-                 "these are the plugin's own words; it was given handler.plugin.config"};
+                 "the reason is the plugin's own text; check handler.plugin.config"};
   instance_.most_per_batch = std::clamp<std::uint32_t>(instance_.most_per_batch, 1, largest_batch);
   started_ = true;
   return {};
@@ -117,7 +118,7 @@ Plugin::~Plugin() {
   if (!started_ || table_.shutdown == nullptr) return;
   Words words;
   if (table_.shutdown(instance_.data, words.data(), words.size()) != 0)
-    telemetry::error("plugin did not end well", {{"plugin", table_.name}, {"error", words.text()}});
+    telemetry::error("plugin did not shut down cleanly", {{"plugin", table_.name}, {"error", words.text()}});
 }
 
 }  // namespace laneway::handler

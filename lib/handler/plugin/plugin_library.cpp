@@ -23,12 +23,12 @@ Error refused_library(const std::string& path, const std::string& what, std::str
 
 bool trusted_owner(const struct stat& status) { return status.st_uid == 0 || status.st_uid == ::geteuid(); }
 
-/// Who owns a folder, or may write to it, can put another file in the place of the plugin.
+/// The owner of a folder, and everybody who may write to the folder, can replace the plugin by another file.
 Status check_folder(const std::string& path, const std::filesystem::path& folder) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0)
     return refused_library(
-        path, "cannot look at " + folder.string() + ": " + std::generic_category().message(errno), "");
+        path, "cannot examine " + folder.string() + ": " + std::generic_category().message(errno), "");
   if (!trusted_owner(status))
     return refused_library(
         path, "the folder " + folder.string() + " belongs to neither root nor the user that runs laneway",
@@ -52,7 +52,7 @@ Status check_folders_above(const std::string& path, const std::filesystem::path&
 Result<std::string> check_plugin_file(const std::string& path) {
   if (!path.starts_with('/'))
     return refused_library(path, "this is not an absolute path",
-                           "begin it with a /, such as /usr/lib/laneway/orders.so");
+                           "begin the path with /, such as /usr/lib/laneway/orders.so");
   std::error_code failure;
   const auto real = std::filesystem::canonical(path, failure);
   if (failure) return refused_library(path, failure.message(), "name the shared library of the plugin");
@@ -69,7 +69,7 @@ Result<std::string> check_plugin_file(const std::string& path) {
     return refused_library(path, "every user of the machine may write to the file",
                            "chmod o-w " + real.string());
   if (auto checked = check_folders_above(path, real); !checked) return checked.error();
-  // Of links on the way the folders that hold them: who may replace a link chooses the file.
+  // Also checks the folders that contain the links on the path: whoever may replace a link chooses the file.
   if (auto checked = check_folders_above(path, path); !checked) return checked.error();
   return real.string();
 }
@@ -79,14 +79,14 @@ Result<laneway_plugin> load_plugin(const std::string& path) {
   if (!real) return real.error();
   void* library = ::dlopen(real->c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return refused_library(
-        path, std::string("it cannot be loaded: ") + ::dlerror(),
-        "it must be a shared library for this machine whose own libraries are installed; see ldd");
+    return refused_library(path, std::string("the library cannot be loaded: ") + ::dlerror(),
+                           "the file must be a shared library for this machine, and the libraries that it "
+                           "uses must be installed; check with ldd");
   using Entry = const laneway_plugin* (*)(std::uint32_t);
   const auto entry = reinterpret_cast<Entry>(::dlsym(library, "laneway_plugin_table"));
   if (entry == nullptr)
     return refused_library(
-        path, "it does not export laneway_plugin_table, so it is no plugin of laneway",
+        path, "the library does not export laneway_plugin_table, so it is not a plugin of laneway",
         "end the plugin's source with LANEWAY_PLUGIN(…), or export the function (include/laneway/plugin.h)");
   return checked_table(entry(LANEWAY_PLUGIN_ABI), path);
 }
@@ -115,7 +115,7 @@ Result<laneway_plugin> checked_table(const laneway_plugin* table, const std::str
     return refused_library(path, "the plugin's table has no name or version", "set both");
   if ((known.handle == nullptr) == (known.submit == nullptr))
     return refused_library(path, "the plugin's table must have exactly one of handle and submit",
-                           "set one, NULL the other");
+                           "set one of them, and leave the other NULL");
   return known;
 }
 

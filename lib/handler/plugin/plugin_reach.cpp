@@ -7,7 +7,7 @@ namespace laneway::handler {
 Result<std::string> reach_plugin(const config::PluginSettings& settings) {
   const auto name = try_plugin(settings);
   if (!name) return name.error();
-  return "the plugin " + *name + " takes its configuration";
+  return "the plugin " + *name + " accepts its configuration";
 }
 
 }  // namespace laneway::handler

@@ -72,7 +72,8 @@ Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const cha
     default:
       break;
   }
-  auto outcome = Outcome::retry("the plugin answered " + std::to_string(verdict) + ", which is no verdict");
+  auto outcome =
+      Outcome::retry("the plugin answered " + std::to_string(verdict) + ", which is not a verdict");
   outcome.cause = Cause::panic;
   return outcome;
 }

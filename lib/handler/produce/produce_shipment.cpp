@@ -16,7 +16,7 @@ kafka::TopicPartition origin_of(Task& task) {
   return {std::string(first.record.topic()), first.record.partition()};
 }
 
-/// Of several headers of the name the last one counts, as in Kafka's own clients.
+/// If several headers have the name, the last one counts, as in Kafka's own clients.
 std::optional<std::string_view> last_value(const std::vector<kafka::Header>& headers, std::string_view name) {
   const auto found = std::find_if(headers.rbegin(), headers.rend(), [&](const kafka::Header& header) {
     return header.name == name && header.value;
@@ -25,7 +25,7 @@ std::optional<std::string_view> last_value(const std::vector<kafka::Header>& hea
 }
 
 Outcome not_acknowledged() {
-  auto outcome = Outcome::retry("stopped before the brokers acknowledged it");
+  auto outcome = Outcome::retry("stopped before the brokers acknowledged the record");
   outcome.cause = Cause::timeout;
   return outcome;
 }
@@ -54,7 +54,7 @@ bool Shipment::send(kafka::Producer& producer) {
   return true;
 }
 
-/// False when there is no room.
+/// Returns false if the producer has no room.
 bool Shipment::send_one(kafka::Producer& producer) {
   const Attempt attempt = task_->attempt(next_);
   stop_ = attempt.stop;
@@ -94,7 +94,7 @@ bool Shipment::send_one(kafka::Producer& producer) {
   return true;
 }
 
-/// Null with a refusal where it is not to be sent.
+/// Returns null and sets `refusal` if the record must not be sent.
 const std::string* Shipment::destination(const Attempt& attempt, const std::vector<kafka::Header>& headers,
                                          std::string& refusal) {
   if (auto earlier = refused_.refusal(origin_, attempt.record.offset(), attempt.number)) {
@@ -104,20 +104,21 @@ const std::string* Shipment::destination(const Attempt& attempt, const std::vect
   return find_key(attempt, headers, refusal) ? topic_for(attempt, headers, refusal) : nullptr;
 }
 
-/// False with a refusal where there is none.
+/// Returns false and sets `refusal` if there is no key.
 bool Shipment::find_key(const Attempt& attempt, const std::vector<kafka::Header>& headers,
                         std::string& refusal) {
   key_ = settings_.keep_key ? attempt.record.key() : std::nullopt;
   if (!settings_.key_header.empty()) {
     key_ = last_value(headers, settings_.key_header);
     if (!key_)
-      refusal = "it has no header " + settings_.key_header + ", which handler.produce.key_header names";
+      refusal =
+          "the record has no header " + settings_.key_header + ", which handler.produce.key_header names";
     return key_.has_value();
   }
   if (settings_.key_field.empty()) return true;
   auto found = text_or_number_at(attempt.record.value().value_or(""), settings_.key_field);
   if (!found) {
-    refusal = "its value has no text or whole number at " + settings_.key_field +
+    refusal = "the record's value has no text or whole number at " + settings_.key_field +
               ", which handler.produce.key_field names";
     return false;
   }
@@ -136,7 +137,8 @@ void Shipment::rename(std::vector<kafka::Header>& headers) const {
   });
 }
 
-/// The record's own, of a service before this one, gives way: what is written is made of this record.
+/// Replaces a delivery id in the record's headers, which an earlier service set: the written record is made
+/// from this record.
 void Shipment::add_delivery_id(const Attempt& attempt, std::vector<kafka::Header>& headers) {
   std::erase_if(headers, [](const kafka::Header& header) { return header.name == delivery_id_header; });
   delivery_id_.clear();
@@ -171,16 +173,16 @@ const std::string* Shipment::topic_for(const Attempt& attempt, const std::vector
   const auto named = named_topic(attempt, headers);
   if (!named) {
     if (!topic_.empty()) return &topic_;
-    refusal = (by_field ? "its value has no text at " + settings_.topic_field
-                        : "it has no header " + settings_.topic_header) +
+    refusal = (by_field ? "the record's value has no text at " + settings_.topic_field
+                        : "the record has no header " + settings_.topic_header) +
               ", and handler.produce.topic is not set";
     return nullptr;
   }
   const auto allowed = std::find(settings_.topics.begin(), settings_.topics.end(), *named);
   if (allowed != settings_.topics.end()) return &*allowed;
-  refusal = (by_field ? "the text at " + settings_.topic_field + " in its value"
-                      : "its header " + settings_.topic_header) +
-            " names a topic that is not one of handler.produce.topics";
+  refusal = (by_field ? "the text at " + settings_.topic_field + " in the record's value"
+                      : "the record's header " + settings_.topic_header) +
+            " names a topic that is not in handler.produce.topics";
   return nullptr;
 }
 
@@ -197,7 +199,7 @@ void Shipment::arrived(ShippedRecord& place, const kafka::Delivery& delivery) {
   settle();
 }
 
-/// Without an outcome it was not begun.
+/// Without an outcome, the attempt had not begun.
 void Shipment::answered(ShippedRecord& place, std::optional<Outcome> outcome) {
   failed_ = failed_ || !outcome || (sequential_ && outcome->verdict != Verdict::done);
   place.outcome = std::move(outcome);
@@ -229,11 +231,12 @@ void Shipment::give_up_if_stopped() {
   settle();
 }
 
-/// Answers what was sent, in order; what was not, or was withdrawn, stays unanswered. What is still on its
-/// way is given up: the transaction fails first, so that it cannot be committed with the answers.
+/// Answers the records that were sent, in order; records that were not sent, or were withdrawn, stay
+/// unanswered. Records on their way are given up: the transaction fails first, so that it cannot be committed
+/// with these answers.
 void Shipment::end_task() {
   if (on_their_way_ > 0)
-    owner_.not_written("a record was given up before the brokers acknowledged it", false);
+    owner_.not_written("a record was given up before the brokers acknowledged the record", false);
   for (std::uint32_t i = 0; i < next_; ++i) {
     ShippedRecord& place = places_[i];
     if (place.outcome)

@@ -20,11 +20,11 @@ std::vector<std::string> names_of_outputs(const config::ProduceSettings& produce
   return {names.begin(), names.end()};
 }
 
-/// The settings of the output's cluster that are not a producer's alone.
+/// The settings of the output's cluster, without those that only a producer has.
 kafka::ClientSettings connection(const config::Config& config, const config::ProduceSettings& produce) {
   auto settings = kafka::producer_client(config.kafka, produce.client);
   std::erase_if(settings, [](const auto& item) { return config::find_client_key(item.first) == nullptr; });
-  settings["group.id"] = config.kafka.at("group.id");  // a client without a group cannot be listened to
+  settings["group.id"] = config.kafka.at("group.id");  // a client without a group cannot be polled
   return settings;
 }
 
@@ -43,17 +43,17 @@ Status fits(const config::Config& config, const config::ProduceSettings& produce
     if (input.name == output.name && !produce.other_cluster())
       return Error{ErrorKind::configuration,
                    "handler.produce: topic " + output.name +
-                       " would be read and written: its records would "
-                       "go round for ever",
-                   "a pattern in topics that leaves it out (found: " + config.topics.front() + ")"};
+                       " would be both read and written, so its records would circulate "
+                       "forever",
+                   "use a pattern in topics that excludes this topic (found: " + config.topics.front() + ")"};
     partitions = std::max(partitions, input.partitions);
   }
   if (produce.partition == config::ProduceSettings::Partition::keep && output.partitions < partitions)
     return Error{ErrorKind::configuration,
                  "handler.produce.partition: topic " + output.name + " has " +
-                     std::to_string(output.partitions) + " partitions, fewer than what is read, " +
-                     std::to_string(partitions),
-                 "add partitions to it, or partition: by_key"};
+                     std::to_string(output.partitions) + " partitions, fewer than the " +
+                     std::to_string(partitions) + " partitions of its input",
+                 "add partitions to the topic, or set partition: by_key"};
   return {};
 }
 

@@ -11,10 +11,10 @@
 namespace laneway::handler {
 namespace {
 
-/// What a random number decides; each has a stream of its own.
+/// The purpose of a random number; each purpose has its own stream.
 enum class Purpose : std::uint64_t { hang = 1, fail, sleep_radius, sleep_angle };
 
-/// Uniform in [0, 1), the same for the same call of the same attempt on every machine.
+/// A number uniform in [0, 1), the same for the same call of the same attempt on every machine.
 double uniform(const Attempt& attempt, Purpose purpose, std::uint64_t call) {
   auto hash = mixed(static_cast<std::uint64_t>(purpose) ^ mixed(call));
   for (const char c : attempt.record.topic()) hash = mixed(hash ^ static_cast<unsigned char>(c));
@@ -24,7 +24,7 @@ double uniform(const Attempt& attempt, Purpose purpose, std::uint64_t call) {
   return static_cast<double>(hash >> 11) * 0x1p-53;
 }
 
-/// Of this thread, so that a spin is the same work however busy the machine is.
+/// The processor time of this thread, so that a spin is the same amount of work however busy the machine is.
 Duration processor_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -60,7 +60,7 @@ Status SimulateHandler::check(const config::SimulateSettings& settings) {
   if (!is_fraction(settings.fail) || !is_fraction(settings.hang))
     return refused("fail and hang are fractions of the attempts", "give a number from 0 to 1");
   if (sleep.p50 < Duration::zero() || settings.spin < Duration::zero())
-    return refused("a duration is negative", "give 0ms for none");
+    return refused("a duration is negative", "use 0ms for no delay");
   if (sleep.p99 && (sleep.p50 == Duration::zero() || *sleep.p99 < sleep.p50))
     return refused("sleep.p99 is less than sleep.p50, or sleep.p50 is 0",
                    "give 0 < p50 <= p99, or a single duration");
@@ -82,7 +82,7 @@ Outcome SimulateHandler::handle_record(const Attempt& attempt) {
 }
 
 Outcome SimulateHandler::work(const Attempt& attempt) {
-  // Attempts that do not count have the same number, and must not all have the same end.
+  // Attempts that do not count have the same number, and must not all end in the same way.
   const bool differs = settings_.fail > 0 || settings_.hang > 0;
   const auto call = differs ? calls_.fetch_add(1, std::memory_order_relaxed) : 0;
   if (hangs(attempt, call)) {

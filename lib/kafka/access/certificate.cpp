@@ -24,7 +24,7 @@ CertificatePtr read(std::string_view der) {
   return {d2i_X509(nullptr, &bytes, static_cast<long>(der.size())), X509_free};
 }
 
-/// What `print` writes.
+/// The text that `print` writes.
 template <class Print>
 std::string printed(Print print) {
   const TextPtr out(BIO_new(BIO_s_mem()), BIO_free);
@@ -57,7 +57,7 @@ std::string text_of(const GENERAL_NAME& name) {
   return inet_ntop(family, bytes, text.data(), size) == nullptr ? std::string() : text.data();
 }
 
-/// The hosts that the certificate is for. Without alternative names its subject counts, as for OpenSSL.
+/// The hosts that the certificate is valid for. Without alternative names the subject counts, as in OpenSSL.
 std::string hosts_of(const X509* certificate) {
   const NamesPtr names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)),
@@ -80,7 +80,8 @@ std::string certificate_problem(int error, int depth, std::string_view der) {
                  : "the certificate of its authority " + text_of(X509_get_subject_name(certificate.get()));
   switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      return whose + " expired on " + text_of(X509_get0_notAfter(certificate.get())) + "; renew it";
+      return whose + " expired on " + text_of(X509_get0_notAfter(certificate.get())) +
+             "; renew the certificate";
     case X509_V_ERR_CERT_NOT_YET_VALID:
       return whose + " is not valid before " + text_of(X509_get0_notBefore(certificate.get())) +
              "; compare the clocks of the broker and of this machine";
@@ -88,16 +89,15 @@ std::string certificate_problem(int error, int depth, std::string_view der) {
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return "its certificate is for other names: " + hosts_of(certificate.get()) +
              "; use one of these in kafka.bootstrap.servers and in the broker's advertised.listeners, or "
-             "have "
-             "the certificate issued for the name in use";
+             "have the certificate issued for the name in use";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       return whose + " was issued by " + text_of(X509_get_issuer_name(certificate.get())) +
-             ", which is no authority that is trusted here; put the certificate of that authority into the "
-             "file that kafka.ssl.ca.location names";
+             ", an authority that is not trusted here; add the certificate of that authority to the file "
+             "that kafka.ssl.ca.location names";
     default:
       return whose + " is refused: " + X509_verify_cert_error_string(error);
   }
@@ -117,7 +117,7 @@ std::string description_of(const X509& certificate, std::time_t now) {
 std::string certificate_in(const std::string& file) {
   const auto text = config::read_file(file);
   const auto certificate = text ? read_certificate(*text) : CertificatePtr(nullptr, X509_free);
-  return certificate ? description_of(*certificate, std::time(nullptr)) : "no certificate that can be read";
+  return certificate ? description_of(*certificate, std::time(nullptr)) : "no readable certificate";
 }
 
 }  // namespace laneway::kafka

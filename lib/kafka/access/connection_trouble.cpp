@@ -37,7 +37,7 @@ void ConnectionTrouble::answered() {
   no_credentials_.clear();
 }
 
-/// The brokers have not been asked: what to show them has not come.
+/// The brokers have not been asked yet, because the credentials could not be obtained.
 bool ConnectionTrouble::no_credentials() const {
   MutexLock lock(mutex_);
   return words_.empty() && !no_credentials_.empty();
@@ -47,7 +47,7 @@ Error ConnectionTrouble::no_login() const {
   const std::string user = user_.empty() ? "" : " of user " + user_;
   const auto head = refused_by_broker(words_)
                         ? "the brokers at " + bootstrap_ + " refuse the login" + user + ": "
-                        : "no login" + user + " at the brokers at " + bootstrap_ + ": ";
+                        : "the login" + user + " to the brokers at " + bootstrap_ + " failed: ";
   MutexLock lock(mutex_);
   const auto why = explained(no_credentials_.empty() ? words_ : no_credentials_);
   return {ErrorKind::unavailable, head + why,

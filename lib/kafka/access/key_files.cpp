@@ -42,11 +42,11 @@ class KeyFiles {
 
   struct Own {
     CertificatePtr certificate{nullptr, X509_free};
-    std::string key;   // of the configuration
-    std::string file;  // where it came from one
+    std::string key;   // the key of the configuration
+    std::string file;  // empty if the certificate is in the configuration itself
   };
 
-  /// The client's certificate, after a look at its private key.
+  /// The client's certificate; also checks its private key.
   Own own_certificate() {
     if (find_setting(settings_, "ssl.keystore.location") != nullptr) return from_key_store();
     const auto certificate = content("ssl.certificate.location", "ssl.certificate.pem");
@@ -55,19 +55,19 @@ class KeyFiles {
       const auto& given = key.name.empty() ? certificate : key;
       refuse(given.name,
              std::string("kafka.ssl.") + (key.name.empty() ? "key" : "certificate") + ".location is missing",
-             "a certificate and its private key are given together");
+             "set both: a certificate needs its private key");
     }
     Own own{read_certificate(certificate.text), certificate.name, certificate.file};
     if (certificate.read && !own.certificate)
-      refuse(certificate.name, "there is no certificate in it",
-             "PEM, with a line -----BEGIN CERTIFICATE-----");
+      refuse(certificate.name, "no certificate found",
+             "the certificate must be in PEM format, with a line -----BEGIN CERTIFICATE-----");
     if (key.read) check_key(key, own);
     return own;
   }
 
  private:
   struct Content {
-    std::string name;  // of the key that is set; empty: none is
+    std::string name;  // the key that is set; empty if no key is set
     std::string file;
     std::string text;
     bool read = false;
@@ -102,7 +102,8 @@ class KeyFiles {
     if (setting == nullptr || setting->value == "probe" || is_directory(setting->value)) return;
     const auto text = read(key, setting->value);
     if (text && !read_certificate(*text))
-      refuse(key, "there is no certificate in it", "PEM, with a line -----BEGIN CERTIFICATE-----");
+      refuse(key, "no certificate found",
+             "the certificate must be in PEM format, with a line -----BEGIN CERTIFICATE-----");
   }
 
   void check_keytab() {
@@ -112,7 +113,8 @@ class KeyFiles {
     const std::string prefix = "FILE:";
     const auto text =
         read(key, setting->value.starts_with(prefix) ? setting->value.substr(prefix.size()) : setting->value);
-    if (text && !text->starts_with("\x05")) refuse(key, "this is no key table", "see klist -k FILE");
+    if (text && !text->starts_with("\x05"))
+      refuse(key, "not a key table", "check the file with klist -k FILE");
   }
 
   std::string password(const char* key) const {
@@ -130,7 +132,8 @@ class KeyFiles {
       refuse(key.name, "kafka.ssl.key.password is not the password of this key",
              "correct kafka.ssl.key.password");
     else if (!read)
-      refuse(key.name, "there is no private key in it", "PEM, with a line -----BEGIN PRIVATE KEY-----");
+      refuse(key.name, "no private key found",
+             "the private key must be in PEM format, with a line -----BEGIN PRIVATE KEY-----");
     else if (own.certificate && !belong_together(*own.certificate, *read))
       refuse(key.name, "the key does not belong to the certificate of kafka." + own.key,
              "name the key that the certificate was issued for");
@@ -145,17 +148,17 @@ class KeyFiles {
     auto opened = open_key_store(*text, password("ssl.keystore.password"));
     own.certificate = std::move(opened.certificate);
     if (opened.failure == KeyStoreFailure::no_key_store)
-      refuse(key, "this is no key store of PKCS#12", "make one: openssl pkcs12 -export");
+      refuse(key, "not a PKCS#12 key store", "create one with openssl pkcs12 -export");
     if (opened.failure == KeyStoreFailure::wrong_password)
       refuse(key,
-             given ? "kafka.ssl.keystore.password is not its password"
+             given ? "kafka.ssl.keystore.password is not the password of this key store"
                    : "kafka.ssl.keystore.password is missing",
              "set kafka.ssl.keystore.password_file");
     if (opened.failure == KeyStoreFailure::unreadable)
       refuse(key,
-             "OpenSSL cannot read what is in it: it lacks a key or a certificate, or is encrypted in a way "
-             "of old",
-             "make it anew: openssl pkcs12 -export");
+             "OpenSSL cannot read this key store: a key or a certificate is missing, or its encryption is "
+             "outdated",
+             "create the key store again with openssl pkcs12 -export");
     return own;
   }
 
@@ -163,12 +166,13 @@ class KeyFiles {
     const auto dates = dates_of(*own.certificate);
     const auto text = description_of(*own.certificate, std::chrono::system_clock::to_time_t(now));
     if (dates.end <= now)
-      refuse(own.key, text, "renew it");
+      refuse(own.key, text, "renew the certificate");
     else if (dates.begin > now)
       refuse(own.key, text, "compare the clock of this machine");
     else if (dates.end - now < notice)
-      report_.warnings.push_back(settings_.at(own.key).origin + ": kafka." + own.key + ": " + text +
-                                 ", for less than 14 days more: renew it, and restart the service then");
+      report_.warnings.push_back(
+          settings_.at(own.key).origin + ": kafka." + own.key + ": " + text +
+          ", less than 14 days from now: renew the certificate, then restart the service");
   }
 
   const ClientSettings& settings_;

@@ -9,7 +9,7 @@ constexpr std::string_view handshake = " mechanism handshake failed: Broker: ";
 
 constexpr const char* token_url = "kafka.sasl.oauthbearer.token.endpoint.url";
 constexpr const char* until_the_token_expires =
-    "; a token that is there already serves until it expires, and the server is asked again by itself";
+    "; an existing token remains in use until it expires, and the client asks the server again";
 
 bool over_tls(std::string_view words) { return has(words, "ssl://"); }
 
@@ -19,7 +19,7 @@ bool cut_short(std::string_view words) {
          has(words, "SaslAuthenticateRequest failed: Local: ");
 }
 
-/// What the token server did.
+/// Explains a failure of the token server.
 std::optional<std::string> token_trouble(std::string_view words) {
   if (!has(words, "Failed to acquire SASL OAUTHBEARER token") && !has(words, "Failed to retrieve OIDC token"))
     return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::string> token_trouble(std::string_view words) {
   if (has(words, "invalid_scope"))
     return "the token server refuses the scope; check kafka.sasl.oauthbearer.scope";
   if (has(words, "certificate has expired"))
-    return "the certificate of the token server has expired; renew it there";
+    return "the certificate of the token server has expired; renew that certificate";
   if (has(words, "no alternative certificate"))
     return "the certificate of the token server is for another host than the one in " +
            std::string(token_url);
@@ -42,25 +42,24 @@ std::optional<std::string> token_trouble(std::string_view words) {
   if (has(words, "onnect") || has(words, "resolve") || has(words, "timed out"))
     return std::string("the token server cannot be reached; check that it runs, and ") + token_url +
            until_the_token_expires;
-  return std::string("the token server gives no token; check ") + token_url + until_the_token_expires;
+  return std::string("the token server issues no token; check ") + token_url + until_the_token_expires;
 }
 
-/// By the exit code: those of a shell and of timeout(1), which runs it (handle.cpp).
+/// Explains the exit code: that of a shell, or of timeout(1), which runs kinit (handle.cpp).
 std::string kinit_trouble(std::string_view words) {
   const auto code = after(words, "exited with code ", " ");
   if (code == "127") return "kinit is not installed; install the package krb5-user";
-  const std::string until =
-      "; a ticket that is there already serves until it expires, and kinit is run again";
+  const std::string until = "; an existing ticket remains in use until it expires, and kinit runs again";
   if (code == "124")
-    return "kinit has brought no ticket: no KDC has answered in time; check the realm in /etc/krb5.conf, and "
+    return "kinit got no ticket: no KDC answered in time; check the realm in /etc/krb5.conf, and "
            "that its KDC runs" +
            until;
-  return "kinit has brought no ticket; it says the reason on standard error, and the principal and the key "
-         "table are those of kafka.sasl.kerberos.principal and kafka.sasl.kerberos.keytab" +
+  return "kinit got no ticket; kinit prints the reason on standard error; check "
+         "kafka.sasl.kerberos.principal and kafka.sasl.kerberos.keytab" +
          until;
 }
 
-/// What Kerberos says on this machine, before a broker is asked.
+/// Explains an error of Kerberos on this machine, before a broker is asked.
 std::optional<std::string> ticket_trouble(std::string_view words) {
   if (has(words, "Kerberos ticket refresh failed")) return kinit_trouble(words);
   if (!has(words, "GSSAPI Error")) return std::nullopt;
@@ -69,37 +68,38 @@ std::optional<std::string> ticket_trouble(std::string_view words) {
            "with kinit -k -t KEYTAB PRINCIPAL, or keep a ticket fresh with k5start";
   if (has(words, "not found in Kerberos database"))
     return "Kerberos knows no principal " + std::string(after(words, "(Server ", " ")) +
-           "; check kafka.sasl.kerberos.service.name, and that brokers go by the host names of their "
-           "principals in kafka.bootstrap.servers and advertised.listeners";
+           "; check kafka.sasl.kerberos.service.name, and that kafka.bootstrap.servers and "
+           "advertised.listeners use the host names of the brokers' principals";
   if (has(words, "expired"))
-    return "the Kerberos ticket has expired, and no new one has come; check that a KDC answers and takes "
-           "kafka.sasl.kerberos.keytab: kinit -k -t KEYTAB PRINCIPAL";
+    return "the Kerberos ticket has expired, and was not renewed; check with "
+           "kinit -k -t KEYTAB PRINCIPAL that a KDC answers and accepts kafka.sasl.kerberos.keytab";
   if (has(words, "Cannot contact any KDC"))
     return "no KDC answers; check the realm in /etc/krb5.conf, and that its KDC runs";
   if (has(words, "Clock skew"))
     return "the clocks of this machine and of the KDC or the broker differ; set them right";
-  return "Kerberos gives no ticket for the broker";
+  return "Kerberos issues no ticket for the broker";
 }
 
-/// What the listener offers.
+/// Explains a mechanism that the listener does not offer.
 std::optional<std::string> mechanism_trouble(std::string_view words, const std::string& broker) {
   if (!has(words, handshake)) return std::nullopt;
   const bool again = !has(words, "/bootstrap: ");
   if (has(words, "not valid in current SASL state") && again)
     return broker +
-           " has ended the login, whose token expires, and no newer token has come; see what the log says of "
-           "the token server";
+           " ended the login because the token expires, and no newer token was issued; see the log for "
+           "messages about the token server";
   if (has(words, "not valid in current SASL state"))
     return broker + " expects no login on this port; set kafka.security.protocol to " +
            (over_tls(words) ? "ssl" : "plaintext") +
            " and remove the login, or give the port of a listener with a login in kafka.bootstrap.servers";
   const std::string mechanism(after(words, "SASL ", " "));
   const std::string offered(after(words, "supported mechanisms: ", " ("));
-  return broker + " offers no " + mechanism + " on this port, but " + offered +
-         "; set kafka.sasl.mechanism to what it offers, or give another port in kafka.bootstrap.servers";
+  return broker + " does not offer " + mechanism + " on this port, only " + offered +
+         "; set kafka.sasl.mechanism to an offered mechanism, or give another port in "
+         "kafka.bootstrap.servers";
 }
 
-/// What the broker says of what it was shown.
+/// Explains why the broker refuses the credentials.
 std::optional<std::string> credentials_trouble(std::string_view words, const std::string& broker) {
   const std::string check =
       " refuses the user or the password; check kafka.sasl.username and kafka.sasl.password";
@@ -107,20 +107,22 @@ std::optional<std::string> credentials_trouble(std::string_view words, const std
   const auto mechanism = after(words, "invalid credentials with SASL mechanism ", " ");
   if (mechanism == "GSSAPI")
     return broker +
-           " refuses the Kerberos ticket: its key table does not hold the key that the KDC has for "
-           "it, or its clock differs; the broker's log says which";
+           " refuses the Kerberos ticket: the broker's key table lacks the key that the KDC has for "
+           "the broker, or the clocks differ; the broker's log has the reason";
   if (!mechanism.empty())
     return broker + check + ", and that the user has a password for " + std::string(mechanism) +
            " (each mechanism has its own)";
   if (has(words, "invalid_token"))
     return broker +
-           " refuses the token: it has expired and no newer one has come, or its signature, issuer, audience "
-           "or scope is not what the broker expects; compare kafka.sasl.oauthbearer.token.endpoint.url and "
-           "the scope with the broker's sasl.oauthbearer settings";
+           " refuses the token: the token has expired and was not renewed, or its signature, issuer, "
+           "audience or scope is not what the broker expects; compare "
+           "kafka.sasl.oauthbearer.token.endpoint.url and the scope with the broker's sasl.oauthbearer "
+           "settings";
   return std::nullopt;
 }
 
-/// A listener with logins hangs up on a client that begins without one; newer releases say only that it does.
+/// A listener that requires a login closes the connection of a client that begins without one. Newer releases
+/// report only the closed connection.
 std::optional<std::string> missing_login(std::string_view words, const std::string& broker) {
   const bool too_early =
       hung_up(words) && has(words, "in state UP") && has(words, "/bootstrap: ") && !has(words, "sasl_");

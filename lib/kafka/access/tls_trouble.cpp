@@ -13,8 +13,8 @@
 namespace laneway::kafka {
 namespace {
 
-/// Of the certificates that brokers showed last, those that were refused. The library's error, which comes on
-/// another way, names only the broker.
+/// The problems of refused certificates, among the last that brokers sent. The library's error, which arrives
+/// separately, names only the broker.
 class RefusedCertificates {
  public:
   void note(const std::string& broker, std::optional<std::string> problem) EXCLUDES(mutex_) {
@@ -24,7 +24,7 @@ class RefusedCertificates {
     else
       problems_.erase(broker);
   }
-  /// That of a broker which is named in `words`.
+  /// The problem of a broker that is named in `words`.
   std::optional<std::string> find(std::string_view words) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     for (const auto& [broker, problem] : problems_)
@@ -43,7 +43,7 @@ RefusedCertificates& refused_certificates() {
   return all;
 }
 
-/// On a client's thread, for each certificate of the chain, until one is refused.
+/// Called on a client's thread, for each certificate of the chain until one is refused.
 int verified(rd_kafka_t*, const char* broker, std::int32_t, int* error, int depth, const char* der,
              std::size_t size, char*, std::size_t, void*) {
   if (*error != 0) refused_certificates().note(broker, certificate_problem(*error, depth, {der, size}));
@@ -51,7 +51,7 @@ int verified(rd_kafka_t*, const char* broker, std::int32_t, int* error, int dept
   return *error == 0 ? 1 : 0;
 }
 
-/// The first four bytes of an answer that is none of Kafka's, where the client took them for its length.
+/// The first four bytes of an answer that is not Kafka's, which the client took for the length of the answer.
 std::uint32_t taken_for_length(std::string_view words) {
   const auto digits = after(words, "Invalid response size ", " ");
   std::uint32_t size = 0;
@@ -59,33 +59,30 @@ std::uint32_t taken_for_length(std::string_view words) {
   return size;
 }
 
-bool is_alert(std::string_view words) { return taken_for_length(words) >> 16 == 0x1503; }  // of TLS
+bool is_alert(std::string_view words) { return taken_for_length(words) >> 16 == 0x1503; }  // an alert of TLS
 bool is_http(std::string_view words) { return taken_for_length(words) == 0x48545450; }     // "HTTP"
 
-/// What to do, where the two sides do not agree about TLS.
+/// What to do if the two sides do not agree about TLS.
 std::optional<std::string> mismatch(std::string_view words) {
   const bool not_tls = has(words, "unexpected eof while reading") && has(words, "in state SSL_HANDSHAKE");
   if (not_tls || has(words, "connecting to a PLAINTEXT broker listener") ||
       has(words, "wrong version number"))
     return "seems not to speak TLS on this port; give the port of a TLS listener in kafka.bootstrap.servers, "
-           "or "
-           "set kafka.security.protocol to plaintext (with a login: sasl_plaintext)";
+           "or set kafka.security.protocol to plaintext (with a login: sasl_plaintext)";
   const bool too_early = hung_up(words) && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://");
   if (too_early || has(words, "connecting to a SSL listener") || is_alert(words))
     return "seems to expect TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), "
-           "or "
-           "give the port of a listener without TLS in kafka.bootstrap.servers";
+           "or give the port of a listener without TLS in kafka.bootstrap.servers";
   if (is_http(words))
     return "answers in HTTP, so it is a web server or a proxy and not a Kafka broker; correct "
            "kafka.bootstrap.servers, or advertised.listeners of the brokers";
   if (has(words, "alert certificate required") || has(words, "alert bad certificate"))
-    return "wants a certificate of the client, or another one; set kafka.ssl.certificate.location and "
+    return "requires a client certificate, or a different one; set kafka.ssl.certificate.location and "
            "kafka.ssl.key.location";
   if (about_own_certificate(words))
-    return "does not accept the client's certificate: it has expired, or its authority is none that the "
-           "broker "
-           "trusts; renew the certificate that kafka.ssl.certificate.location names, or take one of another "
-           "authority";
+    return "does not accept the client's certificate: the certificate has expired, or the broker does not "
+           "trust its authority; renew the certificate that kafka.ssl.certificate.location names, or use a "
+           "certificate of another authority";
   return std::nullopt;
 }
 

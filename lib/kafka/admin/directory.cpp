@@ -17,10 +17,10 @@
 namespace laneway::kafka {
 namespace {
 
-/// What the client has to tell is taken this often while a request waits.
+/// The client's events are read this often while a request waits.
 constexpr Duration callback_interval = milliseconds(500);
 
-/// POSIX extended, as the library itself matches subscriptions.
+/// A POSIX extended expression, which is how the library itself matches subscriptions.
 class Pattern {
  public:
   explicit Pattern(const std::string& text)
@@ -43,7 +43,7 @@ Error missing(const std::string& topic, rd_kafka_resp_err_t code) {
     return {ErrorKind::unavailable, "topic " + topic + ": access denied", missing_right(code)};
   if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
     return {ErrorKind::unavailable, "topic " + topic + " does not exist",
-            "create it, or correct its name in the configuration"};
+            "create the topic, or correct its name in the configuration"};
   return {ErrorKind::unavailable, "topic " + topic + ": " + rd_kafka_err2str(code), ""};
 }
 
@@ -54,7 +54,7 @@ const rd_kafka_metadata_topic_t* find_topic(const rd_kafka_metadata_t& metadata,
   return found == end ? nullptr : found;
 }
 
-/// A partition that has a leader; the first one where none has.
+/// A partition that has a leader; the first partition if none has a leader.
 std::int32_t partition_to_ask(const rd_kafka_metadata_topic_t& topic) {
   const rd_kafka_metadata_partition_t* end = topic.partitions + topic.partition_cnt;
   const auto* led = std::find_if<const rd_kafka_metadata_partition_t*>(
@@ -66,7 +66,7 @@ Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, con
   const Pattern pattern(expression);
   if (!pattern.good())
     return Error{ErrorKind::configuration, "topics: '" + expression + "' is not a regular expression",
-                 "POSIX extended syntax, starting with ^"};
+                 "use POSIX extended syntax, starting with ^"};
   std::vector<TopicInfo> found;
   for (const auto* t = metadata.topics; t != metadata.topics + metadata.topic_cnt; ++t)
     if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -74,7 +74,7 @@ Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, con
   return found;
 }
 
-/// Of the only topic that was asked about; none where it is refused.
+/// The settings in the answer about the only topic or broker; empty if the request was refused.
 std::map<std::string, std::string> settings_of(const rd_kafka_DescribeConfigs_result_t& result) {
   std::map<std::string, std::string> settings;
   std::size_t count = 0;
@@ -87,7 +87,7 @@ std::map<std::string, std::string> settings_of(const rd_kafka_DescribeConfigs_re
   return settings;
 }
 
-/// The settings of a topic or a broker; none where they are not told.
+/// The settings of a topic or a broker; empty if the user may not see them.
 std::map<std::string, std::string> described(rd_kafka_t* handle, rd_kafka_ResourceType_t type,
                                              const std::string& name, Duration timeout) {
   const QueuePtr answers(rd_kafka_queue_new(handle));
@@ -117,19 +117,19 @@ class Directory::Implementation {
 
   const std::string group;
   const bool brokers_distribute;
-  std::int32_t broker = -1;  // one that can be asked about itself
+  std::int32_t broker = -1;  // a broker that can be asked about its own settings
   bool group_denied = false;
-  // The client tells a refusal only when it is new, so it is kept.
+  // The client reports a refusal only once, so the refusal is kept.
   std::set<std::string> denied_topics;
   std::set<std::string> answered_topics;
-  std::map<std::string, std::int32_t> asked_partitions;  // of topics that were found by their names
+  std::map<std::string, std::int32_t> asked_partitions;  // for topics that were found by their names
 
  private:
   static void on_error(rd_kafka_t*, int code, const char* words, void* self);
   static void on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
 
   ConnectionTrouble trouble_;
-  HandlePtr handle_;  // last: it calls on_error and on_log until it is gone
+  HandlePtr handle_;  // last, because it calls on_error and on_log until it is destroyed
 };
 
 Status Directory::Implementation::open(const ClientSettings& settings) {
@@ -160,7 +160,7 @@ void Directory::Implementation::on_log(const rd_kafka_t* client, int level, cons
   pass_on_log(client, level, facility, text);
 }
 
-/// Takes the next thing that the client has to tell; false when there is none for so long.
+/// Handles the client's next event; returns false if no event comes in this time.
 bool Directory::Implementation::listen(Duration timeout) {
   rd_kafka_message_t* message = rd_kafka_consumer_poll(handle(), to_ms(timeout));
   if (message == nullptr) return false;
@@ -180,7 +180,7 @@ TopicInfo Directory::Implementation::found(const rd_kafka_metadata_topic_t& topi
   return {topic.topic, topic.partition_cnt};
 }
 
-/// Of all topics, or of one. A refused login ends the wait.
+/// The metadata of all topics, or of one topic. A refused login ends the wait.
 Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, Deadline deadline) {
   for (;;) {
     const rd_kafka_metadata_t* raw = nullptr;
@@ -197,7 +197,7 @@ Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, 
   }
 }
 
-/// Why a topic is not among all that the user may describe.
+/// Why a topic is not among the topics that the user may describe.
 Error Directory::Implementation::absent(const std::string& topic, Deadline deadline) {
   const std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> only(
       rd_kafka_topic_new(handle(), topic.c_str(), nullptr), rd_kafka_topic_destroy);
@@ -295,7 +295,7 @@ std::optional<Duration> Directory::retention(const std::string& topic, Duration 
   const auto ms = std::strtoll(setting("retention.ms").c_str(), nullptr, 10);
   const bool by_timestamp = setting("message.timestamp.type") == "CreateTime" &&
                             setting("cleanup.policy").find("delete") != std::string::npos;
-  // Longer than the clock can count is for ever.
+  // A time that the clock cannot represent counts as forever.
   if (!by_timestamp || ms <= 0 || ms > duration_cast<milliseconds>(Duration::max()).count()) return {};
   return milliseconds(ms);
 }
@@ -309,7 +309,7 @@ Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<Topi
     const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), callback_interval);
     const auto code = rd_kafka_committed(self.handle(), list.get(), to_ms(wait));
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return committed_offsets(*list);
-    // Also a pause, for answers that come at once.
+    // This wait is also a pause, for answers that come immediately.
     while (self.listen(milliseconds(100))) {
     }
     if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED || self.group_denied)

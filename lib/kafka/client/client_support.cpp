@@ -14,11 +14,11 @@ namespace laneway::kafka {
 namespace {
 
 constexpr int with_queue_backoff = 0x020200ff;
-constexpr int scram_mended = 0x020601ff;        // its issue 4895
-constexpr int cooperative_mended = 0x020601ff;  // 4381, 4528 and 4800
+constexpr int scram_mended = 0x020601ff;        // issue 4895 of librdkafka
+constexpr int cooperative_mended = 0x020601ff;  // issues 4381, 4528 and 4800
 constexpr int with_consumer_protocol = 0x020c00ff;
-constexpr int rejoin_mended = 0x020f00ff;  // 5541
-// Releases that stop consumers: an assertion, and a loop of new beginnings.
+constexpr int rejoin_mended = 0x020f00ff;  // issue 5541
+// Releases that stop consumers: with a failed assertion, or with an endless loop of restarts.
 constexpr int unusable[] = {0x020500ff, 0x020a00ff};
 
 std::string name_of(const ClientLibrary& client) {
@@ -32,7 +32,7 @@ bool has_feature(const ClientLibrary& client, std::string_view wanted) {
   return false;
 }
 
-/// The key that was given, of those that have it as its name or as another one; nullptr when none was.
+/// The first of these keys (a name or an alias) that was given; nullptr if none was given.
 const config::ClientSetting* given(const ClientSettings& settings, std::initializer_list<const char*> keys) {
   for (const char* key : keys)
     if (const auto found = settings.find(key); found != settings.end()) return &found->second;
@@ -72,7 +72,7 @@ std::optional<Error> unsupported_login(const ClientSettings& settings, const Cli
   if (mechanism == "gssapi" && !has_feature(client, "sasl_gssapi"))
     return refusal(named == nullptr ? *protocol : *named, "sasl.mechanism",
                    "this " + library + " was built without Kerberos (GSSAPI)",
-                   "link one that was built with Cyrus SASL");
+                   "link a librdkafka that was built with Cyrus SASL");
   const auto* method = given(settings, {"sasl.oauthbearer.method"});
   if (lower_value(method) == "oidc" && !has_feature(client, "oidc"))
     return refusal(*method, "sasl.oauthbearer.method",
@@ -109,9 +109,10 @@ Result<std::vector<std::string>> version_warnings(const ClientSettings& settings
     warnings.push_back(library +
                        " has known defects with cooperative-sticky (fixed in 2.6.1); range is safer");
   if (client.version < rejoin_mended && brokers_distribute(settings))
-    warnings.push_back(library +
-                       " may not come back with group.protocol: consumer after max.poll.interval.ms was "
-                       "exceeded (fixed in 2.15.0)");
+    warnings.push_back(
+        library +
+        " may not rejoin the group with group.protocol: consumer after max.poll.interval.ms was "
+        "exceeded (fixed in 2.15.0)");
   return warnings;
 }
 

@@ -26,12 +26,12 @@ void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const ch
 void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_kafka_conf_t* conf) {
   set_own(conf, "enable.auto.commit", "false");
   set_own(conf, "enable.auto.offset.store", "false");
-  // The end of a partition tells how far control records and compaction gaps reach.
+  // The end-of-partition event shows how far control records and compaction gaps reach.
   set_own(conf, "enable.partition.eof", "true");
   set_own(conf, "queued.min.messages", std::to_string(limits.queued_min_messages));
   set_own(conf, "queued.max.messages.kbytes", std::to_string(limits.queued_max_kbytes));
   set_own(conf, "fetch.message.max.bytes", std::to_string(limits.fetch_partition_bytes));
-  // The library raises fetch.max.bytes to message.max.bytes, which means nothing else to a consumer.
+  // The library raises fetch.max.bytes to message.max.bytes, which has no other effect on a consumer.
   set_own(conf, "message.max.bytes",
           std::to_string(std::min<std::uint64_t>(limits.fetch_total_bytes, 1000000)));
   set_own(conf, "fetch.max.bytes", std::to_string(limits.fetch_total_bytes));
@@ -49,21 +49,21 @@ ListPtr one(const TopicPartition& partition, std::int64_t offset = RD_KAFKA_OFFS
   return list;
 }
 
-/// What a call that answers for each partition says of the only one.
+/// The result for the only partition of a call that returns a result for each partition.
 Status only_result(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list, const char* what) {
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR && list.cnt == 1) code = list.elems[0].err;
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, what);
   return {};
 }
 
-/// Where a group without a committed offset begins.
+/// The position at which a group without a committed offset begins.
 std::int64_t first_offset(const ClientSettings& settings) {
   const auto reset = setting_of(settings, "auto.offset.reset");
   const bool end = reset == "latest" || reset == "largest" || reset == "end";
   return end ? RD_KAFKA_OFFSET_END : RD_KAFKA_OFFSET_BEGINNING;
 }
 
-/// Errors of a partition; all others are events.
+/// Errors of a partition. All other errors are events.
 void on_error(rd_kafka_t*, int code, const char* text, void*) {
   if (!PartitionQueue::take_error(code, text))
     telemetry::log(telemetry::Level::error, error_text(static_cast<rd_kafka_resp_err_t>(code), text),
@@ -130,15 +130,15 @@ class ClientConsumer final : public Consumer {
   std::optional<Event> translate_error(rd_kafka_event_t* event) const;
 
   const std::string group_;
-  const bool brokers_distribute_;                // the partitions (group_protocol.h)
-  const std::int64_t begins_at_;                 // a partition without a committed offset
-  const bool asks_to_wake_;                      // a broker's thread
+  const bool brokers_distribute_;  // the partitions are distributed by the brokers (group_protocol.h)
+  const std::int64_t begins_at_;   // for a partition without a committed offset
+  const bool asks_to_wake_;        // a request wakes a broker's thread
   const std::unique_ptr<JoinWatch> join_watch_;  // the handle's threads use it
   HandlePtr handle_;
   const std::function<void()> on_event_;
   QueuePtr events_;
   QueuePtr commits_;
-  QueuePtr closing_;  // where events come from once the close has begun
+  QueuePtr closing_;  // the source of events once the close has begun
   Mutex mutex_;
   std::deque<Committed> answers_ GUARDED_BY(mutex_);
   std::unique_ptr<Inquiries> inquiries_;
@@ -204,7 +204,7 @@ std::optional<Event> ClientConsumer::translate_error(rd_kafka_event_t* event) co
   const bool fatal = rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL;
   if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
     return ClientError{fatal, true, false, group_denied(group_).text()};
-  // Not fatal with the bundled client, which asks again.
+  // Not fatal with the bundled client, which tries again.
   if (instance_held(code)) return ClientError{fatal, false, false, membership_error(code, "").text()};
   return ClientError{fatal, false, of_connection(code), error_text(code, rd_kafka_event_error_string(event))};
 }
@@ -223,9 +223,9 @@ std::optional<Event> ClientConsumer::translate(rd_kafka_event_t* event) {
     case RD_KAFKA_EVENT_OFFSET_COMMIT:
       return read_commit_result(*event, join_watch_->joining());
     case RD_KAFKA_EVENT_FETCH:
-      // Skipping it would lose the record behind a later commit.
+      // Skipping the record would lose it behind a later commit.
       return ClientError{true, false, false,
-                         "a record came through the group's queue instead of its partition's"};
+                         "a record came through the group's queue instead of its partition's queue"};
     default:
       return std::nullopt;
   }
@@ -276,7 +276,7 @@ std::unique_ptr<PartitionQueue> ClientConsumer::open_queue(const TopicPartition&
 
 std::int64_t ClientConsumer::start_at(std::int64_t offset) const {
   if (offset == unread_offset)
-    return RD_KAFKA_OFFSET_INVALID;  // which the client turns into the committed one
+    return RD_KAFKA_OFFSET_INVALID;  // the client replaces this value by the committed offset
   return offset == no_offset ? begins_at_ : offset;
 }
 
@@ -298,9 +298,9 @@ Status ClientConsumer::unassign(const std::vector<TopicPartition>& partitions, b
   if (!brokers_distribute_) join_watch_->revoked();
   if (cooperative() && !all)
     return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle_.get(), to_list(partitions).get())),
-                     "giving back");
+                     "giving partitions back");
   const auto code = rd_kafka_assign(handle_.get(), nullptr);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving back");
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving partitions back");
   return {};
 }
 
@@ -318,7 +318,7 @@ std::optional<std::vector<TopicPartition>> ClientConsumer::assignment() const {
 
 Status ClientConsumer::commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) {
   const ListPtr list = to_list(offsets);
-  // The number comes back as the event's opaque pointer, which nobody follows.
+  // The number is returned as the event's opaque pointer, which is never dereferenced.
   const auto code = rd_kafka_commit_queue(handle_.get(), list.get(), commits_.get(), nullptr,
                                           reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)));
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");
@@ -351,7 +351,7 @@ LogBounds ClientConsumer::fetched_bounds(const TopicPartition& partition) const 
 }
 
 Status ClientConsumer::begin_close() {
-  inquiries_->stop();  // so that what is under way is over when the group has been left
+  inquiries_->stop();  // so that its requests have ended before the member leaves the group
   closing_.reset(rd_kafka_queue_new(handle_.get()));
   listen(closing_.get());
   return to_status(ErrorPtr(rd_kafka_consumer_close_queue(handle_.get(), closing_.get())),

@@ -10,7 +10,7 @@
 namespace laneway::kafka {
 namespace {
 
-// Of the protocol; librdkafka 2.0.2 has no names for them.
+// Error codes of the protocol; librdkafka 2.0.2 has no names for them.
 constexpr int unreleased_instance_id = 111;
 constexpr int unsupported_assignor = 112;
 constexpr int stale_member_epoch = 113;
@@ -47,22 +47,23 @@ Error membership_error(int code, const std::string& words) {
     case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
     case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
       return cannot_join(
-          "they do not have it, or have it switched off",
-          "Kafka 4.0 or newer with the feature group.version at 1 (kafka-features.sh describe), or "
+          "they do not have this protocol, or have disabled it",
+          "use Kafka 4.0 or newer with the feature group.version at 1 (kafka-features.sh describe), or set "
           "kafka.group.protocol: classic");
     case unsupported_assignor:
       return cannot_join("they do not have the assignor that kafka.group.remote.assignor names",
-                         "one of the brokers' group.consumer.assignors, such as uniform or range");
+                         "name one of the brokers' group.consumer.assignors, such as uniform or range");
     case invalid_regular_expression:
       return cannot_join("they cannot read the pattern in topics",
-                         "the syntax of RE2, such as ^orders-[0-9]+$");
+                         "use the syntax of RE2, such as ^orders-[0-9]+$");
     case RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND:
       return cannot_join(
-          "the group has members with group.protocol: classic, and may not change while they run",
-          "group.consumer.migration.policy: bidirectional on the brokers, or stop these members");
+          "the group has members with group.protocol: classic, and cannot change its protocol while these "
+          "members run",
+          "set group.consumer.migration.policy: bidirectional on the brokers, or stop these members");
     case unreleased_instance_id:
       return {ErrorKind::unavailable, "another member still has this group.instance.id",
-              "it is free when that member leaves or its session ends; two processes need two names"};
+              "the id becomes free when that member leaves or its session ends; two processes need two ids"};
     default:
       return {ErrorKind::fatal, "the Kafka client cannot go on: " + words, ""};
   }

@@ -95,6 +95,8 @@ TEST_CASE("the kind of a failure is the reason without what differs from call to
   CHECK(failure_kind("no connection to shop:443 in time: timed out", shop) == "no connection in time");
   CHECK(failure_kind("the database is down", "") == "the database is down");
   CHECK(failure_kind(std::string(500, 'x'), shop).size() == 60);
+  CHECK(failure_kind("the program ended with exit status 2 before it answered, without reading the record",
+                     "exec") == "the program ended with exit status 2 before it answered");
   CHECK(failure_kind("", shop).empty());
 }
 

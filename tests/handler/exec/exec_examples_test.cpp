@@ -16,13 +16,9 @@ std::unique_ptr<Handler> of_example(const std::string& file, const Scripts& scri
   const auto loaded = config::load({folder + file, {}, {}});
   REQUIRE(loaded.config.has_value());
   auto settings = std::get<config::ExecSettings>(loaded.config->handler);
-  const auto replace = [](std::string& word, const std::string& from, const std::string& to) {
-    if (word.starts_with(from)) word = to + word.substr(from.size());
-  };
-  for (std::string& word : settings.command) {
-    replace(word, "/etc/laneway/", folder);
-    replace(word, "/var/lib/laneway/", scripts.path(""));
-  }
+  const std::string data = "/var/lib/laneway/";
+  for (std::string& word : settings.command)
+    if (word.starts_with(data)) word = scripts.path("") + word.substr(data.size());
   return made(settings);
 }
 

@@ -50,9 +50,9 @@ TEST_CASE("a program that dies is a retry that says how and what it said last") 
   CHECK(killed.reason == "the program was killed by SIGKILL before it answered");
   const auto threw = failing("raise KeyError('amount')");
   CHECK(threw.verdict == Verdict::retry);
-  CHECK(contains(threw.reason,
-                 "exit status 1 before it answered; the last line of its standard error: "
-                 "KeyError: 'amount'"));
+  CHECK(
+      contains(threw.reason,
+               "exit status 1 before it answered; the last line of its standard error: KeyError: 'amount'"));
   CHECK(failing("os.close(1); time.sleep(1000)").reason ==
         "the program closed its standard input or output before it answered");
 }
@@ -62,9 +62,8 @@ TEST_CASE("what a program writes to its standard error is escaped and cut, and o
   const Scripts scripts;
   {
     const auto handler =
-        made(scripts.python("sys.stderr.write('x' * 5000 + '\\n' + 'a\\x1b[31mb\\n' + 'again\\n' * 300)\n"
-                            "sys.stderr.flush()\n"
-                            "for line in sys.stdin: answer(outcome='done')\n"));
+        made(scripts.python("sys.stderr.write('x' * 5000 + '\\n' + 'a\\x1b[31mb\\n' + 'again\\n' * "
+                            "300)\nsys.stderr.flush()\nfor line in sys.stdin: answer(outcome='done')\n"));
     CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done);
   }
   CHECK(log.lines({"exec standard error", "line=" + std::string(1024, 'x') + "..."}) == 1);
@@ -96,8 +95,7 @@ TEST_CASE("an answer that is none is a retry") {
 TEST_CASE("an answer before the whole record was read is a retry") {
   const Scripts scripts;
   const auto handler =
-      made(scripts.python("answer(outcome='done') if sys.stdin.read(10) else 0\n"
-                          "time.sleep(1000)\n"));
+      made(scripts.python("answer(outcome='done') if sys.stdin.read(10) else 0\ntime.sleep(1000)\n"));
   const auto outcome = outcome_of(*handler, record_data(1, std::string(1 << 20, 'x')));
   CHECK(outcome.verdict == Verdict::retry);
   CHECK(outcome.reason ==
@@ -107,11 +105,9 @@ TEST_CASE("an answer before the whole record was read is a retry") {
 TEST_CASE("a late second answer ends the program before the next record") {
   const Scripts scripts;
   const auto handler = made(scripts.python_loop(
-      "answer(outcome='done' if record['value'] == 'twice' else 'reject', reason=str(os.getpid()))\n"
-      "if record['value'] == 'twice':\n"
-      "    while not os.path.exists(sys.argv[1] + '/go'): time.sleep(0.005)\n"
-      "    answer(outcome='done')\n"
-      "    open(sys.argv[1] + '/written', 'w')\n"));
+      "answer(outcome='done' if record['value'] == 'twice' else 'reject', reason=str(os.getpid()))\nif "
+      "record['value'] == 'twice':\n    while not os.path.exists(sys.argv[1] + '/go'): time.sleep(0.005)\n   "
+      " answer(outcome='done')\n    open(sys.argv[1] + '/written', 'w')\n"));
   const auto first = outcome_of(*handler, record_data(1, "once")).reason;
   CHECK(outcome_of(*handler, record_data(2, "twice")).verdict == Verdict::done);
   scripts.write("go", "");
@@ -123,9 +119,8 @@ TEST_CASE("a late second answer ends the program before the next record") {
 
 TEST_CASE("a program that ended while idle is replaced at no record's cost") {
   const Scripts scripts;
-  const auto handler =
-      made(scripts.python_loop("answer(outcome='retry', reason=str(os.getpid()))\n"
-                               "if record['value'] == 'last': sys.exit(0)"));
+  const auto handler = made(scripts.python_loop(
+      "answer(outcome='retry', reason=str(os.getpid()))\nif record['value'] == 'last': sys.exit(0)"));
   const auto first = outcome_of(*handler, record_data(1, "last")).reason;
   REQUIRE(comes_true([&] { return !is_running(std::stoi(first)); }));
   const auto second = outcome_of(*handler, record_data(2, "v"));
@@ -137,14 +132,12 @@ TEST_CASE("a program that ended while idle is replaced at no record's cost") {
 TEST_CASE("a program that hangs is killed with its group, also when it is deaf to SIGTERM") {
   const Duration timeout = seconds(1);
   const Scripts scripts;
-  const auto handler = made(scripts.python_loop(
-      "if record['value'] == 'hang':\n"
-      "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-      "    child = subprocess.Popen(['/bin/sh', '-c', 'trap \"\" TERM; while :; do sleep 1; done'])\n"
-      "    print(child.pid, file=open(sys.argv[1] + '/pid', 'w'), flush=True)\n"
-      "    time.sleep(1000)\n"
-      "answer(outcome='done')",
-      timeout));
+  const auto handler = made(
+      scripts.python_loop("if record['value'] == 'hang':\n    signal.signal(signal.SIGTERM, "
+                          "signal.SIG_IGN)\n    child = subprocess.Popen(['/bin/sh', '-c', 'trap \"\" TERM; "
+                          "while :; do sleep 1; done'])\n    print(child.pid, file=open(sys.argv[1] + "
+                          "'/pid', 'w'), flush=True)\n    time.sleep(1000)\nanswer(outcome='done')",
+                          timeout));
   // On a busy machine a program may be killed before it has come so far.
   REQUIRE(comes_true([&] {
     const auto outcome = outcome_of(*handler, record_data(1, "hang"));
@@ -163,10 +156,8 @@ TEST_CASE("a program that hangs is killed with its group, also when it is deaf t
 TEST_CASE("a stop ends a program that hangs, and the handler works on") {
   const Scripts scripts;
   const auto handler =
-      made(scripts.python_loop("if record['attempt'] == 1:\n"
-                               "    open(sys.argv[1] + '/reached', 'w')\n"
-                               "    time.sleep(1000)\n"
-                               "answer(outcome='done')",
+      made(scripts.python_loop("if record['attempt'] == 1:\n    open(sys.argv[1] + '/reached', 'w')\n    "
+                               "time.sleep(1000)\nanswer(outcome='done')",
                                std::chrono::hours(1)));
   Run run(one_record(record_data(1, "v")));
   std::thread worker([&] { handler->handle(run.task()); });
@@ -190,8 +181,7 @@ TEST_CASE("a program that never reads is stopped in the middle of a large record
 TEST_CASE("a program that ends before it reads its first record is unavailable, and starts are backed off") {
   const Scripts scripts;
   const auto handler =
-      made(scripts.python("open(sys.argv[1] + '/starts', 'a').write('x')\n"
-                          "import no_such_module\n"));
+      made(scripts.python("open(sys.argv[1] + '/starts', 'a').write('x')\nimport no_such_module\n"));
   const auto first = outcome_of(*handler, record_data(1, "v"));
   CHECK(first.verdict == Verdict::unavailable);
   CHECK(first.reason ==
@@ -222,12 +212,11 @@ namespace {
 /// has longer to be given that.
 bool takes_the_program_of_another(int failures) {
   const Scripts scripts;
-  const auto handler = made(scripts.python(
-      "if not os.path.exists(sys.argv[1] + '/good'): sys.exit(len(sys.stdin.readline()) and 4)\n"
-      "open(sys.argv[1] + '/started', 'w')\n"
-      "for line in sys.stdin:\n"
-      "    while not os.path.exists(sys.argv[1] + '/go'): time.sleep(0.005)\n"
-      "    answer(outcome='retry', reason=str(os.getpid()))\n"));
+  const auto handler =
+      made(scripts.python("if not os.path.exists(sys.argv[1] + '/good'): sys.exit(len(sys.stdin.readline()) "
+                          "and 4)\nopen(sys.argv[1] + '/started', 'w')\nfor line in sys.stdin:\n    while "
+                          "not os.path.exists(sys.argv[1] + '/go'): time.sleep(0.005)\n    "
+                          "answer(outcome='retry', reason=str(os.getpid()))\n"));
   const auto fail = [&] { CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::retry); };
   fail();
   scripts.write("good", "");
@@ -296,10 +285,8 @@ TEST_CASE("many restarts leave no process and no descriptor behind") {
   {
     config::ExecSettings settings;
     settings.command = {"/bin/sh", scripts.write("program.sh",
-                                                 "while read -r record; do\n"
-                                                 "  case $record in *die*) exit 1 ;; esac\n"
-                                                 "  echo '{\"outcome\":\"done\"}'\n"
-                                                 "done\n")};
+                                                 "while read -r record; do\n  case $record in *die*) exit 1 "
+                                                 ";; esac\n  echo '{\"outcome\":\"done\"}'\ndone\n")};
     const auto handler = made(settings);
     for (int i = 0; i < 100; ++i) {
       CHECK(outcome_of(*handler, record_data(i, "v")).verdict == Verdict::done);
@@ -329,9 +316,8 @@ TEST_CASE("whether a program starts is told without giving it a record") {
   }));
   CHECK(wrong.error().kind == ErrorKind::unavailable);
   CHECK(wrong.error().message ==
-        "handler.exec.command: /usr/bin/python3, given no record, ended with exit status 1; the last line of "
-        "its "
-        "standard error: ModuleNotFoundError: No module named 'no_such_module'");
+        "handler.exec.command: /usr/bin/python3 received no record and ended with exit status 1; the last "
+        "line of its standard error: ModuleNotFoundError: No module named 'no_such_module'");
   CHECK(reached({.command = {"/no/such"}}).error().kind == ErrorKind::configuration);
   CHECK(no_children());
 }

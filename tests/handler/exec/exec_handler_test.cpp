@@ -178,7 +178,7 @@ TEST_CASE("a program that cannot be executed is a configuration error") {
   };
   CHECK(refusal("/no/such") ==
         "handler.exec.command: /no/such cannot be executed: No such file or directory");
-  CHECK(refusal("/tmp") == "handler.exec.command: /tmp cannot be executed: it is not a file");
+  CHECK(refusal("/tmp") == "handler.exec.command: /tmp cannot be executed: this is not a file");
   const auto plain = scripts.write("plain", "#!/bin/sh\n");
   CHECK(refusal(plain) == "handler.exec.command: " + plain + " cannot be executed: Permission denied");
 }

@@ -56,7 +56,7 @@ TEST_CASE("a status of the endpoint or of the credentials says what to check") {
   for (const int code : {401, 403})
     CHECK(ends(code, "check the credentials in handler.http.authorization_file"));
   for (const int code : {404, 410}) CHECK(ends(code, "check the path in handler.http.url"));
-  CHECK(ends(405, "check whether the path in handler.http.url takes POST"));
+  CHECK(ends(405, "check whether the path in handler.http.url accepts POST"));
   CHECK(ends(407, "check the user and password of the proxy in http_proxy or https_proxy"));
 }
 

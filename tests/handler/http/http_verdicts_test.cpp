@@ -69,10 +69,10 @@ TEST_CASE("a list that does not fit its request is a retry for all, and says why
   CHECK(reason("{\"outcome\":\"done\"}") == "the answer of shop:80 has 1 verdicts for 2 records");
   CHECK(reason("[]") == "the answer of shop:80 has 0 verdicts for 2 records");
   CHECK(reason(R"([{"outcome":"done"},)").find("is not JSON") != std::string::npos);
-  CHECK(reason(R"([{"outcome":"done"},7])").find("no JSON object") != std::string::npos);
+  CHECK(reason(R"([{"outcome":"done"},7])").find("not a JSON object") != std::string::npos);
   CHECK(reason(R"([{"outcome":"done"},{}])").find("has no outcome") != std::string::npos);
   CHECK(reason(R"([{"outcome":"done"},{"outcome":"maybe"}])").find("another outcome") != std::string::npos);
-  CHECK(reason("{\"outcome\":\"done\"}\n{\"outcome").find("no JSON object") != std::string::npos);
+  CHECK(reason("{\"outcome\":\"done\"}\n{\"outcome").find("not a JSON object") != std::string::npos);
 }
 
 TEST_CASE("a list that was cut is a retry, another long answer is not") {

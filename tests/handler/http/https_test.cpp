@@ -149,8 +149,9 @@ TEST_CASE("what is wrong with a certificate is named, with what to do") {
     return said;
   };
   const Certificate right, other_host("DNS:shop.example"), expired("IP:127.0.0.1", -1);
-  CHECK_THAT(refused(right, other_host), Catch::StartsWith("its certificate is of no authority") &&
-                                             Catch::Contains("handler.http.ca_file"));
+  CHECK_THAT(refused(right, other_host),
+             Catch::StartsWith("its certificate was issued by an authority that is not trusted here") &&
+                 Catch::Contains("handler.http.ca_file"));
   CHECK_THAT(refused(other_host, other_host), Catch::StartsWith("its certificate is for another host name") &&
                                                   Catch::Contains("handler.http.url"));
   CHECK_THAT(refused(expired, expired),
@@ -163,9 +164,10 @@ TEST_CASE("a collector of spans whose certificate is refused is told about with 
   const CapturedLog log;
   tracing::SpanExporter({server.url(), "laneway", "billing", patience}).add({});
   // A machine without the package ca-certificates has no authorities at all.
-  const auto why =
-      authority_of_system() ? "its certificate is of no authority" : "install the package ca-certificates";
-  CHECK(log.lines({"spans not taken", why, "update-ca-certificates"}) == 1);
+  const auto why = authority_of_system()
+                       ? "its certificate was issued by an authority that is not trusted here"
+                       : "install the package ca-certificates";
+  CHECK(log.lines({"spans not accepted", why, "update-ca-certificates"}) == 1);
 }
 
 TEST_CASE("a machine without a file of authorities is named, with what to do") {

@@ -42,23 +42,23 @@ struct Pipe {
 
 TEST_CASE("a record is one line with its place, time, key and value") {
   CHECK(described(record_data(42, R"({"id":1})", "c17")) ==
-        R"(orders[3]@42 2026-01-02T03:04:05.678Z key=c17 value={"id":1})");
+        R"(orders:3:42 2026-01-02T03:04:05.678Z key=c17 value={"id":1})");
 }
 
 TEST_CASE("null and empty keys and values are told apart") {
-  CHECK(described(record_data(1, {})) == "orders[3]@1 2026-01-02T03:04:05.678Z tombstone");
-  CHECK(described(record_data(1, "", "")) == "orders[3]@1 2026-01-02T03:04:05.678Z key=\"\" value=");
+  CHECK(described(record_data(1, {})) == "orders:3:1 2026-01-02T03:04:05.678Z tombstone");
+  CHECK(described(record_data(1, "", "")) == "orders:3:1 2026-01-02T03:04:05.678Z key=\"\" value=");
 }
 
 TEST_CASE("a record without a time shows none") {
   auto data = record_data(1, "v");
   data.timestamp = -1;
-  CHECK(described(std::move(data)) == "orders[3]@1 - value=v");
+  CHECK(described(std::move(data)) == "orders:3:1 - value=v");
 }
 
 TEST_CASE("keys and values cannot add lines or steer the terminal") {
   CHECK(described(record_data(1, "a\nb\x1b[2J\xff\\", "k value=x")) ==
-        "orders[3]@1 2026-01-02T03:04:05.678Z key=\"k value=x\" value=a\\nb\\x1b[2J\\xff\\\\");
+        "orders:3:1 2026-01-02T03:04:05.678Z key=\"k value=x\" value=a\\nb\\x1b[2J\\xff\\\\");
 }
 
 TEST_CASE("large lines of several threads are written whole") {
@@ -78,7 +78,7 @@ TEST_CASE("large lines of several threads are written whole") {
   std::istringstream lines(all);
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count)
-    REQUIRE(line == "orders[3]@7 2026-01-02T03:04:05.678Z value=" + large);
+    REQUIRE(line == "orders:3:7 2026-01-02T03:04:05.678Z value=" + large);
   CHECK(count == 80);
 }
 
@@ -141,6 +141,6 @@ TEST_CASE("a line after one that was cut off starts on a line of its own") {
   CHECK(outcome_of(handler, record_data(2, "v")).verdict == Verdict::done);
   pipe.close_end(1);
   reader.join();
-  const std::string last = "x\norders[3]@2 2026-01-02T03:04:05.678Z value=v\n";
+  const std::string last = "x\norders:3:2 2026-01-02T03:04:05.678Z value=v\n";
   CHECK(all.substr(all.size() - last.size()) == last);
 }

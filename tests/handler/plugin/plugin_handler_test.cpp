@@ -55,7 +55,7 @@ TEST_CASE("a verdict that is none is a retry and the plugin's defect") {
   const auto outcome = outcome_of(*loaded("in_c"), record_data(1, "nonsense"));
   CHECK(outcome.verdict == Verdict::retry);
   CHECK(outcome.cause == Cause::panic);
-  CHECK(outcome.reason == "the plugin answered 99, which is no verdict");
+  CHECK(outcome.reason == "the plugin answered 99, which is not a verdict");
 }
 
 TEST_CASE("a plugin sees the whole record, null apart from empty") {
@@ -131,7 +131,7 @@ TEST_CASE("a plugin that does not start says why") {
   CHECK(in_c.error().message ==
         "handler.plugin: the plugin in_c 1.0 cannot start: told to fail by {\"fail\": 1}");
   const auto silent = make("in_c", R"({"fail": "silently"})");
-  CHECK(silent.error().message.ends_with("cannot start: it does not say why"));
+  CHECK(silent.error().message.ends_with("cannot start: the plugin gave no reason"));
   const auto throwing = make("throwing", "{\"a\": 1}");
   CHECK(throwing.error().message.ends_with("cannot start: it takes no configuration, not {\"a\": 1}"));
 }
@@ -139,9 +139,9 @@ TEST_CASE("a plugin that does not start says why") {
 TEST_CASE("a plugin that does not end well is in the log, with its words") {
   const CapturedLog log;
   REQUIRE(make("in_c").ok());
-  CHECK(log.lines({"plugin did not end well"}) == 0);
+  CHECK(log.lines({"plugin did not shut down cleanly"}) == 0);
   REQUIRE(make("in_c", R"({"end badly": 1})").ok());
-  CHECK(log.lines({"plugin did not end well", "plugin=in_c", "told to end badly"}) == 1);
+  CHECK(log.lines({"plugin did not shut down cleanly", "plugin=in_c", "told to end badly"}) == 1);
 }
 
 TEST_CASE("a plugin is tried for check --connect") {

@@ -53,14 +53,14 @@ TEST_CASE("what is not there or no plugin is refused with its path") {
   CHECK(refusal("/tmp").ends_with("this is not a file"));
   const Copy copy;
   fs::resize_file(copy.file, 100);
-  CHECK(refusal(copy.file).find("it cannot be loaded") != std::string::npos);
+  CHECK(refusal(copy.file).find("the library cannot be loaded") != std::string::npos);
 }
 
 TEST_CASE("a plugin of another version, without the function or without work is refused") {
   CHECK(refusal(library_path("wrong_version"))
             .ends_with(
                 "the plugin was built for version 7 of the plugin interface; this laneway has version 1"));
-  CHECK(refusal(library_path("no_symbol")).ends_with("so it is no plugin of laneway"));
+  CHECK(refusal(library_path("no_symbol")).ends_with("so it is not a plugin of laneway"));
   CHECK(refusal(library_path("no_work")).ends_with("must have exactly one of handle and submit"));
 }
 

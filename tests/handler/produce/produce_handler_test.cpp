@@ -198,7 +198,7 @@ TEST_CASE("a header is the key of what is written, and a record without it is re
   for (auto without : {record_data(1, "v", "own"), with_header("id", std::nullopt)}) {
     const auto outcome = outcome_of(*handler, std::move(without));
     CHECK(outcome.verdict == Verdict::reject);
-    CHECK(outcome.reason == "it has no header id, which handler.produce.key_header names");
+    CHECK(outcome.reason == "the record has no header id, which handler.produce.key_header names");
   }
 }
 
@@ -214,8 +214,9 @@ TEST_CASE("a text or a whole number in the value is the key, and a record withou
   for (const auto* value : {R"({"order": {"id": 1.5}})", R"({"order": {"id": null}})", "{}", "no JSON"}) {
     const auto outcome = outcome_of(*handler, record_data(1, value, "own"));
     CHECK(outcome.verdict == Verdict::reject);
-    CHECK(outcome.reason ==
-          "its value has no text or whole number at /order/id, which handler.produce.key_field names");
+    CHECK(
+        outcome.reason ==
+        "the record's value has no text or whole number at /order/id, which handler.produce.key_field names");
   }
 }
 

@@ -93,7 +93,7 @@ TEST_CASE(
   CHECK_THAT(
       folder.error(),
       Catch::Contains("worker.pem: the certificate of CN=test, issued by CN=test, which expired on 20") &&
-          Catch::EndsWith("(renew it)"));
+          Catch::EndsWith("(renew the certificate)"));
   const auto earlier =
       check_key_files(folder.config, std::chrono::system_clock::now() - std::chrono::hours(30 * days));
   REQUIRE(earlier.errors.size() == 1);
@@ -117,7 +117,7 @@ TEST_CASE("a key that is another one, encrypted, missing or none is told with th
   folder.set("ssl.key.password", "secret");
   CHECK(folder.is_right());
   folder.set("ssl.key.location", folder.put("worker_key.pem", worker.pem()));
-  CHECK_THAT(folder.error(), Catch::Contains("there is no private key in it"));
+  CHECK_THAT(folder.error(), Catch::Contains("no private key found"));
   folder.config.kafka.erase("ssl.key.location");
   CHECK_THAT(folder.error(), Catch::Contains("kafka.ssl.certificate.location") &&
                                  Catch::Contains("kafka.ssl.key.location is missing"));
@@ -145,10 +145,10 @@ TEST_CASE("a file that is not there, or holds something else, is told with its p
   CHECK_THAT(folder.error(),
              Catch::Contains("kafka.ssl.ca.location: /nowhere/authority.pem: the file cannot be opened"));
   folder.set("ssl.ca.location", folder.put("authority.pem", "nothing"));
-  CHECK_THAT(folder.error(), Catch::Contains("authority.pem: there is no certificate in it"));
+  CHECK_THAT(folder.error(), Catch::Contains("authority.pem: no certificate found"));
   folder.set("ssl.ca.location", folder.put("authority.pem", Certificate::authority("authority").pem()));
   folder.set("sasl.kerberos.keytab", folder.put("worker.keytab", "nothing"));
-  CHECK_THAT(folder.error(), Catch::Contains("worker.keytab: this is no key table"));
+  CHECK_THAT(folder.error(), Catch::Contains("worker.keytab: not a key table"));
   folder.set("sasl.kerberos.keytab", folder.put("worker.keytab", "\x05\x02"));
   CHECK(folder.is_right());
   folder.set("ssl.ca.location", "/tmp");  // a folder of authorities
@@ -161,14 +161,15 @@ TEST_CASE("a key store is opened with its password") {
   folder.set("ssl.keystore.location", folder.put("worker.p12", content));
   CHECK_THAT(folder.error(), Catch::Contains("kafka.ssl.keystore.password is missing"));
   folder.set("ssl.keystore.password", "wrong");
-  CHECK_THAT(folder.error(), Catch::Contains("kafka.ssl.keystore.password is not its password"));
+  CHECK_THAT(folder.error(),
+             Catch::Contains("kafka.ssl.keystore.password is not the password of this key store"));
   folder.set("ssl.keystore.password", "secret");
   CHECK(folder.is_right());
   folder.put("worker.p12", key_store(Certificate("IP:127.0.0.1", -1), "secret"));
   CHECK_THAT(folder.error(),
              Catch::Contains("worker.p12: the certificate of CN=test") && Catch::Contains("expired on"));
   folder.put("worker.p12", "nothing");
-  CHECK_THAT(folder.error(), Catch::Contains("this is no key store of PKCS#12"));
+  CHECK_THAT(folder.error(), Catch::Contains("not a PKCS#12 key store"));
 }
 
 TEST_CASE(

@@ -65,7 +65,7 @@ TEST_CASE("a listener that takes no login, another one, or one where none was gi
        {"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL SCRAM-SHA-256 mechanism handshake failed: Broker: "
         "Unsupported "
         "SASL mechanism: broker's supported mechanisms: PLAIN,GSSAPI (after 301ms in state AUTH_HANDSHAKE)",
-        "broker 127.0.0.1:9094 offers no SCRAM-SHA-256 on this port, but PLAIN,GSSAPI; ",
+        "broker 127.0.0.1:9094 does not offer SCRAM-SHA-256 on this port, only PLAIN,GSSAPI; ",
         "kafka.sasl.mechanism"},
        {"127.0.0.1:9094/bootstrap: Disconnected: verify that security.protocol is correctly configured, "
         "broker might "
@@ -88,7 +88,7 @@ TEST_CASE("a login that ends with its token, or with the connection, is told as 
       "GroupCoordinator: 127.0.0.1:9094: SASL OAUTHBEARER mechanism handshake failed: Broker: Request not "
       "valid in "
       "current SASL state: broker's supported mechanisms:  (after 0ms in state AUTH_HANDSHAKE)";
-  check({{again.c_str(), "broker 127.0.0.1:9094 has ended the login, whose token expires",
+  check({{again.c_str(), "broker 127.0.0.1:9094 ended the login because the token expires",
           "the token server"}});
   for (const std::string words : {"GroupCoordinator: SASL GSSAPI mechanism handshake failed: Local: Broker "
                                   "transport failure: broker's supported "
@@ -133,9 +133,9 @@ TEST_CASE("a token that is not given, or not taken, is told with the keys to che
         "the token server cannot be reached; ", "until it expires"},
        {"[thrd:background]: Failed to retrieve OIDC token from \"http://127.0.0.1:9/token\": {\"error\": "
         "\"server_error\"} (500): retrying",
-        "the token server gives no token; ", "until it expires"},
+        "the token server issues no token; ", "until it expires"},
        {"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"there is nothing here\"}",
-        "the token server gives no token; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
+        "the token server issues no token; ", "kafka.sasl.oauthbearer.token.endpoint.url"},
        {"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: "
         "{\"status\":\"invalid_token\"} (after "
         "127ms in state AUTH_REQ)",
@@ -161,7 +161,7 @@ TEST_CASE("a ticket that Kerberos does not give is told with the keys to check")
                     "(after 4ms in state "
                     "AUTH_REQ)")
               .c_str(),
-          "the Kerberos ticket has expired, and no new one has come; ", "kafka.sasl.kerberos.keytab"}});
+          "the Kerberos ticket has expired, and was not renewed; ", "kafka.sasl.kerberos.keytab"}});
   check(
       {{"[thrd:GroupCoordinator]: GroupCoordinator/1: GSSAPI Error: Unspecified GSS failure.  Minor code may "
         "provide "
@@ -181,14 +181,13 @@ TEST_CASE("a ticket that Kerberos does not give is told with the keys to check")
       "[thrd:main]: Kerberos ticket refresh failed: timeout 10 kinit -R -t \"/k\" -k \"w@EXAMPLE.COM\" || "
       "timeout 10 "
       "kinit -t \"/k\" -k \"w@EXAMPLE.COM\": exited with code ";
-  check({{(kinit + "124").c_str(), "kinit has brought no ticket: no KDC has answered in time; ",
-          "until it expires"},
+  check({{(kinit + "124").c_str(), "kinit got no ticket: no KDC answered in time; ", "until it expires"},
          {(kinit + "127").c_str(), "kinit is not installed; ", "krb5-user"}});
   check(
       {{"[thrd:main]: Kerberos ticket refresh failed: kinit -R -t \"/k\" -k w@EXAMPLE.COM || kinit -t \"/k\" "
         "-k "
         "w@EXAMPLE.COM: exited with code 1",
-        "kinit has brought no ticket; ", "kafka.sasl.kerberos.principal"}});
+        "kinit got no ticket; ", "kafka.sasl.kerberos.principal"}});
 }
 
 TEST_CASE("why the brokers do not answer: what failed last, and what only the log tells") {
@@ -213,9 +212,9 @@ TEST_CASE("a login that failed on this machine is not said to be refused by brok
   ConnectionTrouble trouble(settings);
   trouble.failed(RD_KAFKA_RESP_ERR__AUTHENTICATION, "Failed to acquire SASL OAUTHBEARER token: timed out");
   CHECK(trouble.login_refused());
-  CHECK_THAT(
-      trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message,
-      Catch::StartsWith("no login of user worker at the brokers at kafka-1:9092: the token server cannot"));
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message,
+             Catch::StartsWith(
+                 "the login of user worker to the brokers at kafka-1:9092 failed: the token server cannot"));
   trouble.failed(RD_KAFKA_RESP_ERR__AUTHENTICATION,
                  "sasl_ssl://kafka-1:9092/1: SASL authentication error: a text of another broker");
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).text(),
@@ -229,7 +228,8 @@ TEST_CASE("a token server that is asked again is why brokers have not answered y
       "OIDC",
       "[thrd:background]: Failed to retrieve OIDC token from \"http://t/token\": down (503): retrying");
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message,
-             Catch::StartsWith("no login at the brokers at kafka-1:9092: the token server gives no token; "));
+             Catch::StartsWith(
+                 "the login to the brokers at kafka-1:9092 failed: the token server issues no token; "));
   trouble.answered();
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, !Catch::Contains("token"));
 }
@@ -244,8 +244,7 @@ TEST_CASE("a certificate of the client that brokers refuse is described") {
   settings["ssl.certificate.location"] = {file, "", false};
   ConnectionTrouble trouble(settings);
   trouble.failed(RD_KAFKA_RESP_ERR__SSL, words);
-  CHECK(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).hint ==
-        file + " holds no certificate that can be read");
+  CHECK(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).hint == file + " holds no readable certificate");
   std::ofstream(file) << Certificate("IP:127.0.0.1", -1).pem();
   const auto error = trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT);
   CHECK_THAT(error.message, Catch::Contains("does not accept the client's certificate"));

@@ -148,7 +148,7 @@ TEST_CASE("what is wrong with a broker's certificate is named with the broker, a
       expired("IP:127.0.0.1", -1);
   {
     const TlsListener broker(right);
-    const auto said = said_of(trusting(other_host, broker.address()), "no authority that is trusted");
+    const auto said = said_of(trusting(other_host, broker.address()), "an authority that is not trusted");
     CHECK_THAT(said,
                Catch::Contains("broker " + broker.address() + ": its certificate was issued by CN=test") &&
                    Catch::Contains("kafka.ssl.ca.location") && !Catch::Contains("ca-certificates"));
@@ -163,7 +163,7 @@ TEST_CASE("what is wrong with a broker's certificate is named with the broker, a
   {
     const TlsListener broker(expired);
     CHECK_THAT(said_of(trusting(expired, broker.address()), "its certificate expired on 20"),
-               Catch::Contains(broker.address()) && Catch::Contains("UTC; renew it"));
+               Catch::Contains(broker.address()) && Catch::Contains("UTC; renew the certificate"));
   }
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("a broker and a client that do not agree about TLS are told so, and wh
 TEST_CASE("a broker that wants a certificate of the client is told from one that shows a wrong one") {
   const Certificate certificate;
   const TlsListener broker(certificate, {}, true);
-  CHECK_THAT(said_of(trusting(certificate, broker.address()), "wants a certificate of the client"),
+  CHECK_THAT(said_of(trusting(certificate, broker.address()), "requires a client certificate"),
              Catch::Contains("kafka.ssl.certificate.location"));
 }
 

@@ -86,7 +86,7 @@ TEST_CASE_METHOD(Claims, "a claim that is refused its commit says of which parti
   const auto refused = claim->commit({letters[0], 1, {}}, Deadline::in(patience));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().kind == ErrorKind::unavailable);
-  CHECK_THAT(refused.error().message, Catch::StartsWith("committing the offset of orders-dlt[0]: "));
+  CHECK_THAT(refused.error().message, Catch::StartsWith("committing the offset of orders-dlt:0: "));
 }
 
 TEST_CASE("a claim whose settings are wrong is not opened") {

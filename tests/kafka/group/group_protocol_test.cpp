@@ -44,7 +44,7 @@ TEST_CASE("a fatal refusal says what to do, where that is known") {
     const char* words;
   };
   for (const auto& [code, kind, words] :
-       {Row{35, ErrorKind::configuration, "switched off"},
+       {Row{35, ErrorKind::configuration, "disabled it"},
         Row{112, ErrorKind::configuration, "kafka.group.remote.assignor"},
         Row{128, ErrorKind::configuration, "pattern in topics"},
         Row{69, ErrorKind::configuration, "group.consumer.migration.policy"},
