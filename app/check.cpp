@@ -2,6 +2,7 @@
 #include <iostream>
 #include <vector>
 
+#include "app/cli/log.h"
 #include "app/connect.h"
 #include "app/exit_code.h"
 #include "app/forecast.h"
@@ -12,39 +13,21 @@
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
 #include "service/process_limits.h"
-#include "telemetry/log.h"
 
 namespace laneway::app {
 namespace {
 
-/// What only the parts themselves can tell of their settings.
+void warn(const std::string& warning) { std::cerr << "warning: " << warning << '\n'; }
+
+/// Errors that only the client library and the handler can find in their settings. Contacts nothing.
 std::vector<Error> errors_of_parts(const config::Config& config) {
   auto files = kafka::check_key_files(config, std::chrono::system_clock::now());
-  for (const auto& warning : files.warnings) std::cerr << "warning: " << warning << '\n';
-  if (!files.errors.empty()) return files.errors;  // the client says less of the same
+  for (const auto& warning : files.warnings) warn(warning);
+  if (!files.errors.empty()) return files.errors;  // the client's message about the same file is shorter
   std::vector<Error> errors;
   if (const auto client = kafka::check_settings(config.kafka); !client) errors.push_back(client.error());
   if (const auto handler = handler::check_handler(config); !handler) errors.push_back(handler.error());
   return errors;
-}
-
-void warn_of_limits(const config::Config& config, const Cluster& cluster) {
-  raise_open_files_limit();  // as the service does
-  for (const auto& warning :
-       service::limit_warnings(config, cluster.partitions, cluster.brokers, service::allowed()))
-    std::cerr << "warning: " << warning << '\n';
-}
-
-/// Both are asked, so that a person learns of both at once; the brokers' trouble decides the exit code.
-int connect_and_forecast(const config::Config& config) {
-  const auto cluster = ask_brokers(config, std::cout);
-  if (!cluster) std::cerr << cluster.error().text() << '\n';
-  const auto handler = ask_handler(config, std::cout);
-  if (!handler) std::cerr << handler.error().text() << '\n';
-  if (!cluster) return exit_code_of(cluster.error().kind);
-  std::cout << '\n' << forecast(config, *cluster);
-  warn_of_limits(config, *cluster);
-  return handler ? exit_code::done : exit_code_of(handler.error().kind);
 }
 
 int check_parts(const config::Config& config) {
@@ -53,31 +36,51 @@ int check_parts(const config::Config& config) {
     std::cerr << warnings.error().text() << '\n';
     return exit_code_of(warnings.error().kind);
   }
-  for (const auto& warning : *warnings) std::cerr << "warning: " << warning << '\n';
+  for (const auto& warning : *warnings) warn(warning);
   const auto errors = errors_of_parts(config);
   if (errors.empty()) return exit_code::done;
   std::cerr << config::report(errors);
   return exit_code_of(errors.front().kind);
 }
 
+/// Prints the verdict about the connections, then what was found. The brokers' error decides the exit code.
+int connect(const config::Config& config, Cluster& cluster) {
+  const auto found = ask_all(config);
+  std::cout << verdict(found) << found.brokers.details << found.handler.details << std::flush;
+  for (const Answers* answers : {&found.brokers, &found.handler})
+    if (answers->error) std::cerr << answers->error->text() << '\n';
+  if (found.cluster) cluster = *found.cluster;
+  for (const Answers* answers : {&found.brokers, &found.handler})
+    if (answers->error) return exit_code_of(answers->error->kind);
+  return exit_code::done;
+}
+
+void show_forecast(const config::Config& config, const Cluster& cluster) {
+  std::cout << '\n' << forecast(config, cluster);
+  raise_open_files_limit();  // as the service does
+  for (const auto& warning :
+       service::limit_warnings(config, cluster.partitions, cluster.brokers, service::allowed()))
+    warn(warning);
+}
+
 }  // namespace
 
-int check(const config::Source& source, bool connect) {
+int check(const config::Source& source, const CheckOptions& options) {
   const auto loaded = config::load(source);
   if (!loaded.config) {
     std::cerr << config::report(loaded.errors);
     return exit_code_of(loaded.kind());
   }
-  telemetry::set_up_log(telemetry::Level::warn, telemetry::Format::text);
-  for (const auto& warning : loaded.warnings) std::cerr << "warning: " << warning << '\n';
+  cli::set_up_log(options.verbose);
+  for (const auto& warning : loaded.warnings) warn(warning);
   const config::Config& config = *loaded.config;
   if (const int code = check_parts(config); code != exit_code::done) return code;
-  std::cout << config::print(config) << '\n';
-  if (connect) return connect_and_forecast(config);
-  const Cluster assumed{.brokers = named_brokers(config)};
-  std::cout << forecast(config, assumed);
-  warn_of_limits(config, assumed);
-  return exit_code::done;
+  std::cout << "configuration is valid\n" << std::flush;
+  Cluster cluster{.brokers = named_brokers(config)};
+  const int code = options.connect ? connect(config, cluster) : exit_code::done;
+  if (code == exit_code::done || cluster.known) show_forecast(config, cluster);
+  if (options.verbose) std::cout << "\nconfiguration in force:\n\n" << config::print(config);
+  return code;
 }
 
 }  // namespace laneway::app

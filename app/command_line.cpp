@@ -3,101 +3,189 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "app/cli/help.h"
+#include "app/cli/mistakes.h"
+#include "app/cli/numbers.h"
 #include "app/control/command_line.h"
 #include "app/dlq/command_line.h"
 #include "app/exit_code.h"
 #include "app/plan/command_line.h"
 #include "app/verbs.h"
+#include "config/output/print.h"
 
 namespace laneway::app {
 namespace {
 
+constexpr const char* program_notes =
+    "Exit codes: 0 done; 64 wrong command line; 66 no such file, record or lane; 69 brokers, topic or "
+    "address "
+    "not available; 70 internal error or a fatal error of the Kafka client; 75 stopped with unfinished work; "
+    "78 wrong configuration.";
+
+/// What the command line asks for.
+struct Wishes {
+  config::Source source;
+  CheckOptions check;
+  plan::Options plan;
+  DemoOptions demo;
+  control::Options control;
+  dlq::Options dlq;
+  std::vector<std::string> help;  ///< the verb whose help is asked for
+};
+
 void add_source(CLI::App& verb, config::Source& source) {
-  verb.add_option("-c,--config", source.file, "the configuration, a YAML file")
+  verb.add_option("-c,--config", source.file, "the configuration, a YAML file (required)")
       ->option_text("FILE")
+      ->check([](const std::string& name) { return std::string(name.empty() ? "the name is empty" : ""); })
       ->required();
-  verb.add_option("--set", source.sets, "override one key, as often as needed")
+  verb.add_option("--set", source.sets,
+                  "override one key of the configuration; can be repeated; lists are written as in YAML, "
+                  R"(such as 'handler.exec.command=["python3", "work.py"]')")
       ->option_text("KEY=VALUE")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
 }
 
-CLI::App* add_demo(CLI::App& program, DemoOptions& options) {
-  CLI::App* verb =
-      program.add_subcommand("demo", "everything on one machine, on an embedded cluster")->group("Verbs");
-  verb->add_option("--records", options.records, "how many records")
-      ->check(CLI::Range(100, 50000))
-      ->capture_default_str();
-  verb->add_option("--seconds", options.seconds, "about how long")
-      ->check(CLI::Range(3, 600))
-      ->capture_default_str();
-  return verb;
+void add_run(CLI::App& program, config::Source& source) {
+  CLI::App* verb = program.add_subcommand("run", "Run the service in the foreground")->group(cli::group::run);
+  add_source(*verb, source);
+  verb->footer(
+      cli::footer("SIGTERM and SIGINT let running records finish, commit, and stop; a second signal stops at "
+                  "once. SIGHUP reads the configuration again.",
+                  {"laneway run -c orders.yaml", "laneway run -c orders.yaml --set lanes.workers=16"}));
 }
 
-/// What is wrong with the command line, and where to read on.
-int refuse(const CLI::App& program, const CLI::ParseError& error) {
-  const auto verbs = program.get_subcommands();
-  if (!verbs.empty()) {
-    std::string verb = verbs.front()->get_name();
-    for (const CLI::App* inner : verbs.front()->get_subcommands()) verb += ' ' + inner->get_name();
-    std::cerr << "laneway " << verb << ": " << error.what() << " (see laneway " << verb << " --help)\n";
+void add_check(CLI::App& program, config::Source& source, CheckOptions& options) {
+  CLI::App* verb = program.add_subcommand("check", "Validate the configuration and show what it would do")
+                       ->group(cli::group::run);
+  add_source(*verb, source);
+  verb->add_flag(
+      "--connect", options.connect,
+      "also connect to the brokers and to the handler's server; waits for answers for at most 8 s");
+  verb->add_flag("--verbose", options.verbose,
+                 "also print the whole configuration that is in force, with all defaults");
+  verb->footer(
+      cli::footer("Without --connect, check contacts nothing. `laneway help keys` prints every key of the "
+                  "configuration with its description and default.",
+                  {"laneway check -c orders.yaml", "laneway check -c orders.yaml --connect"}));
+}
+
+void add_demo(CLI::App& program, DemoOptions& options) {
+  CLI::App* verb = program.add_subcommand("demo", "Show the service on an embedded Kafka cluster")
+                       ->group(cli::group::plan);
+  verb->add_option("--records", options.records, "number of records (default 4000, 100 to 50000)")
+      ->option_text("NUMBER")
+      ->check(cli::whole_number(100, 50000));
+  verb->add_option("--seconds", options.seconds, "approximate duration in seconds (default 20, 3 to 600)")
+      ->option_text("NUMBER")
+      ->check(cli::whole_number(3, 600));
+  verb->footer(cli::footer("", {"laneway demo", "laneway demo --records 10000 --seconds 60"}));
+}
+
+void add_about(CLI::App& program, Wishes& wishes) {
+  CLI::App* help =
+      program.add_subcommand("help", "Show the help of laneway or of one verb")->group(cli::group::about);
+  help->add_option("verb", wishes.help,
+                   "the verb; `keys`: every key of the configuration with its description and default")
+      ->option_text("VERB");
+  help->footer(cli::footer("", {"laneway help check", "laneway help dlq redrive", "laneway help keys"}));
+  CLI::App* version = program.add_subcommand("version", "Show the version of laneway and of its libraries")
+                          ->group(cli::group::about);
+  version->footer(cli::footer("", {"laneway version"}));
+  program.set_version_flag("-v,-V,--version", LANEWAY_VERSION,
+                           "show the version of laneway and of its libraries");
+}
+
+/// In the order of the help.
+void add_verbs(CLI::App& program, Wishes& wishes) {
+  add_run(program, wishes.source);
+  add_check(program, wishes.source, wishes.check);
+  control::add_verbs(program, wishes.control, wishes.source);
+  CLI::App* letters = dlq::add_verb(program, wishes.dlq);
+  for (CLI::App* verb : letters->get_subcommands({})) add_source(*verb, wishes.source);
+  letters->add_subcommand("help", "Show the help of dlq or of one of its verbs")
+      ->group("")  // `laneway help dlq` is the documented form
+      ->add_option("verb", wishes.help, "the verb")
+      ->option_text("VERB");
+  plan::add_verb(program, wishes.plan);
+  add_demo(program, wishes.demo);
+  add_about(program, wishes);
+}
+
+int show_help(const CLI::App& program, const std::vector<std::string>& words) {
+  if (words == std::vector<std::string>{"keys"}) {
+    std::cout << config::reference();
+    return exit_code::done;
+  }
+  std::string problem;
+  const CLI::App* verb = cli::find_verb(program, words, problem);
+  if (verb == nullptr) {
+    std::cerr << problem;
     return exit_code::usage;
   }
-  const auto unknown = program.remaining();
-  const std::string what = unknown.empty() ? "a verb is missing" : "'" + unknown.front() + "' is not a verb";
-  std::cerr << "laneway: " << what << "\n\n" << program.help();
+  std::string before;
+  for (const CLI::App* parent = verb->get_parent(); parent != nullptr; parent = parent->get_parent())
+    before = parent->get_name() + (before.empty() ? "" : ' ' + before);
+  std::cout << cli::HelpFormatter().make_help(
+      verb, before.empty() ? verb->get_name() : before + ' ' + verb->get_name(), CLI::AppFormatMode::Normal);
+  return exit_code::done;
+}
+
+int refuse(const CLI::App& program, const CLI::ParseError& error, bool empty) {
+  if (empty)
+    std::cerr << "laneway: a verb is missing\n\n" << program.help();
+  else
+    std::cerr << cli::explain(program, error);
   return exit_code::usage;
+}
+
+int dead_letters_or_help(const CLI::App& program, const std::string& verb, const Wishes& wishes) {
+  if (verb != "help") return dead_letters(wishes.source, verb, wishes.dlq);
+  std::vector<std::string> words{"dlq"};
+  words.insert(words.end(), wishes.help.begin(), wishes.help.end());
+  return show_help(program, words);
+}
+
+int act(const CLI::App& program, const Wishes& wishes) {
+  const CLI::App& parsed = *program.get_subcommands().front();
+  const std::string& verb = parsed.get_name();
+  const config::Source& source = wishes.source;
+  if (verb == "run") return run(source);
+  if (verb == "check") return check(source, wishes.check);
+  if (verb == "plan") return plan_load(wishes.plan);
+  if (verb == "demo") return demo(wishes.demo);
+  if (verb == "dlq")
+    return dead_letters_or_help(program, parsed.get_subcommands().front()->get_name(), wishes);
+  if (verb == "status") return status(source, wishes.control);
+  if (verb == "reload") return reload(source, wishes.control);
+  if (verb == "help") return show_help(program, wishes.help);
+  if (verb == "version") return version();
+  return control(source, verb, wishes.control);
 }
 
 }  // namespace
 
 int command_line(int argc, char** argv) {
-  CLI::App program("Runs work for every record of Kafka topics.", "laneway");
+  CLI::App program("Run work for every record of Kafka topics", "laneway");
   program.require_subcommand(1);
-  program.get_formatter()->label("SUBCOMMAND", "VERB");
-  program.footer(
-      "Exit codes: 0 done; 64 command line; 66 no such file or record; 69 broker, topic or address "
-      "unavailable; 70 internal\nor fatal client error; 75 stopped with work abandoned; 78 configuration.");
-  config::Source source;
-  bool connect = false;
-  CLI::App* run_verb = program.add_subcommand("run", "the service, in the foreground")->group("Verbs");
-  add_source(*run_verb, source);
-  CLI::App* check_verb =
-      program.add_subcommand("check", "is the configuration right, and what would happen")->group("Verbs");
-  add_source(*check_verb, source);
-  check_verb->add_flag("--connect", connect, "ask the brokers and the handler's server too");
-  plan::Options plan_options;
-  CLI::App* plan_verb = plan::add_verb(program, plan_options);
-  DemoOptions demo_options;
-  CLI::App* demo_verb = add_demo(program, demo_options);
-  control::Options lane_options;
-  const auto lane_verbs = control::add_verbs(program, lane_options, source);
-  dlq::Options dlq_options;
-  CLI::App* dlq_verb = dlq::add_verb(program, dlq_options);
-  for (CLI::App* verb : dlq_verb->get_subcommands({})) add_source(*verb, source);
-  program.add_subcommand("version", "its own and each library's")->group("Verbs");
+  program.formatter(std::make_shared<cli::HelpFormatter>());
+  program.set_help_flag("-h,--help", "show this help");
+  program.footer(cli::footer(
+      program_notes, {"laneway check -c orders.yaml", "laneway run -c orders.yaml", "laneway help status"}));
+  Wishes wishes;
+  add_verbs(program, wishes);
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return program.exit(help);
+  } catch (const CLI::CallForVersion&) {
+    return version();
   } catch (const CLI::ParseError& error) {
-    return refuse(program, error);
+    return refuse(program, error, argc <= 1);
   }
-  source.environment = config::process_environment();
-  if (run_verb->parsed()) return run(source);
-  if (check_verb->parsed()) return check(source, connect);
-  if (plan_verb->parsed()) return plan_load(plan_options);
-  if (demo_verb->parsed()) return demo(demo_options);
-  if (dlq_verb->parsed())
-    return dead_letters(source, dlq_verb->get_subcommands().front()->get_name(), dlq_options);
-  for (const CLI::App* verb : lane_verbs) {
-    if (!verb->parsed()) continue;
-    if (verb->get_name() == "status") return status(source, lane_options);
-    if (verb->get_name() == "reload") return reload(source, lane_options);
-    return control(source, verb->get_name(), lane_options);
-  }
-  return version();
+  wishes.source.environment = config::process_environment();
+  return act(program, wishes);
 }
 
 }  // namespace laneway::app

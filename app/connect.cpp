@@ -1,9 +1,12 @@
 #include "app/connect.h"
 
 #include <algorithm>
+#include <future>
+#include <sstream>
 #include <vector>
 
 #include "config/rules/retry_topics.h"
+#include "config/units.h"
 #include "handler/registry.h"
 #include "kafka/admin/directory.h"
 
@@ -23,20 +26,51 @@ std::string partitions_text(std::int32_t count) {
 
 struct RetryTopics {
   std::vector<kafka::TopicInfo> found;
-  std::size_t missing_partitions = 0;  ///< of those that would be created
+  std::size_t missing_partitions = 0;  ///< of the topics that the service would create
 };
 
-Result<RetryTopics> ask_for_retry_topics(const config::Config& config,
-                                         const std::vector<kafka::TopicInfo>& sources,
-                                         kafka::Directory& directory, std::ostream& out) {
+/// Questions to the brokers, which share one deadline.
+class BrokerQuestions {
+ public:
+  explicit BrokerQuestions(const config::Config& config)
+      : config_(config), deadline_(Deadline::in(patience(config))) {}
+
+  Result<Cluster> ask();
+  std::string details() const { return out_.str(); }
+  bool timed_out() const { return deadline_.passed(); }
+
+  static Duration patience(const config::Config& config) {
+    return std::min<Duration>(config.start_deadline, longest_connect);
+  }
+
+ private:
+  using Topics = std::vector<kafka::TopicInfo>;
+
+  Duration left() const { return std::max<Duration>(deadline_.left(), milliseconds(1)); }
+  void show(const char* kind, const kafka::TopicInfo& topic) {
+    out_ << "  " << kind << ' ' << topic.name << ": " << partitions_text(topic.partitions) << '\n';
+  }
+  Status ask_access(kafka::Directory& directory, const Topics& topics);
+  Result<RetryTopics> ask_for_retry_topics(kafka::Directory& directory, const Topics& sources);
+  Status ask_commits(kafka::Directory& directory, const std::vector<kafka::TopicPartition>& partitions);
+
+  const config::Config& config_;
+  const Deadline deadline_;
+  std::ostringstream out_;
+};
+
+Result<RetryTopics> BrokerQuestions::ask_for_retry_topics(kafka::Directory& directory,
+                                                          const Topics& sources) {
   RetryTopics topics;
   for (const auto& source : sources)
-    for (const auto& delay : config.retry.topics) {
+    for (const auto& delay : config_.retry.topics) {
       const auto name = config::retry_topic(source.name, delay);
-      const auto found = directory.find(name, config.start_deadline);
+      const auto found = directory.find(name, left());
       if (!found) return found.error();
-      out << "retry topic " << name << ": "
-          << (*found ? partitions_text((**found).partitions) : "not there yet") << '\n';
+      if (*found)
+        show("retry topic", **found);
+      else
+        out_ << "  retry topic " << name << ": does not exist yet\n";
       if (*found)
         topics.found.push_back(**found);
       else
@@ -45,49 +79,88 @@ Result<RetryTopics> ask_for_retry_topics(const config::Config& config,
   return topics;
 }
 
-}  // namespace
-
-Result<Cluster> ask_brokers(const config::Config& config, std::ostream& out) {
-  auto directory = kafka::Directory::open(config.kafka);
-  if (!directory) return directory.error();
-  auto topics = (*directory)->topics(config.topics, config.start_deadline);
-  if (!topics) return topics.error();
-  if (const auto offered = (*directory)->offers_protocol(config.start_deadline); !offered)
-    return offered.error();
-  for (const auto& topic : *topics)
-    out << "topic " << topic.name << ": " << partitions_text(topic.partitions) << '\n';
-  const auto outputs = handler::find_output_topics(config, *topics, **directory, config.start_deadline);
+/// Output topics exist, and the user may read the topics.
+Status BrokerQuestions::ask_access(kafka::Directory& directory, const Topics& topics) {
+  const auto outputs = handler::find_output_topics(config_, topics, directory, left());
   if (!outputs) return outputs.error();
-  for (const auto& topic : *outputs)
-    out << "output topic " << topic.name << ": " << partitions_text(topic.partitions) << '\n';
-  const auto patience = std::min<Duration>(config.start_deadline, kafka::Directory::longest_refusal);
-  const auto readable = (*directory)->readable(*topics, patience);
-  if (!readable && !config.topics_by_pattern()) return readable.error();
-  if (!readable) out << readable.error().text() << '\n';  // the others are consumed nevertheless
-  const auto later = ask_for_retry_topics(config, *topics, **directory, out);
+  for (const auto& topic : *outputs) show("output topic", topic);
+  const auto readable =
+      directory.readable(topics, std::min<Duration>(left(), kafka::Directory::longest_refusal));
+  if (!readable && !config_.topics_by_pattern()) return readable.error();
+  if (!readable)
+    out_ << "  " << readable.error().text() << '\n';  // the other topics are consumed nevertheless
+  return {};
+}
+
+Status BrokerQuestions::ask_commits(kafka::Directory& directory,
+                                    const std::vector<kafka::TopicPartition>& partitions) {
+  const auto committed = directory.committed(partitions, left());
+  if (!committed) return committed.error();
+  const auto begun = std::count_if(committed->begin(), committed->end(),
+                                   [](const auto& offset) { return offset.offset != kafka::no_offset; });
+  out_ << "  group " << config_.client("group.id") << ": committed offsets in " << begun << " of "
+       << partitions_text(static_cast<std::int32_t>(partitions.size())) << '\n';
+  return {};
+}
+
+Result<Cluster> BrokerQuestions::ask() {
+  auto opened = kafka::Directory::open(config_.kafka);
+  if (!opened) return opened.error();
+  kafka::Directory& directory = **opened;
+  auto topics = directory.topics(config_.topics, left());
+  if (!topics) return topics.error();
+  if (const auto offered = directory.offers_protocol(left()); !offered) return offered.error();
+  for (const auto& topic : *topics) show("topic", topic);
+  if (const auto access = ask_access(directory, *topics); !access) return access.error();
+  const auto later = ask_for_retry_topics(directory, *topics);
   if (!later) return later.error();
   topics->insert(topics->end(), later->found.begin(), later->found.end());
   const auto partitions = partitions_of(*topics);
   if (partitions.empty()) {
-    out << "no topic matches " << config.topics.front() << " yet\n";
-    return Cluster{.brokers = (*directory)->brokers()};
+    out_ << "  no topic matches " << config_.topics.front() << " yet\n";
+    return Cluster{.brokers = directory.brokers()};
   }
-  const auto committed = (*directory)->committed(partitions, config.start_deadline);
-  if (!committed) return committed.error();
-  const auto begun = std::count_if(committed->begin(), committed->end(),
-                                   [](const auto& offset) { return offset.offset != kafka::no_offset; });
-  out << "group " << config.client("group.id") << ": committed offsets in " << begun << " of "
-      << partitions.size() << '\n';
+  if (const auto commits = ask_commits(directory, partitions); !commits) return commits.error();
   return Cluster{.partitions = partitions.size() + later->missing_partitions,
-                 .brokers = (*directory)->brokers(),
+                 .brokers = directory.brokers(),
                  .known = true};
 }
 
-Status ask_handler(const config::Config& config, std::ostream& out) {
-  const auto reached = handler::reach(config.handler, config.start_deadline);
-  if (!reached) return reached.error();
-  if (*reached) out << "handler: " << **reached << '\n';
-  return {};
+Answers ask_handler(const config::Config& config) {
+  const auto reached = handler::reach(config.handler, BrokerQuestions::patience(config));
+  if (!reached) return {"", reached.error()};
+  return {*reached ? "  handler: " + **reached + '\n' : "", std::nullopt};
+}
+
+}  // namespace
+
+Connections ask_all(const config::Config& config) {
+  const auto begun = SteadyClock::now();
+  auto handler = std::async(std::launch::async, [&config] { return ask_handler(config); });
+  BrokerQuestions questions(config);
+  const auto cluster = questions.ask();
+  Connections connections;
+  connections.brokers.details = questions.details();
+  if (cluster) {
+    connections.cluster = *cluster;
+  } else {
+    Error error = cluster.error();
+    if (questions.timed_out())
+      error.message += "; laneway check waited " + config::print_duration(BrokerQuestions::patience(config));
+    connections.brokers.error = error;
+  }
+  connections.handler = handler.get();
+  connections.took = SteadyClock::now() - begun;
+  return connections;
+}
+
+std::string verdict(const Connections& connections) {
+  const bool asked_handler = connections.handler.error || !connections.handler.details.empty();
+  if (connections.brokers.error || connections.handler.error)
+    return std::string("connections fail: ") + (connections.brokers.error ? "the brokers" : "the handler") +
+           (connections.brokers.error && connections.handler.error ? " and the handler\n" : "\n");
+  return std::string("connections work: the brokers ") + (asked_handler ? "and the handler " : "") +
+         "answered in " + config::print_duration(std::chrono::ceil<milliseconds>(connections.took)) + '\n';
 }
 
 }  // namespace laneway::app

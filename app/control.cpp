@@ -20,7 +20,7 @@ constexpr auto watch_interval = seconds(1);
 
 int refused(const std::string& verb, const Error& error) {
   std::string text = error.text();
-  if (text.ends_with('\n')) text.pop_back();  // a report on a configuration has its lines ended
+  if (text.ends_with('\n')) text.pop_back();  // a report on a configuration ends its lines
   std::cerr << "laneway " << verb << ": " << text << '\n';
   return exit_code_of(error.kind);
 }
@@ -41,13 +41,13 @@ std::size_t terminal_rows() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
 }
 
-/// What is to be shown of one answer.
+/// Text that shows one answer of the service.
 Result<std::string> shown(const admin::Endpoint& endpoint, const control::Options& options) {
   const auto answer = admin::get(endpoint, "/status");
   if (!answer) return answer.error();
   const Error no_status{ErrorKind::unavailable,
-                        "what answers at " + endpoint.address + " is no laneway with /status",
-                        "--admin HOST:PORT says where the service listens"};
+                        endpoint.address + " is not a laneway service: GET /status did not return its status",
+                        "give the address of admin.listen with --admin HOST:PORT"};
   if (answer->status != 200) return answer->status == 404 ? no_status : control::error_of(*answer);
   const bool live = options.watch && on_terminal();
   auto table = control::render_status(answer->body, {wants_colours(), live ? terminal_rows() : 0});
@@ -55,7 +55,7 @@ Result<std::string> shown(const admin::Endpoint& endpoint, const control::Option
   return options.json ? answer->body : *table;
 }
 
-/// Draws over what was there, without flicker: each line's rest is cleared, then what is below.
+/// Draws over the last frame without flicker: clears the rest of each line, then everything below.
 std::string frame(const std::string& text) {
   std::string out = "\033[H";
   for (const char c : text) {
@@ -71,12 +71,12 @@ int watch(const admin::Endpoint& endpoint, const control::Options& options) {
   for (bool once = false;; once = true) {
     const auto text = shown(endpoint, options);
     if (!text && !once) return refused("status", text.error());
-    const std::string now = text ? *text : text.error().text() + '\n';  // it may come back
+    const std::string now = text ? *text : text.error().text() + '\n';  // the service may come back
     if (text || live)
       std::cout << (live ? frame(now) : now) << std::flush;
     else
       std::cerr << "laneway status: " << now;
-    if (!std::cout) return exit_code::done;  // nobody reads any more
+    if (!std::cout) return exit_code::done;  // the reader has gone
     std::this_thread::sleep_for(watch_interval);
   }
 }
@@ -108,16 +108,19 @@ int control(const config::Source& source, const std::string& verb, const control
   if (!target) return refused(verb, target.error());
   const bool record = verb == "skip";
   if (record != target->offset.has_value())
-    return refused(
-        verb, {ErrorKind::usage,
-               record ? "a record is TOPIC:PARTITION:OFFSET" : "a lane is TOPIC or TOPIC:PARTITION", ""});
+    return refused(verb, {ErrorKind::usage,
+                          record ? "'" + options.target + "' is not a record"
+                                 : "'" + options.target + "' is not a topic or a partition",
+                          record ? "TOPIC:PARTITION:OFFSET, such as orders:2:40"
+                                 : "TOPIC or TOPIC:PARTITION, such as orders or orders:2"});
   const auto endpoint = control::find_endpoint(options, source);
   if (!endpoint) return refused(verb, endpoint.error());
   using Json = nlohmann::json;
   const auto body = record ? Json{{"offset", *target->offset}, {"reason", options.reason}}.dump(
                                  -1, ' ', false, Json::error_handler_t::replace)
                            : std::string();
-  const auto answer = admin::post(*endpoint, control::control_path(*target, verb), body);
+  const auto* sent = verb == "suspend" ? "pause" : verb.c_str();  // a service of any version knows this name
+  const auto answer = admin::post(*endpoint, control::control_path(*target, sent), body);
   if (!answer) return refused(verb, answer.error());
   if (answer->status / 100 != 2) return refused(verb, control::error_of(*answer));
   std::cout << answer->body << std::flush;

@@ -16,10 +16,10 @@ void introduce(const demo::Environment& environment, const DemoOptions& options)
   const demo::Plan plan(options.records, seconds(options.seconds));
   std::printf(
       "A Kafka cluster inside this process, at %s, has a topic with %d\n"
-      "partitions. %llu records come in bursts, most of them to the first partitions;\n"
-      "the work on one takes about %lld ms, on %u at a time in each lane. For a while two\n"
-      "members share the lanes. Configuration, log and journals of this run are in\n"
-      "%s\n\n",
+      "partitions. %llu records arrive in bursts, most of them in the first partitions.\n"
+      "The work on a record takes about %lld ms; each lane runs %u records at a time. For\n"
+      "a while two members share the lanes. Configuration, log and journals of this run\n"
+      "are in %s\n\n",
       environment.bootstrap().c_str(), demo::partitions, static_cast<unsigned long long>(options.records),
       static_cast<long long>(plan.work().count()), demo::workers, environment.folder().c_str());
   std::fflush(stdout);
@@ -30,15 +30,15 @@ void summarize(const demo::Outcome& outcome) {
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   std::printf(
       "\nproduced   %6llu  acknowledged by the broker\n"
-      "processed  %6llu  in the journals of the members\n"
-      "committed  %6llu  by the offsets that the broker holds\n"
+      "processed  %6llu  by the journals of the members\n"
+      "committed  %6llu  by the committed offsets of the broker\n"
       "lost %llu, duplicated %llu\n",
       number(found.produced), number(found.processed), number(found.committed), number(found.lost),
       number(found.duplicated));
   if (found.foreign > 0) std::printf("journal lines of no produced record: %llu\n", number(found.foreign));
   if (found.committed < found.produced)
     std::printf("left in the topic for the next start: %llu\n", number(found.produced - found.committed));
-  if (outcome.abandoned > 0) std::printf("abandoned at work: %llu\n", number(outcome.abandoned));
+  if (outcome.abandoned > 0) std::printf("abandoned while running: %llu\n", number(outcome.abandoned));
   std::fflush(stdout);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/handlers/exec_command.h"
 #include "config/rules/retry_topics.h"
 #include "config/units.h"
 #include "handler/registry.h"
@@ -18,7 +19,7 @@ std::string count(std::uint64_t number, const std::string& one, const std::strin
   return std::to_string(number) + ' ' + (number == 1 ? one : many);
 }
 
-/// Whole MiB or KiB: a forecast is no exact figure.
+/// In whole MiB or KiB: a forecast is not exact.
 std::string rounded_size(std::uint64_t bytes) {
   const std::uint64_t unit = bytes >= (8ULL << 20) ? 1ULL << 20 : 1ULL << 10;
   return config::print_size(bytes / unit * unit);
@@ -27,49 +28,56 @@ std::string rounded_size(std::uint64_t bytes) {
 std::string basis(const Cluster& cluster) {
   const auto what = count(cluster.partitions, "partition", "partitions") + " on " +
                     count(cluster.brokers, "broker", "brokers");
-  return cluster.known ? "with " + what + ":\n" : "with " + what + " (assumed; --connect asks):\n";
+  return cluster.known ? "with " + what + ":\n"
+                       : "with " + what + " (assumed; --connect asks the brokers):\n";
+}
+
+/// The program that handler.exec.command means, by its absolute path.
+std::string program(const config::Config& config) {
+  const auto* exec = std::get_if<config::ExecSettings>(&config.handler);
+  return exec == nullptr ? "" : "  handler: exec starts " + config::shown_command(exec->command) + "\n";
 }
 
 std::string memory(const config::Config& config, const Cluster& cluster) {
   const auto plan =
       lane::plan_memory(config.lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
-  return "  memory: records take at most about " + rounded_size(plan.total) + "; of each partition " +
-         rounded_size(plan.fetch.queued_max_kbytes * 1024) + " or " +
-         std::to_string(plan.fetch.queued_min_messages) + " records fetched ahead, and " +
-         rounded_size(plan.lane_bytes) + " taken and not finished\n";
+  return "  memory: records take at most about " + rounded_size(plan.total) +
+         "; each partition fetches at most " + rounded_size(plan.fetch.queued_max_kbytes * 1024) + " or " +
+         std::to_string(plan.fetch.queued_min_messages) + " records ahead, and has at most " +
+         rounded_size(plan.lane_bytes) + " in flight\n";
 }
 
 std::string threads(const config::Config& config, const Cluster& cluster) {
   const auto expected = service::expected_threads(config, cluster.partitions, cluster.brokers);
   const auto all = "  threads: at most about " + std::to_string(expected.all);
   if (expected.workers == 0)
-    return all + ", of which " + count(expected.senders, "sends", "send") + " everything\n";
+    return all + ", of which " + count(expected.senders, "sends", "send") + " all requests\n";
   return all + ", of which " + std::to_string(expected.workers) + " workers (" +
          std::to_string(config.lanes.workers) +
-         " a partition; idle ones end), when this process has all partitions\n";
+         " for each partition; idle workers end), if this process has all partitions\n";
 }
 
 std::string open_files(const config::Config& config, const Cluster& cluster) {
   const auto expected = service::expected_descriptors(config, cluster.partitions, cluster.brokers);
-  return "  open files: at most about " + std::to_string(expected.all) + ", connections included\n";
+  return "  open files: at most about " + std::to_string(expected.all) + ", with connections\n";
 }
 
 std::string records(const config::Config& config) {
   const auto& lanes = config.lanes;
-  return "  each partition: at most " + count(lanes.workers, "record", "records") + " at work and " +
-         std::to_string(lanes.queue) + " waiting; then its lane holds, and after " +
-         config::print_duration(lanes.pause_after) + " pauses fetching\n";
+  return "  each partition: at most " + count(lanes.workers, "running record", "running records") + " and " +
+         std::to_string(lanes.queue) + " queued; then its lane is held, and after " +
+         config::print_duration(lanes.pause_after) + " of that paused: fetching stops\n";
 }
 
-/// A batch is filled by the records that are at work, of all partitions.
+/// The running records of all partitions fill a batch.
 std::string requests(const config::Config& config) {
   const auto requests = handler::resources_of(config.handler).requests;
   if (!requests) return "";
   std::string text = "  requests: at most " + std::to_string(requests->at_once) + " at a time";
-  if (requests->batch == 0) return text + ", one a record\n";
+  if (requests->batch == 0) return text + ", one for each record\n";
   const bool one_each = config.lanes.order == config::Order::partition;
   return text + ", of up to " + count(requests->batch, "record", "records") +
-         " each, of which a partition has " +
+         " each, of which a partition provides " +
          (one_each ? "1 (lanes.order: partition)"
                    : "up to " + std::to_string(config.lanes.workers) + " (lanes.workers)") +
          "\n";
@@ -77,11 +85,11 @@ std::string requests(const config::Config& config) {
 
 std::string commits(const config::Config& config) {
   return "  commits: after " + config::print_duration(config.commit.interval) + " or " +
-         count(config.commit.every, "record", "records") + ", whichever is first, for each of " +
-         count(config.consumers, "member", "members") + "\n";
+         count(config.commit.every, "record", "records") + ", whichever comes first, for each member (" +
+         std::to_string(config.consumers) + ")\n";
 }
 
-/// The further attempts; empty where there are none.
+/// The attempts in retry topics; empty if there are no retry topics.
 std::string later_attempts(const config::Config& config) {
   std::string text;
   for (const auto& delay : config.retry.topics)
@@ -92,28 +100,29 @@ std::string later_attempts(const config::Config& config) {
 std::string failures(const config::Config& config) {
   const auto& retry = config.retry;
   if (!config.dead_letter.enabled())
-    return "  failures: a record is retried forever and its partition commits nothing beyond it; "
-           "retry.attempts counts only with dead_letter\n";
+    return "  failures: a record is retried forever, and its partition commits nothing beyond this record; "
+           "retry.attempts needs dead_letter\n";
   return "  failures: " + count(retry.attempts, "attempt", "attempts") +
-         " at a record that fails while others succeed, with at most " +
-         config::print_duration(retry.max_elapsed) + " between them in all, then " + later_attempts(config) +
-         "it goes to " + config.dead_letter.topic + "\n";
+         " for a record that fails while others succeed, with at most " +
+         config::print_duration(retry.max_elapsed) + " for all attempts and the delays between them; then " +
+         later_attempts(config) + "the record goes to " + config.dead_letter.topic + "\n";
 }
 
 std::string outages(const config::Config& config) {
   const auto& breaker = config.breaker;
   if (breaker.failures == 0)
-    return "  outages: none is recognised (breaker.failures: 0); each failure counts against its record\n";
+    return "  outages: not recognised (breaker.failures: 0); each failure counts as an attempt of its "
+           "record\n";
   return "  outages: when " + count(breaker.failures, "record fails", "different records fail") +
-         " in a row, or half of those in " + config::print_duration(breaker.window) +
-         ", all lanes hold, no attempt counts, and every " + config::print_duration(breaker.probe) +
-         " another record asks whether the downstream is back\n";
+         " in a row, or half of the records in " + config::print_duration(breaker.window) +
+         ", all lanes are held, no attempt counts, and every " + config::print_duration(breaker.probe) +
+         " one record tries whether the downstream works again\n";
 }
 
 std::string drains(const config::Config& config) {
   const auto drain = config.lanes.drain;
   return "  drain: at most " + config::print_duration(drain) +
-         " on a rebalance and on SIGTERM; the process has ended " +
+         " on a rebalance and on SIGTERM; the process ends within " +
          config::print_duration(drain + after_drain) +
          " after a SIGTERM, so a supervisor must wait longer (TimeoutStopSec)\n";
 }
@@ -121,7 +130,7 @@ std::string drains(const config::Config& config) {
 }  // namespace
 
 std::string forecast(const config::Config& config, const Cluster& cluster) {
-  std::string text = basis(cluster) + memory(config, cluster) + threads(config, cluster) +
+  std::string text = basis(cluster) + program(config) + memory(config, cluster) + threads(config, cluster) +
                      open_files(config, cluster) + records(config) + requests(config) + commits(config) +
                      failures(config) + outages(config) + drains(config);
   if (config.consumers > cluster.partitions)

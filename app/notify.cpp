@@ -14,10 +14,10 @@
 namespace laneway::app {
 namespace {
 
-/// How old the status may be that a person sees.
+/// The greatest age of the status that a person sees.
 constexpr Duration status_interval = seconds(5);
 
-/// The service manager's watchdog; zero: it has none.
+/// The interval of the service manager's watchdog; zero if it has no watchdog.
 Duration watchdog() {
   std::uint64_t us = 0;
   return sd_watchdog_enabled(0, &us) > 0 ? Duration(microseconds(us)) : Duration::zero();
@@ -72,7 +72,7 @@ std::string summary(const std::vector<service::LaneView>& lanes) {
     if (lane.state != lane::State::running) ++not_running[lane.state];
   }
   std::string text = counted(lanes.size(), "lane") + ", " + counted(lag, "record") + " behind, " +
-                     std::to_string(at_work) + " at work";
+                     std::to_string(at_work) + " running";
   for (const auto& [state, count] : not_running)
     text += ", " + std::to_string(count) + ' ' + lane::name_of(state);
   return text;
@@ -148,7 +148,7 @@ void Notifier::tell() {
   if (now.status.empty()) now.status = live.live ? said(phase, sources_.lanes()) : live.reason;
   const int code = sd_notify(0, encode(now).c_str());
   if (code < 0 && code != last_code_)
-    telemetry::warn("the service manager could not be told", {{"error", std::strerror(-code)}});
+    telemetry::warn("the service manager could not be notified", {{"error", std::strerror(-code)}});
   last_code_ = code;
 }
 

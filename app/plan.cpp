@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "admin/client.h"
-#include "app/control/endpoint.h"
 #include "app/exit_code.h"
 #include "app/plan/command_line.h"
 #include "app/plan/measure.h"
@@ -16,10 +15,16 @@ namespace {
 
 Result<plan::Reading> read_from(const std::string& address) {
   const auto answer = admin::get({address, ""}, "/status");
-  if (!answer) return answer.error();
-  if (answer->status != 200) return control::error_of(*answer);
-  auto reading = plan::read_status(answer->body);
-  if (!reading) return Error{reading.error().kind, address + ": " + reading.error().message, ""};
+  if (!answer) {
+    Error error = answer.error();
+    if (error.kind == ErrorKind::unavailable)  // the hint names options of other verbs
+      error.hint =
+          "is the service running? --from takes the address of its admin.listen, such as 127.0.0.1:9644";
+    return error;
+  }
+  auto reading = answer->status == 200 ? plan::read_status(answer->body) : plan::not_laneway();
+  if (!reading)
+    return Error{reading.error().kind, address + ": " + reading.error().message, reading.error().hint};
   return reading;
 }
 

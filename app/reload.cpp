@@ -16,7 +16,7 @@ std::string without_end(std::string text) {
   return text;
 }
 
-/// A line for each line of `why`.
+/// Logs a line for each line of `why`.
 void log_refusal(const std::string& what, const std::string& why, const char* by) {
   std::size_t lines = 0;
   for (std::size_t at = 0; at < why.size() && lines < most_logged; ++lines) {
@@ -65,10 +65,11 @@ Answer Reloader::reload(const char* by, bool dry_run) {
     return refuse(Answer::Kind::invalid, "the configuration is wrong", config::report(loaded.errors));
   const auto changes = config::changes(*service_.settings(), *loaded.config);
   if (const auto restart = config::needs_restart(changes); !restart.empty())
-    return refuse(Answer::Kind::invalid, "there is what cannot be changed in flight", restart);
+    return refuse(Answer::Kind::invalid, "some changes need a restart", restart);
   if (dry_run) return answer(changes, loaded.warnings, true);
   const auto changed = changes.empty() ? Status{} : service_.change(*loaded.config);
-  if (!changed) return refuse(Answer::Kind::refused, "it cannot be done now", changed.error().text());
+  if (!changed)
+    return refuse(Answer::Kind::refused, "the change is not possible now", changed.error().text());
   telemetry::set_log_level(static_cast<telemetry::Level>(loaded.config->log.level));
   log_changes(changes, loaded.warnings, by);
   return answer(changes, loaded.warnings, false);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "admin/history_json.h"
 #include "admin/server.h"
 #include "admin/status_json.h"
 #include "app/exit_code.h"
@@ -26,20 +27,20 @@ namespace {
 
 void set_up_log(const config::Log& log) {
   static_assert(static_cast<int>(config::LogLevel::error) == static_cast<int>(telemetry::Level::error));
-  // Who asks for JSON wants to read it as it is.
+  // With JSON, the log goes to standard error only: a reader wants the lines as they are.
   const bool json = log.format == config::LogFormat::json;
   telemetry::set_up_log(static_cast<telemetry::Level>(log.level),
                         json ? telemetry::Format::json : telemetry::Format::text, 2,
                         !json && telemetry::standard_error_is_journal() ? telemetry::journal_socket : "");
 }
 
-/// What signals and the program do to end a running service.
+/// Stops a running service on behalf of signals and of the program.
 class Stopper {
  public:
   Stopper(service::Service& service, Watchdog& watchdog, Notifier& notifier)
       : service_(service), watchdog_(watchdog), notifier_(notifier) {}
 
-  /// `by`: what asks for it, for the log.
+  /// `by`: the source of the request, for the log.
   void stop(const char* by) {
     const TimePoint now = SteadyClock::now();
     MutexLock lock(mutex_);
@@ -71,7 +72,7 @@ std::vector<telemetry::Family> build_info() {
   return {telemetry::Family(telemetry::metric("build_info"), {std::move(sample)})};
 }
 
-/// Of the files as they are at the start: the clients read them then.
+/// Expiry times of the certificates in the files at the start, when the clients read them.
 std::vector<telemetry::Family> certificate_families(const std::map<std::string, double>& ends) {
   std::vector<telemetry::Sample> samples;
   for (const auto& [file, end] : ends) {
@@ -101,6 +102,7 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
        .live = [&service] { return service.live(); },
        .ready = [&service] { return service.readiness(); },
        .status = [&service] { return admin::status_json(service.status(), LANEWAY_VERSION); },
+       .history = [&service](std::uint64_t after) { return admin::history_json(service.timeline(after)); },
        .control = [&service](const service::ControlRequest& request) { return service.control(request); },
        .reload = [reload](const admin::ReloadRequest& wish) { return reload("POST /reload", wish.dry_run); },
        .token = [&service] { return service.settings()->admin.token; }});
@@ -141,7 +143,7 @@ int end(const service::Ended& ended, Watchdog& watchdog, Notifier& notifier) {
   return code;
 }
 
-/// Takes requests to the stopper for as long as it lives.
+/// Passes requests to the stopper while this object exists.
 class Connected {
  public:
   Connected(Stop* stop, Stopper& stopper) : stop_(stop) {
@@ -157,7 +159,7 @@ class Connected {
 };
 
 int serve_until_stopped(const config::Config& config, Serving serving) {
-  // In the order of construction; the reverse is that of the end, and the watchdog sees all of it.
+  // Destroyed in the reverse order; the watchdog, as the first, covers all of it.
   Watchdog watchdog;
   service::Service service(config, std::move(serving.handler));
   Notifier notifier(

@@ -12,28 +12,32 @@
 
 namespace laneway::app {
 
-/// The service, until a signal or a fatal error ends it.
+/// Runs the service until a signal or a fatal error ends it.
 int run(const config::Source& source);
-/// Prints what is in force and what would happen. `connect`: asks brokers and the handler's server too.
-int check(const config::Source& source, bool connect);
-/// Workers, queue and instances for a load, given or measured from running services.
+struct CheckOptions {
+  bool connect = false;  ///< also asks the brokers and the handler's server
+  bool verbose = false;  ///< also prints the configuration that is in force
+};
+/// Prints whether the configuration is valid, and what a service with it would do.
+int check(const config::Source& source, const CheckOptions& options);
+/// Prints workers, queue and instances for a load that is given, or measured from running services.
 int plan_load(const plan::Options& options);
 struct DemoOptions {
   std::uint64_t records = 4000;
   std::int64_t seconds = 20;
 };
-/// The service at work on an embedded cluster. Done: nothing lost, nothing duplicated, everything committed,
-/// or interrupted by a person.
+/// Runs the service on an embedded cluster. Exit code `done`: no record was lost or duplicated, and all
+/// records were committed or a person interrupted the demo.
 int demo(const DemoOptions& options);
-/// `verb` is list, show or redrive of dead letters. Done also when there are none.
-int dead_letters(const config::Source& source, const std::string& verb, const dlq::Options& options);
-/// A running service's lanes, as a table or JSON, once or again and again.
+/// `verb` is list, show or redrive. Exit code `done` also when there are no dead letters.
+int dead_letters(config::Source source, const std::string& verb, const dlq::Options& options);
+/// Prints the state of a running service, as a table or as JSON, once or every second.
 int status(const config::Source& source, const control::Options& options);
-/// `verb` is pause, resume or skip, told to a running service.
+/// `verb` is suspend, resume or skip, sent to a running service.
 int control(const config::Source& source, const std::string& verb, const control::Options& options);
-/// A running service reads its configuration again.
+/// Makes a running service read its configuration again.
 int reload(const config::Source& source, const control::Options& options);
-/// laneway's own and each library's.
+/// Prints the version of laneway and of each library.
 int version();
 
 }  // namespace laneway::app

@@ -1,15 +1,21 @@
 #include "app/control/command_line.h"
 
 #include <CLI/CLI.hpp>
+
+#include "app/cli/help.h"
+
 namespace laneway::control {
 namespace {
 
 CLI::App* add_verb(CLI::App& program, const char* name, const char* what, Options& options,
                    config::Source& source) {
-  CLI::App* verb = program.add_subcommand(name, what)->group("Verbs");
-  auto* address = verb->add_option("--admin", options.admin, "where the service listens, admin.listen")
-                      ->option_text(std::string("HOST:PORT=") + default_address);
-  verb->add_option("-c,--config", source.file, "the service's configuration: says where, and has the token")
+  CLI::App* verb = program.add_subcommand(name, what)->group(cli::group::control);
+  auto* address = verb->add_option("--admin", options.admin,
+                                   std::string("address of the service, its admin.listen (default ") +
+                                       default_address + ')')
+                      ->option_text("HOST:PORT");
+  verb->add_option("-c,--config", source.file,
+                   "the service's configuration file, which has the address and the token")
       ->option_text("FILE")
       ->excludes(address);
   return verb;
@@ -18,7 +24,7 @@ CLI::App* add_verb(CLI::App& program, const char* name, const char* what, Option
 CLI::App* add_change(CLI::App& program, const char* name, const char* what, Options& options,
                      config::Source& source) {
   CLI::App* verb = add_verb(program, name, what, options, source);
-  verb->add_option("--token-file", options.token_file, "holds the token of admin.token_file")
+  verb->add_option("--token-file", options.token_file, "file with the token of admin.token_file")
       ->option_text("FILE");
   return verb;
 }
@@ -26,34 +32,65 @@ CLI::App* add_change(CLI::App& program, const char* name, const char* what, Opti
 CLI::App* add_change_of(CLI::App& program, const char* name, const char* what, const char* target,
                         Options& options, config::Source& source) {
   CLI::App* verb = add_change(program, name, what, options, source);
-  verb->add_option("target", options.target, "what")->option_text(target)->required();
+  const bool record = std::string(target).find("OFFSET") != std::string::npos;
+  verb->add_option("target", options.target, record ? "the record" : "the topic or the partition")
+      ->option_text(target)
+      ->required();
   return verb;
+}
+
+CLI::App* add_status(CLI::App& program, Options& options, config::Source& source) {
+  CLI::App* status =
+      add_verb(program, "status", "Show the state of a running service and of its lanes", options, source);
+  status->add_flag("--watch", options.watch, "refresh every second, until Ctrl-C");
+  status->add_flag("--json", options.json, "print the service's answer, one JSON object");
+  status->footer(cli::footer("", {"laneway status", "laneway status --watch -c orders.yaml"}));
+  return status;
+}
+
+CLI::App* add_suspend(CLI::App& program, Options& options, config::Source& source) {
+  CLI::App* suspend = add_change_of(program, "suspend", "Take no more records of a topic or partition",
+                                    "TOPIC[:PARTITION]", options, source);
+  suspend->alias("pause");
+  suspend->footer(cli::footer(
+      "Records that the lane already has are finished. A suspension lasts through rebalances, until "
+      "`laneway resume` or until the process ends. The verb `pause` does the same.",
+      {"laneway suspend orders", "laneway suspend orders:2 -c orders.yaml"}));
+  return suspend;
+}
+
+CLI::App* add_skip(CLI::App& program, Options& options, config::Source& source) {
+  CLI::App* skip = add_change_of(program, "skip", "Send a record that fails to the dead-letter topic",
+                                 "TOPIC:PARTITION:OFFSET", options, source);
+  skip->add_option("--reason", options.reason,
+                   "why the record is skipped; stored with the record and logged (required)")
+      ->option_text("TEXT")
+      ->required();
+  skip->footer(cli::footer("", {"laneway skip orders:2:40 --reason 'malformed, ticket 4711'"}));
+  return skip;
+}
+
+CLI::App* add_reload(CLI::App& program, Options& options, config::Source& source) {
+  CLI::App* reload =
+      add_change(program, "reload", "Make a running service read its configuration again", options, source);
+  reload->add_flag("--dry-run", options.dry_run, "only show what would change");
+  reload->footer(
+      cli::footer("The service reads the file that it was started with, as SIGHUP does. If one change is not "
+                  "possible, nothing is changed. The changes are shown.",
+                  {"laneway reload --dry-run", "laneway reload -c orders.yaml"}));
+  return reload;
 }
 
 }  // namespace
 
 std::vector<CLI::App*> add_verbs(CLI::App& program, Options& options, config::Source& source) {
-  CLI::App* status = add_verb(program, "status", "how a running service and its lanes are", options, source);
-  status->add_flag("--watch", options.watch, "again every second, until Ctrl-C");
-  status->add_flag("--json", options.json, "as the service gives it, one object");
-  CLI::App* pause = add_change_of(program, "pause", "take no more records of a topic or partition",
-                                  "TOPIC[:PARTITION]", options, source);
-  pause->footer(
-      "What was taken is finished. It lasts through rebalances, until resume or the end of the process.");
-  CLI::App* resume =
-      add_change_of(program, "resume", "end a pause by hand", "TOPIC[:PARTITION]", options, source);
-  CLI::App* skip = add_change_of(program, "skip", "send a record that fails to the dead-letter topic",
-                                 "TOPIC:PARTITION:OFFSET", options, source);
-  skip->add_option("--reason", options.reason, "why; it goes with the record and into the log")
-      ->option_text("TEXT")
-      ->required();
-  CLI::App* reload =
-      add_change(program, "reload", "a running service reads its configuration again", options, source);
-  reload->add_flag("--dry-run", options.dry_run, "only say what would change");
-  reload->footer(
-      "All or nothing, and what has changed is said. It reads the file that it was started with, as SIGHUP "
-      "does.");
-  return {status, pause, resume, skip, reload};
+  CLI::App* status = add_status(program, options, source);
+  CLI::App* suspend = add_suspend(program, options, source);
+  CLI::App* resume = add_change_of(program, "resume", "Take records of a suspended topic or partition again",
+                                   "TOPIC[:PARTITION]", options, source);
+  resume->footer(cli::footer("", {"laneway resume orders", "laneway resume orders:2"}));
+  CLI::App* skip = add_skip(program, options, source);
+  return {status, suspend, resume, skip, add_reload(program, options, source)};
 }
 
 }  // namespace laneway::control

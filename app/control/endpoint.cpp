@@ -5,23 +5,24 @@
 namespace laneway::control {
 namespace {
 
-/// A service that listens everywhere is asked here.
+/// A service that listens on all addresses is asked on the loopback address.
 std::string reachable(const std::string& listen) {
   if (listen.starts_with("0.0.0.0:")) return "127.0.0.1:" + listen.substr(8);
   if (listen.starts_with("[::]:")) return "[::1]:" + listen.substr(5);
   return listen;
 }
 
-Result<admin::Endpoint> endpoint_of(const config::Source& source) {
+Result<admin::Endpoint> endpoint_of(config::Source source) {
+  source.runs_handler = false;
   const auto loaded = config::load(source);
   if (!loaded.config) return Error{loaded.kind(), config::report(loaded.errors), ""};
   const auto& admin = loaded.config->admin;
   if (!admin.enabled)
-    return Error{ErrorKind::configuration, source.file + ": admin.enabled is false, so nothing can be asked",
-                 ""};
+    return Error{ErrorKind::configuration,
+                 source.file + ": admin.enabled is false, so the service does not listen", ""};
   if (admin.listen.ends_with(":0"))
-    return Error{ErrorKind::configuration, source.file + ": admin.listen has port 0, any free one",
-                 "give --admin with the address that the service's log says (\"admin listening\")"};
+    return Error{ErrorKind::configuration, source.file + ": admin.listen has port 0, which is any free port",
+                 "pass --admin with the address of the log line \"admin listening\""};
   return admin::Endpoint{reachable(admin.listen), admin.token};
 }
 
@@ -52,7 +53,7 @@ Error error_of(const admin::Answer& answer) {
       return {ErrorKind::configuration, text, ""};
     case 401:
     case 403:
-      return {ErrorKind::configuration, text, "-c FILE or --token-file FILE gives the token"};
+      return {ErrorKind::configuration, text, "pass the token with -c FILE or --token-file FILE"};
     case 404:
       return {ErrorKind::no_input, text, ""};
     case 409:

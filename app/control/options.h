@@ -1,10 +1,9 @@
-// What a person asks for with `laneway status | pause | resume | skip | reload`.
+// What a person asks for with `laneway status | suspend | resume | skip | reload`.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
+#include "app/cli/place.h"
 #include "base/result.h"
 
 namespace laneway::control {
@@ -21,16 +20,13 @@ struct Options {
   bool dry_run = false;
 };
 
-struct Target {
-  std::string topic;
-  std::optional<std::int32_t> partition;
-  std::optional<std::int64_t> offset;
-};
+using Target = cli::Place;
 
-/// TOPIC, TOPIC:PARTITION or TOPIC:PARTITION:OFFSET. Pure. Error: usage.
+/// TOPIC, TOPIC:PARTITION or TOPIC:PARTITION:OFFSET; also TOPIC[PARTITION] and TOPIC[PARTITION]@OFFSET, as
+/// other tools print them. Pure. Error: usage.
 Result<Target> parse_target(const std::string& text);
 
-/// The path that says so. Pure.
+/// The path of the request. Pure.
 std::string control_path(const Target& target, const std::string& verb);
 
 }  // namespace laneway::control

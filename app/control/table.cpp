@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "app/dlq/print.h"
@@ -18,18 +21,33 @@ namespace {
 using Json = nlohmann::json;
 using dlq::cell;
 
-constexpr std::size_t lane_width = 17;
+constexpr std::size_t lane_width = 14;
 constexpr std::size_t most_details = 6;
 constexpr std::size_t most_failures = 3;
 constexpr std::size_t most_advice = 3;
 constexpr std::size_t most_lines = 6;       // of one reason
 constexpr std::size_t most_lane_lines = 2;  // about one lane, below the table
 constexpr std::size_t fewest_rows = 4;      // of the table, where a terminal is too short for all
+constexpr double long_blocked = 60;         // seconds
+
+/// Only what lasts: a lane must not change its place because its lag changes or its pool is full for a
+/// moment.
+enum class Trouble : std::uint8_t {
+  none,
+  suspended,
+  blocked,    // the oldest record has failed, and has held back the commits for a long time
+  not_ready,  // a reason of the readiness is about the lane
+  silent,
+  stuck,
+};
+
+using Partition = std::pair<std::string, std::int64_t>;
 
 struct Row {
+  Partition partition;
   std::string name;
   std::string state;
-  int trouble = 0;  // the more, the further up
+  Trouble trouble = Trouble::none;  // the more, the further up
   std::int64_t lag = -1;
   std::string numbers;
   std::string detail;
@@ -76,17 +94,17 @@ std::string lane_cell(const std::string& name) {
   return "…" + name.substr(name.size() - lane_width + 1);
 }
 
-/// The last error of the lane is of this record: what is said of that says it all.
+/// The last error of the lane is of this record, so the line about the last error is enough.
 bool is_last_error(const Json& lane, std::int64_t offset) {
   const auto last = lane.value("last_error", Json());
   return last.is_object() && last.value("record", "").ends_with(':' + std::to_string(offset));
 }
 
-/// No attempt of a record counts that has failed only because the downstream was out, or asked too often.
-std::string record_text(const Json& oldest) {
-  const auto attempts = get(oldest, "attempts");
-  return std::to_string(get(oldest, "offset")) +
-         (attempts > 0 ? " (attempt " + std::to_string(attempts) + ')' : "");
+/// "orders:3:17 (attempt 4)": the attempt that failed.
+std::string record_text(const Json& oldest, const std::string& lane) {
+  const auto attempt = get(oldest, "failed_attempt");
+  return lane + ':' + std::to_string(get(oldest, "offset")) +
+         (attempt > 0 ? " (attempt " + std::to_string(attempt) + ')' : "");
 }
 
 double silent_seconds(const Json& lane) { return lane.value("silent_seconds", 0.0); }
@@ -94,13 +112,13 @@ double silent_seconds(const Json& lane) { return lane.value("silent_seconds", 0.
 std::string detail_of(const Json& lane, const std::string& name) {
   const auto& oldest = lane.at("oldest");
   std::vector<std::string> parts;
-  if (const auto held = lane.value("held_by", ""); !held.empty() && held != "by hand")
+  if (const auto held = lane.value("held_by", ""); !held.empty() && held != "suspended")
     parts.push_back("held: " + held);
   if (!oldest.is_null() && oldest.contains("error") && !is_last_error(lane, get(oldest, "offset")))
-    parts.push_back(record_text(oldest) + ": " + oldest["error"].get<std::string>());
+    parts.push_back(record_text(oldest, name) + ": " + oldest["error"].get<std::string>());
   if (const auto silent = silent_seconds(lane); silent > 0)
     parts.push_back("silent for " + dlq::age_text(static_cast<std::int64_t>(silent * 1000)) +
-                    ": its log goes on, and nothing comes");
+                    ": its log has more records, and none are delivered");
   if (const auto error = lane.value("source_error", ""); !error.empty())
     parts.push_back("cannot be read: " + error);
   std::string text;
@@ -108,7 +126,7 @@ std::string detail_of(const Json& lane, const std::string& name) {
   return text;
 }
 
-/// "orders[3] 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17 (attempt 8): HTTP 500"
+/// "orders:3 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17 (attempt 8): HTTP 500"
 std::string failures_of(const Json& lane, const std::string& name) {
   std::string text;
   if (const auto letters = lane.value("dead_letters", std::int64_t{0}); letters > 0)
@@ -121,29 +139,41 @@ std::string failures_of(const Json& lane, const std::string& name) {
   return text.empty() ? text : name + ' ' + text;
 }
 
-int trouble_of(const std::string& state) {
-  constexpr std::array order{"running", "assigned", "draining", "by hand",
-                             "paused",  "held",     "silent",   "stuck"};
-  return static_cast<int>(std::find(order.begin(), order.end(), state) - order.begin());
+std::string state_of(const Json& lane) {
+  const auto state = lane.at("state").get<std::string>();
+  if (get(lane, "stuck") > 0) return "stuck";
+  if (lane.value("suspended", false) && state != "draining") return "suspended";
+  return silent_seconds(lane) > 0 && state == "running" ? "silent" : state;
 }
 
-Row row_of(const Json& lane) {
-  Row row;
-  row.name = lane.at("topic").get<std::string>() + '[' + std::to_string(get(lane, "partition")) + ']';
-  row.state = lane.at("state").get<std::string>();
-  if (lane.at("paused_by_hand").get<bool>() && row.state != "draining") row.state = "by hand";
-  if (silent_seconds(lane) > 0 && row.state == "running") row.state = "silent";
-  if (get(lane, "stuck") > 0) row.state = "stuck";
-  row.trouble = trouble_of(row.state);
-  row.lag = get(lane, "lag");
+Trouble trouble_of(const Json& lane, const Row& row, const std::set<Partition>& not_ready) {
+  if (row.state == "stuck") return Trouble::stuck;
+  if (row.state == "silent") return Trouble::silent;
+  if (not_ready.contains(row.partition)) return Trouble::not_ready;
+  if (row.state == "suspended") return Trouble::suspended;
   const auto& oldest = lane.at("oldest");
-  const auto age = oldest.is_null()
-                       ? "-"
-                       : dlq::age_text(static_cast<std::int64_t>(oldest.value("age_seconds", 0.0) * 1000));
-  row.numbers = right(number(row.lag, 6), 6) + ' ' + right(number(get(lane, "in_flight"), 4), 4) + ' ' +
-                right(number(get(lane, "queued"), 5), 5) + ' ' +
-                right(number(get(lane, "waiting_retries"), 5), 5) + ' ' + right(age, 6) + ' ' +
-                right(number(get(lane, "committed"), 9), 9) + ' ' + rate(lane, "rate", 5) + ' ' +
+  const bool failed = !oldest.is_null() && oldest.contains("error");
+  return failed && oldest.value("age_seconds", 0.0) >= long_blocked ? Trouble::blocked : Trouble::none;
+}
+
+std::string age_of(const Json& oldest) {
+  if (oldest.is_null()) return "-";
+  return dlq::age_text(static_cast<std::int64_t>(oldest.value("age_seconds", 0.0) * 1000));
+}
+
+Row row_of(const Json& lane, const std::set<Partition>& not_ready) {
+  Row row;
+  row.partition = {lane.at("topic").get<std::string>(), get(lane, "partition")};
+  row.name = row.partition.first + ':' + std::to_string(row.partition.second);
+  row.state = state_of(lane);
+  row.trouble = trouble_of(lane, row, not_ready);
+  row.lag = get(lane, "lag");
+  const auto column = [&](const char* field, std::size_t width) {
+    return right(number(get(lane, field), width), width) + ' ';
+  };
+  row.numbers = column("lag", 5) + column("in_flight", 7) + column("queued", 6) +
+                column("waiting_retries", 7) + right(age_of(lane.at("oldest")), 6) + ' ' +
+                column("finished_beyond_commit", 6) + rate(lane, "rate", 5) + ' ' +
                 rate(lane, "dead_letter_rate", 6);
   row.detail = detail_of(lane, row.name);
   row.failures = failures_of(lane, row.name);
@@ -151,10 +181,10 @@ Row row_of(const Json& lane) {
 }
 
 const char* colour(const Row& row) {
-  if (row.trouble >= trouble_of("held")) return "\033[31m";                // red
-  if (row.state == "paused" || row.state == "by hand") return "\033[33m";  // yellow
-  if (row.state == "running") return "\033[32m";                           // green
-  return "\033[2m";                                                        // faint
+  if (row.trouble >= Trouble::not_ready) return "\033[31m";  // red
+  const bool waits = row.state == "held" || row.state == "paused";
+  if (row.trouble != Trouble::none || waits) return "\033[33m";  // yellow
+  return row.state == "running" ? "\033[32m" : "\033[2m";        // green, faint
 }
 
 std::string coloured(const std::string& text, const char* with, const TableStyle& style) {
@@ -190,7 +220,7 @@ std::string wrapped(const std::string& text, std::size_t most = most_lines) {
   return out;
 }
 
-/// How calls fail, while most of them work. Of an outage a reason says it.
+/// How calls fail, while most of them work. In an outage, a reason of the readiness has it.
 std::string downstream_of(const Json& breaker) {
   if (!breaker.is_object() || !breaker.value("since", Json()).is_null()) return "";
   const auto failures = breaker.value("failures", "");
@@ -214,24 +244,37 @@ std::vector<std::string> heading(const Json& status, const TableStyle& style) {
   if (lines.size() > 1 + most_details) {
     const auto more = lines.size() - most_details;
     lines.resize(most_details);
-    lines.push_back("and " + std::to_string(more) + " reasons more (--json)\n");
+    lines.push_back("and " + std::to_string(more) + " more reasons (--json)\n");
   }
   lines.emplace_back("\n");
   lines.push_back(cell("lane", lane_width) +
-                  " state       lag work queue retry oldest committed rec/s dead/s\n");
+                  " state       lag running queued waiting oldest beyond rec/s dead/s\n");
   return lines;
 }
 
+/// Trouble first, by its kind; else by topic and partition, so that a lane keeps its place.
 std::vector<Row> sorted_rows(const Json& status) {
+  std::set<Partition> not_ready;
+  for (const auto& reason : status.at("reasons"))
+    if (reason.contains("topic"))
+      not_ready.emplace(reason.at("topic").get<std::string>(), get(reason, "partition"));
   std::vector<Row> rows;
-  for (const auto& lane : status.at("lanes")) rows.push_back(row_of(lane));
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.trouble != b.trouble ? a.trouble > b.trouble : a.lag > b.lag;
+  for (const auto& lane : status.at("lanes")) rows.push_back(row_of(lane, not_ready));
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tie(b.trouble, a.partition) < std::tie(a.trouble, b.partition);
   });
   return rows;
 }
 
-/// What stands below the table: what is the matter with lanes, and what to change.
+/// "and 31 lanes more, with a lag of 12": the rows that are not shown.
+std::string rest_text(const std::vector<Row>& rows, std::size_t shown) {
+  std::int64_t lag = 0;
+  for (std::size_t i = shown; i < rows.size(); ++i) lag += std::max<std::int64_t>(rows[i].lag, 0);
+  return "and " + count(static_cast<std::int64_t>(rows.size() - shown), "lane") + " more, with a lag of " +
+         std::to_string(lag) + '\n';
+}
+
+/// The lines below the table: the lanes' troubles and failures, and the advice.
 std::vector<std::string> details_of(const Json& status, const std::vector<Row>& rows) {
   std::vector<std::string> details;
   for (const auto& row : rows)
@@ -264,10 +307,9 @@ std::string render(const Json& status, const TableStyle& style) {
   const auto rest = height(lines) + height(details) + (details.empty() ? besides - 1 : besides);
   const std::size_t room = style.rows == 0 ? rows.size() : std::max<std::size_t>(style.rows, rest + 1) - rest;
   for (std::size_t i = 0; i < rows.size() && i < room; ++i)
-    lines.push_back(lane_cell(rows[i].name) + ' ' + coloured(cell(rows[i].state, 8), colour(rows[i]), style) +
+    lines.push_back(lane_cell(rows[i].name) + ' ' + coloured(cell(rows[i].state, 9), colour(rows[i]), style) +
                     ' ' + rows[i].numbers + '\n');
-  if (room < rows.size())
-    lines.push_back("and " + count(static_cast<std::int64_t>(rows.size() - room), "lane") + " more\n");
+  if (room < rows.size()) lines.push_back(rest_text(rows, room));
   if (!details.empty()) lines.emplace_back("\n");
   std::string text;
   for (const auto& part : lines) text += part;

@@ -24,11 +24,11 @@ Error cannot_write(const std::string& what, const std::string& why = std::strerr
           "set TMPDIR to a folder with room that you may write to"};
 }
 
-/// The embedded cluster differs from a real one: a rebalance lasts as long as a session, less a second, and
-/// as long as members join, no commit is taken; under the cooperative protocol drains are over before that.
+/// The embedded cluster differs from a real cluster: a rebalance lasts as long as a session less one second,
+/// and no commit is accepted while members join. With the cooperative protocol, drains end before that.
 std::string config_text(const std::string& bootstrap, milliseconds work) {
   const auto ms = [](milliseconds time) { return std::to_string(time.count()) + "ms"; };
-  std::string text = "# What both members of the demo ran with.\n";
+  std::string text = "# The configuration of both members of the demo.\n";
   text += "kafka:\n";
   text += "  bootstrap.servers: " + bootstrap + "\n";
   text += "  group.id: " + group + "\n";
@@ -105,10 +105,10 @@ std::string Environment::journal_of(std::size_t member) const {
   return folder_ + "/journal-" + std::to_string(member);
 }
 
-/// The embedded cluster takes a join for complete when its leader has sent the assignments, which Kafka does
-/// not: members that ask for theirs later are refused and join anew, and meanwhile no commit is taken. So the
-/// leader, who is the first member, hears later. Both members join twice: the second one before the first,
-/// then, when lanes have been given back, after it.
+/// Unlike Kafka, the embedded cluster considers a join complete when the leader has sent the assignments: it
+/// refuses members that ask for their assignment later, and these members join again, while no commit is
+/// accepted. So the leader, which is the first member, gets its answers later. Both members join twice: first
+/// the second member before the first, then, when lanes have been given back, after it.
 Status Environment::expect_second_member() {
   constexpr milliseconds now{0};
   constexpr milliseconds later{100};

@@ -12,7 +12,7 @@ std::string name(std::size_t partition) { return "lane " + std::to_string(partit
 
 bool has_lane(const Row& row, std::size_t member) { return row.member == member && row.state; }
 
-/// " 0 1 2"; empty where it has none.
+/// " 0 1 2"; empty if the member has no lanes.
 std::string lanes_of_member(const Rows& rows, std::size_t member) {
   std::string text;
   for (std::size_t p = 0; p < rows.size(); ++p)
@@ -57,7 +57,7 @@ void Observer::take(std::size_t partition, std::size_t member, const service::La
   row.pauses += view.pauses - std::exchange(present.pauses, view.pauses);
 }
 
-/// Of a lane's many holds only the first is told.
+/// Reports only the first of a lane's holds.
 void Observer::tell_change(std::size_t partition, std::optional<State> before,
                            std::vector<std::string>& events) {
   const Row& row = rows_[partition];
@@ -66,7 +66,7 @@ void Observer::tell_change(std::size_t partition, std::optional<State> before,
       !std::exchange(present_[partition].hold_told, true))
     events.push_back(name(partition) + " held: its queue is full, " + std::to_string(row.lag()) + " behind");
   if (row.state == State::paused)
-    events.push_back(name(partition) + " paused: the hold lasted, fetching stops");
+    events.push_back(name(partition) + " paused: the hold lasted, so fetching stops");
   if (before == State::paused && (row.state == State::running || row.state == State::held))
     events.push_back(name(partition) + " resumed");
 }

@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::array<std::uint64_t, partitions> percent{26, 20, 15, 12, 10, 8, 6, 3};
 constexpr double bursts = 3;
-constexpr double in_bursts = 0.85;        // of a partition's records; the others come evenly
-constexpr double burst_length = 0.3;      // of the time from burst to burst
-constexpr double headroom = 1.3;          // of the busiest lane's average
-constexpr double mean_of_median = 1.118;  // of the log-normal whose 99th percentile is three medians
+constexpr double in_bursts = 0.85;    // of a partition's records; the others arrive evenly
+constexpr double burst_length = 0.3;  // of the time from burst to burst
+constexpr double headroom = 1.3;      // of the busiest lane's average
+constexpr double mean_of_median =
+    1.118;  // of the log-normal distribution whose 99th percentile is three medians
 
-/// The part of a partition's records that has come after the part `x` of the time, both from 0 to 1.
+/// The part of a partition's records that has arrived after the part `x` of the time, both from 0 to 1.
 double come(double x, std::size_t partition) {
   const double cycle = std::floor(x * bursts);
   const double begin = (1 - burst_length) * static_cast<double>(partition) / (partitions - 1);

@@ -75,9 +75,9 @@ void Scenario::play(Duration elapsed) {
   change_members(elapsed);
   if (elapsed < plan_.produce_for()) return;
   if (members_.back()->ended() && observer_.lanes_of(1) == partitions && worked_off())
-    stop("member 1 stops, with work in its queues: it drains, commits and leaves");
+    stop("member 1 stops with records in its queues: it drains, commits and leaves");
   else if (elapsed > length_ + overtime)
-    fail({ErrorKind::timeout, "the backlog was not worked off within a minute", "is the machine busy?"});
+    fail({ErrorKind::timeout, "the backlog was not finished within a minute", "is the machine busy?"});
 }
 
 void Scenario::change_members(Duration elapsed) {
@@ -88,7 +88,7 @@ void Scenario::change_members(Duration elapsed) {
   members_.back()->stop();
 }
 
-/// Nothing waits in the topic, and what is left to do fits into the pools.
+/// True if no record waits in the topic, and the unfinished records fit into the pools.
 bool Scenario::worked_off() const {
   const auto& rows = observer_.rows();
   return std::all_of(rows.begin(), rows.end(),
@@ -108,7 +108,7 @@ void Scenario::add_member() {
   audit_.follow(environment_.journal_of(number));
   members_.push_back(std::make_unique<Member>(std::move(config).value()));
   tell("member " + std::to_string(number) + " joins the group" +
-       (number == 1 ? ", which waits 3 s for others to come" : ""));
+       (number == 1 ? ", which waits 3 s for other members" : ""));
 }
 
 void Scenario::stop(const std::string& why) {

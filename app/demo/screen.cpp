@@ -31,8 +31,7 @@ bool has_room(int fd) {
   if (::isatty(fd) == 0 || terminal == nullptr || std::strcmp(terminal, "dumb") == 0) return false;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) != 0) return false;
-  if (size.ws_col == 0 && size.ws_row == 0)
-    return true;  // it does not know; 80 × 24 is what terminals have at least
+  if (size.ws_col == 0 && size.ws_row == 0) return true;  // unknown size; a terminal has at least 80 × 24
   return size.ws_col >= screen_width && size.ws_row > table_height;
 }
 
@@ -103,7 +102,7 @@ void write(const std::string& text) {
 
 std::string render_table(Duration at, const Rows& rows, const std::deque<std::string>& events) {
   std::string text = format("%5.1f s member %-9s%7s %6s %7s %7s %9s %7s %7s\n", to_seconds(at), "state",
-                            "lag", "queue", "at work", "done", "committed", "holds", "pauses");
+                            "lag", "queued", "running", "done", "committed", "holds", "pauses");
   for (std::size_t p = 0; p < rows.size(); ++p) {
     const Row& row = rows[p];
     const std::string member = row.member == 0 ? "-" : std::to_string(row.member);
@@ -140,7 +139,7 @@ void Screen::show(Duration at, const Rows& rows, bool last) {
   if (at < next_show_ && !last) return;
   next_show_ = at + (live_ ? redraw : line_interval);
   if (!live_) return write(render_line(at, rows));
-  // Each line is cleared before it is written: after it, in a full line, that would take its last character.
+  // Each line is cleared before it is written: clearing after a full line would delete its last character.
   std::string frame = height_ == 0 ? "" : format("\r\033[%zuA\033[K", height_);
   for (const char c : render_table(at, rows, events_)) {
     frame += c;

@@ -3,8 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 
+#include "app/cli/help.h"
+#include "app/cli/numbers.h"
+
 namespace laneway::dlq {
 namespace {
+
+constexpr std::uint64_t most = std::uint64_t{1} << 62;
 
 void add_time(CLI::App& verb, const char* name, std::optional<std::int64_t>& time, const char* what) {
   verb.add_option_function<std::string>(
@@ -19,81 +24,121 @@ void add_time(CLI::App& verb, const char* name, std::optional<std::int64_t>& tim
 }
 
 void add_topics(CLI::App& verb, Options& options) {
-  verb.add_option("--topic", options.topics, "a dead-letter topic, instead of those of the configuration")
+  verb.add_option("--topic", options.topics,
+                  "read this dead-letter topic instead of the configured one; can be repeated")
       ->option_text("TOPIC")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
 }
 
+void take_origin(Filter& filter, const std::string& text) {
+  const auto place = cli::parse_place(text);
+  if (!place)
+    throw CLI::ValidationError("--origin",
+                               "'" + text + "' is not a place; write orders, orders:2 or orders:2:40");
+  filter.origin = *place;
+}
+
 void add_filter(CLI::App& verb, Filter& filter) {
-  verb.add_option("--origin", filter.origin, "only from this topic")->option_text("TOPIC");
-  verb.add_option("--partition", filter.partition, "only from this partition of it")
+  verb.add_option_function<std::string>(
+          "--origin", [&filter](const std::string& text) { take_origin(filter, text); },
+          "only from this topic, partition or record")
+      ->option_text("TOPIC[:PARTITION[:OFFSET]]");
+  verb.add_option("--partition", filter.partition, "only from this partition, of any topic")
       ->option_text("NUMBER")
-      ->check(CLI::NonNegativeNumber);
-  add_time(verb, "--since", filter.since, "only what failed then or later (UTC; or so long ago: 24h)");
-  add_time(verb, "--until", filter.until, "only what failed before");
-  verb.add_option("--reason", filter.reason, "only with this text in the reason")->option_text("TEXT");
+      ->check(cli::whole_number(0, std::numeric_limits<std::int32_t>::max()));
+  add_time(verb, "--since", filter.since,
+           "only records that failed at this time or later, such as 2026-11-21, 2026-11-21T10:30:00Z (UTC), "
+           "or 24h for "
+           "24 hours ago");
+  add_time(verb, "--until", filter.until, "only records that failed before this time");
+  verb.add_option("--reason", filter.reason, "only with this text in the reason, in any case")
+      ->option_text("TEXT");
   verb.add_option_function<std::vector<std::string>>(
           "--header",
           [&filter](const std::vector<std::string>& texts) {
             for (const auto& text : texts) filter.headers.push_back(parse_header_wish(text));
           },
-          "only with this header; as often as needed")
+          "only with this header; can be repeated")
       ->option_text("NAME[=VALUE]")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
 }
 
+CLI::App* add_inner(CLI::App& dlq, const char* name, const char* what) {
+  return dlq.add_subcommand(name, what)->group(cli::group::inner);
+}
+
 void add_list(CLI::App& dlq, Options& options) {
-  CLI::App* verb = dlq.add_subcommand("list", "one line a dead letter, and how many there are");
+  CLI::App* verb = add_inner(dlq, "list", "List dead letters, one line each, and count them");
   add_topics(*verb, options);
   add_filter(*verb, options.filter);
-  verb->add_option("--limit", options.limit, "so many lines at the most; all are counted")->option_text("N");
-  verb->add_flag("--json", options.json, "an object a line, without the counts");
+  verb->add_flag("--pending", options.pending, "only dead letters that redrive has not sent back");
+  verb->add_option("--limit", options.limit,
+                   "print at most so many lines; all letters are counted (default: all)")
+      ->option_text("NUMBER")
+      ->check(cli::whole_number(0, most));
+  verb->add_flag("--json", options.json, "print one JSON object per line, without the counts");
+  verb->footer(cli::footer(
+      "The column `sent` says whether `laneway dlq redrive` has sent the letter back (? if the brokers do "
+      "not "
+      "say). The marks come from the committed offsets of the group <group.id>-redrive: brokers delete these "
+      "offsets some time after the last redrive (offsets.retention.minutes, 7 days by default), and then "
+      "every "
+      "letter counts as not sent. On a terminal, lines are cut at its width; in a pipe or a file nothing is "
+      "cut.",
+      {"laneway dlq list -c orders.yaml --pending",
+       "laneway dlq list -c orders.yaml --since 24h --reason timeout"}));
 }
 
 void add_show(CLI::App& dlq, Options& options) {
-  CLI::App* verb = dlq.add_subcommand("show", "all of one dead letter");
+  CLI::App* verb = add_inner(dlq, "show", "Show everything of one dead letter");
   add_topics(*verb, options);
-  verb->add_option("letter", options.place, "as list shows it")
+  verb->add_option("letter", options.place, "the dead letter, as list prints it")
       ->option_text("[TOPIC:]PARTITION:OFFSET")
       ->required();
-  verb->add_option("--bytes", options.bytes, "of each header, key and value at the most; 0: all")
-      ->option_text("N")
-      ->capture_default_str();
+  verb->add_option("--bytes", options.bytes,
+                   "print at most so many bytes of each header, key and value (default 4096; 0: all)")
+      ->option_text("NUMBER")
+      ->check(cli::whole_number(0, most));
+  verb->footer(cli::footer("", {"laneway dlq show -c orders.yaml orders-dlt:0:17"}));
 }
 
 void add_redrive(CLI::App& dlq, Options& options) {
-  CLI::App* verb = dlq.add_subcommand("redrive", "send dead letters back to where they came from");
+  CLI::App* verb = add_inner(dlq, "redrive", "Send dead letters back to the topics that they came from");
   add_topics(*verb, options);
   add_filter(*verb, options.filter);
-  verb->add_flag("--yes", options.yes, "send; without it they are only counted");
-  verb->add_option("--to", options.to, "send all to this topic instead")->option_text("TOPIC");
-  verb->add_option("--rate", options.rate, "so many a second at the most")
-      ->option_text("N")
-      ->check(CLI::Range(0.001, 1e9));
+  verb->add_flag("--yes", options.yes, "send; without --yes the letters are only counted");
+  verb->add_option("--to", options.to, "send all letters to this topic instead")->option_text("TOPIC");
+  verb->add_option("--rate", options.rate, "send at most so many records per second (default: no limit)")
+      ->option_text("NUMBER")
+      ->check(cli::number(0.001, 1e9));
   verb->add_flag("--present-time", options.present_time,
-                 "with the present time instead of their own timestamps");
-  verb->add_option("--max-redrives", options.max_redrives, "leave what was sent back so often before")
-      ->option_text("N")
-      ->check(CLI::Range(std::uint32_t{1}, std::numeric_limits<std::uint32_t>::max()))
-      ->capture_default_str();
+                 "send with the present time instead of the records' own timestamps");
+  verb->add_option("--max-redrives", options.max_redrives,
+                   "leave records that were sent back so often before (default 3)")
+      ->option_text("NUMBER")
+      ->check(cli::whole_number(1, std::numeric_limits<std::uint32_t>::max()));
   verb->footer(
-      "What was sent once is not sent again: the offsets of the group <group.id>-redrive remember it, also "
-      "after an\ninterruption. One redrive of a topic at a time.");
+      cli::footer("A letter that was sent is not sent again: the offsets of the group <group.id>-redrive "
+                  "remember it, also "
+                  "after an interruption. Run one redrive of a topic at a time.",
+                  {"laneway dlq redrive -c orders.yaml --since 24h",
+                   "laneway dlq redrive -c orders.yaml --since 24h --yes"}));
 }
 
 }  // namespace
 
 CLI::App* add_verb(CLI::App& program, Options& options) {
-  CLI::App* verb = program.add_subcommand("dlq", "look at dead letters, send them back")
-                       ->group("Verbs")
+  CLI::App* verb = program.add_subcommand("dlq", "List, show and send back dead letters")
+                       ->group(cli::group::letters)
                        ->require_subcommand(1);
   add_list(*verb, options);
   add_show(*verb, options);
   add_redrive(*verb, options);
+  verb->footer(cli::footer("", {"laneway dlq list -c orders.yaml", "laneway help dlq redrive"}));
   return verb;
 }
 

@@ -26,10 +26,17 @@ std::int32_t partition_of(const Letter& letter) {
   return letter.record.partition();
 }
 
+bool comes_from(const Letter& letter, const cli::Place& origin) {
+  if (!letter.description) return false;
+  const auto& about = *letter.description;
+  return about.topic == origin.topic && about.partition == origin.partition.value_or(about.partition) &&
+         about.offset == origin.offset.value_or(about.offset);
+}
+
 }  // namespace
 
 bool Filter::lets_through(const Letter& letter) const {
-  if (!origin.empty() && (!letter.description || letter.description->topic != origin)) return false;
+  if (origin && !comes_from(letter, *origin)) return false;
   if (partition && *partition != partition_of(letter)) return false;
   if (since && failed_at(letter) < *since) return false;
   if (until && failed_at(letter) >= *until) return false;
@@ -54,7 +61,7 @@ Result<std::int64_t> parse_time(std::string_view text, std::int64_t now) {
     return now - duration_cast<milliseconds>(*ago).count();
   return Error{
       ErrorKind::usage, "'" + std::string(text) + "' is not a time",
-      "a date such as 2026-11-21 or 2026-11-21T10:30:00Z (UTC), or how long ago, such as 90m or 24h"};
+      "write a date such as 2026-11-21 or 2026-11-21T10:30:00Z (UTC), or how long ago, such as 90m or 24h"};
 }
 
 Filter::HeaderWish parse_header_wish(std::string_view text) {

@@ -25,23 +25,22 @@ std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
 }  // namespace
 
 Judgement judge(const Letter& letter, const Options& options, const Targets& targets) {
-  if (!options.filter.lets_through(letter)) return left("not what the filter asks for");
-  if (!letter.description) return left("no dead letter: no headers say where it came from");
+  if (!options.filter.lets_through(letter)) return left("not selected by the filter");
+  if (!letter.description) return left("not a dead letter: no headers name its origin");
   const auto& about = *letter.description;
-  if (about.cut) return left("cut when it was dead-lettered: the whole record is only where it came from");
+  if (about.cut) return left("cut when it was dead-lettered: only its origin has the whole record");
   if (about.redrives >= options.max_redrives)
-    return left("sent back " + std::to_string(options.max_redrives) +
-                " times or more before (--max-redrives)");
-  if (options.to.empty() && about.topic.empty())
-    return left("where it came from is not known (--to TOPIC sends it)");
+    return left("sent back " + std::to_string(options.max_redrives) + " times or more (see --max-redrives)");
+  if (options.to.empty() && about.topic.empty()) return left("its origin is unknown; --to TOPIC sends it");
   const std::string& topic = options.to.empty() ? about.topic : options.to;
   const auto target = targets.find(topic);
   if (target == targets.end())
-    return left("came from " + topic + ", which is no topic of the configuration (--to TOPIC sends it)");
+    return left("came from " + topic + ", which is not a topic of the configuration; --to TOPIC sends it");
   if (target->second.partitions == 0) return left(target->second.trouble);
   const auto oldest = target->second.oldest;
   if (oldest && !options.present_time && timestamp_of(letter) >= 0 && timestamp_of(letter) < *oldest)
-    return left("older than " + topic + " keeps records (retention.ms); --present-time sends it as of now");
+    return left("older than the records that " + topic +
+                " keeps (retention.ms); --present-time sends it with a new time");
   const bool same = options.to.empty() && about.partition >= 0 && about.partition < target->second.partitions;
   return {Destination{topic, same ? about.partition : kafka::any_partition}, {}};
 }
@@ -52,12 +51,12 @@ std::string summary_text(const Summary& summary, const Options& options) {
   const auto sent = sum(summary.sent);
   if (summary.taken_over)
     return out +
-           "another redrive of these dead letters has begun and goes on from here; if none has, brokers were "
-           "out of reach, and the same command goes on\n";
+           "Another redrive of these dead letters took over and will continue. If you did not start another "
+           "redrive, the brokers were unreachable: run the same command again to continue.\n";
   if (summary.interrupted && options.yes)
-    return out + "stopped before the end; the same command goes on from here\n";
+    return out + "stopped before the end; run the same command again to continue\n";
   if (summary.interrupted) return out + "stopped before the end\n";
-  if (!options.yes && sent > 0) out += "nothing was sent; --yes sends\n";
+  if (!options.yes && sent > 0) out += "nothing was sent; add --yes to send\n";
   if (sent == 0) out += "nothing to send\n";
   return out;
 }

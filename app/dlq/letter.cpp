@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/cli/place.h"
 #include "delivery/dead_letter/dead_letter_read.h"
 #include "handler/forward/header_lists.h"
 
@@ -23,7 +24,7 @@ std::int64_t failed_at(const Letter& letter) {
 }
 
 std::string kind_of(const Letter& letter) {
-  if (!letter.description) return "no dead letter";
+  if (!letter.description) return "not a dead letter";
   if (letter.description->reason != delivery::DeadLetterReason::unknown)
     return std::string(delivery::name(letter.description->reason));
   const std::string& exception = letter.description->exception;
@@ -39,11 +40,16 @@ std::string reason_of(const Letter& letter) {
   return text + " (" + kind + ")";
 }
 
+std::string place_of(const Letter& letter) {
+  const auto& record = letter.record;
+  return cli::text_of({std::string(record.topic()), record.partition(), record.offset()});
+}
+
 std::string origin_of(const Letter& letter) {
   const auto number = [](std::int64_t n) { return n < 0 ? "?" : std::to_string(n); };
   if (!letter.description || letter.description->topic.empty()) return "?";
   const auto& from = *letter.description;
-  return from.topic + "[" + number(from.partition) + "]@" + number(from.offset);
+  return from.topic + ':' + number(from.partition) + ':' + number(from.offset);
 }
 
 }  // namespace laneway::dlq

@@ -15,19 +15,22 @@ struct Letter {
 
   kafka::Record record;
   delivery::Headers headers;
-  /// Nothing: the headers do not say that it is a dead letter.
+  /// nullopt if the headers are not those of a dead letter.
   std::optional<delivery::DeadLetter> description;
 };
 
-/// The record's own, where it came from; ms since 1970, -1: none.
+/// The timestamp that the record had in its own topic; ms since 1970, -1: none.
 std::int64_t timestamp_of(const Letter& letter);
-/// When the record failed first, else the dead letter's own time; ms since 1970, -1: not known.
+/// When the record failed first, or the dead letter's own time if that is unknown; ms since 1970, -1:
+/// unknown.
 std::int64_t failed_at(const Letter& letter);
-/// What kind of failure, in one word: ours, else the class of the exception without its package.
+/// The kind of failure, in one word: laneway's reason, or the class of the exception without its package.
 std::string kind_of(const Letter& letter);
-/// That and the verdict's words, as they came: not made safe for a terminal.
+/// The kind and the text of the verdict. The text is not made safe for a terminal.
 std::string reason_of(const Letter& letter);
-/// "orders[3]@258", with a ? for what is not known.
+/// The letter's own place, "orders-dlt:1:17".
+std::string place_of(const Letter& letter);
+/// The place that the record came from, "orders:3:258", with a ? for each unknown part.
 std::string origin_of(const Letter& letter);
 
 }  // namespace laneway::dlq

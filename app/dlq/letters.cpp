@@ -11,8 +11,8 @@
 namespace laneway::dlq {
 namespace {
 
-/// Of the configuration: its consumer's keys, but another group, and nothing about membership, which a claim
-/// decides itself, by the classic protocol (kafka/admin/group_claim.h).
+/// The consumer keys of the configuration with another group, and without the keys of membership: a claim
+/// always uses the classic protocol (kafka/admin/group_claim.h).
 kafka::ClientSettings client_of(const config::Config& config, const std::string& group) {
   auto settings = config.kafka;
   for (const char* key :
@@ -60,7 +60,7 @@ Status Letters::find(const std::vector<std::string>& topics) {
 Status Letters::find_configured(const config::Config& config) {
   if (!config.dead_letter.enabled())
     return Error{ErrorKind::usage, "the configuration has no dead-letter topic",
-                 "--topic TOPIC names one, dead_letter.topic for good"};
+                 "name a topic with --topic TOPIC, or set dead_letter.topic"};
   std::vector<std::string> origins = config.topics;
   if (config.topics_by_pattern()) {
     const auto matching = directory_->topics(config.topics, patience_);
@@ -84,7 +84,7 @@ Status Letters::find_configured(const config::Config& config) {
   return Error{
       ErrorKind::unavailable,
       missing_.empty() ? "no topic has dead letters" : "topic " + missing_.front() + " does not exist",
-      "a service creates it when it starts (dead_letter.create); --topic TOPIC names another"};
+      "a service creates the topic when it starts (dead_letter.create); --topic TOPIC names another topic"};
 }
 
 Result<std::int32_t> Letters::partitions_of(const std::string& topic) {
@@ -95,7 +95,7 @@ Result<std::int32_t> Letters::partitions_of(const std::string& topic) {
 
 Target Letters::target(const std::string& topic, std::int32_t partitions) {
   Target target{partitions, {}, {}};
-  // Worth a moment, not start_deadline: old brokers do not answer.
+  // Waits for a moment, not for start_deadline: old brokers do not answer.
   if (const auto kept = directory_->retention(topic, std::min<Duration>(patience_, seconds(5))))
     target.oldest = now_ms() - duration_cast<milliseconds>(*kept).count();
   return target;
@@ -120,8 +120,8 @@ Result<kafka::PartitionSpan> Letters::span(const kafka::TopicPartition& partitio
   return reader_->span(partition, patience_);
 }
 
-Result<std::vector<kafka::CommittedOffset>> Letters::committed() {
-  return directory_->committed(partitions_, patience_);
+Result<std::vector<kafka::CommittedOffset>> Letters::committed(Duration at_most) {
+  return directory_->committed(partitions_, std::min<Duration>(patience_, at_most));
 }
 
 Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool>& stop) {
@@ -136,14 +136,15 @@ Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool
     if (*taken == kafka::GroupClaim::Taken::given_way) break;
     if (silence.passed()) {
       std::fprintf(
-          stderr, "waiting for another redrive to give way; one that was killed is forgotten after %lld s\n",
+          stderr,
+          "waiting for another redrive to give way; a redrive that was killed is forgotten after %lld s\n",
           static_cast<long long>(duration_cast<seconds>(kafka::GroupClaim::forgotten_after).count()));
       silence = deadline;
     }
     if (deadline.passed())
       return Error{ErrorKind::unavailable,
-                   "group " + settings_.at("group.id").value + " does not let this redrive in",
-                   "another one may still wait for its last records to be acknowledged; try again"};
+                   "group " + settings_.at("group.id").value + " does not accept this redrive",
+                   "another redrive may still wait for its last records to be acknowledged; try again"};
   }
   return std::unique_ptr<kafka::GroupClaim>();
 }

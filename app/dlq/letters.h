@@ -1,5 +1,5 @@
-// The dead letters of the topics that a command is about, one after the other, each topic up to where it
-// ended when it was asked.
+// The dead letters of the topics that a command is about, one after the other, each partition up to its end
+// at the time of the question.
 //
 // Ownership: owns its clients. Threads: one. Blocks: open() and each call up to start_deadline of the
 // configuration; next() up to its deadline. Errors: unavailable, usage, configuration.
@@ -20,45 +20,46 @@
 
 namespace laneway::dlq {
 
-/// Where records may go, by topic; without partitions it says why none can.
+/// A topic to which records may be sent; with 0 partitions, `trouble` says why it cannot take records.
 struct Target {
   std::int32_t partitions = 0;
   std::string trouble;
-  /// What has an older timestamp would be deleted by the topic's retention; nothing: not known, or never.
+  /// The topic's retention would delete records with an older timestamp. nullopt if unknown or unlimited.
   std::optional<std::int64_t> oldest{};
 };
 using Targets = std::map<std::string, Target>;
 
 class Letters {
  public:
-  /// `topics`: dead-letter topics, all of which must be there; none: those of the configuration, of which one
-  /// must. `group`: whose offsets tell what was sent back.
+  /// `topics`: dead-letter topics, all of which must exist; empty: the topics of the configuration, of which
+  /// one must exist. `group`: the group whose offsets say which letters were sent back.
   static Result<std::unique_ptr<Letters>> open(const config::Config& config,
                                                const std::vector<std::string>& topics,
                                                const std::string& group);
 
-  /// In the order of the command line, then of the numbers.
+  /// In the order of the command line, then by number.
   const std::vector<kafka::TopicPartition>& partitions() const { return partitions_; }
-  /// Of the configuration, but not there (yet).
+  /// Topics of the configuration that do not exist (yet).
   const std::vector<std::string>& missing() const { return missing_; }
   Result<kafka::PartitionSpan> span(const kafka::TopicPartition& partition);
-  /// The right to send these letters back, which one process has at a time: one that has it finishes what it
-  /// is about, and gives way. Waits for that up to start_deadline, and says so on standard error; nullptr
-  /// when `stop` turns true before, or where another one began at the same moment and goes on.
+  /// The right to send these letters back, which one process has at a time. A process that has the right
+  /// finishes the records that it is sending, and gives way. Waits for that up to start_deadline, with a
+  /// message on standard error. Returns nullptr if `stop` turns true before, or if another process began at
+  /// the same moment and goes on.
   Result<std::unique_ptr<kafka::GroupClaim>> claim(const std::atomic<bool>& stop);
-  /// What the group has committed.
-  Result<std::vector<kafka::CommittedOffset>> committed();
-  /// Partitions of a topic that must be there.
+  /// The commits of the group. Blocks for up to `at_most`, and start_deadline.
+  Result<std::vector<kafka::CommittedOffset>> committed(Duration at_most = Duration::max());
+  /// The number of partitions of a topic, which must exist.
   Result<std::int32_t> partitions_of(const std::string& topic);
-  /// The topics of a subscription as targets of a redrive; one that is missing says so.
+  /// The topics of a subscription as targets of a redrive. A missing topic has 0 partitions.
   Result<Targets> targets(const std::vector<std::string>& subscription);
 
   Status start(const kafka::PartitionSpan& span);
   struct Next {
-    std::optional<Letter> letter;  ///< Nothing: none came until the deadline, or the span is at its end.
+    std::optional<Letter> letter;  ///< nullopt if no letter came until the deadline, or at the end.
     bool at_end = false;
   };
-  /// Unavailable when none has come for start_deadline.
+  /// Unavailable if no letter has come for start_deadline.
   Result<Next> next(Deadline deadline);
 
  private:

@@ -1,34 +1,46 @@
+#include <algorithm>
 #include <iostream>
 #include <map>
 
 #include "app/dlq/letters.h"
 #include "app/dlq/print.h"
+#include "app/dlq/sent_back.h"
 #include "app/dlq/verbs.h"
 
 namespace laneway::dlq {
 namespace {
 
-/// At once with the first letter of a topic, so that an empty one has no table.
+/// Prints letters as they come. A topic without letters has no table.
 class Listing {
  public:
-  Listing(const Options& options, std::int64_t now, std::ostream& out)
-      : options_(options), now_(now), out_(out) {}
+  Listing(const Options& options, std::int64_t now, const Output& output)
+      : options_(options), now_(now), out_(output.out), width_(output.width) {}
 
-  void add(const Letter& letter) {
+  void begin(const std::string& topic, const Letters& letters, std::int64_t end) {
+    const auto& all = letters.partitions();
+    const auto count =
+        std::count_if(all.begin(), all.end(), [&](const auto& one) { return one.topic == topic; });
+    layout_ = layout_of(topic, static_cast<std::int32_t>(count), std::max(end, last_end_), width_);
+    last_end_ = topic == topic_ ? std::max(end, last_end_) : end;
+  }
+
+  void add(const Letter& letter, std::optional<bool> sent_back) {
     ++all_;
     if (!options_.filter.lets_through(letter)) return;
+    if (options_.pending && sent_back == true) return;
     ++let_through_;
+    if (sent_back == true) ++sent_back_;
     ++kinds_[delivery::clean_text(kind_of(letter), 60)];
     if (options_.limit > 0 && let_through_ > options_.limit) return;
     if (options_.json) {
-      out_ << json_line(letter);
+      out_ << json_line(letter, sent_back);
       return;
     }
     if (topic_ != letter.record.topic()) {
       topic_ = letter.record.topic();
-      out_ << (let_through_ > 1 ? "\n" : "") << topic_ << '\n' << table_heading();
+      out_ << (let_through_ > 1 ? "\n" : "") << table_heading(layout_);
     }
-    out_ << table_row(letter, now_);
+    out_ << table_row(letter, {now_, sent_back}, layout_);
   }
 
   void close() {
@@ -37,6 +49,8 @@ class Listing {
     out_ << let_through_ << " of " << all_ << (all_ == 1 ? " dead letter" : " dead letters");
     if (options_.limit > 0 && let_through_ > options_.limit)
       out_ << ", the first " << options_.limit << " shown";
+    if (sent_back_ > 0)
+      out_ << "; redrive has sent back " << sent_back_ << " of them (--pending leaves these out)";
     out_ << '\n';
     for (const auto& [kind, count] : kinds_) out_ << cell("  " + std::to_string(count), 10) << kind << '\n';
   }
@@ -45,26 +59,64 @@ class Listing {
   const Options& options_;
   const std::int64_t now_;
   std::ostream& out_;
+  const std::size_t width_;
+  Layout layout_;
+  std::int64_t last_end_ = 0;  // the largest end of the topic's partitions so far
   std::string topic_;
-  std::uint64_t all_ = 0, let_through_ = 0;
+  std::uint64_t all_ = 0, let_through_ = 0, sent_back_ = 0;
   std::map<std::string, std::uint64_t> kinds_;
 };
 
-}  // namespace
+/// Which letters of these spans were sent back.
+Result<SentBack> read_sent_back(Letters& letters, const std::vector<kafka::PartitionSpan>& spans) {
+  const auto committed = letters.committed(seconds(5));
+  if (!committed) return committed.error();
+  SentBack sent;
+  for (const auto& commit : *committed)
+    for (const auto& span : spans)
+      if (span.partition == commit.partition) sent.add(span.partition, sent_back_of(commit, span));
+  return sent;
+}
 
-Status list(Letters& letters, const Options& options, std::int64_t now, std::ostream& out) {
-  Listing listing(options, now, out);
+Result<std::vector<kafka::PartitionSpan>> spans_of(Letters& letters) {
+  std::vector<kafka::PartitionSpan> spans;
   for (const auto& partition : letters.partitions()) {
     const auto span = letters.span(partition);
     if (!span) return span.error();
-    if (auto started = letters.start(*span); !started) return started.error();
+    spans.push_back(*span);
+  }
+  return spans;
+}
+
+Status list_all(Letters& letters, const std::vector<kafka::PartitionSpan>& spans, const SentBack* sent,
+                Listing& listing, const std::ostream& out) {
+  for (const auto& span : spans) {
+    if (auto started = letters.start(span); !started) return started.error();
+    listing.begin(span.partition.topic, letters, span.end);
     for (bool at_end = false; !at_end && out;) {
       auto next = letters.next(Deadline::in(milliseconds(200)));
       if (!next) return next.error();
-      if (next->letter) listing.add(*next->letter);
+      if (next->letter)
+        listing.add(*next->letter, sent == nullptr ? std::nullopt
+                                                   : std::optional(sent->contains(
+                                                         span.partition, next->letter->record.offset())));
       at_end = next->at_end;
     }
   }
+  return {};
+}
+
+}  // namespace
+
+Status list(Letters& letters, const Options& options, std::int64_t now, const Output& output) {
+  const auto spans = spans_of(letters);
+  if (!spans) return spans.error();
+  const auto sent = read_sent_back(letters, *spans);
+  if (!sent && options.pending) return sent.error();
+  if (!sent) std::cerr << "unknown which letters were sent back: " << sent.error().text() << '\n';
+  Listing listing(options, now, output);
+  if (auto listed = list_all(letters, *spans, sent ? &*sent : nullptr, listing, output.out); !listed)
+    return listed;
   listing.close();
   return {};
 }

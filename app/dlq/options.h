@@ -1,4 +1,4 @@
-// What the command line asks of `laneway dlq`.
+// The options of `laneway dlq`.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 namespace laneway::dlq {
 
 struct Options {
-  /// Dead-letter topics; none: those of the configuration.
+  /// Dead-letter topics; empty: the topics of the configuration.
   std::vector<std::string> topics;
   Filter filter;
   bool json = false;          ///< list
-  std::uint64_t limit = 0;    ///< list: so many lines; 0: all
+  bool pending = false;       ///< list: only letters that were not sent back
+  std::uint64_t limit = 0;    ///< list: the most lines; 0: all
   std::string place;          ///< show: [TOPIC:]PARTITION:OFFSET
-  std::size_t bytes = 4096;   ///< show: of each part; 0: all
-  bool yes = false;           ///< redrive: not only count
-  std::string to;             ///< redrive: a topic; empty: where each came from
+  std::size_t bytes = 4096;   ///< show: the most bytes of each part; 0: all
+  bool yes = false;           ///< redrive: send, and not only count
+  std::string to;             ///< redrive: a topic; empty: the topic that each letter came from
   double rate = 0;            ///< redrive: records a second; 0: no limit
   bool present_time = false;  ///< redrive: with the present time as timestamp instead of their own
   std::uint32_t max_redrives = 3;

@@ -11,8 +11,10 @@
 namespace laneway::dlq {
 namespace {
 
-constexpr std::size_t place_width = 13, origin_width = 25, age_width = 5, tries_width = 5;
-constexpr std::size_t reason_width = table_width - place_width - origin_width - age_width - tries_width - 4;
+constexpr std::size_t age_width = 5, tries_width = 5, sent_width = 4, blanks = 5;
+constexpr std::size_t least_width = 72;  // of a terminal; in a narrower one the lines wrap
+constexpr std::size_t least_reason = 10;
+constexpr std::size_t most_text = std::size_t{1} << 20;  // of a reason that is not cut
 
 std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
@@ -23,7 +25,7 @@ std::size_t characters(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-/// Text with lines: nothing that steers a terminal.
+/// Text with lines, without characters that control a terminal.
 bool is_text(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const auto length = utf8_sequence_length(bytes, at);
@@ -64,7 +66,7 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
-/// Without half a character at the end of a text.
+/// The first bytes, without half a character at the end.
 std::string_view beginning(std::string_view bytes, std::size_t max_bytes) {
   if (max_bytes == 0 || bytes.size() <= max_bytes) return bytes;
   auto cut = max_bytes;
@@ -82,7 +84,7 @@ std::string block(const std::string& title, std::optional<std::string_view> byte
   return out + (is_text(shown) ? indented(shown) : hexadecimal(shown));
 }
 
-/// Numbers in 4 or 8 bytes, as Spring writes them, also as numbers.
+/// The number in 4 or 8 bytes, as Spring writes numbers; empty if the bytes are text.
 std::string number_in(std::string_view bytes) {
   if ((bytes.size() != 4 && bytes.size() != 8) || is_text(bytes)) return {};
   const auto number = bytes.size() == 4 ? static_cast<std::int32_t>(read_big_endian<std::uint32_t>(bytes))
@@ -118,11 +120,25 @@ std::string description_text(const Letter& letter, std::int64_t now) {
   line("exception", about.exception);
   line("attempts", about.attempts > 0 ? std::to_string(about.attempts) : "");
   line("first failure", time(about.first_failure));
-  line("sent back", about.redrives > 0 ? std::to_string(about.redrives) + " times before" : "");
+  line("sent back", about.redrives > 0 ? std::to_string(about.redrives) +
+                                             (about.redrives == 1 ? " time before" : " times before")
+                                       : "");
   line("consumer group", about.consumer_group);
   line("record's time", time(timestamp_of(letter)));
-  line("cut", about.cut ? "yes: it was larger than this topic takes" : "");
+  line("cut", about.cut ? "yes: the record was larger than this topic accepts" : "");
   return out;
+}
+
+/// The whole place, or, where lines are cut, its end: the end of a long name is what differs.
+std::string place_cell(const std::string& place, std::size_t width, const Layout& layout) {
+  const auto text = delivery::clean_text(place, most_text);
+  const auto length = characters(text);
+  if (length <= width) return text + std::string(width - length, ' ');
+  if (layout.reason == 0) return text;
+  std::size_t bytes = 0;
+  for (std::size_t left_out = 0; left_out + width <= length; ++left_out)
+    bytes += utf8_sequence_length(text, bytes);
+  return "…" + text.substr(bytes);
 }
 
 }  // namespace
@@ -144,31 +160,45 @@ std::string age_text(std::int64_t ms) {
   return std::to_string(s / (365 * 86400)) + " y";
 }
 
-std::string table_heading() {
-  return cell("letter", place_width) + ' ' + cell("origin", origin_width) + ' ' + right("age", age_width) +
-         ' ' + right("tries", tries_width) + ' ' + "reason\n";
+Layout layout_of(const std::string& topic, std::int32_t partitions, std::int64_t end, std::size_t width) {
+  const auto longest = topic.size() + std::to_string(std::max(partitions - 1, 0)).size() +
+                       std::to_string(std::max<std::int64_t>(end - 1, 0)).size() + 2;
+  Layout layout{std::max<std::size_t>(longest, 6), std::max<std::size_t>(longest, 6), 0};
+  if (width == 0) return layout;
+  width = std::max(width, least_width);
+  layout.letter = std::min(layout.letter, width / 3);
+  layout.origin = std::min(layout.origin, width / 4);
+  const auto used = layout.letter + layout.origin + age_width + tries_width + sent_width + blanks;
+  layout.reason = std::max(least_reason, width - used);
+  return layout;
 }
 
-std::string table_row(const Letter& letter, std::int64_t now) {
+std::string table_heading(const Layout& layout) {
+  return cell("letter", layout.letter) + ' ' + cell("origin", layout.origin) + ' ' + right("age", age_width) +
+         ' ' + right("tries", tries_width) + ' ' + right("sent", sent_width) + " reason\n";
+}
+
+std::string table_row(const Letter& letter, const Row& row, const Layout& layout) {
   const auto& about = letter.description;
-  const auto place = std::to_string(letter.record.partition()) + ':' + std::to_string(letter.record.offset());
   const auto at = failed_at(letter);
-  auto line = cell(place, place_width) + ' ' + cell(origin_of(letter), origin_width) + ' ' +
-              right(at < 0 ? "?" : age_text(now - at), age_width) + ' ' +
+  const char* sent = !row.sent_back ? "?" : *row.sent_back ? "yes" : "no";
+  auto line = place_cell(place_of(letter), layout.letter, layout) + ' ' +
+              place_cell(origin_of(letter), layout.origin, layout) + ' ' +
+              right(at < 0 ? "?" : age_text(row.now - at), age_width) + ' ' +
               right(about && about->attempts > 0 ? std::to_string(about->attempts) : "?", tries_width) + ' ' +
-              cell(reason_of(letter), reason_width);
+              right(sent, sent_width) + ' ' +
+              (layout.reason == 0 ? delivery::clean_text(reason_of(letter), most_text)
+                                  : cell(reason_of(letter), layout.reason));
   line.erase(line.find_last_not_of(' ') + 1);
   return line + '\n';
 }
 
-std::string json_line(const Letter& letter) {
+std::string json_line(const Letter& letter, std::optional<bool> sent_back) {
   using Json = nlohmann::ordered_json;
   const auto number = [](std::int64_t n) { return n < 0 ? Json() : Json(n); };
-  Json out = {{"topic", letter.record.topic()},
-              {"partition", letter.record.partition()},
-              {"offset", letter.record.offset()},
-              {"failed_at", number(failed_at(letter))},
-              {"reason", kind_of(letter)}};
+  Json out = {{"topic", letter.record.topic()},   {"partition", letter.record.partition()},
+              {"offset", letter.record.offset()}, {"failed_at", number(failed_at(letter))},
+              {"reason", kind_of(letter)},        {"sent_back", sent_back ? Json(*sent_back) : Json()}};
   if (letter.description) {
     const auto& about = *letter.description;
     out["text"] = about.text;
@@ -187,8 +217,7 @@ std::string json_line(const Letter& letter) {
 
 std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_bytes) {
   const auto& record = letter.record;
-  std::string out = std::string(record.topic()) + '[' + std::to_string(record.partition()) + "]@" +
-                    std::to_string(record.offset()) + '\n';
+  std::string out = place_of(letter) + '\n';
   out += description_text(letter, now) + '\n';
   out += "headers: " + std::to_string(letter.headers.size()) + '\n';
   for (const auto& header : letter.headers) out += header_text(header, max_bytes);

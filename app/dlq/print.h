@@ -1,9 +1,10 @@
-// Dead letters as text for a person, and as JSON for a program. Nothing that a record holds can steer the
-// terminal. Pure; times are given in.
+// Dead letters as text for a person, and as JSON for a program. Nothing in a record can control the terminal.
+// Pure; the caller passes the time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,17 +14,34 @@ namespace laneway::dlq {
 
 inline constexpr std::size_t table_width = 80;
 
-/// Heading and row of the table; neither is wider than table_width, each ends its line.
-std::string table_heading();
-std::string table_row(const Letter& letter, std::int64_t now);
+/// The widths of the table's columns. Columns of places are filled up to their width.
+struct Layout {
+  std::size_t letter = 0;
+  std::size_t origin = 0;
+  std::size_t reason = 0;  ///< 0: nothing is cut, which is for a pipe or a file
+};
+/// For the letters of a topic with so many partitions, whose offsets are all below `end`. `width`: of the
+/// terminal; 0: no terminal.
+Layout layout_of(const std::string& topic, std::int32_t partitions, std::int64_t end, std::size_t width);
 
-/// One object on one line: where it is, where it came from, why, when; not what it holds.
-std::string json_line(const Letter& letter);
+/// What a row says besides the letter.
+struct Row {
+  std::int64_t now = 0;           ///< ms since 1970
+  std::optional<bool> sent_back;  ///< by redrive; nullopt if unknown
+};
 
-/// All of it; of each header, the key and the value at most max_bytes (0: all).
+/// Heading and row of the table. Each ends its line, and is not wider than the terminal if that has 72
+/// columns.
+std::string table_heading(const Layout& layout);
+std::string table_row(const Letter& letter, const Row& row, const Layout& layout);
+
+/// One object on one line: the letter's place, origin, reason and times, without key and value.
+std::string json_line(const Letter& letter, std::optional<bool> sent_back);
+
+/// Everything of a letter; of each header, the key and the value at most max_bytes (0: all).
 std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_bytes);
 
-/// Cut or filled up to so many characters.
+/// The text cut or filled up to so many characters.
 std::string cell(std::string_view text, std::size_t width);
 /// "42 s", "3 m", "5 h", "12 d", "3 y".
 std::string age_text(std::int64_t ms);

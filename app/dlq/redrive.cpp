@@ -7,6 +7,7 @@
 
 #include "app/dlq/map_room.h"
 #include "app/dlq/progress.h"
+#include "app/dlq/sent_back.h"
 #include "base/mutex.h"
 #include "handler/forward/header_lists.h"
 #include "kafka/produce/producer.h"
@@ -18,9 +19,9 @@ namespace {
 constexpr std::size_t most_in_flight = 1000;
 constexpr std::size_t most_bytes_in_flight = 32U << 20;
 constexpr Duration commit_interval = seconds(1);
-constexpr Duration breath = milliseconds(50);  // between looks at what else there is to do
+constexpr Duration breath = milliseconds(50);  // the longest wait before the loop looks at its other work
 
-/// Answers of the producer, which come on its thread.
+/// Answers of the producer, which arrive on the producer's thread.
 class Answers {
  public:
   struct Answer {
@@ -34,7 +35,7 @@ class Answers {
     }
     came_.notify_all();
   }
-  /// What has come; waits for something until `until`.
+  /// Returns the answers that have arrived; waits for the first until `until`.
   std::vector<Answer> take(TimePoint until) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     while (answers_.empty() && SteadyClock::now() < until) came_.wait_until(mutex_, until);
@@ -47,7 +48,7 @@ class Answers {
   std::vector<Answer> answers_ GUARDED_BY(mutex_);
 };
 
-/// A record on its way.
+/// A record that was given to the producer.
 struct Sending : kafka::DeliverySink {
   Sending(Answers& a, lane::Sequence s, std::string t, std::size_t b)
       : answers(a), sequence(s), topic(std::move(t)), bytes(b) {}
@@ -59,7 +60,7 @@ struct Sending : kafka::DeliverySink {
   const std::size_t bytes;
 };
 
-/// The records are left where a later redrive finds them; nothing else can be sent either.
+/// True if no other record can be sent either. A later redrive finds the records that are left.
 bool ends_all(kafka::DeliveryStatus status) {
   return status == kafka::DeliveryStatus::unreachable || status == kafka::DeliveryStatus::denied;
 }
@@ -69,7 +70,7 @@ class Redrive {
   Redrive(const config::Config& config, Letters& letters, const Options& options, const Targets& targets,
           const std::atomic<bool>& stop)
       : config_(config), letters_(letters), options_(options), targets_(targets), stop_(stop) {}
-  ~Redrive() { producer_.reset(); }  // answers what is on its way, before that goes
+  ~Redrive() { producer_.reset(); }  // answers the records in flight, which are destroyed later
 
   Summary run() {
     if (auto ended = run_all(); !ended && !summary_.error) summary_.error = ended.error();
@@ -110,11 +111,11 @@ class Redrive {
   const Targets& targets_;
   const std::atomic<bool>& stop_;
   Summary summary_;
-  std::optional<Error> refusal_;  // the first record that Kafka did not take
+  std::optional<Error> refusal_;  // of the first record that Kafka did not accept
   std::uint64_t passed_ = 0;      // offsets of spans that are done
   std::uint64_t sent_ = 0;
 
-  // Of the partition under way.
+  // Of the present partition.
   kafka::PartitionSpan span_;
   lane::Ledger ledger_;
   MapRoom room_;
@@ -128,7 +129,7 @@ class Redrive {
   Answers answers_;
   std::unordered_map<lane::Sequence, std::unique_ptr<Sending>> in_flight_;
   std::size_t bytes_in_flight_ = 0;
-  // Nothing in a dry run.
+  // Null in a dry run.
   std::unique_ptr<kafka::GroupClaim> claim_;
   std::unique_ptr<kafka::Producer> producer_;
 };
@@ -142,7 +143,7 @@ Status Redrive::run_all() {
       return {};
     }
   }
-  const auto works = plan();  // with the claim: nobody commits any more
+  const auto works = plan();  // with the claim: no other process commits
   if (!works) return works.error();
   std::uint64_t all = 0;
   for (const Work& work : *works) all += static_cast<std::uint64_t>(work.span.end - work.span.begin);
@@ -171,7 +172,7 @@ bool Redrive::stopped() {
   return stop_.load() || summary_.taken_over || summary_.error.has_value();
 }
 
-/// What is left to look at, from what the group has committed to the end as it is now.
+/// The letters to look at: from the commits of the group to the present ends.
 Result<std::vector<Redrive::Work>> Redrive::plan() {
   const auto committed = letters_.committed();
   if (!committed) return committed.error();
@@ -179,11 +180,7 @@ Result<std::vector<Redrive::Work>> Redrive::plan() {
   for (const auto& before : *committed) {
     auto span = letters_.span(before.partition);
     if (!span) return span.error();
-    const auto map = lane::decode(before.metadata, before.offset);
-    const bool recreated = before.offset > span->end;
-    lane::CompletionMap done{before.offset == kafka::no_offset || recreated ? span->begin : before.offset,
-                             {}};
-    if (map.map && !recreated && before.offset != kafka::no_offset) done = *map.map;
+    auto done = sent_back_of(before, *span);
     span->begin = std::max(span->begin, done.base);
     if (span->begin < span->end) works.push_back({*span, std::move(done)});
   }
@@ -201,7 +198,7 @@ Status Redrive::run_partition(const Work& work, Progress& progress) {
   if (auto started = letters_.start(span_); !started) return started;
   while (!stopped() && (!at_end_ || waiting_)) {
     if (auto taken = take_letter(progress); !taken) {
-      summary_.error = taken.error();  // what is on its way is still finished
+      summary_.error = taken.error();  // records in flight are still finished
       break;
     }
     if (SteadyClock::now() >= next_commit_)
@@ -210,7 +207,7 @@ Status Redrive::run_partition(const Work& work, Progress& progress) {
   return finish();
 }
 
-/// Reads the next one, or tries again with the one that waits.
+/// Reads the next letter, or tries again to send the waiting letter.
 Status Redrive::take_letter(Progress& progress) {
   progress.show(passed_ + static_cast<std::uint64_t>(position_ - span_.begin), sent_);
   if (waiting_) {
@@ -245,8 +242,9 @@ void Redrive::decide(Letter letter) {
   }
   auto judgement = judge(letter, options_, targets_);
   if (judgement.to && !room_.has_room_for(offset))
-    judgement = {
-        {}, "no room in the commit to remember it; a redrive without the filter, or of one partition, has"};
+    judgement = {{},
+                 "cannot be tracked: the commit metadata is full; redrive without filters, or one "
+                 "--partition at a time"};
   if (!judgement.to) {
     room_.left(offset);
     ++summary_.left[judgement.left];
@@ -259,7 +257,7 @@ void Redrive::decide(Letter letter) {
     ++summary_.sent[judgement.to->topic];
 }
 
-/// Waits a little where it is not the time yet.
+/// Waits a little if it is not yet time to send.
 bool Redrive::may_send() {
   const bool full = in_flight_.size() >= most_in_flight || bytes_in_flight_ >= most_bytes_in_flight;
   const auto now = SteadyClock::now();
@@ -269,7 +267,7 @@ bool Redrive::may_send() {
   return !full && SteadyClock::now() >= next_send_;
 }
 
-/// False: the producer is full.
+/// Returns false if the producer is full.
 bool Redrive::send() {
   const auto& record = waiting_->letter.record;
   const auto& about = *waiting_->letter.description;
@@ -314,14 +312,14 @@ void Redrive::take_answers(TimePoint until) {
 }
 
 void Redrive::fail(const std::string& topic, const kafka::Delivery& delivery) {
-  const auto what = topic + " did not take it: " + delivery.error;
+  const auto what = topic + " did not accept the record: " + delivery.error;
   ++summary_.left[what];
   const Error error{ErrorKind::unavailable, what, ""};
   if (ends_all(delivery.status)) summary_.error = error;
   if (!refusal_) refusal_ = error;
 }
 
-/// Waits for what is on its way, and commits.
+/// Waits for the answers to all records in flight, and commits.
 Status Redrive::finish() {
   waiting_.reset();
   if (!producer_) return {};

@@ -1,6 +1,6 @@
-// The three verbs of `laneway dlq`, on topics that are open already. What they have to say goes to `out`.
+// The verbs list and show of `laneway dlq`, on topics that are already open.
 //
-// Threads: one. Blocking: until all is read (list, redrive), or until one record has come.
+// Threads: one. Blocks until all letters are read (list), or one record has come (show).
 #pragma once
 
 #include <atomic>
@@ -15,16 +15,24 @@
 
 namespace laneway::dlq {
 
-/// A table, or a JSON object a line; counts at the end of the table. `now` in ms since 1970.
-Status list(Letters& letters, const Options& options, std::int64_t now, std::ostream& out);
+struct Output {
+  std::ostream& out;
+  std::size_t width = 0;  ///< of the terminal; 0: no terminal, so nothing is cut
+};
+
+/// Prints a table with counts at the end, or one JSON object per line. `letters`: opened with the group of
+/// redrive, whose commits say which letters were sent back. `now`: ms since 1970.
+Status list(Letters& letters, const Options& options, std::int64_t now, const Output& output);
 
 struct LetterPosition {
-  std::string topic;  ///< empty: the only one
+  std::string topic;  ///< empty: the only dead-letter topic
   std::int32_t partition = 0;
   std::int64_t offset = 0;
 };
+/// Accepts "orders-dlt:0:17", "orders-dlt[0]@17" and "0:17". Error: usage.
 Result<LetterPosition> parse_letter_position(std::string_view text);
-/// No such record: no_input; letters of several topics: usage.
+/// Prints everything of one letter. Errors: no_input if there is no such record, usage if `place` does not
+/// say which of several topics.
 Status show(Letters& letters, const LetterPosition& place, std::size_t max_bytes, std::int64_t now,
             std::ostream& out);
 

@@ -1,6 +1,9 @@
 #include "app/plan/command_line.h"
 
 #include <CLI/CLI.hpp>
+
+#include "app/cli/help.h"
+#include "app/cli/numbers.h"
 #include "config/units.h"
 
 namespace laneway::plan {
@@ -8,76 +11,89 @@ namespace {
 
 constexpr std::uint64_t most = 1'000'000;
 
-/// A duration of at least 1 us and at most an hour, which keeps the arithmetic in its numbers.
+std::string not_a_duration(const std::string& text, const std::string& hint) {
+  return "'" + text + "' is not a duration (" + hint + ')';
+}
+
+/// A duration from 1 us to 1 h: the arithmetic then stays within the range of its numbers.
 template <class Take>
 CLI::Option* add_duration(CLI::App& verb, const char* name, const char* what, Take take) {
   const auto parse = [take, name](const std::string& text) {
     const auto duration = config::parse_duration(text);
-    if (!duration) throw CLI::ValidationError(name, duration.error().text());
+    if (!duration) throw CLI::ValidationError(name, not_a_duration(text, "write " + duration.error().hint));
     if (*duration < microseconds(1) || *duration > std::chrono::hours(1))
-      throw CLI::ValidationError(name, text + " is not between 1us and 1h");
+      throw CLI::ValidationError(name, not_a_duration(text, "from 1us to 1h"));
     take(*duration);
   };
   return verb.add_option_function<std::string>(name, parse, what)->option_text("DURATION");
 }
 
-void add_count(CLI::App& verb, const char* name, std::optional<std::uint64_t>& value, const char* what) {
-  verb.add_option(name, value, what)->check(CLI::Range(std::uint64_t{1}, most))->option_text("NUMBER");
+void add_count(CLI::App& verb, const char* name, std::optional<std::uint64_t>& value, const char* what,
+               std::uint64_t largest = most) {
+  verb.add_option(name, value, what)->check(cli::whole_number(1, largest))->option_text("NUMBER");
 }
 
 void add_measuring(CLI::App& verb, Options& options) {
-  verb.add_option("--from", options.from,
-                  "measure a running service (once for each instance of the group); what is given besides "
-                  "is not measured")
-      ->option_text("URL")
+  verb.add_option(
+          "--from", options.from,
+          "measure the running service at this address, its admin.listen; repeat for each instance of "
+          "the group; the other options replace measured values")
+      ->option_text("HOST:PORT")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  add_duration(verb, "--window", "measure for so long (10s)",
+  add_duration(verb, "--window", "duration of the measurement (default 10s)",
                [&options](Duration time) { options.window = time; });
 }
 
 void refuse_nonsense(const Options& options) {
-  if (options.from.empty() && !options.rate) throw CLI::RequiredError("--rate (or --from)");
-  if (options.from.empty() && !options.service_time) throw CLI::RequiredError("--service-time (or --from)");
+  if (options.from.empty() && !options.rate)
+    throw CLI::ValidationError("--rate is missing; without --from, --rate and --service-time are required");
+  if (options.from.empty() && !options.service_time)
+    throw CLI::ValidationError(
+        "--service-time is missing; without --from, --rate and --service-time are required");
   if (options.cpu && options.service_time && *options.cpu > *options.service_time)
-    throw CLI::ValidationError("--cpu", "is a part of --service-time and cannot be longer");
-  if (options.window < milliseconds(100)) throw CLI::ValidationError("--window", "is less than 100ms");
+    throw CLI::ValidationError("--cpu is longer than --service-time, of which it is a part");
+  if (options.window < milliseconds(100)) throw CLI::ValidationError("--window is less than 100ms");
+}
+
+void add_load(CLI::App& verb, Options& options) {
+  verb.add_option("--rate", options.rate, "records per second, of all partitions together")
+      ->check(cli::number(0.001, 1e8))
+      ->option_text("NUMBER");
+  add_duration(verb, "--service-time", "duration of one record, with its waiting, such as 15ms",
+               [&options](Duration time) { options.service_time = time; });
+  add_duration(verb, "--cpu", "the part of --service-time that is processor time of laneway",
+               [&options](Duration time) { options.cpu = time; });
+  add_count(verb, "--partitions", options.partitions, "partitions of the topic (default 16)");
+  add_count(verb, "--instances", options.instances, "processes that share the partitions (default 1)");
+  add_count(verb, "--cores", options.cores, "cores of one instance (default: cores of this machine)");
+  verb.add_option("--backlog", options.backlog, "records that already wait in the topic (default 0)")
+      ->check(cli::whole_number(0, std::uint64_t{1} << 53))
+      ->option_text("NUMBER");
+  add_count(verb, "--record-bytes", options.record_bytes, "average size of key and value (default 1024)",
+            std::uint64_t{1} << 30);
+  add_duration(verb, "--drain", "the value of lanes.drain (default 20s)",
+               [&options](Duration time) { options.drain = time; });
 }
 
 }  // namespace
 
 CLI::App* add_verb(CLI::App& program, Options& options) {
-  CLI::App* verb =
-      program
-          .add_subcommand("plan",
-                          "workers, queue, memory and instances for a load, given or measured, with "
-                          "the arithmetic")
-          ->group("Verbs");
-  verb->add_option("--rate", options.rate, "records a second, of all partitions together")
-      ->check(CLI::Range(0.001, 1e8))
-      ->option_text("NUMBER");
-  add_duration(*verb, "--service-time", "what one record takes, waiting included",
-               [&options](Duration time) { options.service_time = time; });
-  add_duration(*verb, "--cpu", "of that, processor time in this process",
-               [&options](Duration time) { options.cpu = time; });
-  add_count(*verb, "--partitions", options.partitions, "of the topic (16)");
-  add_count(*verb, "--instances", options.instances, "processes that share it (1)");
-  add_count(*verb, "--cores", options.cores, "of one instance (this machine's)");
-  verb->add_option("--backlog", options.backlog, "records that wait already")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53))
-      ->option_text("NUMBER");
-  verb->add_option("--record-bytes", options.record_bytes, "of key and value, on average (1024)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
-      ->option_text("NUMBER");
-  add_duration(*verb, "--drain", "lanes.drain (20s)", [&options](Duration time) { options.drain = time; });
+  CLI::App* verb = program.add_subcommand("plan", "Work out workers, queue, memory and instances for a load")
+                       ->group(cli::group::plan);
+  add_load(*verb, options);
   add_measuring(*verb, options);
   verb->final_callback([&options] { refuse_nonsense(options); });
+  verb->footer(cli::footer(
+      "The load is given, or measured with --from. The arithmetic is shown.",
+      {"laneway plan --rate 20000 --service-time 15ms", "laneway plan --from 127.0.0.1:9644 --window 60s"}));
   return verb;
 }
 
 Load with_given(Load load, const Options& options) {
   load.rate = options.rate.value_or(load.rate);
+  load.measured_well = load.measured_well || options.rate.has_value();
   load.service_time = options.service_time.value_or(load.service_time);
   if (options.cpu) load.cpu = options.cpu;
   load.partitions = options.partitions.value_or(load.partitions);

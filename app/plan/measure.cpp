@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/plan/numbers.h"
 #include "base/outside_json.h"
-#include "config/units.h"
 
 namespace laneway::plan {
 namespace {
@@ -44,7 +44,8 @@ struct Sums {
   std::uint64_t lanes = 0;
 };
 
-const Error moved{ErrorKind::unavailable, "lanes came or went while it was measured", "try again"};
+const Error moved{ErrorKind::unavailable, "lanes were assigned or revoked during the measurement",
+                  "try again"};
 
 Status add(Sums& sums, const Reading& before, const Reading& after) {
   if (before.lanes.size() != after.lanes.size()) return moved;
@@ -67,13 +68,19 @@ Status add(Sums& sums, const Reading& before, const Reading& after) {
 
 }  // namespace
 
+Error not_laneway() {
+  return {ErrorKind::unavailable,
+          "GET /status does not return the status of a laneway service of this version",
+          "--from takes the address of admin.listen, such as 127.0.0.1:9644"};
+}
+
 Result<Reading> read_status(const std::string& status) {
   try {
     const auto json = parse_outside_json(status);
     Reading reading;
     for (const auto& lane : json.at("lanes"))
       reading.lanes.emplace(
-          lane.at("topic").get<std::string>() + '[' + std::to_string(lane.at("partition").get<int>()) + ']',
+          lane.at("topic").get<std::string>() + ':' + std::to_string(lane.at("partition").get<int>()),
           lane_of(lane));
     const auto& settings = json.at("settings");
     reading.workers = std::max<std::uint64_t>(settings.at("workers").get<std::uint64_t>(), 1);
@@ -84,7 +91,7 @@ Result<Reading> read_status(const std::string& status) {
     reading.processor = in_seconds(json.at("processors").at("seconds").get<double>());
     return reading;
   } catch (const Json::exception&) {
-    return Error{ErrorKind::unavailable, "what answers there is no laneway of this version", ""};
+    return not_laneway();
   }
 }
 
@@ -94,10 +101,9 @@ Result<Measured> measure(const std::vector<Reading>& before, const std::vector<R
   for (std::size_t i = 0; i < after.size(); ++i)
     if (auto status = add(sums, before[i], after[i]); !status) return status.error();
   if (sums.finished == 0)
-    return Error{
-        ErrorKind::unavailable,
-        "no record was finished in " + config::print_duration(window) + ", so nothing can be measured",
-        "a longer --window, or --rate and --service-time without --from"};
+    return Error{ErrorKind::unavailable,
+                 "no record was finished in " + about(window) + ", so nothing can be measured",
+                 "give a longer --window, or --rate and --service-time instead of --from"};
   Measured measured;
   measured.finished = sums.finished / to_seconds(window);
   measured.growth = sums.lag_growth / to_seconds(window);
@@ -116,6 +122,9 @@ Result<Measured> measure(const std::vector<Reading>& before, const std::vector<R
   load.cores = after.front().cores;
   load.backlog = sums.backlog;
   load.drain = after.front().drain;
+  // The window is a little shorter where the answers took long.
+  load.measured_well =
+      window >= least_window * 95 / 100 && sums.finished >= static_cast<double>(least_records);
   return measured;
 }
 

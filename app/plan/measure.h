@@ -1,8 +1,8 @@
-// What running services do, from two readings of each one's /status.
+// The load of running services, measured by two readings of the /status of each service.
 //
-// Records come as fast as they are finished and the lag grows; a record takes what the workers spent, all its
-// attempts together, divided by how many were finished. Several services are the instances of one group.
-// Pure.
+// The rate of arriving records is the rate of finished records plus the growth of the lag. The service time
+// is the time that the workers spent, with all attempts, divided by the number of finished records. Several
+// services are the instances of one group. Pure.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct Reading {
   struct Lane {
     std::uint64_t finished = 0;  ///< records, since the assignment
     std::uint64_t bytes = 0;     ///< of the records finished, keys and values
-    Duration work{};             ///< that workers spent, since the assignment
-    std::int64_t lag = 0;        ///< 0 also where it is not known
-    std::uint64_t taken = 0;     ///< of the lag, queued or at work
+    Duration work{};             ///< that the workers spent, since the assignment
+    std::int64_t lag = 0;        ///< 0 also if unknown
+    std::uint64_t taken = 0;     ///< of the lag, queued or running
   };
   std::map<std::string, Lane> lanes;
   std::uint64_t workers = 0;
@@ -33,7 +33,10 @@ struct Reading {
   Duration processor{};  ///< time used since the process began
 };
 
-/// `status`: the JSON of /status. Error: unavailable, where it is none.
+/// The error for an answer that is not the status of a laneway service; one sentence without the address.
+Error not_laneway();
+
+/// `status`: the JSON of /status. Error: not_laneway().
 Result<Reading> read_status(const std::string& status);
 
 struct Measured {
@@ -43,8 +46,8 @@ struct Measured {
   double growth = 0;    ///< of the lag, records a second
 };
 
-/// `before` and `after` have the same services in the same order, `window` apart. Error: unavailable, where
-/// lanes moved or nothing was finished meanwhile.
+/// `before` and `after` have the same services in the same order, `window` apart. Error: unavailable, if
+/// lanes were assigned or revoked, or no record was finished between them.
 Result<Measured> measure(const std::vector<Reading>& before, const std::vector<Reading>& after,
                          Duration window);
 

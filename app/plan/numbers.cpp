@@ -1,5 +1,6 @@
 #include "app/plan/numbers.h"
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -28,6 +29,33 @@ std::string about(double bytes) {
     unit = larger;
   }
   return number(bytes) + unit;
+}
+
+std::string about(Duration duration) {
+  struct Unit {
+    const char* name;
+    double seconds;
+    double most;  // in this unit
+  };
+  static constexpr std::array<Unit, 6> units{{{"ns", 1e-9, 1e3},
+                                              {"us", 1e-6, 1e3},
+                                              {"ms", 1e-3, 1e3},
+                                              {"s", 1, 600},
+                                              {"m", 60, 600},
+                                              {"h", 3600, 1e12}}};
+  const double value = to_seconds(duration);
+  const Unit* unit = units.data();
+  // Half a unit of the third digit is rounded up to the next unit: 999.7ms is 1s.
+  while (unit != &units.back() && value / unit->seconds >= unit->most * 0.9995) ++unit;
+  const double shown = value / unit->seconds;
+  char digits[64];
+  std::snprintf(digits, sizeof(digits), "%.*f", shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0, shown);
+  std::string text(digits);
+  if (text.find('.') != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+  }
+  return text + unit->name;
 }
 
 }  // namespace laneway::plan

@@ -14,49 +14,42 @@ std::string count(std::uint64_t many, const std::string& noun) {
   return number(many) + ' ' + noun + (many == 1 ? "" : "s");
 }
 
-/// Three digits are enough of what is computed.
-std::string rounded_text(Duration duration) {
-  if (duration >= seconds(10)) return config::print_duration(std::chrono::round<seconds>(duration));
-  if (duration >= milliseconds(10)) return config::print_duration(std::chrono::round<milliseconds>(duration));
-  return config::print_duration(std::chrono::round<microseconds>(duration));
-}
-
 std::string line(const std::string& name, const std::string& text) {
   return "  " + name + std::string(12 - name.size(), ' ') + text + '\n';
 }
 
 std::string question(const Load& load) {
   std::string text = number(load.rate) + " records/s of " + number(load.record_bytes) + " bytes, " +
-                     config::print_duration(load.service_time) + " each";
-  if (load.cpu) text += ", " + config::print_duration(*load.cpu) + " of it processor time here";
+                     about(load.service_time) + " each";
+  if (load.cpu) text += ", of which " + about(*load.cpu) + " processor time of laneway";
   return text + "; " + count(load.partitions, "partition") + ", " + count(load.instances, "instance") +
          " of " + count(load.cores, "core") + "\n";
 }
 
 std::string workers(const Load& load, const Sizing& sizing) {
-  const bool limited = sizing.workers < sizing.wanted_each;
-  return line("at work", number(load.rate) + "/s x " + config::print_duration(load.service_time) + " = " +
+  std::string each = number(sizing.wanted_each) + " each";
+  if (sizing.workers < sizing.wanted_each) each += ", of which " + number(sizing.workers) + " are allowed";
+  if (sizing.keeps_running_workers)
+    each += "; the present " + number(sizing.workers) + " are kept, see below";
+  return line("running", number(load.rate) + "/s x " + about(load.service_time) + " = " +
                              number(sizing.at_work) + " records on average (Little's law)") +
-         line("workers", number(sizing.at_work) + " / " + number(100 * utilisation) + " % busy = " +
-                             number(sizing.wanted) + "; over " + count(load.partitions, "partition") + " " +
-                             number(sizing.wanted_each) + " each" +
-                             (limited ? ", of which " + number(sizing.workers) + " are allowed" : "")) +
+         line("workers", number(sizing.at_work) + " / " + number(100 * utilisation) +
+                             " % busy = " + number(sizing.wanted) + "; over " +
+                             count(load.partitions, "partition") + " " + each) +
          line("capacity", number(sizing.workers) + " x " + number(load.partitions) + " / " +
-                              config::print_duration(load.service_time) + " = " + number(sizing.capacity) +
-                              " records/s") +
-         line("threads", "of one instance at most " + count(sizing.most_partitions, "partition") + " x " +
+                              about(load.service_time) + " = " + number(sizing.capacity) + " records/s") +
+         line("threads", "at most, in one instance: " + count(sizing.most_partitions, "partition") + " x " +
                              number(sizing.workers) + " = " +
                              number(sizing.most_partitions * sizing.workers) +
-                             " workers (http: up to 4 threads instead)") +
-         line("downstream", "must bear " + number(sizing.connections) + " calls at once");
+                             " workers (handler.http: up to 4 threads instead)") +
+         line("downstream", "gets up to " + number(sizing.connections) + " calls at the same time");
 }
 
 std::string queue(const Load& load, const Sizing& sizing) {
-  return line("queue", "a burst of " + config::print_duration(burst) +
-                           ", two for each worker at least: " + number(sizing.queue) +
-                           "; the last of a full one waits " + rounded_text(sizing.queue_wait)) +
-         line("drain", "a full lane takes " + rounded_text(sizing.drain) + "; lanes.drain is " +
-                           config::print_duration(load.drain));
+  return line("queue", "the records of " + about(burst) +
+                           ", at least two for each worker: " + number(sizing.queue) +
+                           "; the last record of a full queue waits " + about(sizing.queue_wait)) +
+         line("drain", "a full lane needs " + about(sizing.drain) + "; lanes.drain is " + about(load.drain));
 }
 
 std::string memory(const Load& load, const Sizing& sizing) {
@@ -66,41 +59,51 @@ std::string memory(const Load& load, const Sizing& sizing) {
                              number(load.record_bytes) + " + " + number(laneway::lane::record_overhead) +
                              " bytes) = " + about(lane) + " in a full lane, " +
                              about(lane * static_cast<double>(sizing.most_partitions)) + " in one instance") +
-         line("memory", "of an instance " + count(load.partitions, "partition") + " x " + about(lane) +
+         line("memory", "for one instance: " + count(load.partitions, "partition") + " x " + about(lane) +
                             " x " + number(laneway::lane::parts_of_a_share) +
                             " (lane, fetched, spare) = " + about(sizing.memory_needed) +
                             "; lanes.memory is " + config::print_size(load.memory) + enough) +
-         line("fetched", "ahead at most " + about(static_cast<double>(sizing.fetched_bytes)) + " of " +
+         line("fetched", "records fetched ahead take at most " +
+                             about(static_cast<double>(sizing.fetched_bytes)) + " of " +
                              config::print_size(sizing.memory));
 }
 
 std::string saturation(const Load& load, const Sizing& sizing) {
   const Duration wait = std::max(load.service_time - *load.cpu, Duration::zero());
   const std::string cores = number(load.cores * load.instances);
-  return line("saturation", cores + " cores x (1 + wait/compute) = " + cores + " x (1 + " +
-                                config::print_duration(wait) + " / " + config::print_duration(*load.cpu) +
-                                ") = " + number(*sizing.saturation) +
-                                " at work keep all cores busy; more gain nothing") +
+  return line("saturation", cores + " cores x (1 + wait/compute) = " + cores + " x (1 + " + about(wait) +
+                                " / " + about(*load.cpu) + ") = " + number(*sizing.saturation) +
+                                " running records keep all cores busy; more gain nothing") +
          line("", number(sizing.at_work) + " (Little's law) are " +
                       number(100 * sizing.at_work / *sizing.saturation) + " % of that");
 }
 
 std::string processors(const Load& load, const Sizing& sizing) {
-  if (!sizing.cores) return line("processors", "not known: --cpu says what a record takes of them");
-  return line("processors", number(load.rate) + "/s x " + config::print_duration(*load.cpu) + " = " +
-                                number(*sizing.cores) + " cores; at " + number(100 * utilisation) +
-                                " % busy " + count(*sizing.instances, "instance") + " of " +
-                                count(load.cores, "core")) +
+  if (!sizing.cores) return line("processors", "not known; give the processor time of a record with --cpu");
+  return line("processors", number(load.rate) + "/s x " + about(*load.cpu) + " = " + number(*sizing.cores) +
+                                " cores; at " + number(100 * utilisation) + " % busy " +
+                                count(*sizing.instances, "instance") + " of " + count(load.cores, "core")) +
          saturation(load, sizing);
 }
 
 std::string backlog(const Load& load, const Sizing& sizing) {
   if (load.backlog == 0) return "";
   if (!sizing.backlog)
-    return line("backlog", number(load.backlog) + " records are never gone: more come than are done");
-  const std::string when = "are gone after " + rounded_text(*sizing.backlog);
-  return line("backlog", number(load.backlog) + " records at " + number(sizing.capacity - load.rate) +
-                             " more than come " + when);
+    return line("backlog", number(load.backlog) +
+                               " records are never worked off: more records arrive than are finished");
+  return line("backlog", number(load.backlog) + " records are worked off in " + about(*sizing.backlog) +
+                             ", by " + number(sizing.capacity - load.rate) + " records/s more than arrive");
+}
+
+/// Why the plan does not lower the number of workers.
+std::string kept(const Load& load, const Sizing& sizing) {
+  if (!sizing.keeps_running_workers) return "";
+  return "\nThe present number of workers, " + number(load.running->workers) +
+         " for each partition, is more than enough for the measured load: " + number(sizing.wanted_each) +
+         " would do.\nA short measurement is no reason to lower lanes.workers. For advice below the present "
+         "number, measure\nat peak load with a --window of at least " +
+         about(least_window) + " in which at least " + number(least_records) +
+         " records are finished, or give the peak with --rate.\n";
 }
 
 }  // namespace
@@ -109,18 +112,18 @@ std::string print(const Load& load, const Sizing& sizing) {
   std::string text = question(load) + '\n' + workers(load, sizing) + queue(load, sizing) +
                      memory(load, sizing) + processors(load, sizing) + backlog(load, sizing);
   for (const auto& warning : sizing.warnings) text += "\nwarning: " + warning + '\n';
-  text +=
-      "\nlanes: { workers: " + std::to_string(sizing.workers) + ", queue: " + std::to_string(sizing.queue);
+  text += kept(load, sizing) + "\nlanes: { workers: " + std::to_string(sizing.workers) +
+          ", queue: " + std::to_string(sizing.queue);
   if (sizing.memory != load.memory) text += ", memory: " + config::print_size(sizing.memory);
   return text + " }\n";
 }
 
 std::string print(const Measured& measured, Duration window) {
   const Load& load = measured.load;
-  const std::string grown = measured.growth < 0 ? " less" : " more";
-  return "measured over " + config::print_duration(window) + ": " + number(measured.finished) +
-         " records/s were done, " + number(load.rate) + " came; " + number(measured.lag) + " wait, " +
-         number(std::abs(measured.growth)) + grown +
+  const std::string change = measured.growth < 0 ? " fewer" : " more";
+  return "measured over " + about(window) + ": " + number(measured.finished) + " records/s were finished, " +
+         number(load.rate) + " arrived; " + number(measured.lag) + " are unfinished, " +
+         number(std::abs(measured.growth)) + change +
          " each second\nnow: lanes: { workers: " + std::to_string(load.running->workers) +
          ", queue: " + std::to_string(load.running->queue) + " }\n\n";
 }

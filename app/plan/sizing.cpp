@@ -27,6 +27,9 @@ void size_workers(const Load& load, Sizing& sizing) {
   sizing.wanted = std::max<std::uint64_t>(whole(sizing.at_work / utilisation), 1);
   sizing.wanted_each = divided_up(sizing.wanted, load.partitions);
   sizing.workers = std::min(sizing.wanted_each, most_of("lanes.workers"));
+  sizing.keeps_running_workers =
+      load.running && !load.measured_well && load.running->workers > sizing.workers;
+  if (sizing.keeps_running_workers) sizing.workers = load.running->workers;
   sizing.most_partitions = divided_up(load.partitions, load.instances);
   sizing.connections = sizing.workers * load.partitions;
   sizing.capacity = static_cast<double>(sizing.connections) / to_seconds(load.service_time);
@@ -36,6 +39,7 @@ void size_queue(const Load& load, Sizing& sizing) {
   const double rate = std::min(load.rate, sizing.capacity);
   const std::uint64_t arriving = whole(rate / static_cast<double>(load.partitions) * to_seconds(burst));
   sizing.queue = std::min(std::max(arriving, 2 * sizing.workers), most_of("lanes.queue"));
+  if (sizing.keeps_running_workers) sizing.queue = std::max(sizing.queue, load.running->queue);
   const double turns = static_cast<double>(sizing.queue) / static_cast<double>(sizing.workers);
   sizing.queue_wait = times(load.service_time, turns);
   sizing.drain = times(load.service_time, turns + 1);

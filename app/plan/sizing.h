@@ -1,10 +1,13 @@
-// What a load needs: workers, queue, memory, instances.
+// The workers, queue, memory and instances that a load needs.
 //
-// Records at work at once are the rate times the time that one takes (Little's law). Workers are to be busy
-// for 70 % of the time, so that bursts and slow moments find some idle; the processors likewise. A queue
-// bridges bursts of a quarter of a second: a longer one makes records wait and gets no more done.
+// The number of running records is the rate times the service time of a record (Little's law). Workers should
+// be busy for 70 % of the time, so that bursts and slow moments find idle workers; so should the processors.
+// A queue bridges bursts of a quarter of a second: a longer queue makes records wait and adds no throughput.
 //
-// Pure; numbers that make no sense (a rate of nothing) are refused before, by whoever takes them.
+// A plan lowers the workers of a running service only if the load was measured well enough: a quiet moment
+// does not show what the peak needs.
+//
+// Pure. The caller refuses numbers that make no sense, such as a rate of 0.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +22,11 @@ namespace laneway::plan {
 
 inline constexpr double utilisation = 0.7;
 inline constexpr Duration burst = milliseconds(250);
+/// A load that was measured for so long, and with so many finished records, is measured well enough.
+inline constexpr Duration least_window = seconds(60);
+inline constexpr std::uint64_t least_records = 1000;
 
-/// Settings of a service that runs already.
+/// Settings of a running service.
 struct Running {
   std::uint64_t workers = 0;
   std::uint64_t queue = 0;
@@ -38,25 +44,27 @@ struct Load {
   Duration drain = config::Lanes{}.drain;
   std::uint64_t memory = config::Lanes{}.memory;
   std::optional<Running> running;
+  bool measured_well = true;  ///< or the rate was given
 };
 
 struct Sizing {
-  double at_work = 0;                 ///< records, on average
-  std::uint64_t wanted = 0;           ///< at work at most, for the utilisation
-  std::uint64_t wanted_each = 0;      ///< of them, of one partition
-  std::uint64_t workers = 0;          ///< lanes.workers: those, or as many as it may be
-  std::uint64_t queue = 0;            ///< lanes.queue
-  double capacity = 0;                ///< records a second that these workers do, if the processors bear it
-  std::uint64_t most_partitions = 0;  ///< of one instance
-  std::uint64_t connections = 0;      ///< calls at once that the downstream must bear
-  Duration queue_wait{};              ///< of the last one in a full queue
-  Duration drain{};                   ///< of a full lane
-  std::uint64_t lane_bytes = 0;       ///< of the records in a full lane
-  double memory_needed = 0;           ///< bytes of lanes.memory, so that they fit
-  std::uint64_t memory = 0;           ///< lanes.memory
-  std::uint64_t fetched_bytes = 0;    ///< of it, of what one instance has fetched ahead, at most
-  std::optional<double> saturation;   ///< at work at once, that keep all the processors busy
-  std::optional<double> cores;        ///< busy with the work, on average
+  double at_work = 0;                  ///< running records, on average
+  std::uint64_t wanted = 0;            ///< workers of all partitions, for the utilisation
+  std::uint64_t wanted_each = 0;       ///< workers of one partition
+  std::uint64_t workers = 0;           ///< lanes.workers: wanted_each, or the largest value of the key
+  bool keeps_running_workers = false;  ///< more than wanted_each: the load was not measured well enough
+  std::uint64_t queue = 0;             ///< lanes.queue
+  double capacity = 0;                 ///< records a second that these workers do, if the processors bear it
+  std::uint64_t most_partitions = 0;   ///< of one instance
+  std::uint64_t connections = 0;       ///< calls at once that the downstream must bear
+  Duration queue_wait{};               ///< of the last one in a full queue
+  Duration drain{};                    ///< of a full lane
+  std::uint64_t lane_bytes = 0;        ///< of the records in a full lane
+  double memory_needed = 0;            ///< bytes of lanes.memory, so that they fit
+  std::uint64_t memory = 0;            ///< lanes.memory
+  std::uint64_t fetched_bytes = 0;     ///< of it, of what one instance has fetched ahead, at most
+  std::optional<double> saturation;    ///< at work at once, that keep all the processors busy
+  std::optional<double> cores;         ///< busy with the work, on average
   std::optional<std::uint64_t> instances;  ///< that these cores need
   std::optional<Duration> backlog;         ///< until it is done; nothing: never
   std::vector<std::string> warnings;       ///< why this cannot work, or not as it looks

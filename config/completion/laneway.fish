@@ -1,4 +1,4 @@
-# Fish completion of laneway. Verbs and options are what the program's own help says.
+# Fish completion of laneway. Verbs and options come from the program's own help.
 function __laneway_help
     set -l words (commandline -opc)
     set -l program $words[1]
@@ -6,6 +6,7 @@ function __laneway_help
     set -l verbs
     for word in $words
         string match -q -- '-*' $word; and break
+        test $word = help; and continue
         set -a verbs $word
     end
     $program $verbs --help 2>/dev/null

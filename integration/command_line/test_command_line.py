@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import socket
 import subprocess
@@ -67,7 +68,7 @@ class Usage(CommandLine):
         self.assertEqual("", done.stdout)
 
     def test_a_service_that_is_not_there_is_unavailable(self):
-        for verb in (("status",), ("status", "--watch"), ("pause", "orders"), ("skip", "orders:1:2", "--reason", "why"), ("reload",),
+        for verb in (("status",), ("status", "--watch"), ("suspend", "orders"), ("pause", "orders"), ("skip", "orders:1:2", "--reason", "why"), ("reload",),
                      ("reload", "--dry-run")):
             with self.subTest(verb):
                 self.ends(laneway(*verb, "--admin", "127.0.0.1:1"), 69, "127.0.0.1:1", "--admin HOST:PORT")
@@ -86,8 +87,8 @@ class Usage(CommandLine):
         done = laneway("plan", "--rate", "20000", "--service-time", "15ms")
         self.assertEqual(0, done.returncode)
         self.assertIn("lanes: { workers: 27, queue: 313 }", done.stdout)
-        for wrong, said in (({"rate": "0"}, "--rate"), ({"service-time": "15"}, "no unit"), ({"cpu": "1s"}, "--cpu"),
-                            ({"partitions": "0"}, "--partitions"), ({"service-time": "2h"}, "between 1us and 1h")):
+        for wrong, said in (({"rate": "0"}, "--rate"), ({"service-time": "15"}, "is not a duration"), ({"cpu": "1s"}, "--cpu"),
+                            ({"partitions": "0"}, "--partitions"), ({"service-time": "2h"}, "from 1us to 1h")):
             with self.subTest(wrong):
                 options = {"rate": "10", "service-time": "15ms", **wrong}
                 self.ends(laneway("plan", *(part for name, value in options.items() for part in (f"--{name}", value))), 64, said)
@@ -116,6 +117,7 @@ class Usage(CommandLine):
 
     def test_an_unknown_option_is_named(self):
         self.ends(laneway("run", "-c", "x", "--bogus"), 64, "--bogus", "laneway run --help")
+        self.ends(laneway("run", "-c", ""), 64, "--config: the name is empty", "laneway run --help")
         self.ends(laneway("version", "more"), 64, "more")
 
     def test_the_configuration_must_be_named(self):
@@ -123,15 +125,52 @@ class Usage(CommandLine):
         self.ends(laneway("check"), 64, "--config")
 
     def test_help_is_an_answer_not_an_error(self):
-        for arguments in (["--help"], ["run", "--help"], ["check", "-h"]):
+        for arguments in (["--help"], ["help"], ["run", "--help"], ["check", "-h"], ["help", "check"], ["help", "dlq", "list"], ["dlq", "help"]):
             done = laneway(*arguments)
             self.ends(done, 0)
             self.assertIn("Usage: laneway", done.stdout)
             self.assertEqual("", done.stderr)
+        self.assertEqual(laneway("dlq", "list", "--help").stdout, laneway("help", "dlq", "list").stdout)
+        self.assertEqual(laneway("dlq", "list", "--help").stdout, laneway("dlq", "help", "list").stdout)
+        self.assertEqual(laneway("--help").stdout, laneway("help").stdout)
+
+    def verbs(self, *before):
+        section = laneway(*before, "--help").stdout.partition("Verbs:\n")[2].partition("\n\n")[0]
+        return re.findall(r"^  (\w+)", section, re.MULTILINE)
+
+    def test_each_help_fits_a_terminal_and_has_examples_and_no_raw_types(self):
+        verbs = self.verbs()
+        self.assertEqual(["run", "check", "status", "suspend", "resume", "skip", "reload", "dlq", "plan", "demo", "help", "version"], verbs)
+        for verb in ([], *([verb] for verb in verbs), *(["dlq", verb] for verb in self.verbs("dlq"))):
+            with self.subTest(verb):
+                text = laneway(*verb, "--help").stdout
+                self.assertLessEqual(max(map(len, text.splitlines())), 80)
+                self.assertIn("\nExamples:\n  laneway ", text)
+                self.assertNotRegex(text, r"\b(U?INT|FLOAT|REQUIRED|Excludes)\b| in \[| \.\.\.")
+
+    def test_the_examples_of_the_help_parse(self):
+        """They fail for want of a file or a service, not of a right command line."""
+        for verb in ([], *([verb] for verb in self.verbs()), *(["dlq", verb] for verb in self.verbs("dlq"))):
+            for example in re.findall(r"^  (laneway .*)$", laneway(*verb, "--help").stdout, re.MULTILINE):
+                arguments = shlex.split(example)[1:]
+                if arguments[0] in ("demo", "help", "version"):
+                    continue
+                with self.subTest(example):
+                    elsewhere = [] if {"-c", "--from", "--rate", "--admin"} & set(arguments) else ["--admin", "127.0.0.1:1"]
+                    arguments = [re.sub(r"^127.0.0.1:9644$", "127.0.0.1:1", word) for word in arguments]
+                    self.assertIn(laneway(*arguments, *elsewhere).returncode, (0, 66, 69))
+
+    def test_help_keys_prints_the_reference(self):
+        self.assertEqual((ROOT / "config" / "full.yaml").read_text(), laneway("help", "keys").stdout)
+
+    def test_pause_is_another_name_of_suspend(self):
+        self.ends(laneway("pause", "orders", "--admin", "127.0.0.1:1"), 69, "laneway suspend: ")
 
     def test_version_names_every_library(self):
         done = laneway("version")
         self.ends(done, 0)
+        for option in ("--version", "-v", "-V"):
+            self.assertEqual(done.stdout, laneway(option).stdout)
         versions = dict(line.split(" ", 1) for line in done.stdout.splitlines())
         loaded = subprocess.run(["ldd", LANEWAY], text=True, capture_output=True, check=True).stdout
         allocator = {"tcmalloc"} if "libtcmalloc" in loaded else set()  # a sanitized build has another
@@ -186,34 +225,65 @@ class Check(CommandLine):
                 library = ["--set", f"handler.plugin.library={LANEWAY}"] if example.name == "plugin.yaml" else []
                 self.ends(laneway("check", "-c", example, *library), 0)
 
-    def test_it_prints_what_is_in_force_and_what_will_happen(self):
-        done = laneway("check", "-c", self.file(), "--set", "lanes.workers=3", "--set", "lanes.drain=7s",
-                       LANEWAY_LANES__QUEUE="77")
+    def test_the_verdict_comes_first_then_what_would_happen(self):
+        done = laneway("check", "-c", self.file(), "--set", "lanes.workers=3", "--set", "lanes.drain=7s")
         self.ends(done, 0)
-        for line in ("  workers: 3", "  queue: 77", "  drain: 7s"):
-            self.assertIn(line, done.stdout.splitlines())
+        self.assertEqual(["configuration is valid", "", "with 16 partitions on 1 broker (assumed; --connect asks the brokers):"],
+                         done.stdout.splitlines()[:3])
         for words in ("16 partitions", "48 workers", "drain: at most 7s", "12s after a SIGTERM"):
             self.assertIn(words, done.stdout)
+        self.assertNotIn("  workers: 3", done.stdout.splitlines())
+
+    def test_verbose_prints_the_configuration_that_is_in_force(self):
+        done = laneway("check", "--verbose", "-c", self.file(), "--set", "lanes.workers=3", "--set", "lanes.drain=7s",
+                       LANEWAY_LANES__QUEUE="77")
+        self.ends(done, 0)
+        for line in ("configuration in force:", "  workers: 3", "  queue: 77", "  drain: 7s"):
+            self.assertIn(line, done.stdout.splitlines())
+        self.assertEqual("configuration is valid", done.stdout.splitlines()[0])
+
+    def test_it_contacts_nothing(self):
+        """The kernel completes a connection to a socket that listens, so a connection would be found in its queue afterwards."""
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            listener.setblocking(False)
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+            kafka = {"bootstrap.servers": address, "group.id": "g"}
+            sasl = {**kafka, "security.protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.method": "oidc",
+                    "sasl.oauthbearer.client.id": "c", "sasl.oauthbearer.client.secret": "s",
+                    "sasl.oauthbearer.token.endpoint.url": f"http://{address}/token"}
+            # The distribution's client was built without OIDC, so laneway refuses that configuration; it contacts nothing either way.
+            oidc = 0 if "(bundled)" in laneway("version").stdout else 78
+            for code, changes in ((0, {"handler": {"http": {"url": f"http://{address}/orders"}}, "trace": {"otlp": f"http://{address}/v1/traces"}}),
+                                  (0, {"handler": {"produce": {"topic": "out"}}, "dead_letter": {"topic": "{topic}-dlt"}}),
+                                  (0, {"handler": {"produce": {"topic": "out", "kafka": {"bootstrap.servers": address}}}}),
+                                  (oidc, {"kafka": sasl, "allow_insecure": True})):
+                with self.subTest(changes):
+                    done = laneway("check", "--verbose", "-c", self.file(**{"kafka": kafka, **changes}))
+                    self.ends(done, code, *(["kafka.sasl.oauthbearer.method"] if code else []))
+                    with self.assertRaises(BlockingIOError):
+                        listener.accept()
 
     def test_it_warns_of_limits_that_are_too_low_for_the_configuration(self):
         many = self.file(handler={"exec": {"command": ["/bin/cat"]}}, lanes={"workers": 64})
         done = laneway("check", "-c", many, prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 1000)))
-        self.ends(done, 0, "warning:", "open files", "may have 1000", "LimitNOFILE=")
+        self.ends(done, 0, "warning:", "open files", "is allowed 1000", "LimitNOFILE=")
         self.assertIn("open files: at most about", done.stdout)
         self.assertNotIn("open files", laneway("check", "-c", self.file()).stderr)
 
     def test_what_it_prints_of_the_configuration_is_one(self):
-        first = laneway("check", "-c", self.file()).stdout
+        first = laneway("check", "--verbose", "-c", self.file()).stdout
         again = Path(self.folder.name) / "again.yaml"
-        again.write_text(first.split("\n\n")[0] + "\n")
-        done = laneway("check", "-c", again)
+        again.write_text(first.split("\nconfiguration in force:\n\n")[1])
+        done = laneway("check", "--verbose", "-c", again)
         self.ends(done, 0)
         self.assertEqual(first, done.stdout)
 
     def test_secrets_are_not_shown(self):
         kafka = {**BROKERLESS["kafka"], "security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN",
                  "sasl.username": "u", "sasl.password": "${SECRET}"}
-        done = laneway("check", "-c", self.file(kafka=kafka, allow_insecure=True), SECRET="hush-hush")
+        done = laneway("check", "--verbose", "-c", self.file(kafka=kafka, allow_insecure=True), SECRET="hush-hush")
         self.ends(done, 0)
         self.assertIn("sasl.password: *****", done.stdout.replace('"', "").replace("'", ""))
         self.assertNotIn("hush-hush", done.stdout + done.stderr)
@@ -225,7 +295,16 @@ class Check(CommandLine):
 
     def test_connect_tells_brokers_that_do_not_answer(self):
         done = laneway("check", "-c", self.file(), "--connect")
-        self.ends(done, 69, "127.0.0.1:9", "kafka.bootstrap.servers")
+        self.ends(done, 69, "127.0.0.1:9", "kafka.bootstrap.servers", "laneway check waited 1s")
+        self.assertEqual("configuration is valid\nconnections fail: the brokers\n", done.stdout)
+
+    def test_connect_waits_seconds_for_brokers_and_a_handler_that_accept_connections_and_are_silent(self):
+        with taken_port() as port:
+            done = laneway("check", "--connect", "-c", self.file(
+                kafka={"bootstrap.servers": f"127.0.0.1:{port}", "group.id": "g"}, start_deadline="1h",
+                handler={"http": {"url": f"https://127.0.0.1:{port}/orders"}}))
+        self.ends(done, 69, f"127.0.0.1:{port}", "laneway check waited 8s", "handler.http.url")
+        self.assertEqual("configuration is valid\nconnections fail: the brokers and the handler\n", done.stdout)
 
     def test_connect_tells_a_handler_that_does_not_answer(self):
         with socket.socket() as closed:
@@ -348,9 +427,9 @@ class Run(CommandLine):
         service.until("waiting for brokers and topics")
         done = laneway("status", "--admin", address)
         self.ends(done, 0)
-        self.assertIn("NOT READY: it waits for brokers and topics", done.stdout)
+        self.assertIn("NOT READY: waiting for brokers and topics", done.stdout)
         self.assertEqual([], json.loads(laneway("status", "--json", "--admin", address).stdout)["lanes"])
-        self.ends(laneway("pause", "orders:1", "--admin", address), 66, "orders[1] is not a lane", "has none now")
+        self.ends(laneway("suspend", "orders[1]", "--admin", address), 66, "orders:1 is not a lane", "has no lanes now")
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
 
@@ -366,7 +445,7 @@ class Run(CommandLine):
         service.until("the process stood still")
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
-        for change in ("pause by hand", "reload"):
+        for change in ("suspend requested", "reload"):
             self.assertNotIn(change, service.log)
 
     def test_descriptors_that_are_closed_at_the_start_are_no_other_files_later(self):

@@ -20,15 +20,16 @@ LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
 ROWS, COLUMNS = 24, 80
 LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
 ESCAPE = re.compile(r"\033\[[0-9;]*[A-Za-z]")
-LANE = {"topic": "orders-of-a-shop-with-a-long-name", "state": "running", "paused_by_hand": False, "held_by": "", "lag": 10 ** 12,
+LANE = {"topic": "orders-of-a-shop-with-a-long-name", "state": "running", "suspended": False, "held_by": "", "lag": 10 ** 12,
         "in_flight": 8, "queued": 256, "waiting_retries": 3, "stuck": 0, "committed": 10 ** 15, "rate": 1e9, "source_error": "",
-        "oldest": {"offset": 10, "age_seconds": 19, "attempts": 5, "error": "HTTP 500 " * 30}}
+        "finished_beyond_commit": 10 ** 9,
+        "oldest": {"offset": 10, "age_seconds": 19, "attempts": 6, "failed_attempt": 5, "error": "HTTP 500 " * 30}}
 STATUS = {"version": "0.1.0", "group": "orders", "uptime_seconds": 26, "members": 2, "ready": False, "breaker": None,
-          "reasons": [{"code": "stalled", "text": "a reason in many words " * 8}], "advice": ["do this and that " * 10]}
+          "reasons": [{"code": "stalled", "topic": LANE["topic"], "partition": 0, "text": "a reason in many words " * 8}], "advice": ["do this and that " * 10]}
 
 
 class Service(http.server.ThreadingHTTPServer):
-    """One lane held, one paused by hand, the rest at work; it has been asked so often: members."""
+    """One lane is held, one suspended, the rest are running; it has been asked so often: members."""
     daemon_threads = True
 
     def __init__(self):
@@ -38,7 +39,7 @@ class Service(http.server.ThreadingHTTPServer):
 
     def status(self):
         self.asked += 1
-        changes = {0: {"state": "held", "held_by": "pool full"}, 1: {"paused_by_hand": True}}
+        changes = {0: {"state": "held", "held_by": "pool full"}, 1: {"suspended": True}}
         lanes = [{**LANE, "partition": partition, **changes.get(partition, {})} for partition in range(40)]
         return {**STATUS, "members": self.asked, "lanes": lanes}
 
@@ -120,7 +121,7 @@ class Status(unittest.TestCase):
     def test_a_terminal_gets_colours_but_not_where_they_are_unwanted(self):
         text = self.on_terminal()
         self.fits(text)
-        for words in ("\033[31mNOT READY", "\033[31mheld", "\033[33mby hand", "\033[32mrunning"):
+        for words in ("\033[31mNOT READY", "\033[31mheld", "\033[33msuspended", "\033[32mrunning"):
             self.assertIn(words, text)
         self.assertIn("\033[32m", self.on_terminal(NO_COLOR=""))
         for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
@@ -142,7 +143,7 @@ class Status(unittest.TestCase):
             for line in frame.split("\n")[:-1]:
                 self.assertTrue(line.endswith("\033[K"), line)
             self.assertLess(self.fits(frame).count("\n"), ROWS, "the last line's end would move the first one out")
-            self.assertIn("lanes more\n", ESCAPE.sub("", frame))
+            self.assertIn("lanes more, with a lag of ", ESCAPE.sub("", frame))
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ class Transactions(scenario.Trial):
         return found
 
     def tell(self):
-        done_again = sum(len(service.events("transaction aborted, its records are done again")) for service in self.members.services.values())
+        done_again = sum(len(service.events("transaction aborted, its records run again")) for service in self.members.services.values())
         print(json.dumps({"records": sum(map(len, self.read.values())), "written": sum(map(len, self.written.values())),
                           "transactions aborted by the service": done_again}))
         found = breaches(self.read, self.written)

@@ -9,15 +9,16 @@ import os
 import queue
 import subprocess
 import threading
+from pathlib import Path
 
-from process import die_with_parent
+from process import ROOT, die_with_parent
 from waits import Failed, expect, wait_until
 
 # No sandbox: it needs rights that neither root nor a container has, and the pages are our own.
 FLAGS = ["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe",
          "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-sync",
          "--disable-extensions", "--mute-audio", "--hide-scrollbars", "--no-proxy-server"]
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
 PATIENCE = 90  # for one answer: a machine that is busy with everything else
 
 
@@ -42,7 +43,7 @@ class Browser:
         os.close(from_browser)
         self.commands = os.fdopen(ours, "wb", buffering=0)
         self.answers = os.fdopen(theirs, "rb")
-        self.incoming, self.complaints, self.number, self.session, self.planted = queue.Queue(), [], 0, None, ""
+        self.incoming, self.complaints, self.number, self.session, self.planted = queue.Queue(), [], 0, None, {}
         threading.Thread(target=self.read, daemon=True).start()
 
     def close(self):
@@ -98,7 +99,8 @@ class Browser:
             self.complaints.append(f"a dialog: {parameters['message']}")
             self.send("Page.handleJavaScriptDialog", accept=True)
         elif method == "Fetch.requestPaused":
-            self.send("Fetch.fulfillRequest", requestId=parameters["requestId"], responseCode=200, body=self.planted)
+            body = next(body for path, body in self.planted.items() if path in parameters["request"]["url"])
+            self.send("Fetch.fulfillRequest", requestId=parameters["requestId"], responseCode=200, body=body)
 
     # A page.
 
@@ -146,20 +148,57 @@ class Browser:
             return node.contains(document.elementFromPoint(x, y)) ? {{x, y}} : null;
         }})()""")
 
-    def press(self, key):
+    def hover(self, selector, part):
+        """Moves the mouse over an element, to this part of its width."""
+        box = self.box(selector)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=box["x"] + part * box["width"], y=box["y"] + box["height"] / 2)
+
+    def touch(self, selector, part):
+        """Taps with a finger, at this part of the element's width."""
+        box = self.box(selector)
+        point = {"x": box["x"] + part * box["width"], "y": box["y"] + box["height"] / 2}
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[point])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def box(self, selector):
+        return self.evaluate(f"""(() => {{
+            const node = document.querySelector({json.dumps(selector)});
+            node.scrollIntoView({{block: "center"}});
+            const {{x, y, width, height}} = node.getBoundingClientRect();
+            return {{x, y, width, height}};
+        }})()""")
+
+    def press(self, key, shift=False):
         text = {"text": "\r"} if key == "Enter" else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=KEYS[key], **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=KEYS[key])
+        held = {"modifiers": 8} if shift else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=KEYS[key], **text, **held)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=KEYS[key], **held)
 
     def write(self, text):
         """Into what has the focus."""
         self.call("Input.insertText", text=text)
 
-    def plant(self, pattern, body):
-        """From now on this is the answer to such requests, and nobody else is asked."""
-        self.planted = base64.b64encode(body.encode()).decode()
-        self.call("Fetch.enable", patterns=[{"urlPattern": pattern}])
+    def plant(self, path, body):
+        """From now on this is the answer to requests for this path, and the service does not get them."""
+        self.planted[path] = base64.b64encode(body.encode()).decode()
+        self.call("Fetch.enable", patterns=[{"urlPattern": f"*{path}*"} for path in self.planted])
 
-    def picture(self, file):
-        taken = self.call("Page.captureScreenshot", format="png")
+    def accessibility_violations(self):
+        """What axe-core (scripts/axe) finds wrong with the page as it is, a line each: rule, help, and the elements."""
+        if not self.evaluate("typeof axe !== 'undefined'"):
+            self.evaluate(Path(subprocess.check_output([ROOT / "scripts" / "axe"], text=True).strip()).read_text())
+        found = self.evaluate("""axe.run(document, {resultTypes: ["violations"]}).then(({violations, passes}) => ({
+            passes: passes.length,
+            violations: violations.map(({id, help, nodes}) => `${id}: ${help}: ${nodes.map(({html}) => html.slice(0, 200)).join(" | ")}`),
+        }))""")
+        expect(found["passes"] > 10, f"axe-core checked next to nothing: {found}")
+        return found["violations"]
+
+    def picture(self, file, whole=False):
+        """Of the window, or of the `whole` page."""
+        taken = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **({"clip": self.page_box()} if whole else {}))
         file.write_bytes(base64.b64decode(taken["data"]))
+
+    def page_box(self):
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        return {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}

@@ -39,4 +39,4 @@ def expect_each_once(before, after, count):
 
 def aborted(run):
     """Transactions that the run's services aborted."""
-    return sum(len(service.events("transaction aborted, its records are done again")) for service in run.services)
+    return sum(len(service.events("transaction aborted, its records run again")) for service in run.services)

@@ -216,7 +216,7 @@ class FirstHour:
         service.wait_until_ready()
         self.send(range(20))
         self.wait_for(range(20), service)
-        self.laneway("status", says=["orders[0]", "orders[1]", "ready"])
+        self.laneway("status", says=["orders:0", "orders:1", "ready"])
         expect(not firing(self.rules, service.ask("/metrics")[1]), f"alerts: {firing(self.rules, service.ask('/metrics')[1])}")
         return service
 
@@ -231,8 +231,8 @@ class FirstHour:
         self.send(range(20, 40))
         wait_until("not ready", lambda: service.ask("/readyz")[0] == 503, details=service.log)
         said = service.ask("/readyz")[1]
-        expect("the lanes have held since" in said, said)
-        self.laneway("status", says=["NOT READY", "breaker open"])
+        expect("the lanes have been held since" in said, said)
+        self.laneway("status", says=["NOT READY: the downstream"])
         expect("LanewayBreakerOpen" in firing(self.rules, service.ask("/metrics")[1]), "LanewayBreakerOpen does not fire")
         self.downstream.start()
         self.wait_for(range(40), service)

@@ -120,6 +120,8 @@ class Packages(unittest.TestCase):
     def test_completion_of_verbs_and_options(self):
         self.assertEqual(verbs(), self.complete("laneway", ""))
         self.assertEqual(["redrive"], self.complete("laneway", "dlq", "r"))
+        self.assertEqual(["suspend"], self.complete("laneway", "help", "su"))
+        self.assertEqual(["list"], self.complete("laneway", "help", "dlq", "l"))
         self.assertEqual(["--config", "--connect"], self.complete("laneway", "check", "--c"))
         self.assertEqual([], self.complete("laneway", "run", "--set", ""))
 

@@ -86,7 +86,7 @@ class Packaging(unittest.TestCase):
         self.assertEqual(3, len(preparations))
         for block in preparations:
             self.shell(block)
-        self.assertIn("the plugin greeting 1.0 takes its configuration", self.shell(check))
+        self.assertIn("the plugin greeting 1.0 accepts its configuration", self.shell(check))
         said = self.serve(run[-1], "greeting")
         self.assertRegex(said, r'plugin=greeting text="?hello ')
 

@@ -31,16 +31,17 @@ std::optional<Refusal> refuse_change(const Access& access, const Credentials& cr
         same_secret(access.token, credentials.authorization.substr(scheme.size())))
       return std::nullopt;
     return Refusal{401, credentials.authorization.empty()
-                            ? "this needs the token of admin.token_file: Authorization: Bearer …"
-                            : "the token is not that of admin.token_file"};
+                            ? "this request needs the token of admin.token_file: Authorization: Bearer TOKEN"
+                            : "the token differs from that of admin.token_file"};
   }
   if (!access.loopback)
     return Refusal{403,
-                   "nothing can be changed here: admin.listen is no loopback address and there is no "
-                   "admin.token_file"};
+                   "changes are refused: admin.listen is not a loopback address, and admin.token_file is not "
+                   "set"};
   const bool json = credentials.content_type.starts_with("application/json");
   if (json || !credentials.own_header.empty()) return std::nullopt;
-  return Refusal{403, "add the header X-Laneway: 1 (it shows that no web page made you do this)"};
+  return Refusal{
+      403, "add the header X-Laneway: 1 (it shows that the request does not come from another web page)"};
 }
 
 }  // namespace laneway::admin

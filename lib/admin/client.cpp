@@ -9,12 +9,12 @@ namespace laneway::admin {
 namespace {
 
 constexpr auto connect_time = seconds(2);
-constexpr auto reading_time = seconds(3);    // of what a service that runs answers at once
-constexpr auto changing_time = seconds(15);  // a lane may be asked first, and a configuration read
+constexpr auto reading_time = seconds(3);    // for requests that a running service answers at once
+constexpr auto changing_time = seconds(15);  // a lane may be asked first, or a configuration be read
 
-constexpr auto where_it_listens = "-c FILE or --admin HOST:PORT says where the service listens";
+constexpr auto where_it_listens = "set the service's address with -c FILE or --admin HOST:PORT";
 
-/// `silent`: the whole `waited` has passed, so nobody has closed the connection either.
+/// `silent`: the whole `waited` has passed, so the connection was not closed either.
 Error no_answer(const Endpoint& endpoint, httplib::Error error, seconds waited, bool silent) {
   const std::string from = "no answer from " + endpoint.address;
   if (error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout)
@@ -25,11 +25,11 @@ Error no_answer(const Endpoint& endpoint, httplib::Error error, seconds waited, 
     return {ErrorKind::unavailable,
             from + " within " + std::to_string(waited.count()) +
                 " s: the process there accepts connections and does not answer",
-            std::string("is the process stopped (`ps` shows its state as T, and `kill -CONT PID` lets it go "
-                        "on), or does another program listen there? ") +
+            std::string("is the process stopped (`ps` shows state T; `kill -CONT PID` continues it), or does "
+                        "another program listen there? ") +
                 where_it_listens};
   return {ErrorKind::unavailable, from + ": the connection was closed without an answer",
-          std::string("try again, or does another program listen there? ") + where_it_listens};
+          std::string("try again; or does another program listen there? ") + where_it_listens};
 }
 
 template <class Ask>
@@ -58,8 +58,8 @@ Result<Answer> get(const Endpoint& endpoint, const std::string& path) {
 }
 
 Result<Answer> post(const Endpoint& endpoint, const std::string& path, const std::string& json) {
-  // A process that is stopped would carry the change out when it goes on, long after its user was told that
-  // there was no answer. So it is asked first whether it runs.
+  // A process that is stopped would carry out the change when it continues, long after its user saw that
+  // there was no answer. So the client first checks that the process runs.
   if (const auto runs = get(endpoint, "/livez"); !runs) return runs;
   return ask(endpoint, changing_time, [&](httplib::Client& client, const httplib::Headers& headers) {
     return client.Post(path, headers, json, "application/json");

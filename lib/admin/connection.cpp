@@ -41,7 +41,7 @@ void Connection::go_on(TimePoint now) {
 void Connection::tick(TimePoint now) {
   if (now < deadline_) return;
   if (state_ == State::receiving)
-    refuse("408 Request Timeout", "the request did not come in time", now);
+    refuse("408 Request Timeout", "the request did not arrive in time", now);
   else if (state_ != State::at_work)
     state_ = State::ended;
 }
@@ -73,11 +73,11 @@ void Connection::look_at_request(TimePoint now) {
     const auto head = without_unread_fields(received_, *end);
     const auto body = body_size(std::string_view(received_).substr(0, head));
     if (body.kind == BodySize::Kind::unknown)
-      return refuse("411 Length Required", "a body needs its Content-Length here", now);
+      return refuse("411 Length Required", "a request with a body needs a Content-Length", now);
     if (body.kind == BodySize::Kind::wrong)
       return refuse("400 Bad Request",
-                    "the Content-Length is no number, or a field has a blank before its colon", now);
-    // A body that is too large is not waited for: that is the answer, or the client may not even ask.
+                    "the Content-Length is not a number, or a header has a blank before its colon", now);
+    // Does not wait for a body that is too large: the answer is 413, or the client may not change anything.
     whole_ =
         body.bytes > limits_.request_bytes - std::min(head, limits_.request_bytes) ? head : head + body.bytes;
   }

@@ -38,20 +38,19 @@ std::optional<Number> number_of(const std::string& text) {
 }
 
 std::optional<Action> action_named(const std::string& name) {
-  if (name == "pause") return Action::pause;
+  if (name == "suspend" || name == "pause") return Action::suspend;
   if (name == "resume") return Action::resume;
   if (name == "skip") return Action::skip;
   return std::nullopt;
 }
 
 Refusal no_such_path() {
-  return {
-      404,
-      "not found; there are POST /lanes/{topic}/{partition}/pause, resume and skip, and without {partition} "
-      "for all of a topic pause and resume"};
+  return {404,
+          "no such path: the paths are POST /lanes/{topic}/{partition}/suspend, resume and skip, and for all "
+          "partitions of a topic POST /lanes/{topic}/suspend and resume"};
 }
 
-/// Those of a JSON body, as text.
+/// Adds the parameters of a JSON body, as text.
 std::optional<Refusal> add_body(const std::string& body, Parameters& parameters) {
   if (body.empty()) return std::nullopt;
   const auto root = parse_outside_json(body);
@@ -59,14 +58,14 @@ std::optional<Refusal> add_body(const std::string& body, Parameters& parameters)
     return Refusal{400, "the body is not a JSON object such as {\"offset\": 17, \"reason\": \"…\"}"};
   for (const auto& [name, value] : root.items()) {
     if (!value.is_string() && !value.is_number_integer())
-      return Refusal{400, "'" + name + "' in the body is neither a text nor a whole number"};
+      return Refusal{400, "'" + name + "' in the body must be a string or a whole number"};
     const auto text = value.is_string() ? value.get<std::string>() : value.dump();
     if (!parameters.emplace(name, text).second) return Refusal{400, "'" + name + "' is given twice"};
   }
   return std::nullopt;
 }
 
-/// Those of the query and of the body.
+/// Collects the parameters of the query and of the body.
 std::optional<Refusal> collect(const Query& query, const std::string& body, Parameters& parameters) {
   for (const auto& [name, value] : query)
     if (!parameters.emplace(name, value).second) return Refusal{400, "'" + name + "' is given twice"};
@@ -75,16 +74,16 @@ std::optional<Refusal> collect(const Query& query, const std::string& body, Para
 
 std::optional<Refusal> refuse_unknown(const Parameters& parameters) {
   if (parameters.empty()) return std::nullopt;
-  return Refusal{400, "'" + parameters.begin()->first + "' is not known here"};
+  return Refusal{400, "unknown parameter '" + parameters.begin()->first + "'"};
 }
 
 std::optional<Refusal> take_skip(Parameters& parameters, service::ControlRequest& request) {
   const auto offset = number_of<std::int64_t>(parameters["offset"]);
-  if (!offset) return Refusal{400, "skip needs offset=, a whole number from 0"};
+  if (!offset) return Refusal{400, "skip needs the parameter offset, a whole number from 0"};
   request.offset = *offset;
   request.reason = parameters["reason"];
   if (request.reason.empty())
-    return Refusal{400, "skip needs reason=, why: it goes with the record and into the log"};
+    return Refusal{400, "skip needs the parameter reason: it is stored in the dead letter and logged"};
   if (request.reason.size() > longest_reason)
     return Refusal{400, "the reason is longer than " + std::to_string(longest_reason) + " bytes"};
   parameters.erase("offset");
@@ -110,7 +109,7 @@ std::variant<service::ControlRequest, Refusal> parse_control(const std::string& 
     if (!request.partition)
       return Refusal{400, "'" + parts[1] + "' is not a partition: a whole number from 0"};
   } else if (*action == Action::skip) {
-    return Refusal{400, "skip is about one record: POST /lanes/{topic}/{partition}/skip"};
+    return Refusal{400, "skip takes one record: POST /lanes/{topic}/{partition}/skip"};
   }
   Parameters parameters;
   if (auto bad = collect(query, body, parameters)) return *bad;
@@ -125,7 +124,7 @@ std::variant<ReloadRequest, Refusal> parse_reload(const Query& query, const std:
   if (auto bad = collect(query, body, parameters)) return *bad;
   const auto wish = parameters.extract("dry_run");
   if (!wish.empty() && wish.mapped() != "1" && wish.mapped() != "0")
-    return Refusal{400, "dry_run is neither 1 nor 0"};
+    return Refusal{400, "dry_run must be 0 or 1"};
   if (auto bad = refuse_unknown(parameters)) return *bad;
   return ReloadRequest{!wish.empty() && wish.mapped() == "1"};
 }

@@ -22,7 +22,7 @@ constexpr int backlog = 256;
 
 Error not_an_address(const std::string& address) {
   return {ErrorKind::configuration, "admin.listen: '" + address + "' is not host:port",
-          "give one such as 127.0.0.1:9644 or [::1]:9644; port 0 takes a free one"};
+          "use an address such as 127.0.0.1:9644 or [::1]:9644; port 0 takes any free port"};
 }
 
 Error cannot_listen(const std::string& address, const std::string& why) {
@@ -32,13 +32,12 @@ Error cannot_listen(const std::string& address, const std::string& why) {
 
 std::string error_text(int number) { return std::generic_category().message(number); }
 
-/// Invalid, with errno set, when the address is unavailable.
+/// Invalid, with errno set, if the address is unavailable.
 Descriptor bound_socket(const addrinfo& address) {
   Descriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.number() < 0) return {};
   const int yes = 1;
-  // A restart takes the port over at once. Not SO_REUSEPORT: two services would share the port without a
-  // word.
+  // A restart can take the port over at once. Not SO_REUSEPORT: two services would share the port unnoticed.
   ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   if (address.ai_family == AF_INET6 &&
       IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<sockaddr_in6*>(address.ai_addr)->sin6_addr)) {

@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <charconv>
 #include <exception>
 #include <utility>
 
@@ -35,7 +36,7 @@ void answer_page(httplib::Response& response) {
 }
 
 bool host_acceptable(const httplib::Request& request, const std::vector<std::string>& names) {
-  // Browsers always send it; scripts that speak HTTP/1.0 may not.
+  // Browsers always send the header; scripts that speak HTTP/1.0 may not.
   const auto count = request.get_header_value_count("Host");
   return count == 0 || (count == 1 && host_allowed(request.get_header_value("Host"), names));
 }
@@ -60,7 +61,7 @@ class Exchange final : public httplib::Stream {
     answer_.append(from, size);
     return static_cast<ssize_t>(size);
   }
-  // httplib wants these for its own logs only.
+  // httplib needs these only for its own logs.
   void get_remote_ip_and_port(std::string& ip, int& port) const override { nowhere(ip, port); }
   void get_local_ip_and_port(std::string& ip, int& port) const override { nowhere(ip, port); }
   int socket() const override { return -1; }
@@ -86,7 +87,7 @@ bool has_body(const httplib::Request& request) {
          (request.has_header("Content-Length") && request.get_header_value("Content-Length") != "0");
 }
 
-/// httplib reads its parts with a regular expression, too.
+/// httplib reads the parts of such a body with a regular expression, too.
 bool is_multipart(const httplib::Request& request) {
   return strncasecmp(request.get_header_value("Content-Type").c_str(), "multipart/", 10) == 0;
 }
@@ -114,7 +115,7 @@ int status_of(service::ControlAnswer::Kind kind) {
 
 Routes::Routes(AdminSources sources, std::vector<std::string> names, bool loopback)
     : sources_(std::move(sources)), names_(std::move(names)), loopback_(loopback) {
-  // All checks are made before httplib would read a body.
+  // All checks happen before httplib would read a body.
   set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     return route(request, response);
   });
@@ -124,7 +125,7 @@ Routes::Routes(AdminSources sources, std::vector<std::string> names, bool loopba
   set_error_handler([](const httplib::Request&, httplib::Response& response) {
     if (response.body.empty())
       answer_text(response, response.status,
-                  response.status == 413 ? "the body is too large" : "not understood");
+                  response.status == 413 ? "the body is too large" : "the request cannot be read");
   });
   set_exception_handler(
       [](const httplib::Request& request, httplib::Response& response, std::exception_ptr thrown) {
@@ -144,7 +145,7 @@ Routes::Routes(AdminSources sources, std::vector<std::string> names, bool loopba
 std::string Routes::answer(std::string request) {
   Exchange exchange(std::move(request));
   bool closed = false;
-  // httplib 0.18 (Debian 13) wants to be told the addresses; nobody asks for them here.
+  // httplib 0.18 (Debian 13) also takes the addresses; nothing here reads them.
   const auto process = [&](auto& self) {
     if constexpr (requires { self.process_request(exchange, true, closed, simplify); })
       self.process_request(exchange, true, closed, simplify);
@@ -156,28 +157,31 @@ std::string Routes::answer(std::string request) {
 }
 
 Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::Response& response) const {
-  // What is shown is of now, is what its type says, and is for no other site's page.
+  // Answers show the present state, have the type that they declare, and are not for pages of other sites.
   response.set_header("Cache-Control", "no-store");
   response.set_header("X-Content-Type-Options", "nosniff");
   response.set_header("Cross-Origin-Resource-Policy", "same-origin");
   if (!host_acceptable(request, names_)) {
     answer_text(response, 403,
-                "this Host is not served: use the IP address, or put the name into admin.listen");
+                "this Host header is refused: use the IP address, or set admin.listen to the name");
   } else if (request.path.size() > most_path) {
     answer_text(response, 414, "the path is too long");
   } else if (is_control_path(request.path) || request.path == reload_path) {
     return begin_change(request, response);
   } else if (!look(request, response)) {
-    answer_text(response, 404,
-                "not found; there are /, /metrics, /livez, /readyz, /status and POST /lanes/… and /reload");
+    answer_text(
+        response, 404,
+        "no such path: the paths are /, /metrics, /livez, /readyz, /status, /history, POST /lanes/… and POST "
+        "/reload");
   }
   return HandlerResponse::Handled;
 }
 
-/// False: there is no such path.
+/// Returns false if there is no such path.
 bool Routes::look(const httplib::Request& request, httplib::Response& response) const {
   const auto& path = request.path;
-  if (path != "/" && path != "/metrics" && path != "/livez" && path != "/readyz" && path != "/status")
+  if (path != "/" && path != "/metrics" && path != "/livez" && path != "/readyz" && path != "/status" &&
+      path != "/history")
     return false;
   response.status = 200;
   if (request.method != "GET" && request.method != "HEAD") {
@@ -191,10 +195,24 @@ bool Routes::look(const httplib::Request& request, httplib::Response& response) 
     live(response);
   } else if (path == "/readyz") {
     ready(request, response);
+  } else if (path == "/history") {
+    history(request, response);
   } else {
     response.set_content(sources_.status(), json);
   }
   return true;
+}
+
+void Routes::history(const httplib::Request& request, httplib::Response& response) const {
+  std::uint64_t after = 0;
+  if (request.has_param("after")) {
+    const auto text = request.get_param_value("after");
+    const auto* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, after);
+    if (error != std::errc() || stop != end || text.empty())
+      return answer_text(response, 400, "'after' must be a number, as 'last' of an earlier answer");
+  }
+  response.set_content(sources_.history(after), json);
 }
 
 void Routes::live(httplib::Response& response) const {
@@ -212,7 +230,7 @@ void Routes::ready(const httplib::Request& request, httplib::Response& response)
   response.set_content(text, plain);
 }
 
-/// Unhandled: it may, and its body has to be read first.
+/// Unhandled: the change is allowed, and its body must be read first.
 Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
                                              httplib::Response& response) const {
   const auto refusal =
@@ -228,11 +246,11 @@ Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
                              {{"path", request.path}, {"error", refusal->text}});
     answer_text(response, refusal->status, refusal->text);
   } else if (is_multipart(request)) {
-    answer_text(response, 415, "a form with parts is not read here; send JSON");
+    answer_text(response, 415, "multipart forms are not supported; send JSON");
   } else if (request.has_header("Content-Encoding")) {
-    // httplib would unpack it whole: three kilobytes can become gigabytes, and its limit is for what comes
-    // in.
-    answer_text(response, 415, "a compressed body is not read here; send JSON");
+    // httplib would unpack the whole body: three kilobytes can become gigabytes, and its limit applies to the
+    // received bytes.
+    answer_text(response, 415, "compressed bodies are not supported; send plain JSON");
   } else if (has_body(request)) {
     return HandlerResponse::Unhandled;
   } else {

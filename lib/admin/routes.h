@@ -1,6 +1,6 @@
-// What is answered to a request: httplib's parser and writer with our routing.
+// The answers to requests: httplib's parser and writer with laneway's routing.
 //
-// Threads: answer() may be called on several at a time.
+// Threads: answer() may be called on several threads at a time.
 #pragma once
 
 #include <httplib.h>
@@ -18,12 +18,13 @@ class Routes final : private httplib::Server {
   /// `names`: see host_check.h. `loopback`: see authorization.h.
   Routes(AdminSources sources, std::vector<std::string> names, bool loopback);
 
-  /// To a request that is whole (request_head.h); empty for what is none.
+  /// The answer to a complete request (request_head.h); empty if the text is no request.
   std::string answer(std::string request);
 
  private:
   HandlerResponse route(const httplib::Request& request, httplib::Response& response) const;
   bool look(const httplib::Request& request, httplib::Response& response) const;
+  void history(const httplib::Request& request, httplib::Response& response) const;
   void live(httplib::Response& response) const;
   void ready(const httplib::Request& request, httplib::Response& response) const;
   HandlerResponse begin_change(const httplib::Request& request, httplib::Response& response) const;

@@ -24,7 +24,7 @@ std::vector<std::string> names_of(const std::string& listen) {
   return names;
 }
 
-/// The threads started meanwhile take no signals: those are for the main thread.
+/// Threads that are started during its life take no signals: signals are for the main thread.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -49,8 +49,7 @@ class Server::Implementation {
     const SignalsBlocked blocked;
     try {
       threads_.emplace_back([this] { reception_.run(); });
-      threads_.emplace_back(
-          [this] { work(true); });  // whatever the others are busy with, a probe is answered
+      threads_.emplace_back([this] { work(true); });  // answers probes, however busy the others are
       for (std::size_t i = 0; i < limits.workers; ++i) threads_.emplace_back([this] { work(false); });
     } catch (...) {
       stop();  // a thread that is not joined would end the process

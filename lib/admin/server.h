@@ -6,20 +6,22 @@
 //   GET /readyz    200 "ready", or 503 with a line for each reason; as JSON with Accept: application/json or
 //                  ?format=json
 //   GET /status    JSON (status_json.h)
-//   POST /lanes/{topic}/{partition}/pause, resume, skip; /lanes/{topic}/pause, resume (control_request.h)
-//                  200 done, 202 will be done, 404 no such lane here, 409 cannot be done now, 504 no answer;
-//                  who may: authorization.h
-//   POST /reload   the configuration is read again; 200 what has changed, 409 not now, 422 why it cannot be;
+//   GET /history   JSON (history_json.h): samples and events of the last hours; with ?after=N only newer ones
+//   POST /lanes/{topic}/{partition}/suspend, resume, skip; /lanes/{topic}/suspend, resume
+//                  (control_request.h)
+//                  200 done, 202 accepted, 404 no such lane here, 409 not possible now, 504 no answer;
+//                  who may change something: authorization.h
+//   POST /reload   reads the configuration again; 200 with the changes, 409 not now, 422 with the reason;
 //                  ?dry_run=1 changes nothing
 //
-// HEAD works where GET does; other methods answer 405, other paths 404, what is malformed 400, a Host header
-// that is neither an IP address, localhost, this machine's name nor the name in `listen` 403 (host_check.h).
-// One request a connection, no compression.
+// HEAD works wherever GET does. Other methods are answered with 405, other paths with 404, malformed requests
+// with 400, and a Host header that is neither an IP address, localhost, this machine's name nor the name in
+// `listen` with 403 (host_check.h). One request per connection, no compression.
 //
 // Ownership: start() returns the server; destroying or stopping it ends its threads. Threads: the sources are
 // called on the server's own threads, several at a time, until stop() has returned. Blocking: start() looks
-// the address up; stop() waits for a source that is running, and for nothing else. Bounds: see reception.h;
-// what exceeds them is answered 503, or closed where it has not asked or does not read.
+// the address up; stop() waits only for a running source. Bounds: see reception.h; requests beyond a bound
+// are answered with 503, and connections that have sent no request or do not read are closed.
 #pragma once
 
 #include <cstdint>
@@ -35,27 +37,28 @@
 
 namespace laneway::admin {
 
-/// Where the answers come from. A source that throws makes the answer 500.
+/// Where the answers come from. If a source throws, the answer is 500.
 struct AdminSources {
   std::function<std::string()> metrics;
   std::function<service::Liveness()> live;
   std::function<service::Readiness()> ready;
-  std::function<std::string()> status;  ///< JSON
+  std::function<std::string()> status;                      ///< JSON
+  std::function<std::string(std::uint64_t after)> history;  ///< JSON
   std::function<service::ControlAnswer(const service::ControlRequest&)> control;
   std::function<service::ControlAnswer(const ReloadRequest&)> reload;
-  /// What whoever changes something has to know; empty: see authorization.h.
+  /// The secret that a change requires; empty: see authorization.h.
   std::function<std::string()> token;
 };
 
 struct Limits {
-  std::size_t workers = 7;  ///< beside the one that answers probes alone
+  std::size_t workers = 7;  ///< in addition to the worker that answers only probes
   ReceptionLimits reception;
 };
 
 class Server {
  public:
-  /// `listen` is host:port; port 0 takes a free one. Errors: configuration for what is no address;
-  /// unavailable for one that is unavailable now; exhausted without threads or descriptors for the server.
+  /// `listen` is host:port; port 0 takes a free one. Errors: configuration if the text is no address;
+  /// unavailable if the address cannot be used now; exhausted without threads or descriptors for the server.
   static Result<std::unique_ptr<Server>> start(const std::string& listen, AdminSources sources,
                                                Limits limits = {});
   ~Server();
@@ -63,7 +66,8 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   std::uint16_t port() const;
-  /// Ends all connections and joins the threads; a second call does nothing. Not from a source.
+  /// Ends all connections and joins the threads; a second call does nothing. Must not be called from a
+  /// source.
   void stop();
 
  private:

@@ -10,21 +10,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What people and dashboards read needs no more.
+/// People and dashboards need no more digits.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 double rounded(Duration value) { return rounded(to_seconds(value)); }
-
-const char* name_of(lane::OldestRecord::Phase phase) {
-  switch (phase) {
-    case lane::OldestRecord::Phase::at_work:
-      return "at work";
-    case lane::OldestRecord::Phase::retry:
-      return "waits for its next attempt";
-    case lane::OldestRecord::Phase::queued:
-      break;
-  }
-  return "waits";
-}
 
 Json json_of(const service::Readiness& readiness) {
   Json reasons = Json::array();
@@ -40,21 +28,25 @@ Json json_of(const service::Readiness& readiness) {
   return {{"ready", readiness.ready()}, {"reasons", std::move(reasons)}};
 }
 
-/// Null: all is done. Without the lane's own answer only its age is known.
+/// `attempts`: the number of the running attempt, else of the last one. `error`: of `failed_attempt`. Null if
+/// all records are finished. Without the lane's own answer, only the age is known.
 Json oldest_of(const service::LaneStatus& lane) {
   if (const auto& oldest = lane.detail.oldest) {
     Json json{{"offset", oldest->offset},
               {"age_seconds", rounded(oldest->age)},
               {"place", name_of(oldest->phase)},
-              {"attempts", oldest->attempts}};
-    if (!oldest->error.empty()) json["error"] = oldest->error;
+              {"attempts", oldest->attempt}};
+    if (!oldest->error.empty()) {
+      json["failed_attempt"] = oldest->failed_attempt;
+      json["error"] = oldest->error;
+    }
     return json;
   }
   if (lane.view.oldest_age == Duration::zero()) return nullptr;
   return {{"age_seconds", rounded(lane.view.oldest_age)}};
 }
 
-/// `record`: as `laneway skip` takes it.
+/// `record`: in the notation that `laneway skip` accepts.
 Json last_error_of(const service::LaneStatus& lane) {
   const auto& last = lane.detail.last_error;
   if (!last) return nullptr;
@@ -69,10 +61,12 @@ Json json_of(const service::LaneStatus& lane) {
   const auto& view = lane.view;
   Json json{{"topic", view.topic},
             {"partition", view.partition},
-            {"state", lane::name_of(view.state)},
-            {"paused_by_hand", view.paused_by_hand()},
+            {"state", view.state_in_words()},
+            {"suspended", view.suspended()},
             {"held_by", lane.detail.held_by},
             {"lag", view.lag < 0 ? Json() : Json(view.lag)},
+            {"finished_beyond_commit", view.finished_beyond},
+            {"commits_blocked", view.commits_blocked()},
             {"in_flight", view.in_flight},
             {"workers", view.workers},
             {"queued", view.queued},
@@ -97,8 +91,8 @@ Json json_of(const service::LaneStatus& lane) {
   return json;
 }
 
-/// `reason`: of the last failure, while it is out. `pace`: records a second, since it has asked for fewer
-/// calls. `failures`: in words; empty: no call failed.
+/// `reason`: of the last failure, during an outage. `pace`: records per second, if the downstream has asked
+/// for fewer calls. `failures`: in words; empty if no call failed.
 Json json_of(const service::DownstreamStatus& downstream) {
   const auto since = out_since_ms(downstream, wall_clock_ms());
   Json kinds = Json::array();
@@ -133,6 +127,7 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   const auto& totals = status.totals;
   json["rebalances"] = {{"assigned", totals.assigned}, {"revoked", totals.revoked}, {"lost", totals.lost}};
   json["commits"] = {{"succeeded", totals.commits}, {"failed", totals.commits_failed}};
+  json["dead_letters"] = totals.dead_letters;
   json["settings"] = {{"workers", status.settings.workers},
                       {"queue", status.settings.queue},
                       {"memory_bytes", status.settings.memory},

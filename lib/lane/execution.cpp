@@ -6,7 +6,7 @@ namespace laneway::lane {
 
 namespace {
 
-/// What the breaker withheld was no attempt; one that finds the downstream out is over before its work.
+/// A withheld record had no attempt; an attempt that finds the downstream out ends before its work.
 pool::Ran ran_of(const handler::Finished& finished) {
   pool::Ran ran{finished.done, finished.done};
   for (const auto& [index, outcome] : finished.failures) {
@@ -23,7 +23,7 @@ const Items& items_of(const handler::Finished& finished) {
   return static_cast<const handler::RecordBatch&>(*finished.claim.range.batch).items;
 }
 
-/// What the answers of a task say of the downstream. A call of several records is one call.
+/// What a task's answers show about the downstream. A call with several records is one call.
 struct Calls {
   struct Failed {
     const handler::Failure* failure;
@@ -39,16 +39,16 @@ struct Calls {
 void add_failure(const handler::Failure& failure, Calls& calls) {
   const auto& outcome = failure.outcome;
   if (outcome.cause == handler::Cause::local) return;      // the downstream was not asked
-  if (outcome.cause == handler::Cause::throttled) return;  // the downstream works, and is asked too often
+  if (outcome.cause == handler::Cause::throttled) return;  // the downstream works, but is called too often
   ++calls.taken_part;
   if (outcome.same_call) return;
   if (outcome.verdict == handler::Verdict::reject)
-    ++calls.worked;  // it found that the record is wrong
+    ++calls.worked;  // the downstream found the record wrong
   else
     calls.failed.push_back({&failure, calls.worked});
 }
 
-/// `one_call`: the handler works on a task at once. A downstream that answers for one of the records works.
+/// `one_call`: the handler sends a task in one call. A downstream that answers for one of the records works.
 Calls calls_of(const handler::Finished& finished, const Items& items, bool one_call) {
   Calls calls;
   calls.taken_part = finished.done;
@@ -68,7 +68,7 @@ Calls calls_of(const handler::Finished& finished, const Items& items, bool one_c
   return {.failed = {calls.failed.front()}, .taken_part = 1};
 }
 
-/// Where the handlers have different words for the same failure; else nothing.
+/// The kind of a failure that the handlers word differently; otherwise empty.
 std::string_view kind_of(handler::Cause cause) {
   if (cause == handler::Cause::timeout) return delivery::timeout_kind;
   if (cause == handler::Cause::panic) return delivery::panic_kind;
@@ -86,9 +86,9 @@ void Execution::run(const pool::Claim& claim) noexcept {
   withhold(std::move(task));
 }
 
-/// Not begun: they wait until the breaker lets them through.
+/// The records have not begun; they wait until the breaker lets them through.
 void Execution::withhold(handler::Task task) const {
-  const auto size = task.sequential() ? 1 : task.size();  // the rest of a key waits behind its first
+  const auto size = task.sequential() ? 1 : task.size();  // the other records of a key wait behind the first
   for (std::uint32_t i = 0; i < size; ++i) {
     auto outcome = handler::Outcome::unavailable({});
     outcome.cause = handler::Cause::withheld;
@@ -103,16 +103,16 @@ void Execution::finished(handler::Finished finished) noexcept {
   const bool signal = !finished.failures.empty() || finished.done != claim.range.count() ||
                       eager_.load(std::memory_order_relaxed);
   count(finished, static_cast<const handler::RecordBatch&>(*claim.range.batch));
-  claim.slot->set_answered();  // the batch is not the pool's to show once it is in the mailbox
+  claim.slot->set_answered();  // a batch in the mailbox no longer belongs to the pool's view
   {
     MutexLock lock(mutex_);
     mailbox_.push_back(std::move(finished));
     any_.store(true, std::memory_order_relaxed);
   }
-  // After the mailbox: when the pool says that it is drained, everything is in.
+  // After the mailbox: when the pool reports that it is drained, the mailbox is complete.
   pool_->finish(claim, ran);
   if (signal) on_finished_();
-  inside_.fetch_sub(1, std::memory_order_release);  // the lane may be gone after this
+  inside_.fetch_sub(1, std::memory_order_release);  // the lane may be destroyed after this
 }
 
 void Execution::count(const handler::Finished& finished, const handler::RecordBatch& batch) {
@@ -120,6 +120,7 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     if (finished.done > 0) {
       const auto why = batch.items[finished.claim.range.begin].failures->given_up;
       stats_.dead_letters[static_cast<std::size_t>(why)].add(1);
+      if (context_.dead_letters != nullptr) context_.dead_letters->add(1);
     }
     return;
   }
@@ -149,7 +150,7 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   auto& downstream = *context_.downstream;
   const auto calls = calls_of(finished, items_of(finished), context_.handler->fills_tasks());
   const auto told = cut_off_.load(std::memory_order_relaxed) ? 0 : calls.count();
-  // Each one's share: only the sum is known.
+  // The average of each call: only the sum is known.
   const auto took = finished.busy / std::max(calls.taken_part, 1U);
   if (failures.empty() && told > 0 && downstream.all_worked(told, finished.done, took)) return;
   if (finished.done > 0) downstream.done(finished.done);
@@ -170,7 +171,7 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   if (silent > 0) downstream.ended(silent);
 }
 
-/// What the downstream itself says of its state counts whatever the record is.
+/// A failure by which the downstream reports its own state counts for every record alike.
 FailedCall Execution::failed_call(const handler::Finished& finished, const handler::Failure& failure) const {
   const auto& outcome = failure.outcome;
   FailedCall call{.reason = outcome.reason, .kind = kind_of(outcome.cause)};

@@ -60,7 +60,7 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
 void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   source_ = std::move(source);
   gate_.start();
-  follow_hand(now);
+  follow_suspensions(now);
   silence_.start(position_.next(), now);
   state_.start(now);
   holds_.show();
@@ -88,7 +88,7 @@ bool Lane::work(TimePoint now) {
 Take Lane::take(TimePoint now) {
   const auto fetched = source_->fetched();
   prefetch_.before_run(fetched);
-  // First: else new records would take all that a rate allows.
+  // First, because otherwise new records would use everything that a rate allows.
   if (attempts_.due(now)) submit_due_retries(now);
   const auto allowed = rate_.room(now);
   if (allowed.none()) {
@@ -133,7 +133,7 @@ bool Lane::may_begin(const Workload::Pending& next, TimePoint now) {
   return entry != CrashGate::Entry::later;
 }
 
-/// Whether failed records let new ones pass, which there have to be.
+/// Whether failed records let new records pass. There must be new records.
 bool Lane::leaves_turn_to_new() const {
   const bool takes = state_.state() == State::running || state_.state() == State::held;
   return rate_.turn_of_new() && takes && intake_.not_empty() &&
@@ -142,7 +142,7 @@ bool Lane::leaves_turn_to_new() const {
 
 void Lane::submit_due_retries(TimePoint now) {
   if (!attempts_.due(now)) return;
-  // What the breaker would withhold would only come back.
+  // The breaker would only withhold further records and return them.
   auto room = workload_.downstream_room(now);
   const bool probing = !context_.downstream->closed();
   bool any = false;
@@ -192,7 +192,7 @@ void Lane::tick_position(TimePoint now) {
   holds_.update(now);
 }
 
-/// The log is another one, and nothing that was known of the records holds for it.
+/// The log was replaced by another one: nothing that was known of the records is valid for it.
 void Lane::start_over() {
   workload_.start_over();
   attempts_.start_over();
@@ -204,7 +204,7 @@ void Lane::start_over() {
 
 void Lane::tick_pause(TimePoint now) {
   if (pause_.pause_due(now)) {
-    if (!state_.has(Hold::by_hand)) take_what_is_fetched(now);  // nothing more is wanted then
+    if (!state_.has(Hold::suspended)) take_what_is_fetched(now);  // nothing more is wanted then
     if (state_.has(Hold::position)) return;
     source_->pause();
     state_.pause(now);
@@ -219,8 +219,8 @@ void Lane::tick_pause(TimePoint now) {
   }
 }
 
-/// Pausing makes the client throw away what it has fetched, so the lane takes it first, as far as its bounds
-/// allow.
+/// Pausing makes the client discard what it has fetched, so the lane takes these records first, as far as its
+/// bounds allow.
 void Lane::take_what_is_fetched(TimePoint now) {
   while (intake_.has_room() && !state_.has(Hold::position))
     if (take(now) == Take::empty) return;
@@ -236,7 +236,7 @@ void Lane::tick_oldest(TimePoint now) {
     workload_.run_alone(std::move(*item));
 }
 
-/// Where the client tells an error, or waits for an answer of ours, it may deliver nothing, and says why.
+/// The client may deliver nothing while it reports an error or waits for an answer to a rebalance.
 TimePoint Lane::tick_silence(TimePoint now) {
   if (source_ == nullptr) return TimePoint::max();
   const bool wants = state_.may_take() && !errors_.any() && !context_.rebalancing;
@@ -245,14 +245,14 @@ TimePoint Lane::tick_silence(TimePoint now) {
   return next;
 }
 
-/// When the record that is due then can be submitted, as far as is known.
+/// When the record that is due at `due` can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
   due = std::max(due, now + (holds_.breaker_holds() ? busy_tick : Duration(milliseconds(1))));
   return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 
-/// A hold that ended by the clock, or by another lane, has left records in the buffer that nobody signals:
-/// the client does so only when a buffer was empty.
+/// Records may be left in the buffer after a hold that ended by the clock or by another lane. The client does
+/// not signal them: it signals only when a buffer was empty.
 TimePoint Lane::tick_take(TimePoint now) {
   if (state_.has(Hold::rate_limited)) holds_.update(now);
   if (intake_.not_empty() && state_.may_take() && work(now)) return now;
@@ -267,7 +267,7 @@ void Lane::publish(TimePoint now) {
   stats_->held_ns.set(state_.held(now).count());
   stats_->paused_ns.set(state_.paused(now).count());
   stats_->delivered_offset.set(position_.delivered());
-  stats_->window.set(ledger_.window());
+  stats_->finished_beyond.set(ledger_.completed_beyond());
   stats_->waiting_retries.set(attempts_.waiting().size());
   stats_->record_bytes.set(workload_.bytes() + attempts_.bytes());
   if (source_ == nullptr) return;
@@ -278,11 +278,11 @@ void Lane::publish(TimePoint now) {
   stats_->lag.set(position_.lag(log));
 }
 
-void Lane::follow_hand(TimePoint now) {
-  if (context_.hand_pauses == nullptr) return;
-  const bool wanted = context_.hand_pauses->paused(id_.partition);
-  if (!holds_.set(Hold::by_hand, wanted, now)) return;
-  id_.log(wanted ? "lane paused by hand" : "lane no longer paused by hand", ledger_.committable());
+void Lane::follow_suspensions(TimePoint now) {
+  if (context_.suspensions == nullptr) return;
+  const bool wanted = context_.suspensions->suspended(id_.partition);
+  if (!holds_.set(Hold::suspended, wanted, now)) return;
+  id_.log(wanted ? "lane suspended" : "lane no longer suspended", ledger_.committable());
 }
 
 void Lane::hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_full, too_long, now); }
@@ -294,18 +294,20 @@ LaneDetail Lane::detail(TimePoint now) const {
 }
 
 OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const {
-  OldestRecord record{oldest.offset, oldest_.age(oldest.sequence, now), 0, OldestRecord::Phase::queued, {}};
-  const auto look = [&](const handler::Item& item, OldestRecord::Phase phase, std::uint32_t begun) {
+  OldestRecord record{
+      oldest.offset, oldest_.age(oldest.sequence, now), 0, OldestRecord::Phase::queued, 0, {}};
+  const auto look = [&](const handler::Item& item, OldestRecord::Phase phase) {
     if (item.sequence != oldest.sequence) return;
-    record.attempts = begun;
     record.phase = phase;
-    // Only this thread writes it, also while a worker has the record.
-    if (item.failures) record.error = item.failures->reason;
+    // Only this thread writes the history, also while a worker has the record.
+    if (item.failures) {
+      record.failed_attempt = item.failures->last_attempt;
+      record.error = item.failures->reason;
+    }
+    record.attempt = phase == OldestRecord::Phase::running ? item.attempt : record.failed_attempt;
   };
-  attempts_.waiting().each(
-      [&](const handler::Item& item) { look(item, OldestRecord::Phase::retry, item.attempt - 1); });
-  workload_.each_at_work(
-      [&](const handler::Item& item) { look(item, OldestRecord::Phase::at_work, item.attempt); });
+  attempts_.waiting().each([&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
+  workload_.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
   return record;
 }
 
@@ -346,7 +348,7 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   workload_.leave_downstream();
   completions_.drain();
   id_.log("lane draining", ledger_.committable());
-  attempts_.clear();  // not waited for: a drain is everybody's time
+  attempts_.clear();  // a drain does not wait for retries, because others wait for the drain
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gate_.careful();
   gate_.drain();
   workload_.drain(finish, deadline - now);

@@ -1,18 +1,19 @@
-// One assigned partition: the order of a turn. What is done in each step is the members' job.
+// One assigned partition: the order of a turn. The lane's members carry out the steps.
 //
-// A turn: what the workers have finished is collected (workload/completions.h), failed records whose time has
-// come and batches are submitted (attempts/, workload/workload.h), a run of records is taken
-// (intake/intake.h), and the reasons for a hold are looked at (state/hold_rules.h). The clock's part, tick(),
-// is the same with deadlines, pauses, errors and numbers.
+// In a turn, the lane collects what the workers have finished (workload/completions.h), submits batches and
+// the failed records whose time has come (attempts/, workload/workload.h), takes a run of records
+// (intake/intake.h), and updates the reasons for a hold (state/hold_rules.h). tick() is the part for the
+// clock: deadlines, pauses, errors and numbers.
 //
-// Ownership: the loop owns the lane; metrics hold it too (shared) and read stats() and pool() only. The
-// handler and the journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called
-// from any thread and must only signal. Nothing blocks except close_pool, up to its deadline.
+// Ownership: the loop owns the lane; metrics share it and read stats() and pool() only. The handler and the
+// journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called from any thread
+// and must only signal. Nothing blocks except close_pool, up to its deadline.
 //
-// An error of the source (a topic that may not be read) does not end the lane: it waits, says so every half
-// minute, and goes on when the source gives something again.
+// An error of the source (a topic that may not be read) does not end the lane: the lane waits, logs the error
+// every half minute, and goes on when the source delivers again.
 //
-// The destructor needs the pool to be closed (close_pool returned true), else it waits for the handlers.
+// Close the pool before destruction (close_pool returned true); otherwise the destructor waits for the
+// handlers.
 #pragma once
 
 #include <functional>
@@ -58,60 +59,60 @@ class Lane {
   std::uint64_t epoch() const { return id_.epoch; }
   State state() const { return state_.state(); }
 
-  /// Begins to take records.
+  /// Starts to take records.
   void start(std::unique_ptr<PartitionSource> source, TimePoint now);
-  /// Does what there is to do, at most one run of records; true when there is more to do at once.
+  /// Does the work that is due, with at most one run of records. Returns true if there is more to do at once.
   bool work(TimePoint now);
-  /// The clock's part: deadlines, retries, pauses, gauges. Returns when it wants to be called next.
+  /// The part for the clock: deadlines, retries, pauses, gauges. Returns when to call it next.
   TimePoint tick(TimePoint now);
 
-  /// An offset or a map that should be committed, if it differs from what was acknowledged or is `final`.
-  /// The map has at most `max_map` bytes.
+  /// The offset and map to commit, if they differ from the acknowledged ones. The map has at most `max_map`
+  /// bytes.
   std::optional<kafka::CommittedOffset> commit_candidate(std::size_t max_map = default_map_bytes);
-  /// The broker acknowledged this candidate. True when there is work that waited for it.
+  /// The broker acknowledged this candidate. Returns true if work was waiting for it.
   bool committed(const kafka::CommittedOffset& offset);
-  /// Completions that no acknowledged commit holds.
+  /// Whether there are completions that no acknowledged commit contains.
   bool has_uncommitted() const { return commits_.has_uncommitted(); }
-  /// What the next commit says is wanted at once (crash_watch.h), not only when commits are due.
+  /// Whether the next commit is wanted at once (crash_watch.h), and not only when commits are due.
   bool wants_commit() const {
     return gate_.wants_commit() && ledger_.committable() >= 0 && state_.state() != State::draining;
   }
-  /// Records were taken.
+  /// Whether records have been taken.
   bool begun() const { return position_.delivered() >= 0; }
-  /// Where a lane must begin that does again what is not committed, with the map of what is.
+  /// The position from which a replacement lane must start so that uncommitted records run again, with the
+  /// completion map of what is already committed.
   kafka::CommittedOffset starting_point() const { return commits_.starting_point(position_.first()); }
-  /// Nothing of this lane may be committed now, not even as a part of a transaction.
+  /// Whether nothing of this lane may be committed now, not even in a transaction.
   bool position_in_doubt() const { return position_.in_doubt(); }
-  /// Takes no new records while the completion map is too long to be committed whole.
+  /// Stops taking new records while the completion map is too long to be committed whole.
   void hold_for_map(bool too_long, TimePoint now);
-  /// Pauses or goes on as the operators want it (LaneContext::hand_pauses). What it has taken goes on.
-  void follow_hand(TimePoint now);
-  /// The settings of the context have changed: what is at work or waits goes on by the new ones.
+  /// Holds or goes on as operators want (LaneContext::suspensions). Records that the lane has taken go on.
+  void follow_suspensions(TimePoint now);
+  /// The settings of the context have changed; running and waiting records follow them too.
   void follow_settings(TimePoint now);
   LaneDetail detail(TimePoint now) const;
-  /// The record goes to the dead-letter topic instead of to its next attempt.
+  /// Sends the record to the dead-letter topic instead of to its next attempt.
   Skip skip(std::int64_t offset, const std::string& reason, TimePoint now);
-  /// How long its records wait before their attempt: it is of a retry topic.
+  /// How long the records of a retry topic wait before their attempt; zero for other topics.
   Duration retry_delay() const { return stage_ == nullptr ? Duration::zero() : stage_->delay; }
-  /// What the loop has to do because the partition is silent; none: nothing.
+  /// What the loop has to do because the partition is silent; nullopt if nothing.
   const std::optional<LaneSilence::Demand>& silence_demand() const { return silence_.demand(); }
   /// Records completed since the last call.
   std::uint64_t take_completed() { return completions_.take_completed(); }
 
-  /// No new records; what has been queued goes on as far as it fits before `deadline`, the rest is given
-  /// back.
+  /// Takes no new records; queued records still run if they fit before `deadline`, the rest is given back.
   void begin_drain(TimePoint now, TimePoint deadline);
-  /// Nothing is at work or queued any more.
+  /// No record is queued or running any more.
   bool drained() const { return drained_; }
-  /// Requests the stop of what is at work.
+  /// Asks the running records to stop.
   void cancel();
-  /// What becomes of records at work: somebody else's from now on, or done again by this member.
+  /// What happens to running records: another member takes them over, or this member runs them again.
   enum class Ending : std::uint8_t { given_up, starts_over };
-  /// Ends the lane: the source is let go, later completions are dropped, and what is still at work and given
-  /// up is logged as abandoned. Returns the number of abandoned records.
+  /// Ends the lane: closes the source, drops later completions, and logs running records that are given up as
+  /// abandoned. Returns the number of abandoned records.
   std::uint64_t revoke(TimePoint now, Ending ending = Ending::given_up);
-  /// False if handlers are still at work at the deadline, or whoever answered for one is not quite out of
-  /// here. Once true, nothing signals `on_ready` any more.
+  /// Returns false if, at the deadline, handlers are still running or a thread that answered for a handler
+  /// has not left yet. Once true, nothing signals `on_ready` any more.
   bool close_pool(Deadline deadline) { return workload_.join(deadline); }
 
   const LaneStats& stats() const { return *stats_; }
@@ -140,7 +141,7 @@ class Lane {
 
   const LaneContext& context_;
   const LaneId id_;
-  const delivery::RetryStage* const stage_;  // null: there are no retry topics
+  const delivery::RetryStage* const stage_;  // null if there are no retry topics
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;  // from start() to revoke()
   LaneState state_;
@@ -155,7 +156,7 @@ class Lane {
   RetentionAlarm retention_;
   LaneSilence silence_;
   PrefetchWatch prefetch_;
-  Workload workload_;  // its threads use what is above
+  Workload workload_;  // its threads use the members above
   Completions completions_;
   FetchPause pause_;
   Intake intake_;

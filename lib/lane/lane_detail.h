@@ -1,4 +1,4 @@
-// What people ask a lane, and what it answers: beyond the numbers in lane_stats.h.
+// What a lane reports to operators beyond the numbers in lane_stats.h.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,32 @@ namespace laneway::lane {
 /// The record that holds back the commits.
 struct OldestRecord {
   enum class Phase : std::uint8_t {
-    at_work,  ///< in a worker
-    retry,    ///< waits for its next attempt
-    queued,   ///< waits for a worker, or behind another record of its key
+    running,  ///< a worker runs the record
+    waiting,  ///< the record waits for its next attempt
+    queued,   ///< the record waits for a worker, or behind another record of its key
   };
   std::int64_t offset = 0;
-  Duration age{};              ///< since it became the oldest
-  std::uint32_t attempts = 0;  ///< begun; those that ended because the downstream was out do not count
+  Duration age{};  ///< since it became the oldest
+  std::uint32_t attempt =
+      0;  ///< the number of the running attempt, else of the last one; 0 if none has begun
   Phase phase = Phase::queued;
-  std::string error;  ///< of its last attempt; empty: none failed
+  std::uint32_t failed_attempt = 0;  ///< the number of the attempt that failed last; 0 if none failed
+  std::string error;                 ///< of that attempt
 };
 
-/// Of the last attempt that failed, whatever it failed at.
+constexpr const char* name_of(OldestRecord::Phase phase) {
+  switch (phase) {
+    case OldestRecord::Phase::running:
+      return "running";
+    case OldestRecord::Phase::waiting:
+      return "waiting";
+    case OldestRecord::Phase::queued:
+      break;
+  }
+  return "queued";
+}
+
+/// The last failed attempt at any record.
 struct LastError {
   std::int64_t offset = 0;
   std::uint32_t attempt = 0;
@@ -32,23 +46,23 @@ struct LastError {
 };
 
 struct LaneDetail {
-  std::string held_by;  ///< reasons in words; empty: it is not held
+  std::string held_by;  ///< reasons in words; empty if the lane is not held
   std::optional<OldestRecord> oldest;
-  std::string source_error;   ///< why nothing can be read; empty: something was, since
-  Duration source_failing{};  ///< since when; zero: something can be read
+  std::string source_error;   ///< why nothing can be read; empty if something has been read since
+  Duration source_failing{};  ///< for how long; zero if something can be read
   std::optional<LastError> last_error;
 };
 
-/// What became of the wish to skip a record.
+/// The result of a request to skip a record.
 enum class Skip : std::uint8_t {
-  on_its_way,        ///< to the dead-letter topic
-  passed_over,       ///< Corrupt records up to this offset are given up; there is nothing to write anywhere.
-  when_it_fails,     ///< It is at work or waits for a worker: if that attempt fails, it is its last.
+  on_its_way,        ///< The record goes to the dead-letter topic.
+  passed_over,       ///< Corrupt records up to this offset are given up; nothing is written anywhere.
+  when_it_fails,     ///< The record is running or queued: if that attempt fails, it is the last.
   no_dead_letters,   ///< There is no dead-letter topic, and nothing is dropped.
-  already_given_up,  ///< It is on its way there for another reason.
-  not_taken,         ///< The lane has not come to it yet.
-  not_waiting,       ///< It is done, or there is no such record.
-  leaving,           ///< The lane drains: the record is somebody else's soon.
+  already_given_up,  ///< The record already goes to the dead-letter topic for another reason.
+  not_taken,         ///< The lane has not reached the record yet.
+  not_waiting,       ///< The record is finished, or there is no such record.
+  leaving,           ///< The lane drains: another member gets the record soon.
 };
 
 }  // namespace laneway::lane

@@ -13,14 +13,14 @@ namespace {
 using lane::Hold;
 
 constexpr Duration backlog_patience = std::chrono::hours(1);
-constexpr double often = 0.5;      // of the time: a limit that is worth a change
-constexpr double sometimes = 0.1;  // of the time: an outage that makes the rest no measure
+constexpr double often = 0.5;      // of the time: a limit that justifies a change
+constexpr double sometimes = 0.1;  // of the time: an outage that makes the other figures meaningless
 constexpr double utilisation = 0.7;
-constexpr double most_processors = 0.85;  // of them: beyond, they are the limit
+constexpr double most_processors = 0.85;  // of the processors: beyond, the processors are the limit
 constexpr double most_connections = 0.95;
-constexpr double most_step = 4;  // times as many at once; then it is measured again
+constexpr double most_step = 4;  // times as many at once; then lanes are measured again
 
-/// What limits a lane; in the order in which people should read of it.
+/// What limits a lane, in the order in which the advice is printed.
 enum class Limit : std::uint8_t {
   outage,
   failures,
@@ -35,11 +35,11 @@ enum class Limit : std::uint8_t {
   none
 };
 
-/// There is more to do than a moment's work, and it will not be gone soon; or there is no worker to spare.
+/// There is more work than a moment's, and it will not be finished soon; or no worker is free.
 bool falls_behind(const LaneUsage& lane, const config::Lanes& lanes) {
   const auto backlog =
       lane.lag - static_cast<std::int64_t>(lanes.workers) - static_cast<std::int64_t>(lanes.queue);
-  if (backlog <= 0) return lane.all_busy >= often;  // caught up, without a worker to spare
+  if (backlog <= 0) return lane.all_busy >= often;  // caught up, without a free worker
   return -lane.lag_growth * to_seconds(backlog_patience) < static_cast<double>(backlog);
 }
 
@@ -47,13 +47,14 @@ Limit limit_of_idle(const LaneUsage& lane, const config::Lanes& lanes) {
   if (lane.held_by(Hold::rate_limited) >= often) return Limit::rate;
   const bool full = lane.held_by(Hold::window_full) >= often || lane.held_by(Hold::map_full) >= often;
   const bool memory = lane.held_by(Hold::memory_full) >= often;
-  if (lanes.order == config::Order::key && (full || memory)) return Limit::few_keys;  // behind those at work
+  // behind running records
+  if (lanes.order == config::Order::key && (full || memory)) return Limit::few_keys;
   if (memory) return Limit::memory;
   return full ? Limit::oldest_record : Limit::none;
 }
 
 Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& settings) {
-  if (lane.span < settings.least_span || lane.held_by(Hold::by_hand) >= sometimes) return Limit::none;
+  if (lane.span < settings.least_span || lane.held_by(Hold::suspended) >= sometimes) return Limit::none;
   if (lane.held_by(Hold::breaker_open) >= sometimes) return Limit::outage;
   if (lane.held_by(Hold::retries_full) >= sometimes) return Limit::failures;
   if (lane.rate <= 0 || !falls_behind(lane, settings.lanes)) return Limit::none;
@@ -68,7 +69,7 @@ Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& 
   return settings.lanes.workers < 4096 ? Limit::workers : Limit::none;
 }
 
-/// Of one limit: the lanes that it limits, the worst first.
+/// The lanes with the same limit, the worst first.
 using Group = std::vector<const LaneUsage*>;
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
@@ -94,7 +95,7 @@ std::string arrow(std::uint64_t from, std::uint64_t to) {
   return ' ' + std::to_string(from) + " -> " + std::to_string(to);
 }
 
-/// What comes needs, at work at once, this many times what is at work now.
+/// How many times as many running records the arriving records need.
 double growth_of(const LaneUsage& lane) { return 1 + std::max(lane.lag_growth, 0.0) / lane.rate; }
 
 std::uint64_t stepped(double wanted, std::uint64_t from, std::uint64_t most) {
@@ -116,7 +117,7 @@ std::string connections_text(const Usage& usage, const AdviceSettings& settings)
     wanted += lane.rate > 0 ? lane.used * growth_of(lane) / utilisation : lane.used;
   return "handler.http.connections" +
          arrow(settings.connections, stepped(wanted, settings.connections, 65536)) + ": all in use in " +
-         time_of(usage.span) + "; more workers would wait for them";
+         time_of(usage.span) + "; more workers would only wait for connections";
 }
 
 std::string processors_text(const Usage& usage, const AdviceSettings& settings) {
@@ -127,7 +128,7 @@ std::string processors_text(const Usage& usage, const AdviceSettings& settings) 
 }
 
 std::string held_text(const Group& group, Hold reason) {
-  return "held " + lanes_of(group) + ' ' + percent(group.front()->held_by(reason)) + " of " +
+  return "held " + lanes_of(group) + " for " + percent(group.front()->held_by(reason)) + " of " +
          time_of(group.front()->span);
 }
 
@@ -135,11 +136,11 @@ std::string text_of(Limit limit, const Group& group, const Usage& usage, const A
   const auto& lanes = settings.lanes;
   switch (limit) {
     case Limit::outage:
-      return "fix the downstream: the breaker " + held_text(group, Hold::breaker_open) +
-             "; it is no matter of workers";
+      return "fix the downstream: the open breaker " + held_text(group, Hold::breaker_open) +
+             "; more workers would not help";
     case Limit::failures:
-      return "see why records fail: those that wait for their next attempt (retry.max_waiting) " +
-             held_text(group, Hold::retries_full) + "; it is no matter of workers";
+      return "find out why records fail: the records that wait for their next attempt (retry.max_waiting) " +
+             held_text(group, Hold::retries_full) + "; more workers would not help";
     case Limit::processors:
       return processors_text(usage, settings);
     case Limit::connections:
@@ -147,23 +148,23 @@ std::string text_of(Limit limit, const Group& group, const Usage& usage, const A
     case Limit::workers:
       return workers_text(group, settings);
     case Limit::one_by_one:
-      return "more partitions, or lanes.order key: one record after the other is not enough for " +
+      return "more partitions, or lanes.order key: one record at a time is not enough for " +
              lanes_of(group) + "; more workers would not help";
     case Limit::few_keys:
-      return "more partitions, or keys that share the records more evenly: " + lanes_of(group) +
-             " waits for few keys while workers are idle";
+      return "more partitions, or keys that spread the records more evenly: " + lanes_of(group) +
+             " waits for a few keys while workers are idle";
     case Limit::memory:
       return "lanes.memory " + config::print_size(lanes.memory) + " -> " +
-             config::print_size(2 * lanes.memory) + ": it " + held_text(group, Hold::memory_full) +
+             config::print_size(2 * lanes.memory) + ": the limit " + held_text(group, Hold::memory_full) +
              " while workers were idle";
     case Limit::oldest_record:
-      return "see what the oldest record waits for, or raise lanes.max_incomplete: it " +
+      return "find out why the oldest record is not finished, or raise lanes.max_incomplete: the limit " +
              held_text(group, Hold::window_full) + " while workers were idle";
     case Limit::rate:
       if (settings.keeps_pace)
-        return "let the downstream allow more calls: it answers that there are too many (HTTP 429), and " +
-               held_text(group, Hold::rate_limited) + "; no setting here helps";
-      return "raise rate or lanes.rate if the downstream bears it: it " +
+        return "let the downstream accept more calls: its answers (HTTP 429, too many requests) " +
+               held_text(group, Hold::rate_limited) + "; no setting of laneway helps";
+      return "raise rate or lanes.rate if the downstream can take more: the limit " +
              held_text(group, Hold::rate_limited);
     case Limit::none:
       break;
@@ -171,7 +172,7 @@ std::string text_of(Limit limit, const Group& group, const Usage& usage, const A
   return "";
 }
 
-/// Little's law: what is there, by how fast it goes.
+/// Little's law: the records in the lane, divided by their rate.
 Duration drain_of(const LaneUsage& lane, Duration least_span) {
   if (lane.span < least_span || lane.rate <= 0 || lane.all_busy < often) return Duration::zero();
   return duration_cast<Duration>(std::chrono::duration<double>(lane.outstanding / lane.rate));
@@ -188,9 +189,9 @@ void advise_on_drain(const Usage& usage, const AdviceSettings& settings, std::ve
   std::string text = "lanes.drain " + config::print_duration(settings.lanes.drain) + " -> " +
                      config::print_duration(std::chrono::ceil<seconds>(needed + needed / 4));
   if (fits >= 1) text += ", or lanes.queue" + arrow(settings.lanes.queue, static_cast<std::uint64_t>(fits));
-  advice.push_back(text + ": what " + worst.name + " has taken needs " +
+  advice.push_back(text + ": the fetched records of " + worst.name + " need " +
                    config::print_duration(std::chrono::ceil<seconds>(needed)) +
-                   "; a stop gives back what does not fit");
+                   "; a stop gives back the records that do not fit");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What operators can tell a running service to do with its lanes.
+// What operators can ask of the lanes of a running service.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 namespace laneway::service {
 
 struct ControlRequest {
-  enum class Action : std::uint8_t { pause, resume, skip };
-  Action action = Action::pause;
+  enum class Action : std::uint8_t { suspend, resume, skip };
+  Action action = Action::suspend;
   std::string topic;
-  std::optional<std::int32_t> partition{};  ///< nothing: the whole topic; not for skip
+  std::optional<std::int32_t> partition{};  ///< nullopt: the whole topic; not for skip
   std::int64_t offset = -1;                 ///< skip
   std::string reason{};                     ///< skip
 };
@@ -20,10 +20,10 @@ struct ControlAnswer {
   enum class Kind : std::uint8_t {
     done,
     accepted,   ///< will be done
-    not_found,  ///< no such lane here
+    not_found,  ///< this instance has no such lane
     refused,    ///< cannot be done now
-    invalid,    ///< can never be done so
-    no_answer,  ///< the lane's loop did not answer in time; it may be done later
+    invalid,    ///< can never be done in this way
+    no_answer,  ///< the lane's loop did not answer in time; it may still carry out the request
   };
   Kind kind = Kind::done;
   std::string text;  ///< for people

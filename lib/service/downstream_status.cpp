@@ -11,8 +11,8 @@ namespace laneway::service {
 namespace {
 
 constexpr const char* too_many_rejected =
-    "rejects so many more records than it takes that no rejected record is given up: rejected records are "
-    "tried again until records succeed (dead_letter.max_rate)";
+    "rejects far more records than it accepts, so no rejected record is given up: rejected records are tried "
+    "again until records succeed (dead_letter.max_rate)";
 
 std::string failures_in_words(const DownstreamStatus& downstream) {
   const auto& calls = downstream.calls;
@@ -20,6 +20,24 @@ std::string failures_in_words(const DownstreamStatus& downstream) {
   const bool all_of_it = downstream.out && *downstream.out < delivery::CallTally::length;
   return words_of(calls) + ", of " + std::to_string(calls.calls) + (calls.calls == 1 ? " call" : " calls") +
          (all_of_it ? " since the outage began" : " in the last minute");
+}
+
+void leave_out(std::string& text, const std::string& part) {
+  if (const auto at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+}
+
+/// The last failure without the downstream's address, which the sentence has already.
+std::string without_address(const DownstreamStatus& downstream) {
+  std::string text = downstream.last_failure;
+  for (const auto* before : {" from ", " to "}) leave_out(text, before + downstream.name);
+  const auto colon = downstream.name.rfind(':');
+  if (colon == std::string::npos) return text;
+  // libcurl: "Failed to connect to HOST port PORT after 0 ms: Couldn't connect to server"
+  const auto failed = "Failed to connect to " + downstream.name.substr(0, colon) + " port " +
+                      downstream.name.substr(colon + 1);
+  const auto begin = text.find(failed);
+  const auto end = begin == std::string::npos ? begin : text.find(": ", begin + failed.size());
+  return end == std::string::npos ? text : text.erase(begin, end + 2 - begin);
 }
 
 std::string pace_in_words(double pace) {
@@ -53,7 +71,7 @@ const char* breaker_state(const DownstreamStatus& downstream) {
 std::string calls_in_words(const DownstreamStatus& downstream) {
   const std::string rejected = downstream.keeps_rejected ? too_many_rejected : "";
   std::string text;
-  const double pace = downstream.out ? 0 : downstream.pace;  // hardly a record begins in an outage
+  const double pace = downstream.out ? 0 : downstream.pace;  // hardly any record begins in an outage
   for (const auto& part : {failures_in_words(downstream), pace_in_words(pace), rejected})
     if (!part.empty()) text += (text.empty() ? "" : "; it ") + part;
   return text;
@@ -66,16 +84,16 @@ std::optional<std::int64_t> out_since_ms(const DownstreamStatus& downstream, std
 
 std::string outage_in_words(const DownstreamStatus& downstream, std::int64_t now_ms) {
   auto how = calls_in_words(downstream);
-  if (how.empty()) how = "failed when it was called last";
-  std::string text = "the downstream " + downstream.name + ' ' + how + "; the lanes have held";
+  if (how.empty()) how = "failed at its last call";
+  std::string text = "the downstream " + downstream.name + ' ' + how + "; the lanes have been held";
   if (const auto since = out_since_ms(downstream, now_ms)) text += " since " + utc_clock(*since, now_ms);
-  if (downstream.state == delivery::Breaker::State::half_open) text += " and let a few calls through";
+  if (downstream.state == delivery::Breaker::State::half_open) text += ", and a few calls are let through";
   text += "; no record is given up meanwhile";
   if (!downstream.has_worked)
     text +=
-        "; no call has succeeded since the start: if the records are at fault, laneway skip gives a record "
-        "up";
-  if (!downstream.last_failure.empty()) text += "; the last failure: " + downstream.last_failure;
+        "; no call has succeeded since the start: if the records are the cause, `laneway skip` gives up a "
+        "record";
+  if (!downstream.last_failure.empty()) text += "; last failure: " + without_address(downstream);
   return text;
 }
 

@@ -16,8 +16,8 @@ class Search {
  public:
   Search(kafka::Directory& directory, Deadline deadline) : directory_(directory), deadline_(deadline) {}
 
-  /// `source`: with as many partitions as this is it made, and kept as long and `longer` if it is to be
-  /// deleted at all; without `longer` for ever.
+  /// `source`: the topic is created with as many partitions as `source`, and is kept `longer` than `source`,
+  /// if records are deleted at all; without `longer` it is kept forever.
   Status find(const std::string& what, const std::string& name, const std::string& allowed_by, bool allowed,
               const kafka::TopicInfo& source, std::optional<Duration> longer) {
     const auto found = directory_.find(name, deadline_.left());
@@ -49,8 +49,8 @@ Status find_dead_letter_topic(Search& search, const config::DeadLetter& settings
   if (std::any_of(sources.begin(), sources.end(), [&](const auto& t) { return t.name == name; }))
     return Error{ErrorKind::configuration,
                  "dead_letter.topic: the dead letters of " + source.name + " would go to " + name +
-                     ", which `topics` matches as well",
-                 "a pattern that leaves them out, or another name"};
+                     ", which `topics` also matches",
+                 "use a pattern that leaves the dead-letter topic out, or another name"};
   return search.find("dead-letter topic", name, "dead_letter.create", settings.create, source, {});
 }
 

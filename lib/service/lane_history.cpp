@@ -3,16 +3,15 @@
 namespace laneway::service {
 namespace {
 
-bool idle(const LaneView& lane) { return lane.lag <= 0 || lane.paused_by_hand() || !lane.at_work(); }
+bool idle(const LaneView& lane) { return lane.lag <= 0 || lane.suspended() || !lane.at_work(); }
 
 bool moved(const LaneView& before, const LaneView& now) {
   return now.finished != before.finished || now.committed != before.committed;
 }
 
-/// A hold that was new since has begun after a time without one.
+/// A hold that is newer than `before` began after a time without a hold.
 bool ran(const LaneView& before, const LaneView& now) {
-  return now.state == lane::State::running || !now.at_work() || now.paused_by_hand() ||
-         now.holds != before.holds;
+  return now.state == lane::State::running || !now.at_work() || now.suspended() || now.holds != before.holds;
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
+
+#include "service/lane_view.h"
 
 namespace laneway::service {
 namespace {
@@ -52,7 +55,7 @@ Family jobs(const Lanes& lanes) {
   return family;
 }
 
-/// A reason that no record of the lane was given up for has no series.
+/// A reason without a dead letter in this lane has no series.
 Family dead_letters(const Lanes& lanes) {
   Family family(metric("dead_letters_total"));
   for (const auto& lane : lanes) {
@@ -72,11 +75,12 @@ Family dead_letters(const Lanes& lanes) {
 Family states(const Lanes& lanes) {
   Family family(metric("lane_state"));
   for (const auto& lane : lanes) {
-    for (const auto state : {State::assigned, State::running, State::held, State::paused, State::draining}) {
+    const std::string_view now = state_in_words(lane->stats().state.get(), lane->stats().hold_bits.get());
+    for (const auto* state : {"assigned", "running", "held", "paused", "suspended", "draining"}) {
       Sample sample;
       sample.labels = labels_of(*lane);
-      sample.labels.emplace_back("state", lane::name_of(state));
-      sample.value = lane->stats().state.get() == state ? 1 : 0;
+      sample.labels.emplace_back("state", state);
+      sample.value = state == now ? 1 : 0;
       family.samples.push_back(std::move(sample));
     }
   }
@@ -89,7 +93,7 @@ double oldest_age(const Lane& lane) {
   return std::max(to_seconds(SteadyClock::now() - TimePoint(Duration(since))), 0.0);
 }
 
-/// Those of stuck attempts are not among them: others were given in their place.
+/// Does not include slots of stuck attempts, because other slots replaced them.
 std::uint32_t slots_active(const Lane& lane) {
   const auto slots = lane.pool().limits().workers;
   return slots - std::min(slots, lane.pool().snapshot().free);
@@ -124,6 +128,8 @@ std::vector<Family> lane_families(const Lanes& lanes) {
       histogram_per_lane(metric("lane_resume_latency_seconds"), lanes,
                          [](const Lane& l) -> const Histogram& { return l.stats().resume_latency; }));
   add(metric("lane_lag_records"), [](const Lane& l) { return l.stats().lag.get(); });
+  add(metric("lane_finished_beyond_commit_records"),
+      [](const Lane& l) { return l.stats().finished_beyond.get(); });
   add(metric("lane_records_expired_total"), [](const Lane& l) { return l.stats().expired.get(); });
   add(metric("lane_expiry_near"), [](const Lane& l) { return l.stats().expiry_near.get() ? 1 : 0; });
   add(metric("lane_oldest_incomplete_seconds"), oldest_age);

@@ -26,6 +26,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.epoch = lane.epoch();
   view.state = stats.state.get();
   view.lag = stats.lag.get();
+  view.finished_beyond = stats.finished_beyond.get();
   view.queued = pool.queued;
   view.queue_capacity = lane.pool().limits().queue;
   view.in_flight = pool.in_flight;
@@ -53,7 +54,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
 }
 
 std::string name_of(const ControlRequest& request) {
-  return request.partition ? request.topic + '[' + std::to_string(*request.partition) + ']' : request.topic;
+  return request.partition ? request.topic + ':' + std::to_string(*request.partition) : request.topic;
 }
 
 bool is_about(const ControlRequest& request, const LaneView& lane) {
@@ -62,28 +63,29 @@ bool is_about(const ControlRequest& request, const LaneView& lane) {
 
 ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneView>& lanes) {
   std::string text = name_of(request) + " is not a lane of this process; ";
-  if (lanes.empty()) return {Kind::not_found, text + "it has none now"};
-  text += "there are";
+  if (lanes.empty()) return {Kind::not_found, text + "the process has no lanes now"};
+  text += "its lanes are";
   for (std::size_t i = 0; i < lanes.size() && i < most_listed; ++i)
     text += (i == 0 ? " " : ", ") + name_of(lanes[i]);
   if (lanes.size() > most_listed) text += " and " + std::to_string(lanes.size() - most_listed) + " more";
   return {Kind::not_found, std::move(text)};
 }
 
-ControlAnswer set_paused(const Loops& loops, lane::HandPauses& pauses, const ControlRequest& request,
-                         bool paused) {
-  const bool changed = pauses.set(request.topic, request.partition, paused);
-  for (const auto& loop : loops) loop->hand_pauses_changed();
+ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
+                            bool suspended) {
+  const bool changed = suspensions.set(request.topic, request.partition, suspended);
+  for (const auto& loop : loops) loop->suspensions_changed();
   const std::string name = name_of(request);
-  telemetry::warn(paused ? "pause by hand" : "resume by hand",
+  telemetry::warn(suspended ? "suspend requested" : "resume requested",
                   {{"topic", request.topic},
                    {"partition", request.partition ? std::to_string(*request.partition) : "all"},
                    {"changed", changed}});
-  const std::string was = changed ? "" : " already, nothing has changed";
-  if (!paused) return {Kind::done, name + " goes on" + was};
-  return {Kind::done, name + " is paused by hand" + was +
-                          "; what it has taken is finished, and it stays paused " +
-                          "until it is resumed or this process ends"};
+  if (!suspended) return {Kind::done, name + (changed ? " is resumed" : " was not suspended")};
+  const char* until =
+      ": its fetched records are finished, and no more are taken until `laneway resume` or until this "
+      "process "
+      "ends";
+  return {Kind::done, name + (changed ? " is suspended" : " was already suspended") + until};
 }
 
 ControlAnswer answer_to(lane::Skip skip, const std::string& record) {
@@ -93,26 +95,26 @@ ControlAnswer answer_to(lane::Skip skip, const std::string& record) {
     case lane::Skip::passed_over:
       return {Kind::done, record + " and the corrupt records before it are passed over"};
     case lane::Skip::when_it_fails:
-      return {Kind::accepted,
-              record + " is at work or waits for a worker: if that attempt fails, it goes to the " +
-                  "dead-letter topic"};
+      return {
+          Kind::accepted,
+          record + " is running or queued: if that attempt fails, the record goes to the dead-letter topic"};
     case lane::Skip::no_dead_letters:
       return {Kind::refused,
-              record + " cannot be skipped: no dead_letter is configured, and nothing is dropped"};
+              record + " cannot be skipped: dead_letter is not configured, and no record is dropped"};
     case lane::Skip::already_given_up:
-      return {Kind::refused, record + " is on its way to the dead-letter topic already"};
+      return {Kind::refused, record + " is already on its way to the dead-letter topic"};
     case lane::Skip::not_taken:
       return {Kind::refused,
-              record + " has not been taken yet; only a record that holds others up can be skipped"};
+              record + " has not been fetched yet; only a record that blocks others can be skipped"};
     case lane::Skip::not_waiting:
-      return {Kind::refused, record + " is not there: it is done, or there is no such record"};
+      return {Kind::refused, record + " is not in the lane: the record is finished, or does not exist"};
     case lane::Skip::leaving:
       break;
   }
   return {Kind::refused, record + " is about to leave this process: its partition is being revoked"};
 }
 
-/// The first lane's answer counts: one that is being revoked may be there beside the one that follows it.
+/// The first lane's answer counts: a lane that is being revoked may exist beside its successor.
 struct SkipAnswer {
   std::atomic<bool> given{false};
   std::promise<lane::Skip> promise;
@@ -139,20 +141,20 @@ ControlAnswer skip(const Loops& loops, const ControlRequest& request, Duration p
         answer->promise.set_value(lane.skip(offset, reason, now));
     }) && taken;
   answer.reset();
-  const std::string record = name_of(request) + '@' + std::to_string(request.offset);
+  const std::string record = partition.text(request.offset);
   if (!taken)
-    return {Kind::no_answer, record + ": a member hangs or ends, and takes no more requests; " +
-                                 "it may still be skipped, see the log"};
+    return {Kind::no_answer, record + ": a member hangs or is ending, and takes no more requests; " +
+                                 "the record may still be skipped, see the log"};
   if (future.wait_for(patience) != std::future_status::ready)
     return {Kind::no_answer, record + ": its lane did not answer within " +
                                  std::to_string(duration_cast<seconds>(patience).count()) +
-                                 " s; it may still be skipped, see the log"};
+                                 " s; the record may still be skipped, see the log"};
   auto result = answer_of(future, record);
-  telemetry::warn("skip by hand", {{"topic", request.topic},
-                                   {"partition", *request.partition},
-                                   {"offset", request.offset},
-                                   {"reason", request.reason},
-                                   {"outcome", result.text}});
+  telemetry::warn("skip requested", {{"topic", request.topic},
+                                     {"partition", *request.partition},
+                                     {"offset", request.offset},
+                                     {"reason", request.reason},
+                                     {"outcome", result.text}});
   return result;
 }
 
@@ -195,16 +197,16 @@ std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duratio
   return answers->found;
 }
 
-ControlAnswer control(const Loops& loops, lane::HandPauses& pauses, const ControlRequest& request,
+ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
                       Duration patience) {
   const auto lanes = views_of(loops);
   const bool here =
       std::any_of(lanes.begin(), lanes.end(), [&](const auto& lane) { return is_about(request, lane); });
-  // What was paused here and has moved away can be resumed for when it comes back.
-  const bool known = request.action == Action::resume && pauses.knows(request.topic);
+  // A partition that was suspended here and has moved away can be resumed for the time when it comes back.
+  const bool known = request.action == Action::resume && suspensions.knows(request.topic);
   if (!here && !known) return not_found(request, lanes);
   if (request.action == Action::skip) return skip(loops, request, patience);
-  return set_paused(loops, pauses, request, request.action == Action::pause);
+  return set_suspended(loops, suspensions, request, request.action == Action::suspend);
 }
 
 }  // namespace laneway::service

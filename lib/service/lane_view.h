@@ -1,4 +1,4 @@
-// One lane at a moment, for tables, status and readiness: plain numbers, read from what its loop publishes.
+// One lane at one moment, for tables, status and readiness: plain numbers, read from what its loop publishes.
 #pragma once
 
 #include <cstdint>
@@ -9,44 +9,57 @@
 
 namespace laneway::service {
 
+/// The state in words. `paused` is a hold of the service's own that has lasted, so a lane that an operator
+/// has suspended is neither held nor paused.
+inline const char* state_in_words(lane::State state, lane::HoldBits reasons) {
+  const bool holds = state == lane::State::held || state == lane::State::paused;
+  const bool suspended = (reasons & lane::bit(lane::Hold::suspended)) != 0;
+  return holds && suspended ? "suspended" : lane::name_of(state);
+}
+
 struct LaneView {
+  /// A younger record holds back commits too, as every record does for a while.
+  static constexpr Duration blocked_after = seconds(30);
+
   std::size_t member = 0;
   std::string topic;
   std::int32_t partition = 0;
   std::uint64_t epoch = 0;
   lane::State state = lane::State::assigned;
-  std::int64_t lag = -1;  ///< -1: not known
+  std::int64_t lag = -1;              ///< records that are not finished; -1 if not known
+  std::uint64_t finished_beyond = 0;  ///< finished records above the oldest one that is not finished
   std::uint32_t queued = 0;
   std::uint32_t queue_capacity = 0;
   std::uint32_t in_flight = 0;
-  std::uint32_t workers = 0;  ///< at most
+  std::uint32_t workers = 0;  ///< the most that may run
   std::uint64_t waiting_retries = 0;
   std::uint64_t done = 0;  ///< since the assignment
   std::int64_t committed = -1;
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
-  std::int64_t delivered = -1;        ///< the last offset taken since the assignment; -1: none
+  std::int64_t delivered = -1;        ///< the last offset taken since the assignment; -1 if none
   std::uint64_t finished = 0;         ///< done, or acknowledged by a retry or dead-letter topic
   std::uint64_t dead_letters = 0;     ///< acknowledged
-  std::uint32_t free_workers = 0;     ///< workers that have nothing to do
-  std::uint64_t processed_bytes = 0;  ///< keys and values of what is finished
-  Duration work{};                    ///< that its workers spent, since the assignment
+  std::uint32_t free_workers = 0;     ///< workers without a record
+  std::uint64_t processed_bytes = 0;  ///< keys and values of finished records
+  Duration work{};                    ///< time that its workers worked since the assignment
   std::uint64_t refused_threads = 0;  ///< workers that the system did not let it start
   std::uint32_t stuck = 0;            ///< claims with a job that ignores its stop
   lane::HoldBits hold_bits = 0;
-  Duration oldest_age{};   ///< of the oldest record that is not done; zero: there is none
-  Duration silent{};       ///< so long the partition has been silent (lane/position/silence_watch.h)
-  Duration retry_delay{};  ///< of a retry topic; else zero
+  Duration oldest_age{};   ///< of the oldest unfinished record; zero if there is none
+  Duration silent{};       ///< how long the partition has been silent (lane/position/silence_watch.h)
+  Duration retry_delay{};  ///< of a retry topic; otherwise zero
 
   bool held_by(lane::Hold reason) const { return (hold_bits & lane::bit(reason)) != 0; }
-  bool paused_by_hand() const { return held_by(lane::Hold::by_hand); }
+  const char* state_in_words() const { return service::state_in_words(state, hold_bits); }
+  bool suspended() const { return held_by(lane::Hold::suspended); }
+  /// An old record holds back the commits of records that are finished.
+  bool commits_blocked() const { return finished_beyond > 0 && oldest_age >= blocked_after; }
   bool at_work() const {
     return state == lane::State::running || state == lane::State::held || state == lane::State::paused;
   }
 };
 
-inline std::string name_of(const LaneView& lane) {
-  return lane.topic + '[' + std::to_string(lane.partition) + ']';
-}
+inline std::string name_of(const LaneView& lane) { return lane.topic + ':' + std::to_string(lane.partition); }
 
 }  // namespace laneway::service

@@ -16,18 +16,18 @@
 namespace laneway::service {
 namespace {
 
-constexpr std::uint64_t process_itself = 8;     // standard ones, log, journal of attempts
+constexpr std::uint64_t process_itself = 8;     // standard streams, log, journal of attempts
 constexpr std::uint64_t admin_port = 2 + 8;     // listener and event, and the reserve
 constexpr std::uint64_t admin_clients = 128;    // connections at once
 constexpr std::uint64_t per_broker_thread = 3;  // a connection, and a pipe that wakes the thread
-constexpr std::uint64_t per_member = 4;         // events of the loop, and requests on their own client
+constexpr std::uint64_t per_member = 4;         // events of the loop, and requests on a client of their own
 constexpr std::uint64_t spare_threads = 2;
 
 constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t limit_of(rlim_t limit) { return limit == RLIM_INFINITY ? no_limit : std::uint64_t{limit}; }
 
-/// Threads wait here until all are there.
+/// Threads wait here until all have started.
 class Gate {
  public:
   void wait() EXCLUDES(mutex_) {
@@ -48,7 +48,7 @@ class Gate {
   bool open_ GUARDED_BY(mutex_) = false;
 };
 
-/// How many of `wanted` threads can be there at once; the reason for fewer in `refusal`.
+/// How many of `wanted` threads can run at once; `refusal` is the reason if there are fewer.
 std::uint64_t try_threads(std::uint64_t wanted, std::string& refusal) {
   Gate gate;
   std::vector<std::thread> threads;
@@ -90,15 +90,15 @@ std::vector<std::string> limit_warnings(const config::Config& config, std::uint6
   const auto descriptors = expected_descriptors(config, partitions, brokers).all;
   if (descriptors > allowed.descriptors)
     warnings.push_back("the process may need about " + std::to_string(descriptors) +
-                       " open files at a time and may have " + std::to_string(allowed.descriptors) +
+                       " open files at a time, and is allowed " + std::to_string(allowed.descriptors) +
                        ": raise the limit (ulimit -n; LimitNOFILE= in a systemd unit), or let fewer records "
-                       "be at work (lanes.workers, handler.http.connections)");
+                       "run at a time (lanes.workers, handler.http.connections)");
   const auto threads = expected_threads(config, partitions, brokers).all;
   if (threads > allowed.threads)
-    warnings.push_back("the process may need about " + std::to_string(threads) +
-                       " threads, and all processes of its user may have " + std::to_string(allowed.threads) +
-                       ": raise the limit (ulimit -u; LimitNPROC= in a systemd unit), or lanes.workers must "
-                       "be smaller");
+    warnings.push_back(
+        "the process may need about " + std::to_string(threads) +
+        " threads, and all processes of its user together are allowed " + std::to_string(allowed.threads) +
+        ": raise the limit (ulimit -u; LimitNPROC= in a systemd unit), or lower lanes.workers");
   return warnings;
 }
 
@@ -106,8 +106,8 @@ Status check_limits(const config::Config& config, std::uint64_t brokers) {
   const auto files = expected_descriptors(config, 0, brokers).least;
   if (const auto limit = open_files_limit(); limit != RLIM_INFINITY && limit < files)
     return Error{ErrorKind::exhausted,
-                 "the service needs about " + std::to_string(files) + " open files to begin, and may have " +
-                     std::to_string(limit),
+                 "the service needs about " + std::to_string(files) +
+                     " open files to start, and is allowed " + std::to_string(limit),
                  "raise the limit: ulimit -n; LimitNOFILE= in a systemd unit"};
   const auto expected = expected_threads(config, 0, brokers);
   const auto wanted = expected.all - expected.workers + spare_threads;
@@ -116,8 +116,8 @@ Status check_limits(const config::Config& config, std::uint64_t brokers) {
   const auto started = running + try_threads(wanted - running, refusal);
   if (started == wanted) return {};
   return Error{ErrorKind::exhausted,
-               "the service needs about " + std::to_string(wanted) + " threads to begin, and could start " +
-                   std::to_string(started),
+               "the service needs about " + std::to_string(wanted) +
+                   " threads to start, and could only start " + std::to_string(started),
                refusal};
 }
 

@@ -19,12 +19,12 @@
 namespace laneway::service {
 namespace {
 
-constexpr Duration exit_slack = milliseconds(3500);  // of the 5 s after the drain; the rest is the program's
-constexpr Duration retry_interval = milliseconds(300);  // while brokers and topics are waited for
-constexpr Duration one_question = seconds(1);           // to the brokers, meanwhile
+constexpr Duration exit_slack = milliseconds(3500);     // of the 5 s after the drain
+constexpr Duration retry_interval = milliseconds(300);  // while the start waits for brokers and topics
+constexpr Duration one_question = seconds(1);           // to the brokers, while the start waits
 constexpr Duration live_limit = seconds(10);
 constexpr Duration control_patience = seconds(5);
-/// Room in the memory plan for partitions that are added later or match a pattern later.
+/// Room in the memory plan for partitions that are added or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
 
 lane::DownstreamRules rules_of(const config::Config& config) {
@@ -32,7 +32,7 @@ lane::DownstreamRules rules_of(const config::Config& config) {
   return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
 }
 
-/// Half of the time that the client gives a request: nothing of a healthy client takes that long.
+/// Half of the client's time-out for a request: a healthy client needs less for everything.
 Duration silence_unit(const kafka::ClientSettings& client) {
   return std::max<Duration>(config::request_timeout(client) / 2, seconds(1));
 }
@@ -62,15 +62,15 @@ Status Service::Implementation::prepare() {
   auto warnings = kafka::version_warnings(config.kafka);
   if (!warnings) return warnings.error();
   for (const auto& warning : *warnings) telemetry::warn("client version", {{"error", warning}});
-  // The brokers decide, by their own clocks.
+  // Warnings only: the brokers decide, by their own clocks.
   const auto files = kafka::check_key_files(config, std::chrono::system_clock::now());
   for (const auto& error : files.errors) telemetry::warn("certificates and keys", {{"error", error.text()}});
   for (const auto& warning : files.warnings) telemetry::warn("certificates and keys", {{"error", warning}});
   return {};
 }
 
-/// What is consumed: the topics and their retry topics, once all of these, the dead-letter topics and the
-/// topics that the handler writes to are there.
+/// The consumed topics and their retry topics, once all of these, the dead-letter topics and the topics that
+/// the handler writes to exist.
 Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka::Directory& directory,
                                                                            Duration timeout) {
   const auto deadline = Deadline::in(timeout);
@@ -85,9 +85,9 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   return topics;
 }
 
-/// The topics that are consumed, once the user may read all that are named. A pattern may match some that the
-/// user may not read; their lanes report that. So do the lanes of new members: a service that has consumed
-/// could read, and a partition that is silent would keep the others waiting.
+/// The consumed topics, once the user may read all that are named. A pattern may match topics that the user
+/// may not read; their lanes report that. The lanes of new members report it too: a service that has consumed
+/// could read, and a silent partition must not keep the others waiting.
 Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_readable_topics(
     kafka::Directory& directory, Deadline deadline) {
   auto topics = find_topics(directory, std::min(deadline.left(), one_question));
@@ -118,11 +118,11 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
       return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
                                (*directory)->brokers(), config.consumers);
     }
-    // Too late to ask again: this answer is better than that of a question without time.
+    // It is too late to ask again: this answer is better than that of a question without time.
     if (stops.load() > 0 || deadline.left() < retry_interval + milliseconds(100) ||
         topics.error().kind == ErrorKind::configuration)
       return topics.error();
-    waits("it waits for brokers and topics: " + topics.error().text());
+    waits("waiting for brokers and topics: " + topics.error().text());
     if (SteadyClock::now() >= next_report) {
       next_report = SteadyClock::now() + seconds(5);
       telemetry::warn("waiting for brokers and topics",
@@ -136,7 +136,7 @@ kafka::ClientSettings Service::Implementation::member_settings(std::size_t membe
   auto settings = config.kafka;
   const auto instance = settings.find("group.instance.id");
   if (instance != settings.end() && config.consumers > 1)
-    instance->second.value += "-" + std::to_string(member + 1);  // a static member's name is its own
+    instance->second.value += "-" + std::to_string(member + 1);  // each static member needs a name of its own
   return settings;
 }
 
@@ -160,12 +160,13 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              rate.get(),
              journal.get(),
              &careful_turn,
-             &hand_pauses,
+             &suspensions,
              tracer.get(),
              cluster,
              process,
              &silences,
-             silence_unit(config.kafka)};
+             silence_unit(config.kafka),
+             &dead_letters};
   return {};
 }
 
@@ -183,7 +184,7 @@ Status Service::Implementation::start_members() {
     members.push_back(std::move(loop));
   }
   waits({});
-  // A stop that came meanwhile may not have seen them.
+  // A stop that came meanwhile may have missed the new members.
   if (stops.load() > 0)
     for (const auto& loop : loops()) loop->stop();
   return {};
@@ -191,7 +192,7 @@ Status Service::Implementation::start_members() {
 
 RunningParts Service::Implementation::parts() const {
   MutexLock lock(mutex);
-  RunningParts parts{members, in_force, waits_for, &stops};
+  RunningParts parts{members, in_force, waits_for, &stops, dead_letters.get()};
   if (!waits_for.empty()) return parts;
   parts.downstream = downstream.get();
   parts.rate = rate.get();
@@ -200,10 +201,10 @@ RunningParts Service::Implementation::parts() const {
 
 void Service::Implementation::report_standstill(Duration length) {
   telemetry::warn("the process stood still",
-                  {{"ms", length}, {"hint", "SIGSTOP, a suspended machine or no processor"}});
+                  {{"ms", length}, {"hint", "SIGSTOP, a suspended machine, or no processor time"}});
 }
 
-/// Once the service has started.
+/// To be called once the service has started.
 std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
   std::vector<const kafka::Renewals*> all;
   for (const handler::Handler* writer : {handler.get(), static_cast<handler::Handler*>(forward.get())})
@@ -211,37 +212,37 @@ std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
   return all;
 }
 
-/// Only between the start and the end, when all that is changed here is there and stays.
+/// Allowed only between the start and the end, while everything that is changed here exists.
 Status Service::Implementation::change(const config::Config& wanted) {
   const auto now = SteadyClock::now();
   MutexLock lock(mutex);
   if (!waits_for.empty() || stops.load() > 0)
     return Error{ErrorKind::unavailable,
-                 "the service " + (stops.load() > 0 ? "stops" : "has not started: " + waits_for),
-                 "try again when it consumes"};
+                 "the service " + (stops.load() > 0 ? "is stopping" : "has not started: " + waits_for),
+                 "try again when the service consumes"};
   in_force = std::make_shared<config::Config>(wanted);
   downstream->change(rules_of(wanted), now);
   rate->change(wanted.rate, now);
-  context.lanes = wanted.lanes;  // for members that are made later
+  context.lanes = wanted.lanes;  // for members that are created later
   context.retry = wanted.retry;
   context.ledger = wanted.ledger;
   for (const auto& loop : members) loop->follow(in_force);
   return {};
 }
 
-/// Why new members must take over; null: they need not.
+/// Why new members must take over; null if they need not.
 const char* Service::Implementation::why_renew() const {
   std::uint64_t lanes = 0;
   for (const auto& loop : loops()) {
     lanes += loop->lanes().size();
     if (loop->stats().must_be_renewed.get()) return "to take part in rebalances again";
-    if (loop->stats().partition_silent.get()) return "to read a partition that is silent";
+    if (loop->stats().partition_silent.get()) return "to read a silent partition";
   }
-  // Partitions were added, or topics that match the pattern: more lanes than the budget was shared out for.
-  return lanes > context.memory.partitions ? "to share out lanes.memory anew" : nullptr;
+  // Partitions were added, or topics that match the pattern: more lanes than shares of the budget.
+  return lanes > context.memory.partitions ? "to divide lanes.memory among more partitions" : nullptr;
 }
 
-/// The client's buffers are fixed when it is made, and one that a rebalance has overtaken stays so: new
+/// The client's buffers are fixed when it is made, and a client that a rebalance has overtaken stays so: new
 /// members take over with a new plan, as in a restart.
 Status Service::Implementation::renew_members(const char* why) {
   const auto what = std::string("starting over ") + why;
@@ -255,7 +256,7 @@ Status Service::Implementation::renew_members(const char* why) {
     if (!loop->join(Deadline::in(milliseconds(100))))
       return Error{ErrorKind::fatal, "a handler or the Kafka client hangs: the service cannot start over",
                    ""};
-  waits("it is " + what);
+  waits(what);
   auto plan = wait_for_topics();
   if (stops.load() > 0) return {};
   if (!plan) return plan.error();
@@ -273,14 +274,14 @@ bool Service::Implementation::late() const {
   return stops.load() > 0 && SteadyClock::now().time_since_epoch().count() > stop_deadline.load();
 }
 
-/// Waits for the members to end, or for as long as a stop may take: null. Or until they must be renewed: why.
+/// Waits until the members end, or a stop has taken too long: null. Or until they must be renewed: why.
 const char* Service::Implementation::watch() {
   const auto current = loops();
   while (!all_ended(current) && !late()) {
     changed.wait_until(SteadyClock::now() + milliseconds(200));
     if (stops.load() > 0) continue;
     observer.observe(parts());
-    // One that cannot go on takes the others down in order, so that the process can be started anew.
+    // A member that cannot go on stops the others in order, so that the process can be restarted.
     if (handler->fatal() ||
         std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
       stop();
@@ -380,9 +381,11 @@ Readiness Service::readiness() const { return implementation_->observer.readines
 
 ServiceStatus Service::status() const { return implementation_->observer.status(implementation_->parts()); }
 
+TimelineNews Service::timeline(std::uint64_t last) const { return implementation_->observer.timeline(last); }
+
 ControlAnswer Service::control(const ControlRequest& request) {
   auto& self = *implementation_;
-  return service::control(self.loops(), self.hand_pauses, request, control_patience);
+  return service::control(self.loops(), self.suspensions, request, control_patience);
 }
 
 Liveness Service::live() const {

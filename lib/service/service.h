@@ -1,10 +1,11 @@
 // The service: builds everything in order, stops it in reverse.
 //
-// Ownership: a Service owns its journal, its handler (unless it was given one) and its group members.
-// Threads: start() and wait() are called by one thread; the others may be called from any, also while start()
-// waits. Blocking: start() up to start_deadline for brokers and topics; wait() until
-// the service has ended. After a stop it ends within lanes.drain and 5 s, whatever a handler or the client
-// library does. readiness(), status() and control() ask the loops and wait for at most 500 ms (control: 5 s).
+// Ownership: a Service owns its journal, its handler (unless the caller passed one in) and its group members.
+// Threads: start() and wait() are called by one thread; the other methods may be called from any thread, also
+// while start() waits. Blocking: start() up to start_deadline for brokers and topics; wait() until the
+// service has ended. After a stop the service ends within lanes.drain and 5 s, whatever a handler or the
+// client library does. readiness(), status() and control() ask the loops and wait for at most 500 ms
+// (control: 5 s).
 #pragma once
 
 #include <cstdint>
@@ -21,17 +22,19 @@
 #include "service/downstream_status.h"
 #include "service/lane_view.h"
 #include "service/readiness.h"
+#include "service/timeline/timeline.h"
 #include "telemetry/metrics.h"
 
 namespace laneway::service {
 
-/// How it ended.
+/// How the service ended.
 struct Ended {
-  /// Records whose work had been started and was given up at the drain deadline; each was logged.
+  /// Records that were running and were given up at the drain deadline; each was logged.
   std::uint64_t abandoned = 0;
-  /// Why it ended by itself: a fatal client error, or a group that it may not join (unavailable).
+  /// Why the service ended by itself: a fatal client error, or a group that it may not join (unavailable).
   std::optional<Error> error;
-  /// A thread hangs (a handler or the client library): the process must end without destroying the Service.
+  /// A thread hangs (in a handler or the client library): the process must end without destroying the
+  /// Service.
   bool stuck = false;
 };
 
@@ -40,49 +43,51 @@ struct Liveness {
   std::string reason;
 };
 
-/// Of one lane, for people.
+/// One lane in the status.
 struct LaneStatus {
   LaneView view;
-  double rate = 0;              ///< records done a second, over the last ten
-  double dead_letter_rate = 0;  ///< dead letters a second, likewise
+  double rate = 0;              ///< records done per second, over the last ten seconds
+  double dead_letter_rate = 0;  ///< dead letters per second, likewise
   lane::LaneDetail detail;
 };
 
-/// Of all members; they begin anew when the members do, as when a topic has grown.
+/// Totals of all members; all but the dead letters start again when the members do, for example when a topic
+/// has grown.
 struct Totals {
   std::uint64_t assigned = 0;  ///< rebalances that gave partitions
   std::uint64_t revoked = 0;
   std::uint64_t lost = 0;
   std::uint64_t commits = 0;
   std::uint64_t commits_failed = 0;
+  std::uint64_t dead_letters = 0;  ///< acknowledged, since the process started, also of lanes that are gone
 };
 
 struct ServiceStatus {
   std::string group;
   Duration uptime{};
   std::size_t members = 0;
-  std::optional<DownstreamStatus> downstream;  ///< nothing until the service has started
+  std::optional<DownstreamStatus> downstream;  ///< nullopt until the service has started
   Totals totals;
   std::vector<LaneStatus> lanes;
   Readiness readiness;
   config::Lanes settings;
-  std::uint32_t cores = 1;          ///< that the process may use
-  Duration processor{};             ///< time that it has used
+  std::uint32_t cores = 1;          ///< processor cores that the process may use
+  Duration processor{};             ///< processor time that it has used
   std::vector<std::string> advice;  ///< what to change, a line each (advice.h)
 };
 
 class Service {
  public:
-  /// `handler`: the work, when it is not the configuration's. `advice_after`: how long lanes are looked at
-  /// before anything is advised.
+  /// `handler`: the work, if it is not the configuration's. `advice_after`: how long lanes are observed
+  /// before any advice is given.
   explicit Service(config::Config config, std::unique_ptr<handler::Handler> handler = nullptr,
                    Duration advice_after = seconds(60));
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Errors: configuration, unavailable (brokers or topics not there, or access to them denied, by
-  /// start_deadline). Ok also when stop() came first.
+  /// Errors: configuration, unavailable (brokers or topics are missing, or access to them is denied, until
+  /// start_deadline). Returns ok also if stop() came first.
   Status start();
   /// The first call begins the drain, the second cuts it short.
   void stop();
@@ -92,16 +97,18 @@ class Service {
   std::vector<LaneView> snapshot() const;
   /// The metrics, for telemetry::render_metrics.
   std::vector<telemetry::Family> families() const;
-  /// Whether every member's loop ticks.
+  /// Whether the loop of every member makes turns.
   Liveness live() const;
-  /// Whether it works, and if not, why (readiness.h). Progress is seen while wait() waits.
+  /// Whether the service works, and if not, why (readiness.h). Progress is observed while wait() waits.
   Readiness readiness() const;
   ServiceStatus status() const;
-  /// The configuration in force: as it was started, with what was changed since.
+  /// The samples and events of the last hours that have a higher number than `last`.
+  TimelineNews timeline(std::uint64_t last) const;
+  /// The configuration in force: as at the start, with the changes since.
   std::shared_ptr<const config::Config> settings() const;
-  /// Puts another configuration in force, without touching the assignment; it must differ only in what can be
-  /// changed in flight (config/reload.h). Lanes follow in their loops' next turns. Error: unavailable while
-  /// it starts or stops; then nothing is changed.
+  /// Puts another configuration in force, without touching the assignment; it must differ only in settings
+  /// that can be changed while the service runs (config/reload.h). Lanes follow in their loops' next turns.
+  /// Error: unavailable while the service starts or stops; then nothing is changed.
   Status change(const config::Config& wanted);
 
   /// Pauses, resumes, skips. What is done is in the log.

@@ -1,5 +1,5 @@
-// What a Service is made of. Private to this folder. Threads: see service.h; what `mutex` does not guard is
-// set before the members start, and read by others only after that (parts(), change()).
+// The parts of a Service. Private to this folder. Threads: see service.h; fields that `mutex` does not guard
+// are set before the members start, and other threads read them only after that (parts(), change()).
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,7 @@ struct Service::Implementation {
   }
   std::vector<const kafka::Renewals*> renewals() const;
 
-  const config::Config config;  // as it was started; what can be changed in flight: settings()
+  const config::Config config;  // as at the start; settings that change while the service runs: settings()
   StatusObserver observer;
   std::unique_ptr<handler::Handler> handler;
   std::unique_ptr<handler::ForwardHandler> forward;
@@ -74,13 +74,15 @@ struct Service::Implementation {
   std::unique_ptr<lane::Journal> journal;
   std::unique_ptr<tracing::Tracer> tracer;
   std::atomic<std::uint64_t> brokers{1};
-  std::string cluster;  // its id
+  std::string cluster;  // the cluster's id
   telemetry::SeriesCap series_cap;
   lane::CarefulTurn careful_turn;
   const lane::ProcessId process = std::max(std::random_device()(), 1U);
-  lane::HandPauses hand_pauses;
+  lane::Suspensions suspensions;
   lane::Silences silences;
-  const StandstillWatch standstills{report_standstill};  // from the start on: deadlines count
+  lane::Relaxed<std::uint64_t> dead_letters;             // of all lanes since the process started
+  const StandstillWatch standstills{report_standstill};  // from the beginning, because deadlines count
+                                                         // standstills
   lane::LaneContext context;
   Signal changed;  // a stop, or a member that ended
   std::atomic<int> stops{0};

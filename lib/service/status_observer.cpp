@@ -22,7 +22,7 @@ Duration processor_time() {
   return seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-/// Members that the group has given an assignment without a partition.
+/// Members whose assignment by the group has no partition.
 std::size_t idle_members(const Loops& loops) {
   return static_cast<std::size_t>(std::count_if(loops.begin(), loops.end(), [](const auto& loop) {
     return loop->stats().assigned.get() > 0 && loop->lanes().empty();
@@ -43,8 +43,9 @@ std::vector<MemberFacts> members_of(const Loops& loops) {
   return members;
 }
 
-Totals totals_of(const Loops& loops) {
+Totals totals_of(const Loops& loops, std::uint64_t dead_letters) {
   Totals totals;
+  totals.dead_letters = dead_letters;
   for (const auto& loop : loops) {
     const auto& stats = loop->stats();
     totals.assigned += stats.assigned.get();
@@ -59,6 +60,13 @@ Totals totals_of(const Loops& loops) {
 std::optional<DownstreamStatus> downstream_of(const RunningParts& parts) {
   if (parts.downstream == nullptr) return std::nullopt;
   return status_of(*parts.downstream, *parts.rate, parts.settings->breaker.failures > 0);
+}
+
+TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downstream) {
+  using Breaker = TimelineSample::Breaker;
+  if (!downstream || !downstream->has_breaker) return Breaker::closed;
+  if (downstream->state == delivery::Breaker::State::closed) return Breaker::closed;
+  return downstream->state == delivery::Breaker::State::open ? Breaker::open : Breaker::half_open;
 }
 
 }  // namespace
@@ -77,12 +85,40 @@ void StatusObserver::observe(const RunningParts& parts) {
   const auto idle = idle_members(parts.loops);
   if (parts.downstream != nullptr) parts.downstream->settle(now);
   report_refused_threads(lanes);
+  Look look{lanes, totals_of(parts.loops, parts.dead_letters), downstream_of(parts), {}};
+  if (is_sample_due(now)) look.readiness = readiness(parts);
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
   usage_.observe(lanes, parts.loops.size(), idle, processor_time(), now);
+  record(look, now);
 }
 
-/// The lanes go on with the workers that they have.
+bool StatusObserver::is_sample_due(TimePoint now) const {
+  MutexLock lock(mutex_);
+  return timeline_.is_due(now);
+}
+
+void StatusObserver::record(const Look& look, TimePoint now) {
+  const auto wall = wall_clock_ms();
+  changes_.observe(look, now, wall, timeline_);
+  TimelineSample sample;
+  for (const auto& lane : look.lanes) {
+    sample.lag += std::max<std::int64_t>(lane.lag, 0);
+    sample.rate += static_cast<float>(history_.rate(lane));
+  }
+  sample.dead_letters = look.totals.dead_letters;
+  sample.rebalances = changes_.rebalances();
+  sample.ready = !look.readiness || look.readiness->ready();
+  sample.breaker = breaker_of(look.downstream);
+  timeline_.look(sample, now, wall);
+}
+
+TimelineNews StatusObserver::timeline(std::uint64_t known) const {
+  MutexLock lock(mutex_);
+  return timeline_.since(known, wall_clock_ms());
+}
+
+/// Lanes continue with the workers that they have.
 void StatusObserver::report_refused_threads(const std::vector<LaneView>& lanes) {
   std::uint64_t refused = 0;
   for (const auto& lane : lanes) refused += lane.refused_threads;
@@ -139,7 +175,7 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.group = config_.client("group.id");
   status.uptime = SteadyClock::now() - created_;
   status.members = facts.members.size();
-  status.totals = totals_of(parts.loops);
+  status.totals = totals_of(parts.loops, parts.dead_letters);
   status.settings = parts.settings->lanes;
   status.cores = processors();
   status.processor = processor_time();

@@ -1,9 +1,9 @@
-// What a running service tells about itself: its lanes over time, whether it is ready, its status and advice.
-// Private to this folder.
+// What a running service reports about itself: its lanes over time, whether it is ready, its status and
+// advice. Private to this folder.
 //
-// Ownership: keeps a reference to the configuration as it was started; what is handed in stays the caller's.
-// Threads: observe() is called by one thread, the others may be called by any. readiness() and status() ask
-// the loops and wait for at most 500 ms.
+// Ownership: keeps a reference to the configuration as at the start; arguments stay the caller's. Threads:
+// observe() is called by one thread, the others may be called from any. readiness() and status() ask the
+// loops and wait for at most 500 ms.
 #pragma once
 
 #include <atomic>
@@ -21,46 +21,56 @@
 #include "service/lane_requests.h"
 #include "service/readiness.h"
 #include "service/service.h"
+#include "service/timeline/changes.h"
+#include "service/timeline/timeline.h"
 #include "service/usage.h"
 
 namespace laneway::service {
 
-/// The parts of a service at a moment.
+/// The parts of a service at one moment.
 struct RunningParts {
   Loops loops;
   std::shared_ptr<const config::Config> settings;  ///< in force
-  std::string waits_for;                           ///< until it has started; empty: it has
-  const std::atomic<int>* stops;           ///< above zero: it stops; read late, as a stop may come in between
-  lane::Downstream* downstream = nullptr;  ///< null until it has started
+  std::string waits_for;                           ///< what the start waits for; empty if the service has
+                                                   ///< started
+  const std::atomic<int>* stops;           ///< above zero if the service stops; read late, as a stop may come
+                                           ///< in between
+  std::uint64_t dead_letters = 0;          ///< acknowledged since the process started
+  lane::Downstream* downstream = nullptr;  ///< null until the service has started
   lane::RateLimiter* rate = nullptr;       ///< likewise
 };
 
 class StatusObserver {
  public:
-  /// `advice_after`: how long lanes are looked at before anything is advised.
+  /// `advice_after`: how long lanes are observed before any advice is given.
   StatusObserver(const config::Config& started, Duration advice_after)
       : config_(started), advice_after_(advice_after) {}
 
-  /// Once a second; a call that comes sooner does nothing.
+  /// To be called at least once per second; further calls within the second do nothing.
   void observe(const RunningParts& parts) EXCLUDES(mutex_);
   Readiness readiness(const RunningParts& parts) const EXCLUDES(mutex_);
   ServiceStatus status(const RunningParts& parts) const EXCLUDES(mutex_);
+  TimelineNews timeline(std::uint64_t known) const EXCLUDES(mutex_);
 
  private:
+  bool is_sample_due(TimePoint now) const EXCLUDES(mutex_);
+  void record(const Look& look, TimePoint now) REQUIRES(mutex_);
   bool is_due(TimePoint now) EXCLUDES(mutex_);
   void report_refused_threads(const std::vector<LaneView>& lanes);
   Facts facts(const RunningParts& parts) const EXCLUDES(mutex_);
   ReadinessLimits limits(const RunningParts& parts) const;
   AdviceSettings advice_settings(const RunningParts& parts) const;
 
-  const config::Config& config_;  // what can be changed in flight: RunningParts::settings
+  const config::Config& config_;  // settings that change while the service runs: RunningParts::settings
   const Duration advice_after_;
   const TimePoint created_ = SteadyClock::now();
-  std::uint64_t refused_threads_ = 0;  // by the system, of the lanes that are there
+  std::uint64_t refused_threads_ = 0;  // refused by the system, for the present lanes
   mutable Mutex mutex_;
   LaneHistory history_ GUARDED_BY(mutex_);
   UsageHistory usage_ GUARDED_BY(mutex_);
   TimePoint next_observation_ GUARDED_BY(mutex_);
+  Changes changes_ GUARDED_BY(mutex_);
+  Timeline timeline_ GUARDED_BY(mutex_){wall_clock_ms()};
 };
 
 }  // namespace laneway::service

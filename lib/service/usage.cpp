@@ -5,7 +5,7 @@
 namespace laneway::service {
 namespace {
 
-/// Begins a slice where none is or the last one is over, and forgets what is older than the window.
+/// Begins a slice if there is none or the last one is over, and forgets slices older than the window.
 template <class Slices, class Slice>
 void advance(Slices& slices, Duration length, TimePoint now, Slice begun) {
   if (slices.empty() || now - slices.back().begun >= length) slices.push_back(std::move(begun));
@@ -50,7 +50,7 @@ void UsageHistory::add(Lane& lane, const LaneView& view, TimePoint now) {
 
 LaneUsage UsageHistory::usage_of(const Lane& lane) {
   LaneUsage usage;
-  usage.name = lane.last.topic + '[' + std::to_string(lane.last.partition) + ']';
+  usage.name = name_of(lane.last);
   const LaneSlice& first = lane.slices.front();
   usage.span = lane.at - first.begun;
   usage.lag = std::max<std::int64_t>(lane.last.lag, 0);

@@ -68,9 +68,10 @@ TEST_CASE("an empty secret is nobody's") {
 
 TEST_CASE("a lane, a topic and a record are told from the path") {
   auto pause = request("/lanes/orders/3/pause");
-  CHECK(pause.action == Action::pause);
+  CHECK(pause.action == Action::suspend);
   CHECK(pause.topic == "orders");
   CHECK(pause.partition == 3);
+  CHECK(request("/lanes/orders/3/suspend").action == Action::suspend);
   const auto resume = request("/lanes/3/resume");  // a topic may have such a name
   CHECK(resume.action == Action::resume);
   CHECK(resume.topic == "3");

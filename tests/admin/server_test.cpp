@@ -25,6 +25,7 @@ AdminSources sources() {
           [] { return service::Liveness{}; },
           [] { return service::Readiness{}; },
           [] { return std::string("{}\n"); },
+          [](std::uint64_t after) { return "after " + std::to_string(after) + "\n"; },
           [](const service::ControlRequest& request) {
             return service::ControlAnswer{service::ControlAnswer::Kind::done, request.topic};
           },
@@ -125,7 +126,7 @@ TEST_CASE("readiness is 200, or 503 with a line for each reason, or JSON for who
   from.ready = [&] {
     service::Readiness readiness;
     if (!ready)
-      readiness.reasons = {{"no_broker", "no broker", "", -1}, {"stalled", "orders[3]: x", "orders", 3}};
+      readiness.reasons = {{"no_broker", "no broker", "", -1}, {"stalled", "orders:3: x", "orders", 3}};
     return readiness;
   };
   const auto server = started(from);
@@ -135,13 +136,13 @@ TEST_CASE("readiness is 200, or 503 with a line for each reason, or JSON for who
   CHECK(client.Get("/readyz?format=json")->body == "{\"ready\":true,\"reasons\":[]}\n");
   ready = false;
   CHECK(client.Get("/readyz")->status == 503);
-  CHECK(client.Get("/readyz")->body == "no broker\norders[3]: x\n");
+  CHECK(client.Get("/readyz")->body == "no broker\norders:3: x\n");
   const auto json = client.Get("/readyz", {{"Accept", "application/json"}});
   CHECK(json->status == 503);
   CHECK(json->get_header_value("Content-Type") == "application/json");
   CHECK(json->body ==
         "{\"ready\":false,\"reasons\":[{\"code\":\"no_broker\",\"text\":\"no broker\"},"
-        "{\"code\":\"stalled\",\"topic\":\"orders\",\"partition\":3,\"text\":\"orders[3]: x\"}]}\n");
+        "{\"code\":\"stalled\",\"topic\":\"orders\",\"partition\":3,\"text\":\"orders:3: x\"}]}\n");
 }
 
 namespace {
@@ -185,11 +186,11 @@ class Operator {
 }  // namespace
 
 TEST_CASE("lanes are paused, resumed and told to skip by POST, with parameters or JSON") {
-  Operator person({service::ControlAnswer::Kind::done, "orders[3] is paused by hand"});
+  Operator person({service::ControlAnswer::Kind::done, "orders:3 is suspended"});
   person.start();
   CHECK(person.post("/lanes/orders/3/pause", {}) == 200);
   CHECK(person.asked == "0 orders 3");
-  CHECK(person.text == "orders[3] is paused by hand\n");
+  CHECK(person.text == "orders:3 is suspended\n");
   CHECK(person.post("/lanes/orders/resume", {{"X-Laneway", "1"}}, "", "text/plain") == 200);
   CHECK(person.asked == "1 orders all");
   CHECK(person.post("/lanes/orders/3/skip?offset=17&reason=bad%20order", {{"X-Laneway", "1"}}) == 200);
@@ -206,6 +207,20 @@ TEST_CASE("a POST without any body is answered at once") {
           .exchange("POST /lanes/orders/3/pause HTTP/1.1\r\nHost: localhost\r\nX-Laneway: 1\r\n\r\n");
   CHECK(status_of(answer) == 200);
   CHECK(person.asked == "0 orders 3");
+}
+
+TEST_CASE("the history is served from the number that the reader knows on") {
+  const auto server = started();
+  httplib::Client client("127.0.0.1", server->port());
+  const auto all = client.Get("/history");
+  REQUIRE(all);
+  CHECK(all->body == "after 0\n");
+  CHECK(all->get_header_value("Content-Type") == "application/json");
+  CHECK(client.Get("/history?after=17")->body == "after 17\n");
+  for (const auto* wrong :
+       {"/history?after=", "/history?after=-1", "/history?after=1x", "/history?after=99999999999999999999"})
+    CHECK(client.Get(wrong)->status == 400);
+  CHECK(client.Post("/history", "x", "text/plain")->status == 405);
 }
 
 TEST_CASE("what became of a request is in the status") {
@@ -360,7 +375,7 @@ TEST_CASE("no answer is kept, taken for another type, or read by a page of anoth
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   for (const auto* path :
-       {"/", "/metrics", "/livez", "/readyz", "/status", "/nothing", "/lanes/orders/3/pause"}) {
+       {"/", "/metrics", "/livez", "/readyz", "/status", "/history", "/nothing", "/lanes/orders/3/pause"}) {
     const auto answer = client.Get(path);
     REQUIRE(answer);
     INFO(path);
@@ -471,12 +486,12 @@ TEST_CASE("what is too large, late or of a kind that is not read is told why") {
   const std::string post = "POST /lanes/orders/0/skip HTTP/1.1\r\nHost: localhost\r\nX-Laneway: 1\r\n";
   told("GET /livez HTTP/1.1\r\nX-Large: " + std::string(20000, 'a'), 431, "the request is too large");
   told_within(milliseconds(20), "GET /livez HTTP/1.1\r\nHost: local", 408,
-              "the request did not come in time");
+              "the request did not arrive in time");
   told("GET /" + std::string(500, 'a') + " HTTP/1.1\r\n\r\n", 414, "the path is too long");
-  told(post + "Transfer-Encoding: chunked\r\n\r\n", 411, "a body needs its Content-Length");
-  told(post + "Content-Length: x\r\n\r\n", 400, "the Content-Length is no number");
+  told(post + "Transfer-Encoding: chunked\r\n\r\n", 411, "a request with a body needs a Content-Length");
+  told(post + "Content-Length: x\r\n\r\n", 400, "the Content-Length is not a number");
   told(post + "Content-Type: Multipart/Form-Data; boundary=x\r\nContent-Length: 9\r\n\r\n123456789", 415,
-       "a form with parts is not read here");
+       "multipart forms are not supported");
 }
 
 TEST_CASE("a body that is compressed is refused and not unpacked, however small it is") {
@@ -499,7 +514,7 @@ TEST_CASE("a body that is compressed is refused and not unpacked, however small 
                                        std::pair("br", brotli), std::pair("BR", brotli)}) {
       INFO(path << " " << coding);
       CHECK(person.post(path, {{"X-Laneway", "1"}, {"Content-Encoding", coding}}, body) == 415);
-      CHECK(person.text == "a compressed body is not read here; send JSON\n");
+      CHECK(person.text == "compressed bodies are not supported; send plain JSON\n");
       CHECK(person.asked.empty());
     }
   }

@@ -22,6 +22,8 @@ ServiceStatus one_lane() {
   lane.view.lag = 120;
   lane.view.in_flight = 8;
   lane.view.workers = 16;
+  lane.view.finished_beyond = 30;
+  lane.view.oldest_age = seconds(80);
   lane.view.queued = 256;
   lane.view.queue_capacity = 512;
   lane.view.committed = 17;
@@ -33,13 +35,13 @@ ServiceStatus one_lane() {
   lane.view.holds = 4;
   lane.view.pauses = 2;
   lane.view.member = 1;
-  lane.view.hold_bits = lane::bit(lane::Hold::by_hand);
+  lane.view.hold_bits = lane::bit(lane::Hold::suspended);
   lane.rate = 12.34567;
   lane.dead_letter_rate = 0.50004;
-  lane.detail.held_by = "by hand";
+  lane.detail.held_by = "suspended";
   lane.detail.last_error = lane::LastError{17, 4, 1767362531007, "HTTP 500 \xff"};
   lane.detail.oldest =
-      lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Phase::retry, "HTTP 500 \xff"};
+      lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Phase::waiting, 4, "HTTP 500 \xff"};
   status.lanes = {lane};
   return status;
 }
@@ -53,11 +55,11 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
                                        .last_failure = "connection refused",
                                        .out = seconds(90),
                                        .calls = {.calls = 4, .failed = 3, .kinds = {{"HTTP 500", 3}}}};
-  status.totals = {7, 6, 1, 100, 2};
+  status.totals = {7, 6, 1, 100, 2, 9};
   status.readiness.reasons = {{"breaker_open", "the breaker holds every lane", "", -1}};
   status.cores = 2;
   status.processor = milliseconds(1500);
-  status.advice = {"lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])"};
+  status.advice = {"lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)"};
   const auto found = json::parse(admin::status_json(status, "0.1.0"));
   CHECK(found["advice"] == json(status.advice));
   CHECK(found["settings"] ==
@@ -77,12 +79,13 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
     "calls":4,"failed_calls":3,"failed_by_kind":[{"kind":"HTTP 500","calls":3}],"pace":null,
     "failures":"fails for 75 % of calls: HTTP 500 (3), of 4 calls in the last minute"})"));
   CHECK(found["rebalances"] == json::parse(R"({"assigned":7,"revoked":6,"lost":1})"));
+  CHECK(found["dead_letters"] == 9);
   CHECK(found["commits"] == json::parse(R"({"succeeded":100,"failed":2})"));
   REQUIRE(found["lanes"].size() == 1);
   CHECK(found["lanes"][0] == json::parse(R"({
-    "topic":"orders","partition":3,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":120,
+    "topic":"orders","partition":3,"state":"suspended","suspended":true,"held_by":"suspended","lag":120,"finished_beyond_commit":30,"commits_blocked":true,
     "in_flight":8,"workers":16,"queued":256,"queue_capacity":512,"waiting_retries":0,"stuck":0,
-    "oldest":{"offset":17,"age_seconds":80.0,"place":"waits for its next attempt","attempts":4,"error":"HTTP 500 \ufffd"},
+    "oldest":{"offset":17,"age_seconds":80.0,"place":"waiting","attempts":4,"failed_attempt":4,"error":"HTTP 500 \ufffd"},
     "committed":17,"delivered":300,"finished":250,"finished_bytes":64000,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"dead_letter_rate":0.5,
     "last_error":{"record":"orders:3:17","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 \ufffd"},
     "holds":4,"pauses":2,"member":2})"));

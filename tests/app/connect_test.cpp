@@ -1,7 +1,5 @@
 #include "app/connect.h"
 
-#include <sstream>
-
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/testing/embedded_cluster.h"
@@ -22,13 +20,12 @@ class Fixture {
     config.start_deadline = patience;
   }
 
-  Result<app::Cluster> ask(const std::string& topic) {
+  app::Connections ask(const std::string& topic) {
     config.topics = {topic};
-    return app::ask_brokers(config, out);
+    return app::ask_all(config);
   }
 
   config::Config config;
-  std::ostringstream out;
 
  private:
   Result<std::unique_ptr<kafka::EmbeddedCluster>> cluster_ = kafka::EmbeddedCluster::start(2);
@@ -36,46 +33,60 @@ class Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "what the brokers know of the topics is told and counted") {
-  const auto cluster = ask("orders");
-  REQUIRE(cluster.ok());
-  CHECK(cluster.value().partitions == 16);
-  CHECK(cluster.value().brokers == 2);
-  CHECK(cluster.value().known);
-  CHECK(out.str() == "topic orders: 16 partitions\ngroup g: committed offsets in 0 of 16\n");
+TEST_CASE_METHOD(Fixture,
+                 "connect: the topics, their partitions and the commits of the group are shown and counted") {
+  const auto found = ask("orders");
+  REQUIRE(found.cluster);
+  CHECK(found.cluster->partitions == 16);
+  CHECK(found.cluster->brokers == 2);
+  CHECK(found.cluster->known);
+  CHECK_FALSE(found.brokers.error);
+  CHECK(found.brokers.details ==
+        "  topic orders: 16 partitions\n  group g: committed offsets in 0 of 16 partitions\n");
+  CHECK(verdict(found).starts_with("connections work: the brokers answered in "));
 }
 
-TEST_CASE_METHOD(Fixture, "the partitions of all topics that a pattern matches are counted") {
-  const auto cluster = ask("^(orders|refunds)$");
-  REQUIRE(cluster.ok());
-  CHECK(cluster.value().partitions == 17);
-  CHECK(out.str().find("topic refunds: 1 partition\n") != std::string::npos);
+TEST_CASE_METHOD(Fixture, "connect: the partitions of all topics that a pattern matches are counted") {
+  const auto found = ask("^(orders|refunds)$");
+  REQUIRE(found.cluster);
+  CHECK(found.cluster->partitions == 17);
+  CHECK(found.brokers.details.find("topic refunds: 1 partition\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "retry topics are counted, also those that are yet to be made") {
+TEST_CASE_METHOD(Fixture, "connect: retry topics are counted, also retry topics that do not exist yet") {
   config.retry.topics = {{"5s", seconds(5)}, {"1m", seconds(60)}};
-  const auto cluster = ask("orders");
-  REQUIRE(cluster.ok());
-  CHECK(cluster.value().partitions == 48);
-  CHECK(out.str().find("retry topic orders-retry-5s: 16 partitions\n") != std::string::npos);
+  const auto found = ask("orders");
+  REQUIRE(found.cluster);
+  CHECK(found.cluster->partitions == 48);
+  CHECK(found.brokers.details.find("retry topic orders-retry-5s: 16 partitions\n") != std::string::npos);
+  CHECK(found.brokers.details.find("retry topic orders-retry-1m: does not exist yet\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "a pattern that matches nothing yet leaves the partitions assumed") {
-  const auto cluster = ask("^none");
-  REQUIRE(cluster.ok());
-  CHECK_FALSE(cluster.value().known);
-  CHECK(cluster.value().partitions == app::Cluster{}.partitions);
-  CHECK(out.str() == "no topic matches ^none yet\n");
+TEST_CASE_METHOD(Fixture, "connect: a pattern that matches nothing yet leaves the partitions assumed") {
+  const auto found = ask("^none");
+  REQUIRE(found.cluster);
+  CHECK_FALSE(found.cluster->known);
+  CHECK(found.cluster->partitions == app::Cluster{}.partitions);
+  CHECK(found.brokers.details == "  no topic matches ^none yet\n");
 }
 
-TEST_CASE_METHOD(Fixture, "a topic that does not exist is unavailable and named") {
-  const auto cluster = ask("none");
-  REQUIRE_FALSE(cluster.ok());
-  CHECK(cluster.error().kind == ErrorKind::unavailable);
-  CHECK(cluster.error().message.find("none") != std::string::npos);
+TEST_CASE_METHOD(Fixture, "connect: a topic that does not exist is unavailable and named") {
+  const auto found = ask("none");
+  REQUIRE_FALSE(found.cluster);
+  REQUIRE(found.brokers.error);
+  CHECK(found.brokers.error->kind == ErrorKind::unavailable);
+  CHECK(found.brokers.error->message.find("none") != std::string::npos);
+  CHECK(verdict(found) == "connections fail: the brokers\n");
 }
 
-TEST_CASE_METHOD(Fixture, "a handler that talks to no one has nobody to be asked") {
-  CHECK(app::ask_handler(config, out).ok());
-  CHECK(out.str().empty());
+TEST_CASE("connect: brokers that do not answer are given up after start_deadline or 8 s") {
+  config::Config config;
+  config.kafka["bootstrap.servers"] = {"127.0.0.1:9", "", false};
+  config.kafka["group.id"] = {"g", "", false};
+  config.topics = {"orders"};
+  config.start_deadline = milliseconds(700);
+  const auto found = app::ask_all(config);
+  REQUIRE(found.brokers.error);
+  CHECK(found.brokers.error->message.find("; laneway check waited 700ms") != std::string::npos);
+  CHECK_FALSE(found.handler.error);
 }

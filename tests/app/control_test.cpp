@@ -1,4 +1,4 @@
-// status, pause, resume and skip on the command line: what is asked for, and the table.
+// status, suspend, resume and skip on the command line: what is asked for, and the table.
 #include <algorithm>
 #include <sstream>
 
@@ -15,9 +15,9 @@ namespace {
 std::string lane_json(const std::string& topic, int partition, const std::string& state, long lag,
                       const std::string& more = {}) {
   return R"({"topic":")" + topic + R"(","partition":)" + std::to_string(partition) + R"(,"state":")" + state +
-         R"(","paused_by_hand":false,"held_by":"","lag":)" + (lag < 0 ? "null" : std::to_string(lag)) +
-         R"(,"in_flight":8,"queued":256,"waiting_retries":3,"stuck":0,"oldest":null,"committed":12345,"rate":12.34)" +
-         more + "}";
+         R"(","suspended":false,"held_by":"","lag":)" + (lag < 0 ? "null" : std::to_string(lag)) +
+         R"(,"finished_beyond_commit":40,"in_flight":8,"queued":256,"waiting_retries":3,"stuck":0,)" +
+         R"("oldest":null,"committed":12345,"rate":12.34)" + more + "}";
 }
 
 std::string status_json(const std::string& lanes, const std::string& reasons = {}) {
@@ -47,8 +47,32 @@ TEST_CASE("a lane, a topic and a record are told from their text") {
   const auto record = control::parse_target("orders:3:9223372036854775807");
   REQUIRE(record.ok());
   CHECK(record->offset == 9223372036854775807);
-  for (const auto* wrong : {"", ":", "orders:", "orders:x", "orders:-1", "orders:3:", "orders:3:4:5",
-                            "or/ders", "orders:3:-1", "orders:2147483648", ":3", "a b"}) {
+  const auto same = [](const char* text, const char* path, std::optional<std::int64_t> offset) {
+    const auto target = control::parse_target(text);
+    return target.ok() && control::control_path(*target, "skip") == path && target->offset == offset;
+  };
+  CHECK(same("orders[4]", "/lanes/orders/4/skip", {}));  // as other tools print them
+  CHECK(same("orders[4]@10", "/lanes/orders/4/skip", 10));
+  for (const auto* wrong : {"",
+                            ":",
+                            "orders:",
+                            "orders:x",
+                            "orders:-1",
+                            "orders:3:",
+                            "orders:3:4:5",
+                            "or/ders",
+                            "orders:3:-1",
+                            "orders:2147483648",
+                            ":3",
+                            "a b",
+                            "orders[",
+                            "orders[4",
+                            "orders]4[",
+                            "orders[x]",
+                            "orders[4]10",
+                            "[4]",
+                            "orders[4]@",
+                            "orders[4]@1:2"}) {
     INFO(wrong);
     const auto target = control::parse_target(wrong);
     REQUIRE_FALSE(target.ok());
@@ -60,8 +84,8 @@ TEST_CASE("the table has a line for each lane") {
   const auto all = lines(status_json(lane_json("orders", 3, "running", 120)));
   REQUIRE(all.size() == 4);
   CHECK(all[0] == "laneway 0.1.0, group orders-webhook, up 3 m, 2 members, 1 lane, ready");
-  CHECK(all[2] == "lane              state       lag work queue retry oldest committed rec/s dead/s");
-  CHECK(all[3] == "orders[3]         running     120    8   256     3      -     12345  12.3    0.0");
+  CHECK(all[2] == "lane           state       lag running queued waiting oldest beyond rec/s dead/s");
+  CHECK(all[3] == "orders:3       running     120       8    256       3      -     40  12.3    0.0");
 }
 
 TEST_CASE(
@@ -71,36 +95,36 @@ TEST_CASE(
       R"(,"dead_letters":12,"dead_letter_rate":39.25,"last_error":{"record":"orders:3:17","attempt":8,)"
       R"("time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 from shop:443"})")));
   REQUIRE(all.size() == 7);
-  CHECK(all[3] == "orders[3]         running     120    8   256     3      -     12345  12.3   39.2");
-  CHECK(all[5] == "orders[3] 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17");
+  CHECK(all[3] == "orders:3       running     120       8    256       3      -     40  12.3   39.2");
+  CHECK(all[5] == "orders:3 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17");
   CHECK(all[6] == "  (attempt 8): HTTP 500 from shop:443");
 }
 
 TEST_CASE("an error of the oldest record that is the last error of its lane is said once") {
   const auto with_last = [](const std::string& record) {
     return lines(status_json(
-        R"({"topic":"a","partition":3,"state":"running","paused_by_hand":false,"held_by":"","lag":5,)"
+        R"({"topic":"a","partition":3,"state":"running","suspended":false,"held_by":"","lag":5,)"
         R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
-        R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP 500"},"last_error":{"record":")" +
+        R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":5,"failed_attempt":4,"error":"HTTP 500"},"last_error":{"record":")" +
         record + R"(","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500"}})"));
   };
-  const std::string last = "a[3] last error at 2026-01-02T14:02:11.007Z, a:3:";
+  const std::string last = "a:3 last error at 2026-01-02T14:02:11.007Z, a:3:";
   const auto same = with_last("a:3:17");
   REQUIRE(same.size() == 6);
   CHECK(same[5] == last + "17 (attempt 4): HTTP 500");
   const auto other = with_last("a:3:18");
   REQUIRE(other.size() == 7);
-  CHECK(other[5] == "a[3] 17 (attempt 4): HTTP 500");
+  CHECK(other[5] == "a:3 a:3:17 (attempt 4): HTTP 500");
   CHECK(other[6] == last + "18 (attempt 4): HTTP 500");
 }
 
 TEST_CASE("an oldest record none of whose attempts counts has an error and no number") {
   const auto all = lines(status_json(
-      R"({"topic":"a","partition":3,"state":"held","paused_by_hand":false,"held_by":"rate limit","lag":5,)"
+      R"({"topic":"a","partition":3,"state":"held","suspended":false,"held_by":"rate limit","lag":5,)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
-      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":0,"error":"HTTP 429"}})"));
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":1,"failed_attempt":1,"error":"HTTP 429"}})"));
   REQUIRE(all.size() == 6);
-  CHECK(all[5] == "a[3] held: rate limit; 17: HTTP 429");
+  CHECK(all[5] == "a:3 held: rate limit; a:3:17 (attempt 1): HTTP 429");
 }
 
 TEST_CASE("a downstream that fails for some calls is said above the table, one that is out in the reason") {
@@ -127,34 +151,50 @@ TEST_CASE("a lane whose partition is silent says so, and for how long") {
   const auto all = lines(status_json(lane_json("a", 0, "held", 500) + "," +
                                      lane_json("a", 1, "running", 5, R"(,"silent_seconds":95.5)") + "," +
                                      lane_json("a", 2, "draining", 5, R"(,"silent_seconds":0.5)")));
-  CHECK(all[3].starts_with("a[1]              silent "));
-  CHECK(all[4].starts_with("a[0]              held "));
-  CHECK(all[5].starts_with("a[2]              draining "));
-  CHECK(all[7] == "a[1] silent for 95 s: its log goes on, and nothing comes");
+  CHECK(all[3].starts_with("a:1            silent "));
+  CHECK(all[4].starts_with("a:0            held "));
+  CHECK(all[5].starts_with("a:2            draining "));
+  CHECK(all[7] == "a:1 silent for 95 s: its log has more records, and none are delivered");
 }
 
-TEST_CASE("trouble comes first: stuck, held, paused, by hand, then by lag") {
-  const std::string by_hand =
-      R"({"topic":"a","partition":5,"state":"paused","paused_by_hand":true,"held_by":"by hand","lag":1,)"
-      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"oldest":null,"committed":null,"rate":0})";
-  const std::string stuck =
-      R"({"topic":"a","partition":6,"state":"running","paused_by_hand":false,"held_by":"","lag":1,)"
-      R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":1,"oldest":null,"committed":null,"rate":0})";
-  const auto all =
-      lines(status_json(lane_json("a", 0, "running", 5) + "," + lane_json("a", 1, "running", 500) + "," +
-                        by_hand + "," + lane_json("a", 2, "paused", 1) + "," + lane_json("a", 3, "held", 1) +
-                        "," + stuck + "," + lane_json("a", 4, "running", -1)));
-  std::string order;
-  for (std::size_t i = 3; i < 10; ++i) order += all[i].substr(2, 1);
-  CHECK(order == "6325104");
+TEST_CASE(
+    "trouble that lasts comes first, by its kind, and other lanes keep their places whatever their lag is") {
+  const auto lane = [](int partition, const std::string& state, long lag, const std::string& more = {}) {
+    return lane_json("a", partition, state, lag, more) + ",";
+  };
+  const auto order = [&](const std::string& lanes) {
+    const std::string reason = R"({"code":"stalled","topic":"a","partition":3,"text":"a:3 stalled"})";
+    const auto all = lines(status_json(lanes + lane_json("a", 10, "running", 7), reason));
+    std::string found;
+    for (std::size_t i = 4; i < all.size() && !all[i].empty(); ++i)
+      found += all[i].substr(2, all[i].find(' ') - 2) + ' ';
+    return found;
+  };
+  std::string stuck = lane(6, "running", 1), suspended = lane(5, "paused", 1);
+  stuck.replace(stuck.find(R"("stuck":0)"), 9, R"("stuck":1)");
+  suspended.replace(suspended.find(R"("suspended":false)"), 17, R"("suspended":true)");
+  std::string blocked = lane(7, "running", 1), failing = lane(8, "running", 1);
+  const auto oldest = [](std::string& json, const char* age) {
+    json.replace(
+        json.find(R"("oldest":null)"), 13,
+        std::string(R"("oldest":{"offset":1,"attempts":1,"failed_attempt":1,"error":"x","age_seconds":)") +
+            age + "}");
+  };
+  oldest(blocked, "60.5");
+  oldest(failing, "59.5");
+  const auto troubled = lane(9, "running", 1, R"(,"silent_seconds":9.5)") + stuck + suspended + blocked;
+  CHECK(order(lane(0, "running", 5) + lane(1, "held", 500) + lane(2, "paused", 1) + lane(3, "held", 1) +
+              lane(4, "running", -1) + troubled + failing) == "6 9 3 7 5 0 1 2 4 8 10 ");
+  CHECK(order(lane(4, "held", 9000) + lane(2, "running", 0) + lane(1, "running", 1) +
+              lane(0, "running", 0)) == "0 1 2 4 10 ");
 }
 
 TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and errors are") {
   const std::string huge =
       R"({"topic":")" + std::string(249, 't') +
-      R"(","partition":123456,"state":"draining","paused_by_hand":false,"held_by":"pool full",)"
+      R"(","partition":123456,"state":"draining","suspended":false,"held_by":"pool full",)"
       R"("lag":9223372036854775807,"in_flight":4000000000,"queued":4000000000,"waiting_retries":99999999,"stuck":0,)"
-      R"("oldest":{"offset":9223372036854775807,"age_seconds":123456789.0,"attempts":4000000000,"error":")" +
+      R"("oldest":{"offset":9223372036854775807,"age_seconds":123456789.0,"attempts":4000000000,"failed_attempt":4000000000,"error":")" +
       std::string(500, 'e') + R"("},"committed":9223372036854775807,"rate":123456789.0})";
   for (const auto& line :
        lines(status_json(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
@@ -165,13 +205,13 @@ TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and err
 
 TEST_CASE("why a lane is held and its oldest record's error stand below the table, and steer no terminal") {
   const auto all = lines(status_json(
-      R"({"topic":"orders","partition":3,"state":"held","paused_by_hand":false,"held_by":"pool full","lag":5,)"
+      R"({"topic":"orders","partition":3,"state":"held","suspended":false,"held_by":"pool full","lag":5,)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
-      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP \u001b[31m500"},"committed":17,"rate":0})",
-      R"({"code":"stalled","topic":"orders","partition":3,"text":"orders[3]: no progress"})"));
-  CHECK(all[1] == "NOT READY: orders[3]: no progress");
-  CHECK(all[4] == "orders[3]         held          5    0     0     0   80 s        17   0.0    0.0");
-  CHECK(all[6] == "orders[3] held: pool full; 17 (attempt 4): HTTP [31m500");
+      R"("finished_beyond_commit":16,"oldest":{"offset":17,"age_seconds":80.2,"attempts":5,"failed_attempt":4,"error":"HTTP \u001b[31m500"},"committed":17,"rate":0})",
+      R"({"code":"stalled","topic":"orders","partition":3,"text":"orders:3 has made no progress"})"));
+  CHECK(all[1] == "NOT READY: orders:3 has made no progress");
+  CHECK(all[4] == "orders:3       held          5       0      0       0   80 s     16   0.0    0.0");
+  CHECK(all[6] == "orders:3 held: pool full; orders:3:17 (attempt 4): HTTP [31m500");
   for (const auto& line : all) CHECK(line.find('\033') == std::string::npos);
 }
 
@@ -179,10 +219,10 @@ TEST_CASE("advice stands below the table, some of it, and a service that gives n
   auto json = status_json(lane_json("orders", 3, "running", 120));
   json.insert(
       json.size() - 1,
-      R"j(,"advice":["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])","b","c","d"])j");
+      R"j(,"advice":["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)","b","c","d"])j");
   const auto all = lines(json);
   REQUIRE(all.size() == 8);
-  CHECK(all[5] == "advice: lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])");
+  CHECK(all[5] == "advice: lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)");
   CHECK(all[7] == "advice: c");
   CHECK(lines(json, {.rows = 10}).size() < 10);
 }
@@ -201,17 +241,17 @@ TEST_CASE("what a long name leaves no room for in its line comes in the next one
   const std::string name = "payments-of-the-european-shops-with-invoices";
   auto json = status_json(
       R"({"topic":")" + name +
-      R"(","partition":3,"state":"held","paused_by_hand":false,"held_by":"pool full","lag":5,)"
+      R"(","partition":3,"state":"held","suspended":false,"held_by":"pool full","lag":5,)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
-      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":4,"error":"HTTP 500"},"committed":17,"rate":0})");
+      R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":5,"failed_attempt":4,"error":"HTTP 500"},"committed":17,"rate":0})");
   const std::string group = "orders-webhook";
   json.replace(json.find(group), group.size(), name);
   const auto all = lines(json);
   REQUIRE(all.size() == 8);
   CHECK(all[0] == "laneway 0.1.0, group " + name + ", up 3 m, 2");
   CHECK(all[1] == "  members, 1 lane, ready");
-  CHECK(all[6].starts_with(name + "[3] held: pool full; 17"));
-  CHECK(all[7] == "  HTTP 500");
+  CHECK(all[6] == name + ":3 held: pool full;");
+  CHECK(all[7] == "  " + name + ":3:17 (attempt 4): HTTP 500");
 }
 
 TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {
@@ -226,7 +266,7 @@ TEST_CASE("colours only where they are wanted, and the rows of a terminal are no
   CHECK(lines(status_json(many)).size() == 53);
   const auto few = lines(status_json(many), {.rows = 24});
   CHECK(few.size() < 24);
-  CHECK(few.back() == "and 31 lanes more");
+  CHECK(few.back() == "and 31 lanes more, with a lag of 31");
 }
 
 TEST_CASE("what is no status is not shown") {

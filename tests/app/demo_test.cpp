@@ -131,7 +131,7 @@ TEST_CASE("of a lane's holds the first is told, of its pauses each, with its end
   const auto next = [&](State state) { return observer.update({{view(0, 1, state)}}); };
   CHECK(next(State::running) == Events{"member 1 has lanes 0"});
   CHECK(next(State::held) == Events{"lane 0 held: its queue is full, 0 behind"});
-  CHECK(next(State::paused) == Events{"lane 0 paused: the hold lasted, fetching stops"});
+  CHECK(next(State::paused) == Events{"lane 0 paused: the hold lasted, so fetching stops"});
   CHECK(next(State::running) == Events{"lane 0 resumed"});
   CHECK(next(State::held).empty());
   CHECK(next(State::paused).size() == 1);

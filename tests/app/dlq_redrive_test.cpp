@@ -180,14 +180,40 @@ TEST_CASE_METHOD(World, "a redrive that is stopped is gone on with by the next")
   CHECK(keys("orders", 0) == all);
 }
 
+TEST_CASE_METHOD(World,
+                 "dlq: list marks the letters that redrive has sent back, and --pending leaves them out") {
+  write(0, "a", from(1));
+  write(0, "b", from(0, "other"));
+  write(1, "c", from(1));
+  Options options;
+  options.yes = true;
+  options.filter.reason = "other";
+  REQUIRE(redrive(options).sent == Counts{{"orders", 1}});
+  options.filter.reason = "";
+  std::ostringstream out;
+  REQUIRE(list(*open(), options, now_ms(), {out}));
+  CHECK_THAT(out.str(),
+             Catch::Contains("orders-dlt:0:0") && Catch::Contains(" yes rejected: other\n") &&
+                 Catch::Contains(" no rejected: boom\n") &&
+                 Catch::Contains("3 of 3 dead letters; redrive has sent back 1 of them (--pending"));
+  out.str("");
+  options.pending = true;
+  REQUIRE(list(*open(), options, now_ms(), {out}));
+  CHECK_THAT(out.str(), !Catch::Contains("other") && Catch::Contains("2 of 3 dead letters\n"));
+  out.str("");
+  options.json = true;
+  REQUIRE(list(*open(), options, now_ms(), {out}));
+  CHECK_THAT(out.str(), Catch::Contains(R"("sent_back":false)") && !Catch::Contains(R"("sent_back":true)"));
+}
+
 TEST_CASE_METHOD(World, "list counts, show finds one, and each says what is not there") {
   write(0, "a", from(1));
   write(0, "b", from(0, "other"));
   std::ostringstream out;
   Options options;
   options.filter.reason = "other";
-  REQUIRE(list(*open(), options, now_ms(), out));
-  CHECK_THAT(out.str(), Catch::Contains("0:1 ") && Catch::Contains("1 of 2 dead letters"));
+  REQUIRE(list(*open(), options, now_ms(), {out}));
+  CHECK_THAT(out.str(), Catch::Contains("orders-dlt:0:1 ") && Catch::Contains("1 of 2 dead letters"));
   out.str("");
   REQUIRE(show(*open(), {"", 0, 1}, 0, now_ms(), out));
   CHECK_THAT(out.str(), Catch::Contains("rejected") && Catch::Contains("other"));

@@ -6,6 +6,7 @@
 #include "app/dlq/print.h"
 #include "app/dlq/progress.h"
 #include "app/dlq/redrive.h"
+#include "app/dlq/sent_back.h"
 #include "app/dlq/verbs.h"
 #include "base/utf8.h"
 #include "catch.h"
@@ -69,8 +70,12 @@ TEST_CASE("dlq: each part of a filter keeps out what it does not mean") {
     return filter.lets_through(one);
   };
   CHECK(passes([](Filter&) {}));
-  CHECK(passes([](Filter& f) { f.origin = "orders"; }));
-  CHECK_FALSE(passes([](Filter& f) { f.origin = "order"; }));
+  CHECK(passes([](Filter& f) { f.origin = cli::Place{"orders", {}, {}}; }));
+  CHECK_FALSE(passes([](Filter& f) { f.origin = cli::Place{"order", {}, {}}; }));
+  CHECK(passes([](Filter& f) { f.origin = cli::parse_place("orders:3"); }));
+  CHECK_FALSE(passes([](Filter& f) { f.origin = cli::parse_place("orders:2"); }));
+  CHECK(passes([](Filter& f) { f.origin = cli::parse_place("orders[3]@258"); }));
+  CHECK_FALSE(passes([](Filter& f) { f.origin = cli::parse_place("orders:3:257"); }));
   CHECK(passes([](Filter& f) { f.partition = 3; }));
   CHECK_FALSE(passes([](Filter& f) { f.partition = 1; }));
   CHECK(passes([](Filter& f) { f.since = now - 60'000; }));
@@ -95,26 +100,62 @@ TEST_CASE("dlq: a time is a date in UTC or a duration ago") {
     CHECK_FALSE(parse_time(wrong, now).ok());
 }
 
-TEST_CASE("dlq: a place is a partition and an offset, with or without its topic") {
+TEST_CASE("dlq: the place of a letter is a partition and an offset, with or without its topic") {
   const auto plain = parse_letter_position("3:258");
   REQUIRE(plain);
   CHECK(plain->topic.empty());
   CHECK(plain->partition == 3);
   CHECK(plain->offset == 258);
-  CHECK(parse_letter_position("orders-dlt:0:9223372036854775807")->topic == "orders-dlt");
-  for (const char* wrong :
-       {"", "3", "3:", ":3", ":3:4", "a:b", "3:-1", "-1:3", "3:4x", "3:9223372036854775808"})
+  for (const char* text : {"orders-dlt:0:9223372036854775807", "orders-dlt[0]@9223372036854775807"})
+    CHECK(parse_letter_position(text)->topic == "orders-dlt");
+  for (const char* wrong : {"", "3", "3:", ":3", ":3:4", "a:b", "3:-1", "-1:3", "3:4x",
+                            "3:9223372036854775808", "orders-dlt", "orders-dlt:3"})
     CHECK_FALSE(parse_letter_position(wrong).ok());
 }
 
-TEST_CASE("dlq: a row tells where, from where, since when, how often, why") {
-  CHECK(table_row(letter(), now) ==
-        "1:17          orders[3]@258              60 s     2 rejected: 422 unknown artic…\n");
-  CHECK(table_row(letter(delivery::Headers{}), now) ==
-        "1:17          ?                          90 s     ? no dead letter\n");
+TEST_CASE(
+    "dlq: a row has the place, the origin, the age, the attempts, whether it was sent back, and the reason") {
+  const auto at_80 = layout_of("orders-dlt", 4, 1000, 80);
+  CHECK(table_heading(at_80) == "letter           origin             age tries sent reason\n");
+  CHECK(table_row(letter(), {now, false}, at_80) ==
+        "orders-dlt:1:17  orders:3:258      60 s     2   no rejected: 422 unknown article\n");
+  CHECK(table_row(letter(delivery::Headers{}), {now, std::nullopt}, at_80) ==
+        "orders-dlt:1:17  ?                 90 s     ?    ? not a dead letter\n");
+  CHECK_THAT(table_row(letter(), {now, true}, layout_of("orders-dlt", 4, 1000, 79)),
+             Catch::Contains(" yes rejected: 422 unknown artic…\n"));
 }
 
-TEST_CASE("dlq: whatever a record holds, a row has 80 characters and nothing steers the terminal") {
+TEST_CASE("dlq: a pipe gets every place and reason whole, a terminal gets the ends of long places") {
+  auto about = description();
+  about.topic = "orders-of-a-department-with-a-long-name";
+  about.text = std::string(300, 'x') + " the end";
+  const auto row = table_row(letter(about), {now, true}, layout_of("orders-dlt", 4, 1000, 0));
+  CHECK_THAT(row, Catch::Contains("orders-of-a-department-with-a-long-name:3:258 ") &&
+                      Catch::Contains(std::string(300, 'x') + " the end\n"));
+  CHECK_THAT(table_row(letter(about), {now, true}, layout_of("orders-dlt", 4, 1000, 80)),
+             Catch::Contains(" …long-name:3:258 "));
+}
+
+TEST_CASE("dlq: letters below the committed offset and in its completion map were sent back") {
+  const kafka::PartitionSpan span{{"orders-dlt", 0}, 10, 100};
+  lane::Ledger ledger(20);
+  ledger.append(20);
+  ledger.complete(ledger.append(21));
+  SentBack sent;
+  sent.add(span.partition, sent_back_of({span.partition, 20, ledger.completion_map()}, span));
+  CHECK(sent.contains(span.partition, 19));
+  CHECK_FALSE(sent.contains(span.partition, 20));
+  CHECK(sent.contains(span.partition, 21));
+  CHECK_FALSE(sent.contains(span.partition, 22));
+  CHECK_FALSE(sent.contains({"orders-dlt", 1}, 19));
+  for (const std::int64_t nothing :
+       {kafka::no_offset, std::int64_t{101}}) {  // 101: the topic was created again
+    sent.add(span.partition, sent_back_of({span.partition, nothing, ""}, span));
+    CHECK_FALSE(sent.contains(span.partition, 10));
+  }
+}
+
+TEST_CASE("dlq: whatever a record has, a row fits the terminal and nothing controls the terminal") {
   REQUIRE(
       rc::check("hostile", [](const std::string& text, const std::string& name, const std::string& value) {
         const auto any = letter({{"kafka_dlt-original-topic", text},
@@ -122,10 +163,14 @@ TEST_CASE("dlq: whatever a record holds, a row has 80 characters and nothing ste
                                  {"kafka_dlt-exception-message", text},
                                  {name, value}},
                                 value);
-        for (const auto& line : {table_heading(), table_row(any, now)})
-          RC_ASSERT(characters(line) <= table_width + 1);
-        RC_ASSERT(harmless(table_row(any, now)));
-        RC_ASSERT(harmless(json_line(any)));
+        for (const std::size_t width : {72, 80, 133}) {
+          const auto layout = layout_of("orders-dlt", 4, 1000, width);
+          for (const auto& line : {table_heading(layout), table_row(any, {now, true}, layout)})
+            RC_ASSERT(characters(line) <= width + 1);
+          RC_ASSERT(harmless(table_row(any, {now, true}, layout)));
+        }
+        RC_ASSERT(harmless(table_row(any, {now, true}, layout_of("orders-dlt", 4, 1000, 0))));
+        RC_ASSERT(harmless(json_line(any, false)));
         RC_ASSERT(harmless(full_text(any, now, 0)));
         RC_ASSERT(harmless(full_text(any, now, 5)));
       }));
@@ -134,7 +179,7 @@ TEST_CASE("dlq: whatever a record holds, a row has 80 characters and nothing ste
 TEST_CASE("dlq: show tells numbers as numbers, text as text, and the rest in hexadecimal") {
   auto text = full_text(letter(description(), {{"nothing", std::nullopt}}), now, 0);
   for (const char* part :
-       {"orders-dlt[1]@17\n", "origin          orders[3]@258\n", "text            422 unknown article\n",
+       {"orders-dlt:1:17\n", "origin          orders:3:258\n", "text            422 unknown article\n",
         "attempts        2\n", "(60 s ago)", "  kafka_dlt-original-offset: 258\n", "  nothing: null\n",
         "key: 3 bytes\n  key\n", "value: 5 bytes\n  value\n"})
     CHECK_THAT(text, Catch::Contains(part));
@@ -159,7 +204,7 @@ TEST_CASE("dlq: a letter goes where it came from, or stays for a reason") {
   CHECK(decided([](auto& about) { about.topic = "small"; }).to->partition == kafka::any_partition);
   CHECK_THAT(decided([](auto& about) { about.topic = "payroll"; }).left, Catch::Contains("payroll"));
   CHECK_THAT(decided([](auto& about) { about.topic = "gone"; }).left, Catch::Contains("does not exist"));
-  CHECK_THAT(judge(letter(delivery::Headers{}), options, targets).left, Catch::Contains("no dead letter"));
+  CHECK_THAT(judge(letter(delivery::Headers{}), options, targets).left, Catch::Contains("not a dead letter"));
   const auto often = [&](const char* count) { return letter(description(), {{"laneway-redrives", count}}); };
   CHECK(judge(often("2"), options, targets).to);
   CHECK_THAT(judge(often("3"), options, targets).left, Catch::Contains("3 times"));
@@ -169,7 +214,7 @@ TEST_CASE("dlq: a letter goes where it came from, or stays for a reason") {
   options.to = "small";
   CHECK(decided([](auto& about) { about.topic = "payroll"; }).to->topic == "small");
   CHECK(decided([](auto& about) { about.partition = 0; }).to->partition == kafka::any_partition);
-  options.filter.origin = "refunds";
+  options.filter.origin = cli::Place{"refunds", {}, {}};
   CHECK_THAT(decided([](auto&) {}).left, Catch::Contains("filter"));
 }
 
@@ -227,13 +272,13 @@ TEST_CASE("dlq: the summary counts, and says what to do next") {
   summary.sent["orders"] = 12;
   summary.left["cut"] = 3;
   CHECK(summary_text(summary, options) ==
-        "        12  would be sent to orders\n         3  left: cut\nnothing was sent; --yes sends\n");
+        "        12  would be sent to orders\n         3  left: cut\nnothing was sent; add --yes to send\n");
   options.yes = true;
   CHECK(summary_text(summary, options) == "        12  sent to orders\n         3  left: cut\n");
   summary.interrupted = true;
-  CHECK_THAT(summary_text(summary, options), Catch::Contains("the same command goes on"));
+  CHECK_THAT(summary_text(summary, options), Catch::Contains("run the same command again"));
   summary = {{}, {}, false, true, {}};
   CHECK(summary_text(summary, options) ==
-        "another redrive of these dead letters has begun and goes on from here; if none has, brokers were "
-        "out of reach, and the same command goes on\n");
+        "Another redrive of these dead letters took over and will continue. If you did not start another "
+        "redrive, the brokers were unreachable: run the same command again to continue.\n");
 }

@@ -63,19 +63,21 @@ TEST_CASE("the way of a record that fails is told, with its retry topics") {
   config.dead_letter.topic = "{topic}-dlt";
   CHECK_FALSE(says(app::forecast(config, {}), "retry"));
   config.retry.topics = {{"5s", seconds(5)}, {"1m", seconds(60)}};
-  CHECK(says(app::forecast(config, {}),
-             "then one more in each of {topic}-retry-5s, {topic}-retry-1m after its delay, then it goes to "
-             "{topic}-dlt"));
+  CHECK(says(
+      app::forecast(config, {}),
+      "then one more in each of {topic}-retry-5s, {topic}-retry-1m after its delay, then the record goes to "
+      "{topic}-dlt"));
 }
 
 TEST_CASE("when an outage is recognised is told, and when none is") {
   auto config = some_config();
   config.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(2)};
-  CHECK(says(app::forecast(config, {}),
-             "outages: when 5 different records fail in a row, or half of those in 30s, all lanes hold, no "
-             "attempt counts, and every 2s another record asks"));
+  CHECK(says(
+      app::forecast(config, {}),
+      "outages: when 5 different records fail in a row, or half of the records in 30s, all lanes are held, "
+      "no attempt counts, and every 2s one record tries"));
   config.breaker.failures = 0;
-  CHECK(says(app::forecast(config, {}), "outages: none is recognised (breaker.failures: 0)"));
+  CHECK(says(app::forecast(config, {}), "outages: not recognised (breaker.failures: 0)"));
 }
 
 TEST_CASE("members without a partition are told") {
@@ -88,7 +90,7 @@ TEST_CASE("members without a partition are told") {
 TEST_CASE("the end of the process is told, so that a supervisor can wait for it") {
   auto config = some_config();
   config.lanes.drain = seconds(90);
-  CHECK(says(app::forecast(config, {}), "has ended 95s after a SIGTERM"));
+  CHECK(says(app::forecast(config, {}), "ends within 95s after a SIGTERM"));
 }
 
 TEST_CASE("every broker of bootstrap.servers is counted") { CHECK(app::named_brokers(some_config()) == 3); }

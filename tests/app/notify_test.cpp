@@ -148,11 +148,11 @@ TEST_CASE("a status cannot say anything but a status") {
 }
 
 TEST_CASE("the lanes in one line") {
-  CHECK(app::summary({}) == "0 lanes, 0 records behind, 0 at work");
-  CHECK(app::summary({view_of(lane::State::running, 1, 2)}) == "1 lane, 1 record behind, 2 at work");
+  CHECK(app::summary({}) == "0 lanes, 0 records behind, 0 running");
+  CHECK(app::summary({view_of(lane::State::running, 1, 2)}) == "1 lane, 1 record behind, 2 running");
   CHECK(app::summary({view_of(lane::State::paused, 7, 1), view_of(lane::State::running, -1, 0),
                       view_of(lane::State::held, 5, 8), view_of(lane::State::held, 0, 0)}) ==
-        "4 lanes, 12 records behind, 9 at work, 2 held, 1 paused");
+        "4 lanes, 12 records behind, 9 running, 2 held, 1 paused");
 }
 
 TEST_CASE("a service's life as the service manager hears it") {
@@ -167,7 +167,7 @@ TEST_CASE("a service's life as the service manager hears it") {
     notifier.enter(Phase::started);
     CHECK(manager.says("READY=1\n"));
     for (int i = 0; i < 5; ++i)
-      CHECK(manager.next() == "WATCHDOG=1\nSTATUS=3 lanes, 0 records behind, 0 at work, 3 assigned\n");
+      CHECK(manager.next() == "WATCHDOG=1\nSTATUS=3 lanes, 0 records behind, 0 running, 3 assigned\n");
     notifier.enter(Phase::stopping, seconds(20));
     CHECK(manager.says("STOPPING=1\nEXTEND_TIMEOUT_USEC=20000000\n"));
     notifier.enter(Phase::started);  // too late to be true
@@ -203,7 +203,7 @@ TEST_CASE("without a watchdog none is fed") {
     notifier.enter(Phase::started);
     CHECK(manager.says("READY=1\nSTATUS="));
   }
-  CHECK(manager.next() == "STATUS=3 lanes, 0 records behind, 0 at work, 3 assigned\n");
+  CHECK(manager.next() == "STATUS=3 lanes, 0 records behind, 0 running, 3 assigned\n");
 }
 
 TEST_CASE("nobody is told by who must not") {

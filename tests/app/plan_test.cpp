@@ -2,6 +2,8 @@
 #include <string>
 
 #include "app/plan/command_line.h"
+#include "app/plan/measure.h"
+#include "app/plan/numbers.h"
 #include "app/plan/print.h"
 #include "app/plan/sizing.h"
 #include "catch.h"
@@ -80,7 +82,7 @@ TEST_CASE("a plan that cannot work says why") {
   CHECK(warns(sizing, "8 instances of 8 cores are needed, not 2"));
   CHECK_FALSE(warns(sizing, "as many partitions"));
   given.cores = 2;
-  CHECK(warns(plan::size(given), "as many partitions at least: 29, not 16"));
+  CHECK(warns(plan::size(given), "29 instances need at least as many partitions, not 16"));
 
   given = load();
   given.instances = 20;
@@ -103,10 +105,10 @@ TEST_CASE("what no configuration can have is not planned, and what would do is s
   CHECK(sizing.workers == 4096);
   CHECK(sizing.queue == 8192);
   CHECK(warns(sizing,
-              "the plan cannot work: lanes.workers is 4,096 at most, so 4,096 records/s are done and "
-              "1,000,000 come; 349 partitions would do"));
+              "the plan cannot work: lanes.workers can be at most 4,096, so 4,096 records/s are finished and "
+              "1,000,000 arrive; 349 partitions, or a shorter service time, would be enough"));
   given.backlog = 10;
-  CHECK(plan::print(given, plan::size(given)).find("10 records are never gone") != std::string::npos);
+  CHECK(plan::print(given, plan::size(given)).find("10 records are never worked off") != std::string::npos);
   given.partitions = 349;
   CHECK_FALSE(warns(plan::size(given), "cannot work"));
   given.partitions = 300;
@@ -124,7 +126,7 @@ TEST_CASE("what no configuration can have is not planned, and what would do is s
   given.rate = 1e8;
   sizing = plan::size(given);
   CHECK(allowed("lanes.memory", sizing.memory >> 20, "MiB"));
-  CHECK(warns(sizing, "the memory is too little"));
+  CHECK(warns(sizing, "too little memory"));
 }
 
 TEST_CASE("the records of full lanes have their memory") {
@@ -139,8 +141,9 @@ TEST_CASE("the records of full lanes have their memory") {
   INFO(text);
   for (const char* words :
        {"(313 + 27) x (1,000 + 512 bytes) = 502KiB in a full lane, 3.9MiB in one instance",
-        "16 partitions x 502KiB x 4 (lane, fetched, spare) = 31.4MiB; lanes.memory is 256MiB\n",
-        "ahead at most 32MiB of 256MiB", "\nlanes: { workers: 27, queue: 313 }\n"})
+        "for one instance: 16 partitions x 502KiB x 4 (lane, fetched, spare) = 31.4MiB; lanes.memory is "
+        "256MiB\n",
+        "fetched ahead take at most 32MiB of 256MiB", "\nlanes: { workers: 27, queue: 313 }\n"})
     CHECK(text.find(words) != std::string::npos);
 
   given.record_bytes = 100000;
@@ -161,8 +164,8 @@ TEST_CASE("a queue that is latency and not capacity is told") {
   CHECK_FALSE(warns(plan::size(given), "latency"));
   given.running = plan::Running{27, 2000};
   CHECK(warns(plan::size(given),
-              "the queue is latency and not capacity: the last of 2,000 records waits "
-              "1112ms for 27 workers; 313 are enough"));
+              "the queue adds latency and not capacity: the last of 2,000 records waits "
+              "1.11s for 27 workers; 313 are enough"));
   given.running = plan::Running{27, 40000};
   CHECK(warns(plan::size(given), "longer than lanes.drain (20s); 313 are enough"));
   given.running = {};
@@ -229,9 +232,10 @@ TEST_CASE("a load is measured from what services did meanwhile") {
   CHECK(one->load.backlog == 860);  // 40 of the 900 are at work or queued, and all of the 20
   const auto text = plan::print(*one, seconds(10));
   INFO(text);
-  CHECK(text ==
-        "measured over 10s: 100 records/s were done, 142 came; 920 wait, 42 more each second\n"
-        "now: lanes: { workers: 4, queue: 64 }\n\n");
+  CHECK(
+      text ==
+      "measured over 10s: 100 records/s were finished, 142 arrived; 920 are unfinished, 42 more each second\n"
+      "now: lanes: { workers: 4, queue: 64 }\n\n");
   // Two instances of the group are one load.
   const auto two = plan::measure({before, before}, {after, after}, seconds(10));
   REQUIRE(two.ok());
@@ -276,17 +280,81 @@ TEST_CASE("a plan is printed with its arithmetic and the settings") {
   given.cpu = microseconds(100);
   const auto text = plan::print(given, plan::size(given));
   for (const char* words :
-       {"20,000 records/s of 1,024 bytes, 15ms each, 100us of it processor time here; 16 partitions, 2 "
-        "instances of 8 "
-        "cores\n",
+       {"20,000 records/s of 1,024 bytes, 15ms each, of which 100us processor time of laneway; 16 "
+        "partitions, "
+        "2 instances of 8 cores\n",
         "20,000/s x 15ms = 300 records on average (Little's law)", "over 16 partitions 27 each",
         "27 x 16 / 15ms = 28,800 records/s", "20,000/s x 100us = 2 cores; at 70 % busy 1 instance of 8 cores",
-        "16 cores x (1 + wait/compute) = 16 x (1 + 14900us / 100us) = 2,400 at work keep all cores busy; "
-        "more "
-        "gain nothing\n              300 (Little's law) are 12.5 % of that\n",
-        "880,000 records at 8,800 more than come are gone after 100s",
+        "16 cores x (1 + wait/compute) = 16 x (1 + 14.9ms / 100us) = 2,400 running records keep all cores "
+        "busy; more gain nothing\n              300 (Little's law) are 12.5 % of that\n",
+        "880,000 records are worked off in 100s, by 8,800 records/s more than arrive",
         "\nlanes: { workers: 27, queue: 313 }\n"}) {
     INFO(words << " in\n" << text);
     CHECK(text.find(words) != std::string::npos);
   }
+}
+
+TEST_CASE("plan: durations are rounded to three digits") {
+  struct Row {
+    Duration duration;
+    const char* text;
+  };
+  using std::chrono::hours;
+  using std::chrono::minutes;
+  for (const auto& row :
+       {Row{Duration(5001556578), "5s"}, Row{Duration(9516), "9.52us"}, Row{Duration(7), "7ns"},
+        Row{milliseconds(15), "15ms"}, Row{microseconds(14900), "14.9ms"}, Row{microseconds(999700), "1s"},
+        Row{seconds(90), "90s"}, Row{minutes(52), "52m"}, Row{hours(30), "30h"},
+        Row{Duration::zero(), "0ns"}}) {
+    INFO(row.text);
+    CHECK(plan::about(row.duration) == row.text);
+  }
+  const auto idle = reading(status(lane_of(0, 1000, "10.0", "0"), "5.0"));
+  CHECK(plan::measure({idle}, {idle}, Duration(5001556578)).error().message ==
+        "no record was finished in 5s, so nothing can be measured");
+}
+
+namespace {
+
+/// A healthy service with 8 workers, which finishes so many records of 10 ms each in the window.
+plan::Load healthy(int records, Duration window) {
+  auto before = reading(status(lane_of(0, 0, "0", "0"), "5.0"));
+  auto after = reading(status(lane_of(0, records, std::to_string(records / 100.0), "0"), "6.0"));
+  before.workers = after.workers = 8;
+  const auto measured = plan::measure({before}, {after}, window);
+  REQUIRE(measured.ok());
+  return measured->load;
+}
+
+}  // namespace
+
+TEST_CASE("plan: a short or thin measurement does not lower the workers of a healthy service") {
+  for (const auto& load :
+       {healthy(500, seconds(10)), healthy(2000, seconds(10)), healthy(999, seconds(120))}) {
+    const auto sizing = plan::size(load);
+    CHECK(sizing.wanted_each < 8);
+    CHECK(sizing.workers == 8);
+    CHECK(sizing.queue == 64);
+    const auto text = plan::print(load, sizing);
+    INFO(text);
+    CHECK(
+        text.find("The present number of workers, 8 for each partition, is more than enough for the measured "
+                  "load: ") != std::string::npos);
+    CHECK(text.ends_with("\nlanes: { workers: 8, queue: 64 }\n"));
+  }
+}
+
+TEST_CASE("plan: a load that was measured well, or is given, lowers the workers") {
+  const auto well = healthy(6000, Duration(milliseconds(59800)));  // 100 records/s of 10 ms
+  CHECK(plan::size(well).workers == 2);
+  CHECK(plan::print(well, plan::size(well)).find("more than enough") == std::string::npos);
+  plan::Options options;
+  options.rate = 300;
+  CHECK(plan::size(plan::with_given(healthy(500, seconds(10)), options)).workers == 5);
+}
+
+TEST_CASE("plan: a short measurement raises the workers") {
+  auto load = healthy(500, seconds(10));
+  load.rate = 2000;
+  CHECK(plan::size(load).workers == 29);
 }

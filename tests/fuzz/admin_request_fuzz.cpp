@@ -42,10 +42,11 @@ service::ControlAnswer reload(const ReloadRequest& request) {
 }
 
 Routes& routes() {
-  static Routes made({[] { return std::string("metrics"); }, [] { return service::Liveness{}; },
-                      [] { return service::Readiness{}; }, [] { return std::string("{}"); }, control, reload,
-                      [] { return std::string(token); }},
-                     {"admin.example"}, true);
+  static Routes made(
+      {[] { return std::string("metrics"); }, [] { return service::Liveness{}; },
+       [] { return service::Readiness{}; }, [] { return std::string("{}"); },
+       [](std::uint64_t) { return std::string("{}"); }, control, reload, [] { return std::string(token); }},
+      {"admin.example"}, true);
   return made;
 }
 

@@ -1,4 +1,4 @@
-// What may be committed, retries, and what a restart does not run again.
+// What may be committed, retries, and the records that a restart does not run again.
 #include "catch.h"
 #include "lane/support.h"
 
@@ -8,7 +8,7 @@ using handler::Outcome;
 
 namespace {
 
-/// Runs of what is complete above the candidate's offset.
+/// The runs of completed records above the candidate's offset.
 std::vector<OffsetRun> map_of(const kafka::CommittedOffset& candidate) {
   const auto decoded = decode(candidate.metadata, candidate.offset);
   REQUIRE(decoded.map);
@@ -93,6 +93,40 @@ TEST_CASE("a record that waits for its retry holds back the commit until it is d
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1, 2});
 }
 
+TEST_CASE(
+    "the lag is the records that are not finished, and finished ones behind a failing record are apart") {
+  TestLane test;
+  test.partition.add_run(0, 6);
+  test.partition.high_watermark = 10;
+  test.begin();
+  test.handler.answer(0, Outcome::retry("not now"));
+  test.handler.answer_done({1, 2, 3});
+  REQUIRE(test.until_outstanding(2));
+  test.pass(milliseconds(1));
+  const auto& stats = test.lane->stats();
+  CHECK(stats.lag.get() == 7);  // 0, which waits; 4 and 5, which run; 6 to 9, which are not fetched
+  CHECK(stats.finished_beyond.get() == 3);
+  test.handler.open();
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 6; }));
+  CHECK(stats.finished_beyond.get() == 0);
+}
+
+TEST_CASE("records of the committed map are no lag before they are delivered again") {
+  TestLane test;
+  test.partition.high_watermark = 16;
+  test.begin(10, encode(CompletionMap{10, {{11, 13}, {14, 15}}}, default_map_bytes));
+  test.pass(milliseconds(1));
+  const auto& stats = test.lane->stats();
+  CHECK(stats.lag.get() == 3);
+  CHECK(stats.finished_beyond.get() == 3);
+  test.partition.add_run(10, 16);
+  test.work();
+  CHECK(test.until_started({10, 13, 15}));
+  test.pass(milliseconds(1));
+  CHECK(stats.lag.get() == 3);
+  CHECK(stats.finished_beyond.get() == 3);
+}
+
 TEST_CASE("unavailable uses up no attempt") {
   TestLane test;
   test.partition.add(0);
@@ -114,9 +148,9 @@ TEST_CASE("an attempt past the handler's time-out is stopped and tried again as 
   test.partition.add(0);
   test.begin();
   REQUIRE(test.until_started({0}));
-  test.pass(test.handler.job_timeout);  // of the test's clock: the attempt began a little later
+  test.pass(test.handler.job_timeout);  // by the test's clock: the attempt began a little later
   CHECK(test.lane->pool().snapshot().expired == 0);
-  test.pass(patience + seconds(1));  // it began within the patience
+  test.pass(patience + seconds(1));  // the attempt began within the patience
   REQUIRE(test.until_outstanding(0));
   const auto& outcomes = test.lane->stats().outcomes;
   CHECK(outcomes[static_cast<std::size_t>(handler::OutcomeLabel::timeout)].get() == 1);

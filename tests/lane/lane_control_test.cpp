@@ -1,4 +1,4 @@
-// What operators ask of a lane: pauses by hand, and records to be skipped.
+// What operators ask of a lane: to be suspended, and records to be skipped.
 #include "lane/dead_letter_topic.h"
 #include "lane/support.h"
 
@@ -11,7 +11,7 @@ namespace {
 struct ControlledLane : TestLane {
   ControlledLane() {
     context.forward = &topic;
-    context.hand_pauses = &pauses;
+    context.suspensions = &suspensions;
     context.retry.attempts = 100;
     context.lanes.queue = 64;
   }
@@ -20,59 +20,58 @@ struct ControlledLane : TestLane {
     lane.reset();
   }
   void pause(bool paused) {
-    pauses.set("orders", 3, paused);
-    lane->follow_hand(now);
+    suspensions.set("orders", 3, paused);
+    lane->follow_suspensions(now);
   }
-  /// The record has failed and waits for its next attempt.
+  /// Works until the record has failed and waits for its next attempt.
   bool until_waiting(std::int64_t offset) {
     handler.answer(offset, Outcome::retry("HTTP 500"));
     return until([&] {
       const auto oldest = lane->detail(now).oldest;
-      return oldest && oldest->offset == offset && oldest->phase == OldestRecord::Phase::retry;
+      return oldest && oldest->offset == offset && oldest->phase == OldestRecord::Phase::waiting;
     });
   }
   Skip skip(std::int64_t offset) { return lane->skip(offset, "bad order", now); }
 
-  HandPauses pauses;
+  Suspensions suspensions;
   DeadLetterTopic topic;
 };
 
 }  // namespace
 
-TEST_CASE("a topic paused by hand has exceptions, for partitions that come later too") {
-  HandPauses pauses;
-  CHECK_FALSE(pauses.knows("orders"));
-  CHECK(pauses.set("orders", 3, true));
-  CHECK_FALSE(pauses.set("orders", 3, true));
-  CHECK(pauses.paused({"orders", 3}));
-  CHECK_FALSE(pauses.paused({"orders", 4}));
-  CHECK_FALSE(pauses.paused({"others", 3}));
-  CHECK(pauses.set("orders", {}, true));
-  CHECK(pauses.set("orders", 4, false));
-  CHECK(pauses.paused({"orders", 3}));
-  CHECK_FALSE(pauses.paused({"orders", 4}));
-  CHECK(pauses.set("orders", 4, true));
-  CHECK(pauses.paused({"orders", 4}));
-  CHECK(pauses.set("orders", {}, false));
-  CHECK_FALSE(pauses.paused({"orders", 3}));
-  CHECK_FALSE(pauses.knows("orders"));
+TEST_CASE("a suspended topic has exceptions, for partitions that come later too") {
+  Suspensions suspensions;
+  CHECK_FALSE(suspensions.knows("orders"));
+  CHECK(suspensions.set("orders", 3, true));
+  CHECK_FALSE(suspensions.set("orders", 3, true));
+  CHECK(suspensions.suspended({"orders", 3}));
+  CHECK_FALSE(suspensions.suspended({"orders", 4}));
+  CHECK_FALSE(suspensions.suspended({"others", 3}));
+  CHECK(suspensions.set("orders", {}, true));
+  CHECK(suspensions.set("orders", 4, false));
+  CHECK(suspensions.suspended({"orders", 3}));
+  CHECK_FALSE(suspensions.suspended({"orders", 4}));
+  CHECK(suspensions.set("orders", 4, true));
+  CHECK(suspensions.suspended({"orders", 4}));
+  CHECK(suspensions.set("orders", {}, false));
+  CHECK_FALSE(suspensions.suspended({"orders", 3}));
+  CHECK_FALSE(suspensions.knows("orders"));
 }
 
-TEST_CASE(
-    "a lane that is paused by hand finishes what it has taken, takes nothing, and goes on where it was") {
+TEST_CASE("a suspended lane finishes what it has taken, takes nothing, and goes on where it was") {
   ControlledLane test;
   test.partition.add_run(0, 2);
   test.begin();
   REQUIRE(test.until_started({0, 1}));
   test.pause(true);
   CHECK(test.lane->state() == State::held);
-  CHECK(test.lane->detail(test.now).held_by == "by hand");
+  CHECK(test.lane->detail(test.now).held_by == "suspended");
   test.partition.add_run(2, 10);
   test.handler.open();
   REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
   for (int i = 0; i < 100; ++i) test.pass(milliseconds(50));
   CHECK(test.lane->state() == State::paused);
-  CHECK(test.partition.next == 2);  // what was fetched as well is left where it is
+  CHECK(test.partition.next == 2);  // other fetched records stay where they are
   CHECK(test.partition.calls == std::vector<std::string>{"pause"});
   CHECK(test.partition.log_questions >= 2);  // in 4 s of a pause: its lag is still known
   test.pause(false);
@@ -82,9 +81,9 @@ TEST_CASE(
   CHECK(test.lane->stats().hold_bits.get() == 0);
 }
 
-TEST_CASE("a lane that is assigned while its partition is paused by hand takes nothing") {
+TEST_CASE("a lane that is assigned while its partition is suspended takes nothing") {
   ControlledLane test;
-  test.pauses.set("orders", {}, true);
+  test.suspensions.set("orders", {}, true);
   test.partition.add_run(0, 5);
   test.begin();
   for (int i = 0; i < 5; ++i) test.pass(seconds(1));
@@ -96,7 +95,7 @@ TEST_CASE("a lane that is assigned while its partition is paused by hand takes n
   CHECK(test.until([&] { return test.commit_offset() == 5; }));
 }
 
-TEST_CASE("a lane that is paused by hand drains") {
+TEST_CASE("a suspended lane drains") {
   ControlledLane test;
   test.partition.add_run(0, 2);
   test.begin();
@@ -108,7 +107,7 @@ TEST_CASE("a lane that is paused by hand drains") {
   CHECK(test.commit_offset() == 2);
 }
 
-TEST_CASE("a pause by hand does not end the lane's own hold, nor the other way round") {
+TEST_CASE("a suspension does not end the lane's own hold, nor the other way round") {
   ControlledLane test;
   test.context.lanes.workers = 1;
   test.context.lanes.queue = 2;
@@ -133,7 +132,8 @@ TEST_CASE(
   test.handler.answer_done({1, 2});
   REQUIRE(test.until_waiting(0));
   const auto oldest = test.lane->detail(test.now).oldest;
-  CHECK(oldest->attempts == 1);
+  CHECK(oldest->attempt == 1);
+  CHECK(oldest->failed_attempt == 1);
   CHECK(oldest->error == "HTTP 500");
   CHECK(test.skip(0) == Skip::on_its_way);
   REQUIRE(test.until([&] { return test.commit_offset() == 3; }));
@@ -153,7 +153,7 @@ TEST_CASE("a record that is at work is skipped when its attempt fails, and done 
     test.partition.add_run(0, 1);
     test.begin();
     REQUIRE(test.until_started({0}));
-    CHECK(test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::at_work);
+    CHECK(test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::running);
     CHECK(test.skip(0) == Skip::when_it_fails);
     test.handler.answer(0, fails ? Outcome::retry("HTTP 500") : Outcome::done());
     REQUIRE(test.until([&] { return test.commit_offset() == 1; }));
@@ -172,7 +172,7 @@ TEST_CASE("a record that waits for an outage to end can be skipped") {
   test.begin();
   test.handler.answer(0, Outcome::unavailable("refused"));
   REQUIRE(
-      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::retry; }));
+      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::waiting; }));
   CHECK(test.skip(0) == Skip::on_its_way);
   CHECK(test.until([&] { return test.commit_offset() == 1; }));
 }

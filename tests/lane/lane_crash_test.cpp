@@ -1,4 +1,5 @@
-// Processes that die: what a lane writes down before it begins, and which record is recognised as the cause.
+// Processes that die: the marker that a lane writes before records begin, and the record that is found as the
+// cause.
 #include <rapidcheck.h>
 
 #include "lane/dead_letter_topic.h"
@@ -18,7 +19,7 @@ struct WatchedLane : TestLane {
     handler.open();
     lane.reset();
   }
-  /// The marker and offset of the commit that is made now; the broker acknowledges it.
+  /// The marker and offset of the next commit; the broker acknowledges it.
   LifeMarker commit_marker() {
     const auto candidate = lane->commit_candidate();
     if (!candidate) return {};
@@ -26,7 +27,7 @@ struct WatchedLane : TestLane {
     std::string_view metadata = candidate->metadata;
     return take_marker(metadata);
   }
-  /// Commits as often as the lane wants it.
+  /// Commits as often as the lane wants a commit.
   void serve_commits() {
     for (work(); lane->wants_commit(); work()) (void)commit_marker();
   }
@@ -56,8 +57,8 @@ TEST_CASE("a lane says at once that a life has begun, and at its end that it end
   CHECK(last->metadata.empty());
 }
 
-// The topic may have been deleted and created again, unseen by the client: the new one would be given the
-// offset.
+// The topic may have been deleted and created again, unseen by the client: then the new topic would get the
+// old offset.
 TEST_CASE("a lane that ends at rest, with all committed, commits nothing more") {
   const bool at_rest = GENERATE(true, false);
   WatchedLane test;
@@ -92,13 +93,13 @@ TEST_CASE("a process that lost the partition twice at one offset and lives is no
     test.partition.add_run(5, 7);
     test.begin(5, metadata);
     test.work();
-    CHECK(log.lines({"msg=\"records run a few at a time\""}) == 0);
+    CHECK(log.lines({"careful mode begins"}) == 0);
     const auto candidate = test.lane->commit_candidate();
     REQUIRE(candidate);
     metadata = candidate->metadata;
     test.lane->committed(*candidate);
     REQUIRE(test.until_started({5, 6}));
-    test.lane->cancel();  // it is lost
+    test.lane->cancel();  // the partition is lost
     (void)test.lane->revoke(test.now);
   }
 }
@@ -113,7 +114,7 @@ TEST_CASE("a false alarm is over after a few commits, and at most a group is at 
   test.begin(0, "lives=2 by=1 by=2 ");
   const CapturedLog log;
   std::uint32_t commits = 0;
-  const auto relaxed = [&] { return log.lines({"records no longer run a few at a time"}) > 0; };
+  const auto relaxed = [&] { return log.lines({"careful mode ends"}) > 0; };
   REQUIRE(test.until([&] {
     if (test.lane->wants_commit()) ++commits, (void)test.commit_marker();
     return relaxed();
@@ -165,7 +166,7 @@ TEST_CASE("where commits are refused, records begin all the same after a while")
 TEST_CASE("a careful lane has one record at work, and its offset was committed before") {
   WatchedLane test;
   test.partition.add_run(0, 3);
-  test.partition.high_watermark = 4;  // more is to come
+  test.partition.high_watermark = 4;  // more records will come
   test.begin(0, "lives=2 ");
   for (std::int64_t offset = 0; offset < 3; ++offset) {
     test.work();
@@ -256,7 +257,7 @@ TEST_CASE("of two careful lanes one has a record at work") {
   CHECK(other.handler.started().empty());
   other.pass(milliseconds(50));
   CHECK_FALSE(other.lane->wants_commit());
-  (void)one.lane->revoke(one.now);  // with the partition goes the turn
+  (void)one.lane->revoke(one.now);  // the turn goes with the partition
   other.pass(milliseconds(50));
   other.serve_commits();
   REQUIRE(other.until_started({0}));
@@ -282,7 +283,7 @@ TEST_CASE("a record that kills ends the process a few times and no more, whereve
       const bool over = life.until([&] {
         const auto started = life.handler.started();
         died = std::find(started.begin(), started.end(), killer) != started.end();
-        // The broker hears of a commit, but for the one that a death cuts off.
+        // The broker receives each commit, except the one that a death interrupts.
         const auto candidate = died ? std::nullopt : life.lane->commit_candidate();
         if (candidate) committed = *candidate, (void)life.lane->committed(*candidate);
         return died || committed.offset == records;

@@ -195,7 +195,7 @@ TEST_CASE("an attempt that was counted before its outage showed is given back be
   test.begin();
   test.handler.answer(0, Outcome::retry("HTTP 500"));
   REQUIRE(
-      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::retry; }));
+      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::waiting; }));
   test.handler.answer(1, Outcome::retry("HTTP 500"));
   REQUIRE(test.until([&] { return !downstream.closed(); }));
   test.handler.open();
@@ -218,7 +218,7 @@ TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no a
   CHECK(test.lane->state() == State::held);
   for (int i = 0; i < 20; ++i) test.pass(milliseconds(50));
   CHECK(test.handler.started().size() == 4);
-  CHECK_FALSE(test.lane->commit_candidate());  // nothing is done, not even out of order
+  CHECK_FALSE(test.lane->commit_candidate());  // no record is done, not even out of order
   CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 0);
 }
 
@@ -245,7 +245,8 @@ TEST_CASE("the breaker lets one record ask, and when it is answered the others f
   test.begin();
   REQUIRE(test.until_started({0, 1, 2, 3}));
   for (int i = 0; i < 4; ++i) test.handler.answer(i, Outcome::unavailable("out"));
-  // A failure that is told late opens the breaker again. A worker that has begun another record has told it.
+  // A failure that is reported late opens the breaker again. A worker that has begun another record has
+  // reported it.
   REQUIRE(test.until([&] { return test.handler.started().size() == 8; }));
   test.handler.open();
   REQUIRE(test.in_time([&] { return test.commit_offset() == 40; }));

@@ -30,13 +30,45 @@ struct StuckLane : FailingLane {
 
 }  // namespace
 
+TEST_CASE(
+    "the attempt numbers of the oldest record are those of the log, also where an attempt does not count") {
+  CapturedLog log;
+  FailingLane test;
+  test.partition.add(0);
+  test.begin();
+  const auto oldest = [&] { return *test.lane->detail(test.now).oldest; };
+  const auto reaches = [&](OldestRecord::Phase phase) {
+    if (phase == OldestRecord::Phase::running) test.pass(seconds(30));  // its back-off is over
+    return test.until([&] { return oldest().phase == phase; });
+  };
+  const auto is = [&](std::uint32_t attempt, std::uint32_t failed, const std::string& error) {
+    const auto record = oldest();
+    return record.attempt == attempt && record.failed_attempt == failed && record.error == error;
+  };
+  REQUIRE(test.until_started({0}));
+  CHECK(is(1, 0, ""));
+  test.handler.answer(0, Outcome::retry("first"));
+  REQUIRE(reaches(OldestRecord::Phase::waiting));
+  CHECK(is(1, 1, "first"));
+  REQUIRE(reaches(OldestRecord::Phase::running));
+  CHECK(is(2, 1, "first"));
+  test.now += seconds(5);  // a line of the log every five seconds
+  test.handler.answer(0, Outcome::unavailable("out"));
+  REQUIRE(reaches(OldestRecord::Phase::waiting));
+  CHECK(is(2, 2, "out"));
+  REQUIRE(reaches(OldestRecord::Phase::running));
+  CHECK(is(2, 2, "out"));  // once more: the failure was the downstream's
+  CHECK(log.lines({"record failed", "attempt=1", "error=first"}) == 1);
+  CHECK(log.lines({"record failed", "attempt=2", "error=out"}) == 1);
+}
+
 TEST_CASE("a record that holds back the commits for too long is said once, and held") {
   CapturedLog log;
   StuckLane test(config::LedgerPolicy::hold);
   test.fill(3);
   for (int i = 0; i < 20; ++i) test.pass(std::chrono::minutes(1));
-  CHECK(log.lines({"a record holds back the commits", "offset=0", "records_behind=2", "attempts=1",
-                   "error=stuck", "policy=hold"}) == 1);
+  CHECK(log.lines({"a record holds back the commits", "offset=0", "records_behind=2", "place=waiting",
+                   "attempt=1", "error=stuck", "policy=hold"}) == 1);
   CHECK(test.commit_offset() <= 0);
   CHECK(test.topic.letters().empty());
 }

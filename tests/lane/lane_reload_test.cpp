@@ -71,7 +71,7 @@ TEST_CASE("a rate limit comes, changes and goes in flight") {
   test.context.lanes.rate = {100, 0, seconds(1)};
   test.lane->follow_settings(test.now);
   REQUIRE(test.until_outstanding(0));
-  CHECK(test.commit() == -1);  // what was there was used up; a change is no gift
+  CHECK(test.commit() == -1);  // the available room was used up; a change gives no extra room
   test.pass(milliseconds(500));
   REQUIRE(test.until_outstanding(0));
   CHECK(test.commit() == 110);
@@ -103,14 +103,14 @@ TEST_CASE("records that fail go by the retry settings that hold when they do") {
   test.begin();
   test.handler.answer(0, handler::Outcome::retry("again"));
   REQUIRE(
-      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::retry; }));
+      test.until([&] { return test.lane->detail(test.now).oldest->phase == OldestRecord::Phase::waiting; }));
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(100);
   test.lane->follow_settings(test.now);
   test.handler.answer(1, handler::Outcome::retry("again"));
   REQUIRE(test.until_outstanding(0));
   test.pass(milliseconds(150));
   REQUIRE(test.until([&] { return test.handler.attempts(1).size() == 2; }));
-  CHECK(test.handler.attempts(0).size() == 1);  // its hour was said before
+  CHECK(test.handler.attempts(0).size() == 1);  // its hour was decided before
   test.handler.open();
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("a breaker goes and comes while calls are at work, and the lane goes o
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(10);
   test.partition.add_run(0, 20);
   test.begin();
-  // Begun before the breaker opens: else it would come back behind records that keep all workers.
+  // Begun before the breaker opens; otherwise it would come back behind records that occupy all workers.
   REQUIRE(test.until([&] { return test.handler.attempts(1).size() == 1; }));
   test.handler.answer(0, handler::Outcome::unavailable("out"));
   REQUIRE(test.until([&] { return !downstream.closed(); }));

@@ -21,7 +21,7 @@ struct Case {
 
   Case() {
     LaneUsage lane;
-    lane.name = "orders[3]";
+    lane.name = "orders:3";
     lane.span = minutes(5);
     lane.all_busy = 0.71;
     lane.used = 7.5;
@@ -51,7 +51,7 @@ struct Row {
   const char* advice;  ///< its beginning; empty: none
 };
 
-const char* const more_workers = "lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders[3])";
+const char* const more_workers = "lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)";
 
 }  // namespace
 
@@ -73,7 +73,7 @@ TEST_CASE("advice names what limits a lane, and workers only where they are the 
       {"nothing is finished: that is not ready, no advice", [](Case& c) { c.lane().rate = 0; }, ""},
       {"seen for half a minute only", [](Case& c) { c.usage.span = c.lane().span = seconds(30); }, ""},
       {"the lane is new", [](Case& c) { c.lane().span = seconds(30); }, ""},
-      {"paused by hand", [](Case& c) { held(c.lane(), Hold::by_hand) = 0.2; }, ""},
+      {"suspended", [](Case& c) { held(c.lane(), Hold::suspended) = 0.2; }, ""},
       {"the processors are busy with one lane", [](Case& c) { c.usage.cores = 1.9; },
        "more cores, or more partitions and instances: 1.9 of 2.0 cores busy in the last 5 min; more workers "
        "would not help"},
@@ -88,30 +88,33 @@ TEST_CASE("advice names what limits a lane, and workers only where they are the 
        [](Case& c) {
          c.settings.lanes.order = config::Order::key, c.idle(), held(c.lane(), Hold::window_full) = 0.9;
        },
-       "more partitions, or keys that share the records more evenly: orders[3]"},
+       "more partitions, or keys that spread the records more evenly: orders:3"},
       {"by key, and all busy", [](Case& c) { c.settings.lanes.order = config::Order::key; }, more_workers},
       {"full with idle workers: the oldest record",
        [](Case& c) { c.idle(), held(c.lane(), Hold::window_full) = 0.6; },
-       "see what the oldest record waits for, or raise lanes.max_incomplete: it held orders[3] 60 %"},
+       "find out why the oldest record is not finished, or raise lanes.max_incomplete: the limit held "
+       "orders:3 for 60 %"},
       {"no memory, with idle workers", [](Case& c) { c.idle(), held(c.lane(), Hold::memory_full) = 0.8; },
-       "lanes.memory 256MiB -> 512MiB: it held orders[3] 80 % of the last 5 min while workers were idle"},
+       "lanes.memory 256MiB -> 512MiB: the limit held orders:3 for 80 % of the last 5 min while workers were "
+       "idle"},
       {"no memory, and all busy", [](Case& c) { held(c.lane(), Hold::memory_full) = 0.8; }, more_workers},
       {"the rate limit", [](Case& c) { c.idle(), held(c.lane(), Hold::rate_limited) = 0.9; },
-       "raise rate or lanes.rate if the downstream bears it"},
+       "raise rate or lanes.rate if the downstream can take more"},
       {"the pace of a downstream that asks for fewer calls",
        [](Case& c) { c.idle(), held(c.lane(), Hold::rate_limited) = 0.9, c.settings.keeps_pace = true; },
-       "let the downstream allow more calls: it answers that there are too many (HTTP 429), and held "
-       "orders[3] "
-       "90 % of the last 5 min; no setting here helps"},
+       "let the downstream accept more calls: its answers (HTTP 429, too many requests) held orders:3 for "
+       "90 % of the last 5 min; no setting of laneway helps"},
       {"the rate limit, without a lag to speak of",
        [](Case& c) {
          c.idle(), held(c.lane(), Hold::rate_limited) = 0.9, c.lane().lag = 5, c.lane().lag_growth = -1;
        },
        ""},
-      {"an outage is no matter of workers", [](Case& c) { held(c.lane(), Hold::breaker_open) = 0.4; },
-       "fix the downstream: the breaker held orders[3] 40 % of the last 5 min; it is no matter of workers"},
-      {"records that fail are no matter of workers",
-       [](Case& c) { held(c.lane(), Hold::retries_full) = 0.4; }, "see why records fail"},
+      {"more workers do not help in an outage", [](Case& c) { held(c.lane(), Hold::breaker_open) = 0.4; },
+       "fix the downstream: the open breaker held orders:3 for 40 % of the last 5 min; more workers would "
+       "not "
+       "help"},
+      {"more workers do not help records that fail",
+       [](Case& c) { held(c.lane(), Hold::retries_full) = 0.4; }, "find out why records fail"},
       {"members without partitions",
        [](Case& c) { c.idle(), c.lane().lag = 0, c.usage.idle_members = 1, c.usage.members = 3; },
        "fewer consumers or instances, or more partitions: 1 of 3 members here had no partition"},
@@ -130,9 +133,9 @@ TEST_CASE("advice names what limits a lane, and workers only where they are the 
 TEST_CASE("lanes with the same limit share a line, and the one that is worst is named") {
   Case given;
   given.usage.lanes.resize(3, given.lane());
-  given.usage.lanes[1].name = "orders[9]";
+  given.usage.lanes[1].name = "orders:9";
   given.usage.lanes[1].all_busy = 0.99;
-  CHECK(given.advice() == "lanes.workers 8 -> 12: all busy 99 % of the last 5 min (orders[9] and 2 more)");
+  CHECK(given.advice() == "lanes.workers 8 -> 12: all busy 99 % of the last 5 min (orders:9 and 2 more)");
 }
 
 TEST_CASE("a drain that cannot be over in time is told with both remedies") {
@@ -141,8 +144,8 @@ TEST_CASE("a drain that cannot be over in time is told with both remedies") {
   given.lane().outstanding = 264;
   given.lane().rate = 5;  // a drain of 53 s
   CHECK(given.advice() ==
-        "lanes.drain 20s -> 66s, or lanes.queue 256 -> 92: what orders[3] has taken needs 53s; a stop gives "
-        "back what does not fit");
+        "lanes.drain 20s -> 66s, or lanes.queue 256 -> 92: the fetched records of orders:3 need 53s; a "
+        "stop gives back the records that do not fit");
   given.settings.lanes.drain_queued = config::DrainQueued::give_back;
   CHECK(given.advice().empty());
   given.settings.lanes.drain_queued = config::DrainQueued::finish;
@@ -177,7 +180,7 @@ TEST_CASE("usage is the shares of the samples of the last five minutes") {
   const auto usage = history.usage();
   REQUIRE(usage.lanes.size() == 1);
   const auto& lane = usage.lanes.front();
-  CHECK(lane.name == "orders[0]");
+  CHECK(lane.name == "orders:0");
   CHECK(lane.span >= minutes(5));
   CHECK(lane.span <= minutes(5) + seconds(30));
   CHECK(lane.all_busy == Approx(0.45).margin(0.06));

@@ -1,4 +1,4 @@
-// A running service is paused, resumed, told to skip, and says how it is, on an embedded cluster.
+// A running service is suspended, resumed, told to skip, and says how it is, on an embedded cluster.
 #include <algorithm>
 #include <atomic>
 
@@ -14,8 +14,8 @@ using Kind = ControlAnswer::Kind;
 
 namespace {
 
-ControlRequest pause_lane(std::optional<std::int32_t> partition = {}) {
-  return {.action = Action::pause, .topic = "orders", .partition = partition};
+ControlRequest suspend_lane(std::optional<std::int32_t> partition = {}) {
+  return {.action = Action::suspend, .topic = "orders", .partition = partition};
 }
 ControlRequest resume_lane(std::optional<std::int32_t> partition = {}) {
   return {.action = Action::resume, .topic = "orders", .partition = partition};
@@ -47,33 +47,33 @@ std::size_t done_of(const World& world, std::int32_t partition) {
 }  // namespace
 
 TEST_CASE(
-    "a lane that is paused by hand waits while the others go on, also through rebalances, until it is "
+    "a lane that is suspended waits while the others go on, also through rebalances, until it is "
     "resumed") {
   World world(2);
   world.rebalance_soon();
   const auto first = world.started();
   REQUIRE(eventually([&] { return has_lanes(*first, 2); }));
-  CHECK(first->control(pause_lane(1)).kind == Kind::done);
-  REQUIRE(eventually([&] { return lane_of(*first, 1)->view.paused_by_hand(); }));
+  CHECK(first->control(suspend_lane(1)).kind == Kind::done);
+  REQUIRE(eventually([&] { return lane_of(*first, 1)->view.suspended(); }));
   world.produce(50);
   REQUIRE(eventually([&] { return done_of(world, 0) == 50; }));
   REQUIRE(eventually([&] { return lane_of(*first, 1)->view.lag == 50; }));
   CHECK(done_of(world, 1) == 0);
   CHECK(eventually([&] {
     const auto lane = lane_of(*first, 1);
-    return lane && lane->detail.held_by == "by hand";
+    return lane && lane->detail.held_by == "suspended";
   }));
   CHECK(first->readiness().ready());
   {
     // Eager rebalances: both partitions leave the first service and one or both come back.
     const auto second = world.started([](const handler::Attempt& attempt) {
-      return attempt.record.partition() == 1 ? Outcome::retry("the first has paused it") : Outcome::done();
+      return attempt.record.partition() == 1 ? Outcome::retry("the first has suspended it") : Outcome::done();
     });
     REQUIRE(eventually([&] { return has_lanes(*first, 1) && has_lanes(*second, 1); }));
     stop_cleanly(*second);
   }
   REQUIRE(eventually([&] { return has_lanes(*first, 2); }));
-  CHECK(lane_of(*first, 1)->view.paused_by_hand());
+  CHECK(lane_of(*first, 1)->view.suspended());
   REQUIRE(eventually([&] { return lane_of(*first, 1)->view.state == lane::State::paused; }));
   world.produce(10);
   REQUIRE(eventually([&] { return done_of(world, 0) == 60; }));
@@ -84,13 +84,13 @@ TEST_CASE(
   stop_cleanly(*first);
 }
 
-TEST_CASE("a whole topic is paused, and one partition of it resumed") {
+TEST_CASE("a whole topic is suspended, and one partition of it resumed") {
   World world(3);
   const auto service = world.started();
   REQUIRE(eventually([&] { return has_lanes(*service, 3); }));
-  CHECK(service->control(pause_lane()).kind == Kind::done);
+  CHECK(service->control(suspend_lane()).kind == Kind::done);
   CHECK(service->control(resume_lane(2)).kind == Kind::done);
-  REQUIRE(eventually([&] { return lane_of(*service, 0)->view.paused_by_hand(); }));
+  REQUIRE(eventually([&] { return lane_of(*service, 0)->view.suspended(); }));
   world.produce(20);
   REQUIRE(eventually([&] { return done_of(world, 2) == 20; }));
   CHECK(done_of(world, 0) + done_of(world, 1) == 0);
@@ -135,7 +135,7 @@ TEST_CASE("without dead letters nothing is skipped, and lanes that are not here 
     World closed(1);
     closed.cluster->fail_next(kafka::EmbeddedCluster::Request::join_group, 100000);
     const auto outside = closed.started();
-    CHECK(outside->control(pause_lane(0)).kind == Kind::not_found);
+    CHECK(outside->control(suspend_lane(0)).kind == Kind::not_found);
     stop_cleanly(*outside);
   }
   World world(2);
@@ -143,10 +143,10 @@ TEST_CASE("without dead letters nothing is skipped, and lanes that are not here 
   REQUIRE(eventually([&] { return has_lanes(*service, 2); }));
   const auto refused = service->control(skip_record(0, 0));
   CHECK(refused.kind == Kind::refused);
-  CHECK_THAT(refused.text, Catch::Contains("no dead_letter is configured"));
-  const auto unknown = service->control(pause_lane(7));
+  CHECK_THAT(refused.text, Catch::Contains("dead_letter is not configured"));
+  const auto unknown = service->control(suspend_lane(7));
   CHECK(unknown.kind == Kind::not_found);
-  CHECK(unknown.text == "orders[7] is not a lane of this process; there are orders[0], orders[1]");
+  CHECK(unknown.text == "orders:7 is not a lane of this process; its lanes are orders:0, orders:1");
   CHECK(service->control({.action = Action::resume, .topic = "others"}).kind == Kind::not_found);
   stop_cleanly(*service);
   CHECK(service->control(skip_record(0, 0)).kind != Kind::done);
@@ -175,10 +175,10 @@ TEST_CASE(
       return reasons.front().text.find(words) != std::string::npos;
     };
     return reasons.size() == 1 && reasons.front().topic == "orders" && reasons.front().partition == 1 &&
-           says("with a lag of 4") && says("its oldest record is 0") && says("HTTP 500");
+           says("with a lag of 4") && says("oldest record orders:1:0,") && says("HTTP 500");
   }));
   // What stands still because a person wants it so is none.
-  CHECK(service->control(pause_lane(1)).kind == Kind::done);
+  CHECK(service->control(suspend_lane(1)).kind == Kind::done);
   CHECK(eventually([&] { return service->readiness().ready(); }));
   CHECK(service->control(resume_lane(1)).kind == Kind::done);
   CHECK(eventually([&] { return !service->readiness().ready(); }));
@@ -214,7 +214,7 @@ TEST_CASE("a service whose handler ignores that its time is over is not ready un
     return Outcome::done();
   });
   REQUIRE(eventually([&] { return codes(*service) == std::vector<std::string>{"stuck"}; }));
-  CHECK_THAT(service->readiness().reasons.front().text, Catch::Contains("orders[0]: 1 worker(s) stuck"));
+  CHECK_THAT(service->readiness().reasons.front().text, Catch::Contains("orders:0 has 1 stuck worker: "));
   CHECK(metric(*service, "pool_stuck") == 1);
   CHECK(log.lines({"msg=\"handler stuck\"", "partition=0", "offset=0"}) == 1);
   gate.open();
@@ -247,7 +247,7 @@ TEST_CASE("a service is not ready while a record holds its lane for too long, th
   }));
   CHECK(eventually([&] {
     const auto reasons = service->readiness().reasons;
-    return !reasons.empty() && reasons.front().text.find("its oldest record is 0") != std::string::npos;
+    return !reasons.empty() && reasons.front().text.find("oldest record orders:0:0,") != std::string::npos;
   }));
   allowed = 2000;
   gate.open();
@@ -275,7 +275,7 @@ TEST_CASE("a service whose workers are all busy is advised to have more") {
     if (SteadyClock::now() >= next) ++allowed, next += milliseconds(100);
     const auto advice = service->status().advice;
     return !advice.empty() && advice.front().starts_with("lanes.workers 8 -> 12: all busy ") &&
-           advice.front().ends_with(" % of the last minute (orders[0])");
+           advice.front().ends_with(" % of the last minute (orders:0)");
   }));
   allowed = 2000;
   service->stop();

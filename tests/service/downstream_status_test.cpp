@@ -1,4 +1,4 @@
-// What is said about a downstream that fails.
+// The words for a downstream that fails.
 #include "service/downstream_status.h"
 
 #include "catch.h"
@@ -26,9 +26,15 @@ TEST_CASE("an outage is said with how many calls fail, how, and since when the l
   CHECK(
       outage_in_words(failing_shop(), noon_ms) ==
       "the downstream 127.0.0.1:8080 fails for 97 % of calls: HTTP 500 (312), time-out (4), of 325 calls in "
-      "the last minute; the lanes have held since 13:55:00Z; no record is given up meanwhile; the last "
-      "failure: "
-      "HTTP 500 from 127.0.0.1:8080: no database");
+      "the last minute; the lanes have been held since 13:55:00Z; no record is given up meanwhile; last "
+      "failure: HTTP 500: no database");
+  auto refused = failing_shop();
+  refused.last_failure =
+      "no connection to 127.0.0.1:8080: Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't "
+      "connect "
+      "to server";
+  CHECK_THAT(outage_in_words(refused, noon_ms),
+             Catch::EndsWith("; last failure: no connection: Couldn't connect to server"));
 }
 
 TEST_CASE("of an outage that is younger than a minute, all calls are counted, and none from before") {
@@ -43,7 +49,7 @@ TEST_CASE("a downstream that has not been called for a minute is out as it was a
   shop.calls = {};
   CHECK(outage_in_words(shop, noon_ms)
             .starts_with(
-                "the downstream 127.0.0.1:8080 failed when it was called last; the lanes have held since "
+                "the downstream 127.0.0.1:8080 failed at its last call; the lanes have been held since "
                 "13:55:00Z; "));
 }
 
@@ -52,13 +58,14 @@ TEST_CASE("while calls are let through again, and where no call has ever succeed
   shop.state = Breaker::State::half_open;
   shop.last_failure.clear();
   CHECK(outage_in_words(shop, noon_ms)
-            .ends_with(
-                "; the lanes have held since 13:55:00Z and let a few calls through; no record is given up "
-                "meanwhile"));
+            .ends_with("; the lanes have been held since 13:55:00Z, and a few calls are let through; no "
+                       "record is given up "
+                       "meanwhile"));
   shop.has_worked = false;
-  CHECK(outage_in_words(shop, noon_ms)
-            .ends_with("; no call has succeeded since the start: if the records are at fault, laneway skip "
-                       "gives a record up"));
+  CHECK(
+      outage_in_words(shop, noon_ms)
+          .ends_with("; no call has succeeded since the start: if the records are the cause, `laneway skip` "
+                     "gives up a record"));
 }
 
 TEST_CASE("a downstream that asks for fewer calls gets a pace, which is said") {
@@ -92,11 +99,11 @@ TEST_CASE("where too many records are rejected, it is said that none of those is
   shop.calls = {};
   shop.keeps_rejected = true;
   CHECK(calls_in_words(shop) ==
-        "rejects so many more records than it takes that no rejected record is given up: rejected records "
+        "rejects far more records than it accepts, so no rejected record is given up: rejected records "
         "are tried again until records succeed (dead_letter.max_rate)");
   shop.calls = {.calls = 400, .failed = 12, .kinds = {{"HTTP 500", 12}}};
   CHECK(calls_in_words(shop).starts_with(
-      "fails for 3 % of calls: HTTP 500 (12), of 400 calls in the last minute; it rejects so many more "));
+      "fails for 3 % of calls: HTTP 500 (12), of 400 calls in the last minute; it rejects far more "));
 }
 
 TEST_CASE("a downstream that works for most calls is said to fail for the others") {

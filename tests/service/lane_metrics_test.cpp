@@ -42,6 +42,7 @@ TEST_CASE("two workers at work and three records waiting") {
   CHECK(value(test, "pool_workers_active") == 2);
   CHECK(value(test, "pool_stuck") == 0);
   CHECK(value(test, "lane_lag_records") == 7);
+  CHECK(value(test, "lane_finished_beyond_commit_records") == 0);
   CHECK(value(test, "lane_delivered_offset") == 4);
   CHECK(value(test, "lane_oldest_incomplete_seconds") >= 900);
   CHECK(value(test, "memory_records_bytes") == 5 * (10 + lane::record_overhead));
@@ -83,6 +84,32 @@ TEST_CASE("one worker runs the records of an ordered partition, and stays for th
     test.work();
     return value(test, "pool_workers_active") == 0 && value(test, "pool_workers") > 0;
   }));
+}
+
+TEST_CASE("a lane that an operator holds is suspended, and neither held nor paused") {
+  lane::Suspensions suspensions;
+  TestLane test;
+  test.context.suspensions = &suspensions;
+  const auto states = [&] {
+    const std::shared_ptr<const lane::Lane> lane(std::shared_ptr<void>(), test.lane.get());
+    std::string found;
+    for (const auto& family : lane_families({lane}))
+      for (const auto& one : family.samples)
+        if (family.name == "lane_state" && one.value == 1) found += one.labels.at(2).second + ' ';
+    return found;
+  };
+  test.begin();
+  CHECK(states() == "running ");
+  suspensions.set("orders", 3, true);
+  test.lane->follow_suspensions(test.now);
+  CHECK(states() == "suspended ");
+  test.pass(seconds(60));
+  CHECK(test.lane->state() == lane::State::paused);
+  CHECK(states() == "suspended ");
+  suspensions.set("orders", 3, false);
+  test.lane->follow_suspensions(test.now);
+  test.pass(seconds(1));
+  CHECK(states() == "running ");
 }
 
 TEST_CASE("time spent held, then paused, then waiting for the first record") {

@@ -54,7 +54,7 @@ TEST_CASE("a service that works is ready, also without a lane") {
 
 TEST_CASE("one that has not started says what it waits for, and one that stops says so") {
   Facts facts;
-  facts.starting = "it waits for brokers and topics: no broker answers";
+  facts.starting = "waiting for brokers and topics: no broker answers";
   CHECK(codes(facts) == "starting");
   CHECK(judge(facts, {}).reasons.front().text == facts.starting);
   facts.stopping = true;
@@ -65,7 +65,8 @@ TEST_CASE("a member that was never given an assignment is not ready, one that wa
   auto facts = working();
   facts.members.push_back({});
   CHECK(codes(facts) == "unassigned");
-  CHECK(judge(facts, {}).reasons.front().text == "member 2: the group has not given it its partitions yet");
+  CHECK(judge(facts, {}).reasons.front().text ==
+        "member 2 has not been given its partitions by the group yet");
   facts.members.back().assigned = true;
   CHECK(codes(facts).empty());
 }
@@ -76,10 +77,10 @@ TEST_CASE("brokers that cannot be reached are a reason, a connection that is mad
   CHECK(codes(facts).empty());
   facts.members.front().no_broker = seconds(10);
   CHECK(codes(facts) == "no_broker");
-  CHECK(judge(facts, {}).reasons.front().text == "member 1: no broker has been connected for 10 s");
+  CHECK(judge(facts, {}).reasons.front().text == "member 1 has had no connection to a broker for 10 s");
   facts.members.front().broker_error = "broker kafka:9093: its certificate expired";
   CHECK(judge(facts, {}).reasons.front().text ==
-        "member 1: no broker has been connected for 10 s: broker kafka:9093: its certificate expired");
+        "member 1 has had no connection to a broker for 10 s: broker kafka:9093: its certificate expired");
 }
 
 TEST_CASE("a rebalance within its deadline is no reason, beyond it is one") {
@@ -100,7 +101,8 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
   lane.without_progress = seconds(75);
   lane.view.state = State::held;
   lane.detail.held_by = "pool full";
-  lane.detail.oldest = lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Phase::retry, "HTTP 500"};
+  lane.detail.oldest =
+      lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Phase::waiting, 4, "HTTP 500"};
   const auto readiness = judge(facts, {});
   REQUIRE(readiness.reasons.size() == 1);
   const auto& reason = readiness.reasons.front();
@@ -108,9 +110,12 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
   CHECK(reason.topic == "orders");
   CHECK(reason.partition == 3);
   CHECK(reason.text ==
-        "orders[3]: no progress for 75 s with a lag of 100; it is held (pool full); its oldest record is 17, "
-        "80 s "
-        "old, attempt 4: HTTP 500");
+        "orders:3 has made no progress for 75 s with a lag of 100; state held (pool full); oldest record "
+        "orders:3:17, 80 s old, waiting; attempt 4 failed: HTTP 500");
+  lane.detail.oldest->phase = lane::OldestRecord::Phase::running;
+  lane.detail.oldest->attempt = 5;
+  CHECK(judge(facts, {}).reasons.front().text.ends_with(
+      "80 s old, running (attempt 5); attempt 4 failed: HTTP 500"));
 }
 
 TEST_CASE("a lane without lag, or with one that is not known, is not stalled") {
@@ -133,7 +138,7 @@ TEST_CASE(
   lane.detail.source_failing = seconds(30);
   CHECK(codes(facts) == "unreadable");
   CHECK(judge(facts, {}).reasons.front().text ==
-        "orders[3]: unreadable for 30 s; it is running; it cannot be read: orders [3]: topic does not exist");
+        "orders:3 cannot be read for 30 s; state running; last error: orders [3]: topic does not exist");
   lane.without_progress = seconds(1000);
   lane.view.lag = 5;
   CHECK(codes(facts) == "unreadable");
@@ -142,10 +147,10 @@ TEST_CASE(
   CHECK(codes(facts).empty());
 }
 
-TEST_CASE("a lane that is paused by hand is no reason, however long") {
+TEST_CASE("a lane that is suspended is no reason, however long") {
   auto lane = working_lane();
   lane.view.state = State::paused;
-  lane.view.hold_bits = bits(Hold::by_hand) | bits(Hold::window_full);
+  lane.view.hold_bits = bits(Hold::suspended) | bits(Hold::window_full);
   lane.without_progress = lane.held = std::chrono::hours(10);
   CHECK(code_of(lane).empty());
 }
@@ -265,7 +270,7 @@ TEST_CASE("time in which nothing was to be done, or was not to be done, does not
   };
   counts_anew_after([](LaneView& lane) { lane.lag = 0; });
   counts_anew_after([](LaneView& lane) { lane.lag = -1; });
-  counts_anew_after([](LaneView& lane) { lane.hold_bits = bits(Hold::by_hand); });
+  counts_anew_after([](LaneView& lane) { lane.hold_bits = bits(Hold::suspended); });
   counts_anew_after([](LaneView& lane) { lane.state = State::draining; });
 }
 

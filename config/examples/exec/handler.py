@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A program for laneway's exec handler: it stays, reads a record a line, and answers each with a line.
+"""A program for laneway's exec handler: keeps running, reads one record per line, and writes one answer per line.
 
-Copy it and write your work into handle(). Print nothing to standard output but answers; standard error goes to laneway's
-log. When its input ends, it ends.
+Copy this file and write your work into handle(). Print only answers to standard output; standard error goes to laneway's
+log. The program ends when its input ends.
 """
 import base64
 import json
@@ -10,11 +10,11 @@ import sys
 
 
 class Unavailable(Exception):
-    """What handle() needs is out: nothing is this record's fault."""
+    """A service that handle() needs is out; the record is not the cause."""
 
 
 def handle(record):
-    """The work. Returns when it is done; raises ValueError when this record can never work, anything else to try again."""
+    """The work. Returns when the record is done; raises ValueError if the record can never work, any other error to retry."""
     if record["value"] is None:
         return  # a tombstone
     order = json.loads(record["value"])

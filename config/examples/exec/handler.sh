@@ -1,9 +1,9 @@
 #!/bin/sh
-# A program for laneway's exec handler: it stays, reads a record a line, and answers each with a line.
+# A program for laneway's exec handler: keeps running, reads one record per line, and writes one answer per line.
 #
-# Copy it and write your work into handle, which finds the record, a line of JSON, in $1 (jq takes it apart). What it prints
-# goes to standard error, which is laneway's log: standard output is for answers alone. It must not read standard input,
-# where the next records are.
+# Copy this file and write your work into handle, which gets the record, a line of JSON, as $1 (read it with jq). The output
+# of handle goes to standard error, which is laneway's log: standard output is only for answers. handle must not read
+# standard input, which has the next records.
 
 # The work: appends the record to a file, $2.
 handle() {

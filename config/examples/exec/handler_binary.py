@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program for laneway's exec handler with `framing: binary`: for large records and those that are not text.
+"""A program for laneway's exec handler with `framing: binary`: for large records and for records that are not text.
 
 The layout of the frames is described in lib/handler/exec/exec_frame.h. Write your work into handle().
 """
@@ -11,7 +11,7 @@ VERSION = 1
 
 
 def handle(record):
-    """Returns an outcome and a reason, and optionally after how many ms to try again. Everything is bytes, or None."""
+    """Returns an outcome, a reason, and optionally the delay before the next attempt in ms. All fields are bytes or None."""
     if record["value"] is None or len(record["value"]) > 0:
         return DONE, ""
     return REJECT, "the value is empty"

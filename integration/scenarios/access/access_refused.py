@@ -22,21 +22,21 @@ def rows(logins, closed):
     yield "unknown-user-512", logins.sasl("SCRAM-SHA-512", user="nobody"), [password, "login of user nobody"]
     yield "wrong-authority", logins.tls("TLS", **{"ssl.ca.location": another}), ["its certificate was issued by", "kafka.ssl.ca.location"]
     yield "wrong-host", logins.tls("ELSEWHERE"), ["its certificate is for other names: ", "kafka.elsewhere.example"]
-    yield "expired", logins.tls("EXPIRED"), ["its certificate expired on", "renew it"]
-    yield "no-client-certificate", logins.tls(mutual), ["wants a certificate of the client", "kafka.ssl.certificate.location"]
+    yield "expired", logins.tls("EXPIRED"), ["its certificate expired on", "renew the certificate"]
+    yield "no-client-certificate", logins.tls(mutual), ["requires a client certificate", "kafka.ssl.certificate.location"]
     yield "client-expired", logins.tls(mutual, **expired), ["does not accept the client's certificate", "CN=worker", "which expired on"]
     # A newer client does not even show a certificate of an authority that the broker does not ask for.
-    yield "client-unknown", logins.tls(mutual, **unknown), ["the client", "issued by CN=another-authority"]
+    yield "client-unknown", logins.tls(mutual, **unknown), ["client", "issued by CN=another-authority"]
     yield "wrong-secret", logins.token(secret="wrong"), ["the token server refuses the client", "sasl.oauthbearer.client.secret"]
     yield "no-token-server", logins.token(url=f"http://{closed}/token"), ["the token server cannot be reached", closed]
-    yield "wrong-token-url", logins.token(url=logins.token_url + "s"), ["gives no token", "token.endpoint.url"]
+    yield "wrong-token-url", logins.token(url=logins.token_url + "s"), ["issues no token", "token.endpoint.url"]
     yield "token-server-without-tls", logins.token(url=logins.token_url.replace("http:", "https:")), ["does not speak TLS as expected"]
     over_tls = {"url": logins.token_tls_url, "https.ca.location": another}
     yield "token-server-wrong-authority", logins.token(**over_tls), ["the certificate of the token server is refused", "kafka.https.ca.location"]
     yield "wrong-scope", logins.token(**{"sasl.oauthbearer.scope": "wrong"}), ["the token server refuses the scope", "kafka.sasl.oauthbearer.scope"]
     yield "forged-token", logins.token("forger"), ["refuses the token", "signature"]
     yield "token-for-others", logins.token("astray"), ["refuses the token", "audience"]
-    yield "wrong-keytab", logins.ticket(**{"sasl.kerberos.keytab": wrong_keytab}), ["kinit has brought no ticket", "kafka.sasl.kerberos.keytab"]
+    yield "wrong-keytab", logins.ticket(**{"sasl.kerberos.keytab": wrong_keytab}), ["kinit got no ticket", "kafka.sasl.kerberos.keytab"]
     yield "no-ticket", logins.ticket(**no_krb5_user), ["there is no Kerberos ticket", "kafka.sasl.kerberos.keytab"]
     yield ("wrong-service", logins.ticket(**{"sasl.kerberos.service.name": "kafkas"}),
            ["Kerberos knows no principal", "kafkas/127.0.0.1", "kafka.sasl.kerberos.service.name"])
@@ -56,7 +56,7 @@ def rows(logins, closed):
 def another_mechanism(run, logins):
     """The listener of `--secured` has PLAIN alone."""
     return ("another-mechanism", {**logins.sasl("GSSAPI"), **logins.ticket(), "bootstrap.servers": run.only_plain},
-            ["on this port, but", "offers no GSSAPI on this port, but PLAIN;", "kafka.sasl.mechanism"])
+            ["on this port, only", "does not offer GSSAPI on this port, only PLAIN;", "kafka.sasl.mechanism"])
 
 
 def story(logins, name, kafka, words):

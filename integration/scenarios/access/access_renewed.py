@@ -8,7 +8,7 @@ from access_logins import Logins, old_client
 from access_servers import Kdc, TokenDoor
 from harness import expect, wait_until
 
-TOKEN_SERVER, TICKET = "the token server", "kinit has brought no ticket"
+TOKEN_SERVER, TICKET = "the token server", "kinit got no ticket"
 MISREAD = "access_token"  # what the library says of an answer in which it finds no token
 RATE, MORE = 100, 200  # records a second; records that show that the service works again
 
@@ -73,7 +73,7 @@ def a_token_server_that_answers_500(run, logins):
         door.become("fail")
         wait_until("it was asked", lambda: door.failed)
         door.become("work")
-        told(row.service, "gives no token")
+        told(row.service, "issues no token")
         row.goes_on()
         row.judge()
         expect(MISREAD not in row.service.log, "the answer after a failed one was not understood")
@@ -93,7 +93,7 @@ def a_token_server_that_hangs(run, logins):
     door, row = with_tokens(run, logins, "hangs")
     with row:
         door.become("hang")
-        wait_until("it is not ready", lambda: "no broker has been connected" in row.service.readiness())
+        wait_until("it is not ready", lambda: "no connection to a broker" in row.service.readiness())
         expect(door.failed, "the token server was not asked")
         door.become("work")
         row.goes_on()
@@ -127,7 +127,7 @@ def a_kdc_that_hangs(run, logins):
     kdc, row = with_tickets(run, logins, "kdc-hangs", **{"socket.timeout.ms": 10000})
     with kdc, row:
         kdc.process.send_signal(signal.SIGSTOP)
-        told(row.service, "no KDC has answered in time")
+        told(row.service, "no KDC answered in time")
         kdc.process.send_signal(signal.SIGCONT)
         row.goes_on()
         row.judge()

@@ -108,7 +108,7 @@ def reading_is_taken_away(run, service):
     says(service, "partition error", NEEDS_TOPIC)
     says(service, "commit failed", NEEDS_TOPIC)
     Place(run).rights("grant", "topic", "read")
-    wait_until("it reads again", lambda: service.events("partition answers again"))
+    wait_until("it reads again", lambda: service.events("partition can be read again"))
     goes_on(run, service)
 
 

@@ -11,7 +11,7 @@ def scenario(run):
     run.create(2)
     run.produce("--count", RECORDS)
     refused = run.service("refused", kafka={"group.protocol": "consumer"})
-    words = ("the brokers refuse group.protocol: consumer", "switched off", "group.version", "kafka.group.protocol: classic")
+    words = ("the brokers refuse group.protocol: consumer", "disabled it", "group.version", "kafka.group.protocol: classic")
     ends(refused, 78, *words)
     run.services.remove(refused)
     checked = run.command("checked", "check", "--connect", "-c", str(refused.file))

@@ -65,7 +65,7 @@ def heals(run):
         wait_until("the status says which lane is silent", lambda: silent_lanes(service) == [SILENT])
         others_go_on(run, service)
         wait_for_step(service, "rejoin")
-        wait_until("the service starts over", lambda: service.events("starting over to read a partition that is silent"))
+        wait_until("the service starts over", lambda: service.events("starting over to read a silent partition"))
         proxy.silent = frozenset()
         others_go_on(run, service)
         run.finish_writing()
@@ -84,7 +84,7 @@ def restarts(run):
         before = service.processed()
         expect_equal(70, service.wait(harness.PATIENCE), "exit code")
         expect_equal(list(STEPS), logged_steps(service), "steps in the log")
-        expect(f"{run.topic}[{SILENT}] has delivered nothing for" in service.log, "the log does not say which partition")
+        expect(f"{run.topic}:{SILENT} has delivered nothing for" in service.log, "the log does not say which partition")
         expect(service.processed() > before + 100, "the other partitions did not go on")
         run.services.remove(service)  # from those that may end with no other code
         proxy.silent = frozenset()

@@ -128,7 +128,7 @@ def outage(run, service, receiver):
     expect(more <= under_way + 2 * probes, f"{more} requests during an outage, with time for {probes:.0f} probes")
     expect_equal(0, service.metric("dead_letters_total"), "dead letters of an outage")
     status = json.loads(service.get("/status"))
-    expect(re.fullmatch(r"the downstream \S+ fails for 100 % of calls: HTTP 503 \(\d+\), of \d+ calls .*; the lanes have held since \d\d:\d\d:\d\dZ"
+    expect(re.fullmatch(r"the downstream \S+ fails for 100 % of calls: HTTP 503 \(\d+\), of \d+ calls .*; the lanes have been held since \d\d:\d\d:\d\dZ"
                         r".*; no record is given up meanwhile; .*", status["reasons"][0]["text"]), f"the reason: {status['reasons']}")
     breaker = status["breaker"]
     expect_equal([{"kind": "HTTP 503", "calls": breaker["failed_calls"]}], breaker["failed_by_kind"], "how calls failed")

@@ -134,10 +134,10 @@ def looks_at_them(shop):
                 record(2, "ancient", connect(origin, 0, 46), 1_600_000_000_000),
                 record(2, "stranger", [])])
     table = shop.dlq("list")
-    expect(all(len(line) <= 80 for line in table.splitlines()), "a line of the table is wider than 80 characters")
+    expect("…" not in table, "a line of the table is cut although it goes to a pipe")
     expect("\x1b" not in table, "a header steers the terminal")
-    expect(re.search(r"^0:0 .*\[2\]@41 .*Listener failed; boom", table, re.MULTILINE), "Spring's letter is not in the table")
-    expect(re.search(r"^1:0 .*\[1\]@42 .*Converting byte", table, re.MULTILINE), "Connect's letter is not in the table")
+    expect(re.search(rf"^{shop.letters}:0:0 +{origin}:2:41 .* no .*Listener failed; boom", table, re.MULTILINE), "Spring's letter is not in the table")
+    expect(re.search(rf"^{shop.letters}:1:0 +{origin}:1:42 .*Converting byte", table, re.MULTILINE), "Connect's letter is not in the table")
     expect("7 of 7 dead letters" in table, "the letters are not counted")
     expect("2 of 7 dead letters" in shop.dlq("list", "--reason", "converting", "--since", "2020-01-01"), "filter by reason")
     expect("0 of 7 dead letters" in shop.dlq("list", "--until", "2020-01-01"), "filter by time")
@@ -145,7 +145,7 @@ def looks_at_them(shop):
     expect_equal([(1, 1, 3, 43)], [(r["partition"], r["offset"], r["redrives"], r["origin"]["offset"])
                                    for r in map(json.loads, lines)], "list --json of the looped letter")
     text = shop.dlq("show", "0:0")
-    for part in (f"{origin}[2]@41", "boom", "com.example.Shop.sell", "kafka_dlt-original-offset: 41", "traceparent: 00-1",
+    for part in (f"{origin}:2:41", "boom", "com.example.Shop.sell", "kafka_dlt-original-offset: 41", "traceparent: 00-1",
                  "null: null", "from-spring", ".041Z (24 h ago)"):
         expect(part in text, f"show does not say {part}")
     shop.dlq("show", "0:7", code=66)
@@ -160,7 +160,7 @@ def sends_back_what_can_go(shop):
     expect(f"2  would be sent to {origin}" in dry and "--yes" in dry, "the dry run does not count two")
     expect_equal([], shop.read(), "records after a dry run")
     done = shop.dlq("redrive", "--yes")
-    for part in (f"2  sent to {origin}", "payroll", "3 times", "cut when", "no dead letter", "retention"):
+    for part in (f"2  sent to {origin}", "payroll", "3 times", "cut when", "not a dead letter", "retention"):
         expect(part in done, f"the summary does not say {part}")
     back = {bytes.fromhex(r["key"]).decode(): r for r in shop.read()}
     for name, partition, timestamp in (("from-spring", 2, STARTED + 41), ("from-connect", 1, STARTED)):
@@ -203,7 +203,7 @@ def two_at_once(shop):
     wait_until("the first is under way", lambda: shop.end() > before)
     shop.dlq("redrive", "--yes")
     expect_equal(75, first.wait(harness.PATIENCE), "exit code of the redrive that gave way")
-    expect("another redrive" in first.log, "the redrive that gave way does not say why")
+    expect("Another redrive" in first.log, "the redrive that gave way does not say why")
     again = letters(shop, "again")
     ended = [redrive.wait(harness.PATIENCE) for redrive in [start_redrive(shop, f"twin-{i}", 10 * RATE) for i in range(2)]]
     print(f"exit codes of two at once: {ended}")

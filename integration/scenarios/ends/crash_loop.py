@@ -29,7 +29,7 @@ def scenario(run):
             expect_equal(plugin.SIGSEGV, life.process.returncode, "exit code of the crash")
     deaths = len(lives) - 1
     expect(deaths >= MAX_CRASHES, f"given up after {deaths} deaths")
-    expect(lives[-2].events("records run a few at a time"), "nothing was said of the care")
+    expect(lives[-2].events("careful mode begins"), "nothing was said of the care")
     lives[-1].stop()
 
     found = dead_letters.origins_of(run, letters)

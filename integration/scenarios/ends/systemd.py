@@ -69,7 +69,7 @@ def scenario(run):
     manager.wait_for("EXTEND_TIMEOUT_USEC=")
     ready = manager.wait_for("READY=1")
     expect(not manager.times("STOPPING=1"), "it said that it stops")
-    manager.wait_for("STATUS=4 lanes, 0 records behind, 0 at work", ready)
+    manager.wait_for("STATUS=4 lanes, 0 records behind, 0 running", ready)
     run.wait_for_no_lag()
 
     with Frozen(service.process.pid, "loop"):

@@ -64,7 +64,7 @@ def scenario(run):
 
 
 def prints_the_records(run):
-    printed = re.compile(rf"^{run.topic}\[\d+\]@\d+ \S+ key=\S+ value=", re.MULTILINE)
+    printed = re.compile(rf"^{run.topic}:\d+:\d+ \S+ key=\S+ value=", re.MULTILINE)
     printer = run.service("printer", handler={"simulate": None, "log": {}}, kafka={"group.id": run.group + "-log"})
     wait_until("the log handler has printed all", lambda: len(printed.findall(printer.log)) >= RECORDS)
     printer.stop()

@@ -17,8 +17,9 @@ def paused(run):
     run.produce("--count", BEFORE)
     run.wait_for_progress(service, BEFORE)
     address = service.url().split("//")[1]
-    run.command("pause", "pause", run.topic, "--admin", address).wait(60)
-    wait_until("the lane is paused", lambda: service.metric("lane_state", state="paused") == 1)
+    run.command("suspend", "suspend", run.topic, "--admin", address).wait(60)
+    wait_until("the lane is suspended", lambda: service.metric("lane_state", state="suspended") == 1)
+    wait_until("fetching has stopped", lambda: service.metric("lane_pauses_total") > 0)
     run.produce("--count", PRODUCED)
     run.tool("delete-records", run.topic, 0, GONE)
     wait_until("the records that are gone are counted",

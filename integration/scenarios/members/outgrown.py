@@ -13,11 +13,11 @@ def scenario(run):
     run.produce_meanwhile("--rate", 1000)
     run.wait_for_progress(service, 1000)
     run.tool("add-partitions", run.topic, ADDED)
-    wait_until("the service shares its memory out anew", lambda: service.events("starting over to share out lanes.memory anew"))
+    wait_until("the service shares its memory out anew", lambda: service.events("starting over to divide lanes.memory among more partitions"))
     run.produce("--count", 3000)
     run.finish_writing()
     run.wait_for_no_lag()
-    expect(len(service.events("starting over to share out lanes.memory anew")) == 1, "it started over more than once")
+    expect(len(service.events("starting over to divide lanes.memory among more partitions")) == 1, "it started over more than once")
     service.stop()
     run.judge(Promises(stopped_clean=True))
 

@@ -1,4 +1,4 @@
-"""An operator at work: status, a lane paused and resumed by hand, a stuck record skipped, readyz that turns and turns back.
+"""An operator at work: status, a lane suspended and resumed, a stuck record skipped, readyz that turns and turns back.
 
 At the end Prometheus' own tool reads the metrics, and evaluates on them what the dashboard and the alerts ask.
 """
@@ -84,12 +84,12 @@ def scenario(run):
 
 
 def check_audit(run, service):
-    """The log says what was done by hand, and what was refused, in order."""
+    """The log says what operators did, and what was refused, in order."""
     partition, offset = STUCK
     for what, expected in {
-            "pause by hand": [f"topic={run.topic} partition=1 changed=true"],
-            "resume by hand": [f"topic={run.topic} partition=all changed=true"],
-            "skip by hand": [f'topic={run.topic} partition={partition} offset={offset + 1} reason="a mistake" outcome="',
+            "suspend requested": [f"topic={run.topic} partition=1 changed=true"],
+            "resume requested": [f"topic={run.topic} partition=all changed=true"],
+            "skip requested": [f'topic={run.topic} partition={partition} offset={offset + 1} reason="a mistake" outcome="',
                              f'topic={run.topic} partition={partition} offset={offset} reason="the order was cancelled" outcome="'],
     }.items():
         lines = service.events(what)
@@ -97,8 +97,8 @@ def check_audit(run, service):
                f"lines of {what!r}: {lines}")
         for words, line in zip(expected, lines):
             expect(words in line, f"no {words!r} in the log's {line!r}")
-    refused, done = (line.split("outcome=")[1] for line in service.events("skip by hand"))
-    expect("is not there" in refused, f"outcome of the refused skip: {refused}")
+    refused, done = (line.split("outcome=")[1] for line in service.events("skip requested"))
+    expect("is not in the lane" in refused, f"outcome of the refused skip: {refused}")
     expect("goes to the dead-letter topic" in done, f"outcome of the skip: {done}")
 
 
@@ -121,20 +121,20 @@ def check_metrics(run, service):
 
 def paused(run, operator):
     """One lane waits, with its lag growing, while the others go on."""
-    operator.laneway("pause", f"{run.topic}:1")
-    wait_until("the lane is paused", lambda: operator.lane(1)["paused_by_hand"])
+    operator.laneway("suspend", f"{run.topic}[1]")
+    wait_until("the lane is suspended", lambda: operator.lane(1)["suspended"])
     for partition in range(PARTITIONS):
         if partition != STUCK[0]:
             run.produce("--count", RECORDS, "--size", 100, "--partitions", partition)
     wait_until("the others have no lag", lambda: {lane["lag"] for lane in operator.status()["lanes"]
                                                   if lane["partition"] != 1} == {0})
-    wait_until("the paused lane is paused at the client", lambda: operator.lane(1)["state"] == "paused")
+    wait_until("the lane is held", lambda: operator.lane(1)["state"] == "suspended")
     run.produce("--count", RECORDS, "--size", 100, "--partitions", 1)
-    wait_until("the lag of the paused lane grows", lambda: operator.lane(1)["lag"] == 2 * RECORDS)
-    expect_equal([], operator.ready(), "reasons why a service with a lane paused by hand is not ready")
+    wait_until("the lag of the suspended lane grows", lambda: operator.lane(1)["lag"] == 2 * RECORDS)
+    expect_equal([], operator.ready(), "reasons why a service with a suspended lane is not ready")
     table = operator.laneway("status")
-    expect("by hand" in table and all(len(line) <= 80 for line in table.splitlines()), f"the table: {table}")
-    operator.laneway("pause", f"{run.topic}:{PARTITIONS}", code=66)
+    expect("suspended" in table and all(len(line) <= 80 for line in table.splitlines()), f"the table: {table}")
+    operator.laneway("pause", f"{run.topic}:{PARTITIONS}", code=66)  # the verb's older name
 
 
 def resumed(run, operator):
@@ -142,19 +142,19 @@ def resumed(run, operator):
     operator.laneway("resume", f"{run.topic}:1", code=78)  # everyone may read it
     operator.token.chmod(0o600)
     operator.laneway("resume", run.topic)
-    wait_until("the lane goes on", lambda: operator.lane(1)["lag"] == 0)
+    wait_until("the lane takes records again", lambda: operator.lane(1)["lag"] == 0)
 
 
 def skipped(run, operator):
     """A record that can never work holds up its partition's commits until it is skipped. It is a reason not to be ready, unlike
-    the lane paused by hand, which has stood still for longer."""
+    the suspended lane, which has stood still for longer."""
     partition, offset = STUCK
     run.produce("--count", RECORDS, "--size", 100, "--partitions", partition)
 
     def told():
         reasons = operator.ready()
         return ([("stalled", partition)] == [(reason["code"], reason.get("partition")) for reason in reasons]
-                and f"its oldest record is {offset}," in reasons[0]["text"] and "500" in reasons[0]["text"])
+                and f"oldest record {run.topic}:{partition}:{offset}," in reasons[0]["text"] and "500" in reasons[0]["text"])
     wait_until("it is not ready for the stuck record alone", told)
     print(operator.laneway("status"))
     record = f"{run.topic}:{partition}:{offset}"

@@ -1,6 +1,6 @@
 """The web page of a service at work, as a picture. usage: page_picture.py FILE; scripts/screenshot runs it.
 
-One lane is too slow for its load, one has a record that always fails, one is paused by hand; before that there were an
+One lane is too slow for its load, one has a record that always fails, one is suspended; before that there were an
 outage of the web service and a second member that came and went.
 """
 import json
@@ -15,7 +15,7 @@ from browser import Browser
 from harness import wait_until
 from web_service import WebService, record_of
 
-SLOW, FAILING, REFUSED, PAUSED = 1, (2, 1010), 3, 4
+SLOW, FAILING, REFUSED, SUSPENDED = 1, (2, 1010), 3, 4
 
 
 class Shop(WebService):
@@ -43,19 +43,19 @@ def scenario(run):
     browser = Browser(run.folder)
     try:
         browser.open(first.url() + "/", height=1000)
-        time.sleep(20)
+        time.sleep(60)
         shop.out.set()
-        time.sleep(8)
+        time.sleep(15)
         shop.out.clear()
-        time.sleep(20)
+        time.sleep(45)
         second = run.service("second", **options)
         run.wait_for_progress(second, 300)
         second.stop()
         wait_until("all lanes are back", lambda: len(json.loads(first.get("/status"))["lanes"]) == 6)
-        ask = urllib.request.Request(f"{first.url()}/lanes/orders/{PAUSED}/pause", method="POST", headers={"X-Laneway": "1"})
+        ask = urllib.request.Request(f"{first.url()}/lanes/orders/{SUSPENDED}/suspend", method="POST", headers={"X-Laneway": "1"})
         urllib.request.urlopen(ask, timeout=10).close()
-        time.sleep(30)
-        browser.picture(Path(sys.argv[1]))
+        time.sleep(45)
+        browser.picture(Path(sys.argv[1]), whole=True)
     finally:
         browser.close()
     for service in run.services:

@@ -156,7 +156,7 @@ def a_webhook_that_fails(run, outputs, log_format, login):
                           log={"level": "debug", "format": log_format}, **webhook(run, receiver.server_port, login, collector.server_port if collects else 1))
     file = run.folder / f"webhook-{log_format}.yaml"
     url = "http://" + wait_until("it listens", lambda: address_in(service.log))
-    for verb in ((), ("--connect",)):
+    for verb in (("--verbose",), ("--connect",)):
         done = outputs.laneway("check", "-c", file, *verb, **VARIABLES)
         expect_equal(0, done.returncode, f"exit code of check: {done.stderr}")
     wait_until("the breaker opens", lambda: "breaker open" in service.log)
@@ -171,7 +171,7 @@ def a_webhook_that_fails(run, outputs, log_format, login):
         wait_until("spans are collected", lambda: collector.spans)
     service.stop()
     expect(receiver.authorized > 0, "the password never reached the web service, so this shows nothing")
-    expect_equal((collects, not collects), (collector.authorized > 0, "spans not taken" in service.log),
+    expect_equal((collects, not collects), (collector.authorized > 0, "spans not accepted" in service.log),
                  "whether the collector was given its password, and whether the log complains")
     outputs.add("spans", collector.spans)
     expect("sasl.password" in service.log, "the client library's debug lines are missing")
@@ -266,7 +266,7 @@ def a_plugin_with_a_secret(run, outputs):
     plugin = {"library": str(PLUGINS / "nothing.so"), "config": {"password": canary("plugin"), "more": [canary("plugin-list")]}}
     service = run.service("plugin", kafka={**SASL, "sasl.password": PASSWORD},
                           handler={"simulate": None, "plugin": plugin}, log={"level": "debug"})
-    outputs.add("check of a plugin", outputs.laneway("check", "-c", run.folder / "plugin.yaml").stdout)
+    outputs.add("check of a plugin", outputs.laneway("check", "--verbose", "-c", run.folder / "plugin.yaml").stdout)
     wait_until("it runs", lambda: service.processed() > 0)
     outputs.http(service.url() + "/status")
     service.stop()

@@ -1,17 +1,17 @@
-// Pause, resume and skip: asked for in a dialog that says what will happen. The token is in its input and nowhere else.
+// Suspend, resume and skip: each is asked for in a dialog that says what will happen. The token stays in its input and nowhere else.
 
 const meanings = {
-  pause: "It takes no more records; what was taken is finished. The pause lasts through rebalances, until someone resumes it or the process ends.",
-  resume: "It takes records again.",
+  suspend: "The lane takes no more records; the records that it has taken are finished. It stays suspended through rebalances, until someone resumes it or the process ends.",
+  resume: "The lane takes records again.",
   skip: "The record goes to the dead-letter topic with your reason, and the commits of its partition go on.",
 };
-const verbs = {pause: "Pause", resume: "Resume", skip: "Skip"};
+const verbs = {suspend: "Suspend", resume: "Resume", skip: "Skip"};
 let asked = null;  // {action, lane}
 
 function openControl(action, lane) {
   asked = {action, lane};
   const name = nameOf(lane), skip = action === "skip";
-  setText(byId("control-title"), skip ? `Skip record ${lane.oldest.offset} of ${name}?` : `${verbs[action]} ${name}?`);
+  setText(byId("control-title"), skip ? `Skip record ${name}:${lane.oldest.offset}?` : `${verbs[action]} ${name}?`);
   setText(byId("control-means"), meanings[action]);
   setText(byId("control-record"), skip ? `${recordText(lane)}: ${lane.oldest.error}` : "");
   setText(byId("scope-lane"), `this lane, ${name}`);
@@ -55,14 +55,14 @@ async function doControl() {
     if (answer.ok) {
       byId("control").close();
       say(text);
-      addEvent("warn", `By this page: ${text}`);
+      addEvent("warn", `From this page: ${text}`);
       askNow();
     } else {
       refuse(`Refused: ${text || `status ${answer.status}`}`);
       if (answer.status === 401) byId("token").focus();
     }
   } catch (error) {
-    refuse(`Not known to be done: ${wordsOf(error)}`);
+    refuse(`It is not known whether this was done: ${wordsOf(error)}.`);
   } finally {
     byId("control-do").disabled = false;
   }

@@ -1,4 +1,4 @@
-// Elements are made of text and attributes alone: nothing that a record or an error says is read as markup.
+// Elements are made of text and attributes alone: nothing in a record or an error is read as markup.
 
 const byId = (id) => document.getElementById(id);
 
@@ -15,7 +15,7 @@ function shape(name, attributes) {
   return made;
 }
 
-/** Leaves what is right as it is, so that a selection and a screen reader's place survive. */
+/** Leaves a text that is right as it is, so that a selection and a screen reader's place survive. */
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -29,7 +29,7 @@ function setClass(node, name) {
 const whole = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
 const short = new Intl.NumberFormat("en", {notation: "compact", maximumFractionDigits: 1});
 
-/** Null: not known. */
+/** A dash for a number that is not known. */
 function count(value) {
   if (value === null || value === undefined) return "–";
   return value < 100000 ? whole.format(value) : short.format(value);
@@ -55,7 +55,7 @@ function plural(number, noun) {
   return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** At most so many names, then how many more. */
+/** At most `most` names, then how many more there are. */
 function listed(names, most = 6) {
   const rest = names.length - most;
   return names.slice(0, most).join(", ") + (rest > 0 ? ` and ${rest} more` : "");

@@ -1,24 +1,35 @@
 // The table of lanes: a tbody each, kept from one poll to the next, so that focus and selection stay.
 
 const mostRows = 200;
-const troubleOrder = ["running", "assigned", "draining", "by hand", "paused", "held", "silent", "stuck"];
+// The kinds of trouble, worst first. A lane that is held because its workers cannot keep up is no trouble: it would jump about.
+const troubles = ["stuck", "named", "silent", "commits blocked", "suspended", "paused"];
 const stateClass = {
-  running: "good", assigned: "idle", draining: "idle", "by hand": "warn", paused: "warn", held: "bad", silent: "bad",
-  stuck: "bad"};
+  running: "good", assigned: "idle", draining: "idle", suspended: "warn", "commits blocked": "warn", paused: "warn", held: "warn",
+  silent: "bad", stuck: "bad"};
 const rows = new Map();  // by name
+
+const isAtWork = (lane) => ["running", "held", "paused", "suspended"].includes(lane.state);
 
 function stateOf(lane) {
   if (lane.stuck > 0) return "stuck";
   if (lane.silent_seconds > 0 && lane.state === "running") return "silent";
-  return lane.paused_by_hand && lane.state !== "draining" ? "by hand" : lane.state;
+  if (lane.suspended && lane.state !== "draining") return "suspended";
+  return lane.commits_blocked && isAtWork(lane) ? "commits blocked" : lane.state;
 }
 
-/** The more, the further up. */
+/** Whether a reason of readiness is about the lane. */
+function isNamed(lane, status) {
+  return status.reasons.some((reason) => reason.topic === lane.topic && reason.partition === lane.partition);
+}
+
+/** The place of the lane's kind of trouble in the table. */
 function troubleOf(lane, status) {
-  const named = status.reasons.some((reason) => reason.topic === lane.topic && reason.partition === lane.partition);
-  return (named ? 100 : 0) + troubleOrder.indexOf(stateOf(lane)) * 2 + (lane.oldest?.error ? 1 : 0);
+  const state = stateOf(lane);
+  const kind = troubles.indexOf(state !== "stuck" && isNamed(lane, status) ? "named" : state);
+  return kind < 0 ? troubles.length : kind;
 }
 
+/** Trouble first, then by name: numbers that change all the time do not change the order. */
 function sortedLanes(status) {
   const wanted = byId("filter").value.trim().toLowerCase().split(/\s+/);
   const shown = status.lanes.filter((lane) => {
@@ -26,88 +37,100 @@ function sortedLanes(status) {
     return wanted.every((word) => text.includes(word));
   });
   const trouble = new Map(shown.map((lane) => [lane, troubleOf(lane, status)]));
-  return shown.sort((a, b) => trouble.get(b) - trouble.get(a) || (b.lag ?? 0) - (a.lag ?? 0) ||
-    a.topic.localeCompare(b.topic) || a.partition - b.partition);
+  return shown.sort((a, b) => trouble.get(a) - trouble.get(b) || a.topic.localeCompare(b.topic) || a.partition - b.partition);
 }
 
 function newRow() {
   const cell = (label, name) => element("td", {role: "cell", class: name, ...(label && {"data-label": label})});
   const row = {
     name: element("th", {role: "rowheader", scope: "row", class: "lane-name"}),
-    state: element("td", {role: "cell"}), lag: cell("Lag", "number"), work: cell("At work", "number"),
-    queue: cell("Queue", "number"), retries: cell("Retries", "number"), oldest: cell("Oldest", "number"),
-    committed: cell("Committed", "number committed"), rate: cell("Records/s", "number"),
-    deadRate: cell("Dead/s", "number"), actions: cell("", "actions"),
-    queueText: element("span"), bar: element("i"), pause: element("button", {type: "button"}),
-    skip: element("button", {type: "button"}, "Skip…"), detail: element("td", {role: "cell", colspan: "11"}),
+    state: element("td", {role: "cell"}), lag: cell("Lag", "number"), beyond: cell("Beyond commit", "number"),
+    running: cell("Running", "number"), queued: cell("Queued", "number queued"), waiting: cell("Waiting", "number"),
+    oldest: cell("Oldest", "number"), committed: cell("Committed", "number committed"), rate: cell("Records/s", "number"),
+    deadRate: cell("Dead letters/s", "number"), actions: element("td", {role: "cell", class: "actions"}),
+    queueText: element("span"), bar: element("i"), suspend: element("button", {type: "button"}),
+    skip: element("button", {type: "button"}, "Skip…"), detail: element("td", {role: "cell", colspan: "12"}),
     held: element("span"), error: element("span", {class: "error-text"}),
   };
-  row.queue.append(row.queueText, element("span", {class: "bar", "aria-hidden": "true"}, row.bar));
-  row.actions.append(row.pause, row.skip);
+  row.queued.append(row.queueText, element("span", {class: "bar", "aria-hidden": "true"}, row.bar));
+  row.actions.append(row.skip, row.suspend);
   row.detail.append(row.held, row.error);
   row.detailRow = element("tr", {role: "row", class: "detail"}, row.detail);
   row.body = element("tbody", {role: "rowgroup"},
-    element("tr", {role: "row", class: "lane"}, row.name, row.state, row.lag, row.work, row.queue, row.retries, row.oldest,
-            row.committed, row.rate, row.deadRate, row.actions),
+    element("tr", {role: "row", class: "lane"}, row.name, row.state, row.lag, row.beyond, row.running, row.queued, row.waiting,
+            row.oldest, row.committed, row.rate, row.deadRate, row.actions),
     row.detailRow);
-  row.pause.addEventListener("click", () => openControl(row.lane.paused_by_hand ? "resume" : "pause", row.lane));
+  row.suspend.addEventListener("click", () => openControl(row.lane.suspended ? "resume" : "suspend", row.lane));
   row.skip.addEventListener("click", () => openControl("skip", row.lane));
   return row;
 }
 
-function oldestText(lane) {
-  return lane.oldest ? ageText(lane.oldest.age_seconds) : "–";
-}
-
-/** Which record holds back the commits, in words. */
+/** The record that holds back the commits. */
 function recordText(lane) {
   const {offset, attempts, place} = lane.oldest ?? {};
-  if (offset === undefined) return "";
-  return `oldest record ${offset} (${place}${attempts > 0 ? `, attempt ${attempts}` : ""})`;
+  if (offset === undefined) return "the oldest record";
+  return `record ${nameOf(lane)}:${offset} (${place}${attempts > 0 ? `, attempt ${attempts}` : ""})`;
 }
 
-/** Nothing when the oldest record says it. */
-function lastErrorText(lane) {
+/** An error that the outage's banner shows is not repeated on each lane. */
+const isOfOutage = (error, status) => Boolean(status.breaker?.since) && error === status.breaker.reason;
+
+/** Empty when the error of the oldest record is the same one. */
+function lastErrorText(lane, status) {
   const last = lane.last_error;
-  if (!last || (lane.oldest?.error && last.record === `${lane.topic}:${lane.partition}:${lane.oldest.offset}`)) return "";
-  return `last error at ${clockText(Date.parse(last.time))}, ${last.record} (attempt ${last.attempt}): ${last.error}`;
+  if (!last || isOfOutage(last.error, status)) return "";
+  if (lane.oldest?.error && last.record === `${nameOf(lane)}:${lane.oldest.offset}`) return "";
+  return `last error at ${clockText(Date.parse(last.time))}, record ${last.record} (attempt ${last.attempt}): ${last.error}`;
 }
 
-function fillDetail(row, lane) {
+function detailParts(lane, status) {
   const parts = [];
-  if (lane.held_by && lane.held_by !== "by hand") parts.push(`held: ${lane.held_by}`);
-  if (lane.silent_seconds > 0) parts.push(`silent for ${ageText(lane.silent_seconds)}: its log goes on, and nothing comes`);
-  if (lane.dead_letters > 0) parts.push(plural(lane.dead_letters, "dead letter"));
-  const error = [lane.oldest?.error, lane.source_error && `cannot be read: ${lane.source_error}`, lastErrorText(lane)]
-    .filter(Boolean).join("; ");
-  if (lane.oldest?.error) parts.push(recordText(lane) + ": ");
-  setText(row.held, parts.join(" · "));
+  const held = (lane.held_by ?? "").split(", ").filter((reason) => reason !== "suspended" &&
+    !(reason === "breaker open" && status.breaker?.since)).join(", ");
+  if (held) parts.push(`held: ${held}`);
+  if (lane.silent_seconds > 0)
+    parts.push(`silent for ${ageText(lane.silent_seconds)}: the log has new records, and the broker delivers none of them`);
+  if (lane.dead_letters > 0) parts.push(`${plural(lane.dead_letters, "dead letter")} since the assignment`);
+  const error = lane.oldest?.error && !isOfOutage(lane.oldest.error, status);
+  if (lane.commits_blocked) parts.push(`${recordText(lane)} blocks the commits`);
+  else if (error) parts.push(recordText(lane));
+  return parts;
+}
+
+function fillDetail(row, lane, status) {
+  const parts = detailParts(lane, status);
+  const oldest = lane.oldest?.error;
+  const error = [isOfOutage(oldest, status) ? "" : oldest, lane.source_error && `the partition cannot be read: ${lane.source_error}`,
+                 lastErrorText(lane, status)].filter(Boolean).join("; ");
+  const separator = !error || parts.length === 0 ? "" : oldest && error.startsWith(oldest) ? ": " : " · ";
+  setText(row.held, parts.join(" · ") + separator);
   setText(row.error, error);
   row.detailRow.hidden = parts.length === 0 && !error;
 }
 
-function fillRow(row, lane) {
+function fillRow(row, lane, status) {
   const name = nameOf(lane), state = stateOf(lane);
   row.lane = lane;
   setText(row.name, name);
   setText(row.state, state);
-  setClass(row.state, `state ${stateClass[state] ?? "idle"}`);
+  setClass(row.state, `state ${isNamed(lane, status) ? "bad" : stateClass[state] ?? "idle"}`);
   setText(row.lag, count(lane.lag));
-  setText(row.work, `${lane.in_flight}/${lane.workers}`);
+  setText(row.beyond, count(lane.finished_beyond_commit));
+  setText(row.running, `${lane.in_flight}/${lane.workers}`);
   setText(row.queueText, `${count(lane.queued)}/${count(lane.queue_capacity)}`);
   const part = lane.queue_capacity ? lane.queued / lane.queue_capacity : 0;
   row.bar.style.width = `${Math.min(100, Math.round(100 * part))}%`;
   setClass(row.bar, part > 0.8 ? "full" : "");
-  setText(row.retries, count(lane.waiting_retries));
-  setText(row.oldest, oldestText(lane));
+  setText(row.waiting, count(lane.waiting_retries));
+  setText(row.oldest, lane.oldest ? ageText(lane.oldest.age_seconds) : "–");
   setText(row.committed, lane.committed === null ? "–" : whole.format(lane.committed));
   setText(row.rate, rateText(lane.rate));
   setText(row.deadRate, rateText(lane.dead_letter_rate ?? 0));
-  setText(row.pause, lane.paused_by_hand ? "Resume" : "Pause");
-  row.pause.setAttribute("aria-label", `${row.pause.textContent} ${name}`);
+  setText(row.suspend, lane.suspended ? "Resume" : "Suspend");
+  row.suspend.setAttribute("aria-label", `${row.suspend.textContent} ${name}`);
   row.skip.hidden = !lane.oldest?.error;
   row.skip.setAttribute("aria-label", `Skip the oldest record of ${name}`);
-  fillDetail(row, lane);
+  fillDetail(row, lane, status);
 }
 
 /** A row does not move away under a hand that is about to press a button in it. */
@@ -132,7 +155,7 @@ function showLanes(status) {
     let row = rows.get(nameOf(lane));
     const isNew = !row;
     if (isNew) rows.set(nameOf(lane), row = newRow());
-    fillRow(row, lane);
+    fillRow(row, lane, status);
     if (isNew || (!keepOrder && after.nextElementSibling !== row.body)) after.after(row.body);
     after = row.body;
   }
@@ -144,6 +167,6 @@ function showLaneNote(status, found, shown) {
   setText(byId("lane-count"), found < all ? `${count(found)} of ${count(all)}` : count(all));
   const note = byId("lane-note");
   note.hidden = found > 0 && shown === found;
-  if (found === 0) setText(note, all === 0 ? "This process has no lanes now." : "No lane is like that.");
-  else if (shown < found) setText(note, `and ${count(found - shown)} more, with less trouble; the filter finds them`);
+  if (found === 0) setText(note, all === 0 ? "This process has no lanes now." : "No lane matches the filter.");
+  else if (shown < found) setText(note, `${count(found - shown)} more lanes with less trouble are not shown; the filter finds them.`);
 }

@@ -1,4 +1,4 @@
-// Asks for the status every two seconds and shows it; says so when there is no answer.
+// Asks for the status and the history every two seconds and shows them; says so when there is no answer.
 
 const interval = 2000, patience = 10000;
 let last = null;      // the last status
@@ -12,68 +12,15 @@ function wordsOf(error) {
   return error instanceof TypeError && error.message.includes("fetch") ? "nothing answers there" : error.message;
 }
 
-function showFigures(status) {
-  const lanes = status.lanes;
-  const oldest = Math.max(0, ...lanes.map((lane) => lane.oldest?.age_seconds ?? 0));
-  const unknown = lanes.filter((lane) => lane.lag === null).length;
-  const queue = sum(lanes, "queue_capacity"), breaker = status.breaker?.state;
-  const figures = [
-    ["Records/s", rateText(sum(lanes, "rate"))],
-    ["Dead letters/s", rateText(sum(lanes, "dead_letter_rate")), sum(lanes, "dead_letter_rate") ? "warn" : ""],
-    [unknown ? `Lag (${unknown} not known)` : "Lag", count(sum(lanes, "lag"))],
-    ["At work", `${count(sum(lanes, "in_flight"))}/${count(sum(lanes, "workers"))}`],
-    ["Queued", count(sum(lanes, "queued")), queue && sum(lanes, "queued") > 0.8 * queue ? "bad" : ""],
-    ["Retries waiting", count(sum(lanes, "waiting_retries")), sum(lanes, "waiting_retries") ? "warn" : ""],
-    ["Dead letters", count(sum(lanes, "dead_letters")), sum(lanes, "dead_letters") ? "warn" : ""],
-    ["Oldest record", oldest ? ageText(oldest) : "–"],
-    ["Breaker", breaker ?? "none", ["open", "half_open"].includes(breaker) ? "bad" : ""],
-  ];
-  const list = byId("figures");
-  if (list.childElementCount !== figures.length)
-    list.replaceChildren(...figures.map(() => element("div", {}, element("dt"), element("dd"))));
-  figures.forEach(([name, value, level], index) => {
-    const [term, figure] = list.children[index].children;
-    setText(term, name);
-    setText(figure, value);
-    setClass(figure, level || "plain");
-  });
-}
-
-/** How its calls fail while most of them work; of an outage a reason says it. */
-function showDownstream(status) {
-  const failures = status.breaker?.since ? "" : status.breaker?.failures;
-  setText(byId("downstream"), failures ? `The downstream ${status.breaker.downstream} ${failures}.` : "");
-  byId("downstream").hidden = !failures;
-}
-
-function showHeader(status) {
-  setText(byId("group"), status.group);
-  setText(byId("about"), `version ${status.version}, up ${ageText(status.uptime_seconds)}, ${plural(status.members, "member")}`);
-  const pill = byId("ready");
-  setText(pill, status.ready ? "ready" : "not ready");
-  setClass(pill, status.ready ? "pill good" : "pill bad");
-  showList("reasons", "reason-list", status.reasons.map((reason) => reason.text));
-  showList("advice", "advice-list", status.advice ?? []);
-}
-
-/** A section with a list, which is there while there is something in it. */
-function showList(section, id, texts) {
-  byId(section).hidden = texts.length === 0;
-  const list = byId(id);
-  while (list.childElementCount > texts.length) list.lastElementChild.remove();
-  while (list.childElementCount < texts.length) list.append(element("li"));
-  texts.forEach((text, index) => setText(list.children[index], text));
-}
-
-let drawnEvents = null;  // the newest event that is in the list
-
-function showEvents() {
-  if (drawnEvents === (events[0] ?? null)) return;
-  drawnEvents = events[0];
-  byId("no-events").hidden = true;
-  byId("events").replaceChildren(...events.map((event) => element("li", {},
-    element("time", {datetime: new Date(event.at).toISOString()}, clockText(event.at)),
-    element("span", {class: event.level}, event.text))));
+/** What the charts show at their right edge before the next sample; null without a fresh status. */
+function liveSample() {
+  const before = samples[samples.length - 1];
+  if (!last || silent || !before || before.at >= serviceNow()) return null;
+  return {
+    at: serviceNow(), rate: sum(last.lanes, "rate"), lag: sum(last.lanes, "lag"), ready: last.ready,
+    breaker: last.breaker?.state ?? "closed", letters: Math.max(0, last.dead_letters - before.total), rebalances: 0,
+    gap: serviceNow() - before.at > gapAfter,
+  };
 }
 
 function showTime() {
@@ -84,8 +31,8 @@ function showTime() {
   const banner = byId("no-answer");
   banner.hidden = silent === null;
   if (silent)
-    setText(banner, `The service does not answer since ${clockText(silent.since)}: ${silent.why}. ` +
-      (answered ? "What is below is how it was then." : ""));
+    setText(banner, `The service has not answered since ${clockText(silent.since)}: ${silent.why}. ` +
+      (answered ? "This page shows the last answer." : ""));
 }
 
 function showAll() {
@@ -97,17 +44,20 @@ function showAll() {
 
 function failed(error) {
   const why = wordsOf(error);
-  if (!silent) addEvent("bad", `No answer: ${why}`);
+  if (!silent) addEvent("bad", `The service does not answer: ${why}.`);
   silent = {since: silent?.since ?? Date.now(), why};
-  addSample({at: Date.now(), gap: true});
+}
+
+async function get(path) {
+  const answer = await fetch(path, {cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience)});
+  if (!answer.ok) throw new Error(`it answers ${answer.status}, ${(await answer.text()).slice(0, 200).trim()}`);
+  return answer.json();
 }
 
 async function ask() {
-  const answer = await fetch("status", {cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience)});
-  if (!answer.ok) throw new Error(`it answers ${answer.status}, ${(await answer.text()).slice(0, 200).trim()}`);
-  const status = await answer.json();
-  remember(last, status);
-  if (silent) addEvent("good", "It answers again.");
+  const status = await get("status");
+  if (!learn(await get(`history?after=${known.last}`))) learn(await get("history"));
+  if (silent) addEvent("good", "The service answers again.");
   last = status;
   answered = Date.now();
   silent = null;

@@ -9,14 +9,14 @@
 namespace laneway::lane {
 namespace {
 
-/// What became of an attempt, for the log.
+/// The event of a failed attempt, for the log.
 const char* event_of(handler::Route before, const handler::Item& item, bool again) {
   using handler::Route;
   if (item.route() == Route::work) return "record failed, will be retried";
   if (before == Route::dead_letter) return "dead letter not written, will be tried again";
   if (before == Route::retry_topic)
     return again ? "record not written to its retry topic, will be tried again"
-                 : "record not taken by its retry topic, goes to the dead-letter topic";
+                 : "record refused by its retry topic, goes to the dead-letter topic";
   return "record failed, goes to its retry topic";
 }
 
@@ -78,23 +78,24 @@ void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome
   failures.last_ms = wall_clock_ms();
   if (failures.first_ms == 0) failures.first_ms = failures.last_ms;
   failures.reason = outcome.reason.substr(0, longest_reason);
+  failures.last_attempt = item.attempt;
   failures.unavailable = outcome.verdict == handler::Verdict::unavailable;
   if (outcome.same_call) ++failures.shared;
   failures.throttled = outcome.cause == handler::Cause::throttled ? failures.throttled + 1 : 0;
 }
 
-/// The delay before the next attempt; nothing: it goes to the topic of its new route at once.
+/// The delay before the next attempt; nullopt if the record goes to the topic of its new route at once.
 std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::Outcome& outcome,
                                             Duration took, TimePoint now) {
   auto& failures = *item.failures;
   if (failures.route == handler::Route::retry_topic && outcome.verdict == handler::Verdict::reject) {
-    failures.route = handler::Route::dead_letter;  // the retry topic will never take it
+    failures.route = handler::Route::dead_letter;  // the retry topic will never accept the record
     return std::nullopt;
   }
   if (failures.route != handler::Route::work)
     return rules_.delays.delay(++failures.forward_attempts, random(), outcome.after);
-  // How often such records run is up to the pace of all lanes (lane/shared/rate_limiter.h). One that comes
-  // too often for as long as it is tried must not keep that pace low.
+  // The pace of all lanes (lane/shared/rate_limiter.h) decides how often such records run. A record that is
+  // always answered "too often" must not keep that pace low.
   if (outcome.cause == handler::Cause::throttled)
     return rules_.delays.delay(failures.throttled, random(), outcome.after);
   if (outcome.verdict != handler::Verdict::unavailable &&
@@ -106,7 +107,7 @@ std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::
     }
   }
   if (outcome.verdict == handler::Verdict::reject) return after_reject(item, outcome, now);
-  // The loop may have read its clock before the worker told the downstream of the failure.
+  // The loop may have read its clock before the worker reported the failure to the downstream.
   const delivery::FailedAttempt attempt{.record = ids_.of(item),
                                         .ended = std::max(now, SteadyClock::now()),
                                         .took = took,
@@ -128,7 +129,7 @@ std::optional<Duration> Attempts::after_reject(handler::Item& item, const handle
   return std::nullopt;
 }
 
-/// As delivery::Blame has decided.
+/// Carries out what delivery::Blame has decided.
 std::optional<Duration> Attempts::follow(handler::Item& item, const delivery::Blame::Step& step) {
   auto& failures = *item.failures;
   failures.suspended = step.suspended;
@@ -151,7 +152,7 @@ handler::Route Attempts::route_after(delivery::DeadLetterReason given_up) const 
 void Attempts::condemn(handler::Item& item, std::uint32_t crashes) {
   item.attempt = crashes;
   auto outcome = handler::Outcome::reject("the process ended " + std::to_string(item.attempt) +
-                                          " times while this record was at work (retry.max_crashes)");
+                                          " times while this record was running (retry.max_crashes)");
   note_failure(item, outcome);
   log_.remember(item, outcome);
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::crashed);
@@ -190,7 +191,7 @@ Attempts::Skipped Attempts::skip(Sequence sequence, const std::string& reason) {
     return {Skip::when_it_fails, {}};
   }
   bytes_ -= memory_of(*item);
-  item->attempt = std::max(item->attempt, 2U) - 1;  // the next one does not take place
+  item->attempt = std::max(item->attempt, 2U) - 1;  // the next attempt does not take place
   give_up_skipped(*item, reason);
   return {Skip::on_its_way, std::move(item)};
 }
@@ -203,7 +204,7 @@ void Attempts::give_up_skipped(handler::Item& item, const std::string& reason) {
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);
 }
 
-/// Whether an operator wanted it skipped while the record was unavailable.
+/// Whether an operator wanted to skip the record while it was running or queued.
 bool Attempts::skip_if_wished(handler::Item& item, const handler::Outcome& outcome) {
   if (wishes_.empty() || item.route() == handler::Route::dead_letter) return false;
   const auto wish = wishes_.extract(item.sequence);
@@ -226,7 +227,8 @@ std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
 }
 
 bool Attempts::begins(handler::Item& item, TimePoint now) {
-  // A record that was suspended may go on, to another attempt or to the topic of its new route, or wait.
+  // A record on which judgement was suspended may go on, to another attempt or to the topic of its new route,
+  // or wait.
   if (item.failures && item.failures->suspended) {
     const auto delay =
         follow(item, context_.downstream->reconsider(item.failures->blame, rules_, now, random()));
@@ -239,7 +241,7 @@ bool Attempts::begins(handler::Item& item, TimePoint now) {
   return true;
 }
 
-/// An outage may have shown only after the record's attempt was counted.
+/// An outage may become known only after the record's attempt was counted.
 void Attempts::give_back_attempts(handler::Item& item) {
   if (!item.failures) return;
   auto& blame = item.failures->blame;
@@ -256,7 +258,7 @@ void Attempts::wait(handler::Item item, TimePoint due) {
   waiting_.push(due, std::move(item));
 }
 
-/// The breaker did not let it begin.
+/// The breaker did not let the record begin.
 void Attempts::withhold(handler::Item item) {
   item.record.detach();
   item.state = handler::ItemState::waiting;

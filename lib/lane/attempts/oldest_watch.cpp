@@ -29,14 +29,14 @@ std::optional<OldestWatch::Outlived> OldestWatch::tick(const WaitingRecords& wai
   return Outlived{oldest->sequence, *why, !std::exchange(outlived_seen_, true)};
 }
 
-/// What waits in a retry topic as it is meant to grows no older.
+/// A record that waits in a retry topic as intended does not age.
 TimePoint OldestWatch::due_since(Sequence oldest, const WaitingRecords& waiting, TimePoint now) const {
   if (!delayed_) return now;
   const auto due = waiting.due_of([&](const handler::Item& item) { return item.sequence == oldest; });
   return std::max(now, due.value_or(now));
 }
 
-/// How many records were done when this one failed first, or else became the oldest.
+/// How many records were finished when this record first failed or, if it has not failed, became the oldest.
 std::uint64_t OldestWatch::done_before(Sequence oldest, const WaitingRecords& waiting) const {
   auto done = ledger_.done();
   waiting.each([&](const handler::Item& item) {
@@ -45,8 +45,8 @@ std::uint64_t OldestWatch::done_before(Sequence oldest, const WaitingRecords& wa
   return done;
 }
 
-/// The window is full because the oldest record stands still while others pass. In order, a window is full as
-/// well of records that wait for their keys; then the oldest record is only the next one.
+/// The window is full because the oldest record stays while others pass. If records run in order, records
+/// that wait for their keys fill the window too; then the oldest record is only the next one.
 bool OldestWatch::overtaken() const {
   if (!state_.has(Hold::window_full)) return false;
   return context_.lanes.order == config::Order::none ||
@@ -72,8 +72,9 @@ void OldestWatch::report(const OldestRecord& record, TimePoint now) const {
        {"epoch", id_.epoch},
        {"age_ms", now - since_},
        {"records_behind", ledger_.window() - 1},
-       {"attempts", record.attempts},
-       {"error", record.error.empty() ? "none; it is at work, or waits behind one that is" : record.error},
+       {"place", name_of(record.phase)},
+       {"attempt", record.attempt},
+       {"error", record.error},
        {"policy", context_.ledger.policy == config::LedgerPolicy::hold ? "hold" : "dead_letter"}});
 }
 

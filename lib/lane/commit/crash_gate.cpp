@@ -7,13 +7,13 @@
 namespace laneway::lane {
 namespace {
 
-/// Where commits are refused, records go on without them: a record that kills is rarer than that.
+/// If commits are refused, records go on without them, because a record that kills is rarer.
 constexpr Duration gate_patience = seconds(2);
-/// Nothing has gone wrong yet: a broker that is slow with commits does not keep the first records waiting.
+/// Nothing has gone wrong yet: a broker with slow commits must not keep the first records waiting.
 constexpr Duration first_gate_patience = milliseconds(500);
-/// A handler that hangs does not kill; it must not keep the other careful lanes waiting.
+/// A handler that hangs does not kill the process; it must not keep the other careful lanes waiting.
 constexpr Duration hang_grace = seconds(5);
-/// Of a careful lane's turn.
+/// The time for a careful lane's turn.
 constexpr Duration longest_group = seconds(1);
 
 LifeMarker life_before(const kafka::CommittedOffset& start) {
@@ -34,12 +34,12 @@ CrashGate::CrashGate(const LaneContext& context, const LaneId& id, const Ledger&
 
 void CrashGate::start() const {
   if (!watch_.careful()) return;
-  telemetry::warn("records run a few at a time",
+  telemetry::warn("careful mode begins",
                   {{"topic", id_.partition.topic},
                    {"partition", id_.partition.partition},
                    {"epoch", id_.epoch},
                    {"offset", start_offset_},
-                   {"why", "processes that were given this offset died, or lost the partition"},
+                   {"why", "earlier processes crashed at this offset, or lost the partition"},
                    {"times", watch_.lives_before()}});
 }
 
@@ -70,7 +70,7 @@ CrashGate::Entry CrashGate::may_begin(const handler::RecordBatch& batch, bool be
 
 CrashGate::Entry CrashGate::may_begin_carefully(const handler::RecordBatch& batch, bool begun, bool alone,
                                                 TimePoint now) {
-  if (begun) return Entry::now;  // of the group that is at work
+  if (begun) return Entry::now;  // part of the running group
   if (!alone) return Entry::later;
   if (batch.route != handler::Route::work) return Entry::now;
   const auto offset = batch.items.front().offset();
@@ -91,14 +91,14 @@ void CrashGate::end_group(std::uint32_t records) {
   alone_since_.reset();
   leave();
   watch_.survived(records);
-  if (!watch_.careful()) relax("the records that were at work are through");
+  if (!watch_.careful()) relax("the records that were running during the crashes are finished");
 }
 
 void CrashGate::tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now) {
   if (!watch_.careful()) return;
   if (alone_since_ && now >= *alone_since_ + context_.handler->timeout() + hang_grace)
-    return relax("a handler hangs, which ends no process");
-  if (ledger_.window() == 0 && log_end >= 0 && next_offset >= log_end) relax("nothing is left to do");
+    return relax("a handler hangs, and a handler that hangs does not crash the process");
+  if (ledger_.window() == 0 && log_end >= 0 && next_offset >= log_end) relax("no records are left");
 }
 
 void CrashGate::relax(const char* why) {
@@ -107,7 +107,7 @@ void CrashGate::relax(const char* why) {
   waits_since_.reset();
   alone_since_.reset();
   leave();
-  id_.log("records no longer run a few at a time", ledger_.committable(), why);
+  id_.log("careful mode ends", ledger_.committable(), why);
 }
 
 }  // namespace laneway::lane

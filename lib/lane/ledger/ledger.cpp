@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t all_ones = ~std::uint64_t{0};
 constexpr std::size_t fewest_words = 4;
-constexpr std::size_t fewest_segments = 64;  // below, those of the past are not worth removing
+constexpr std::size_t fewest_segments = 64;  // with fewer, unused segments are not worth removing
 
 }  // namespace
 
@@ -74,7 +74,7 @@ std::optional<Sequence> Ledger::incomplete_at(std::int64_t offset) const {
   return low;
 }
 
-/// The first record from `from` on that is (not) complete; next_ when there is none.
+/// The first record from `from` on that is (not) complete; next_ if there is none.
 Sequence Ledger::find(bool complete, Sequence from) const {
   while (from < next_) {
     const auto wanted = (complete ? word(word_of(from)) : ~word(word_of(from))) >> (from % 64);
@@ -82,6 +82,14 @@ Sequence Ledger::find(bool complete, Sequence from) const {
     from = (word_of(from) + 1) * 64;
   }
   return next_;
+}
+
+std::uint64_t Ledger::restored_from(std::int64_t offset) const {
+  offset = std::max(offset, position());
+  std::int64_t records = 0;
+  for (const auto& run : restored_.runs)
+    records += std::max<std::int64_t>(0, run.end - std::max(run.begin, offset));
+  return static_cast<std::uint64_t>(records);
 }
 
 CompletionMap Ledger::completed(std::size_t max_runs) const {
@@ -105,7 +113,7 @@ CompletionMap Ledger::completed(std::size_t max_runs) const {
 }
 
 std::string Ledger::completion_map(std::size_t max_bytes) const {
-  // A run takes two bytes at least, so more of them would not fit.
+  // A run takes at least two bytes, so more runs would not fit.
   return encode(completed(std::min(max_bytes, max_map_bytes) / 2), max_bytes);
 }
 

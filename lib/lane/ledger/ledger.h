@@ -2,16 +2,17 @@
 //
 // Records get dense sequence numbers in order of delivery; offsets have gaps (compaction, transaction
 // markers). The ledger holds a segment for each stretch of neighbouring offsets and a bit for each record
-// from the oldest incomplete one on, so appending and completing runs costs a few instructions per 64 records
-// and no allocation once it has its size. Going backwards (a truncated or recreated topic) is a new ledger.
+// from the oldest incomplete one on, so appending and completing runs costs a few instructions per 64
+// records, and no allocation once the ledger has its size. After going back (a truncated or recreated topic)
+// a new ledger is needed.
 //
-// A ledger can start from the completion map of the last commit: what the map holds is complete without being
-// run again, and stays in the maps that this ledger writes, also before it has been delivered again.
+// A ledger can start from the completion map of the last commit: records in the map are complete without
+// being run again, and stay in the maps that this ledger writes, also before they are delivered again.
 //
 // Invariants: committable() never exceeds the offset of the oldest incomplete record and never falls.
 // Ownership, threads: one owner, one thread. Pure: no clock, no Kafka, nothing blocks; memory is 2 bits per
 // record of the window plus 16 bytes per stretch of neighbouring offsets in it, bounded by the caller through
-// window(), none at first.
+// window(); no memory before the first record.
 #pragma once
 
 #include <algorithm>
@@ -44,19 +45,19 @@ class Ledger {
   /// Delivery begins at the map's base, the committed offset.
   explicit Ledger(CompletionMap restored) : reached_(restored.base), restored_(std::move(restored)) {}
 
-  /// This offset lies before something delivered or passed: not a record of this ledger.
+  /// Whether this offset lies before a delivered or passed one: then it is no record of this ledger.
   bool would_go_back(std::int64_t offset) const { return offset < position(); }
-  /// An earlier life of this group completed it: append it and complete it at once.
+  /// Whether an earlier life of this group completed the record: then append it and complete it at once.
   bool completed_before(std::int64_t offset) const {
     return !restored_.runs.empty() && restored_.contains(offset);
   }
-  /// An earlier life completed records after it, but not this one: it may be a record that always fails.
+  /// Whether an earlier life completed later records, but not this one: this record may always fail.
   bool left_behind(std::int64_t offset) const {
     return !restored_.runs.empty() && offset < restored_.runs.back().begin;
   }
 
-  /// Records delivered: offsets first_offset, first_offset + 1, … Returns the first one's number. They must
-  /// not go back.
+  /// Appends delivered records with the offsets first_offset, first_offset + 1, … Returns the sequence number
+  /// of the first. The offsets must not go back.
   Sequence append(std::int64_t first_offset, std::uint32_t count = 1) {
     assert(!would_go_back(first_offset) && count > 0);
     if (first_offset != segment_end()) begin_segment(first_offset);
@@ -67,54 +68,60 @@ class Ledger {
     return first;
   }
 
-  /// Marks appended records as complete; returns how many were not so before (0: all of it came twice).
+  /// Marks appended records as complete. Returns how many were incomplete before (0 if all had come twice).
   std::uint32_t complete(Sequence first, std::uint32_t count = 1);
 
   /// The end of the partition was seen at `offset`: every record below it has been delivered.
   void reached(std::int64_t offset) { reached_ = std::max(reached_, offset); }
 
-  /// Everything below it is complete: the oldest incomplete offset, else the next one to be delivered; or
-  /// unknown.
+  /// The offset below which everything is complete: the oldest incomplete offset, or else the next offset to
+  /// be delivered, or unknown.
   std::int64_t committable() const { return incomplete() == 0 ? position() : offset_of(oldest_); }
-  /// Nothing when all is complete.
+  /// nullopt if all records are complete.
   std::optional<Position> oldest_incomplete() const {
     if (incomplete() == 0) return {};
     return Position{oldest_, offset_of(oldest_)};
   }
-  /// The record of the window with this offset, unless it is complete. O(log² window).
+  /// The record of the window with this offset; nullopt if it is complete or not in the window. O(log²
+  /// window).
   std::optional<Sequence> incomplete_at(std::int64_t offset) const;
   bool is_incomplete(Sequence sequence) const {
     return sequence >= oldest_ && sequence < next_ && find(false, sequence) == sequence;
   }
-  /// Records that are complete, of all that were appended.
+  /// The number of appended records that are complete.
   std::uint64_t done() const { return next_ - incomplete(); }
-  /// Records that are not complete.
+  /// The number of records that are not complete.
   std::uint64_t incomplete() const { return window() - completed_above_; }
-  /// Records from the oldest incomplete one to the newest.
+  /// The number of records from the oldest incomplete one to the newest.
   std::uint64_t window() const { return next_ - oldest_; }
+  /// Complete records above committable(): they cannot be committed yet.
+  std::uint64_t completed_beyond() const { return completed_above_ + restored_from(position()); }
+  /// Records that an earlier life completed, at `offset` or above, and that have not been delivered again.
+  std::uint64_t restored_from(std::int64_t offset) const;
   /// The offset of a record of the window.
   std::int64_t offset_of(Sequence sequence) const;
 
-  /// What is complete above committable(): the first max_runs runs of it.
+  /// The completed records above committable(): their first max_runs runs.
   CompletionMap completed(std::size_t max_runs) const;
-  /// The same as metadata for the commit of committable().
+  /// The same map as metadata for the commit of committable().
   std::string completion_map(std::size_t max_bytes = default_map_bytes) const;
-  /// Another number: records above the oldest incomplete one were completed. When committable() has moved
-  /// instead, the number may be the same, but then there is a commit to make anyway.
+  /// Changes when records above the oldest incomplete one are completed. When committable() moves instead,
+  /// the number may stay the same, but then there is a commit to make anyway.
   std::uint64_t map_version() const { return map_version_; }
 
  private:
-  /// Records from first_sequence on have offsets from first_offset on, up to where the next segment begins.
+  /// Records from first_sequence on have offsets from first_offset on, up to the beginning of the next
+  /// segment.
   struct Segment {
     Sequence first_sequence;
     std::int64_t first_offset;
   };
 
-  // Offset minus sequence before the first record: it makes segment_end() an offset that no record has.
+  // Offset minus sequence before the first record: makes segment_end() an offset that no record has.
   static constexpr std::int64_t no_segment = std::numeric_limits<std::int64_t>::min();
 
   std::int64_t segment_end() const { return static_cast<std::int64_t>(next_) + shift_; }
-  /// Nothing below is going to be delivered.
+  /// No offset below this one will be delivered.
   std::int64_t position() const { return std::max(reached_, segment_end()); }
   static std::uint64_t word_of(Sequence sequence) { return sequence / 64; }
   std::uint64_t& word(std::uint64_t index) { return words_[index & (words_.size() - 1)]; }
@@ -125,16 +132,16 @@ class Ledger {
   void advance();
   void forget_restored();
 
-  Sequence oldest_ = 0;                // everything below is complete; equals next_ when all is
-  Sequence next_ = 0;                  // all that an append in the newest segment changes
+  Sequence oldest_ = 0;                // all records below are complete; equals next_ when all are
+  Sequence next_ = 0;                  // the only field that an append in the newest segment changes
   std::int64_t shift_ = no_segment;    // offset minus sequence in the newest segment
-  std::int64_t reached_;               // what is below has been delivered, or is not asked for
+  std::int64_t reached_;               // lower offsets have been delivered, or are not wanted
   std::uint64_t completed_above_ = 0;  // of the window
   std::uint64_t map_version_ = 0;
-  // A ring of a power of two words, a bit per record, 1 is complete; zero beyond next_, so appending need not
-  // clear.
+  // A ring of words, whose number is a power of two, with a bit per record: 1 is complete. Bits beyond next_
+  // are zero, so appending need not clear them.
   std::vector<std::uint64_t> words_;
-  std::vector<Segment> segments_;  // those before first_segment_ are of the past
+  std::vector<Segment> segments_;  // those before first_segment_ are no longer used
   std::size_t first_segment_ = 0;
   CompletionMap restored_;
 };

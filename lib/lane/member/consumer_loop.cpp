@@ -22,7 +22,7 @@ ConsumerLoop::ConsumerLoop(const LaneContext& context, LoopSettings settings, st
 
 ConsumerLoop::~ConsumerLoop() {
   if (thread_.joinable()) thread_.join();
-  // Their threads signal this object, so they end before it does.
+  // Their threads signal this object, so they must end before it.
   lanes_.clear_ended();
   consumer_.reset();
 }
@@ -135,7 +135,7 @@ void ConsumerLoop::read_mail() {
   for (const auto& command : mail.commands)
     for (auto* lane : lanes_.all()) command(*lane->lane, now_);
   for (auto* lane : lanes_.all()) {
-    lane->lane->follow_hand(now_);
+    lane->lane->follow_suspensions(now_);
     lanes_.make_ready(*lane);
   }
 }
@@ -148,7 +148,7 @@ void ConsumerLoop::follow_settings(const config::Config& settings) {
   commits_->follow(settings.commit, now_);
   for (auto* lane : lanes_.all()) {
     lane->lane->follow_settings(now_);
-    lanes_.tick_at(*lane, now_);  // it may have waited for the time of an old setting
+    lanes_.tick_at(*lane, now_);  // the lane may have waited for the time of an old setting
   }
   next_chores_ = now_;
 }
@@ -161,7 +161,8 @@ void ConsumerLoop::do_chores() {
   telemetry::flush_log(false);
 }
 
-/// A partition that the client has and no lane reads, or the other way round, would stand still unseen.
+/// Without this check, a partition that the client has and no lane reads, or the reverse, would stand still
+/// unseen.
 void ConsumerLoop::compare_assignment() {
   if (now_ < next_comparison_ || !rebalances_->at_rest() || leave_->begun()) return;
   next_comparison_ = now_ + comparison_interval;
@@ -174,16 +175,16 @@ void ConsumerLoop::start_over_if_failed() {
   const auto why = commits_->failure();
   if (!why) return;
   telemetry::log_repeating(telemetry::Level::warn, "transaction failed: " + *why,
-                           "transaction aborted, its records are done again", {{"error", *why}});
+                           "transaction aborted, its records run again", {{"error", *why}});
   commits_->drop();
   rebalances_->give_up_handovers();
   rebalance_steps_->start_over();
 }
 
-/// Everything is drained and given back, then the group is left.
+/// Leaves the group after everything is drained and given back.
 void ConsumerLoop::advance_stop() {
   if (!leave_->begun()) {
-    if (mailbox_.has_mail()) read_mail();  // what came before the stop counts for it
+    if (mailbox_.has_mail()) read_mail();  // requests from before the stop apply to the stop
     leave_->begin(context_.lanes.drain, now_);
     return rebalances_->stop(now_);
   }

@@ -1,14 +1,15 @@
 // One group member: the thread that owns a consumer, serves its events and works its lanes.
 //
-// The loop takes turns. In each it hears the group's events and what other threads ask (loop_mailbox.h),
-// works the lanes that are ready (member_lanes.h), goes on with rebalances (member_rebalance.h) and commits
-// (member_commits.h), and with leaving the group when the member stops (group_leave.h). Where a transaction
-// fails, all lanes start over from what was committed last, offset and completion map; that is known here, so
-// nobody is asked.
+// The loop runs in turns. In each turn the loop reads the group's events and the requests of other threads
+// (loop_mailbox.h), works the lanes that are ready (member_lanes.h), advances rebalances
+// (member_rebalance.h), commits (member_commits.h), and leaves the group when the member stops
+// (group_leave.h). When a transaction fails, all lanes start over from the last commit, offset and completion
+// map; the member knows both, so it need not ask the brokers.
 //
-// Threads: start(), join() and the destructor from the service's thread; what is asked of the loop and what
-// is read of it, from any; all else happens on the loop's own thread, which never waits for a drain, a
-// handler or a broker. It sleeps until something is ready: a partition's queue, a finished record that
+// Threads: start(), join() and the destructor are called from the service's thread; requests and getters may
+// be called from any thread. Everything else happens on the loop's own thread, which never waits for a drain,
+// a handler or a broker. The loop sleeps until something is ready: a partition's queue, a finished record
+// that matters, an event of the group, or the next due time.
 // matters, an event of the group, or the next due time.
 #pragma once
 
@@ -35,7 +36,7 @@
 
 namespace laneway::lane {
 
-/// How a member gets its consumer and the records of its lanes: from Kafka, if no test plays the group.
+/// How a member gets its consumer and the records of its lanes: from Kafka, unless a test plays the group.
 struct MemberClient {
   std::function<Result<std::unique_ptr<kafka::Consumer>>(
       const kafka::ClientSettings&, const kafka::FetchLimits&, std::function<void()> on_event)>
@@ -62,22 +63,22 @@ class ConsumerLoop {
   void stop() { mailbox_.stop(); }
   /// Ends the drain at once.
   void cut_short() { mailbox_.cut_short(); }
-  /// False if the loop, a handler of it or the client hangs; the destructor would wait for them. The client
-  /// has 2 s to end after the loop, also where `deadline` is earlier.
+  /// Returns false if the loop, a handler of the loop or the client hangs; the destructor would wait for
+  /// them. The client has 2 s to end after the loop, even if `deadline` is earlier.
   bool join(Deadline deadline);
 
-  /// The loop calls it with each lane that it has when it comes to it, in its next turn. False when the loop
-  /// has ended, or hangs and has 64 of them already. One that comes too late all the same is destroyed
-  /// without a call.
+  /// Thread-safe. Queues a command; the loop runs it once for each of its lanes in its next turn. Returns
+  /// false if the loop has ended or 64 commands are already queued. A command accepted just as the loop ends
+  /// is destroyed without being run.
   bool post(LaneCommand command) { return mailbox_.post(std::move(command)); }
-  /// The lanes follow hand_pauses.h in the loop's next turn.
-  void hand_pauses_changed() { mailbox_.hand_pauses_changed(); }
-  /// What can be changed in flight of these settings (config/reload.h) holds from the loop's next turn on,
-  /// for the lanes that it has and for those that come. Of several the last one counts.
+  /// The lanes follow suspensions.h in the loop's next turn.
+  void suspensions_changed() { mailbox_.suspensions_changed(); }
+  /// Applies the settings that can be changed while the service runs (config/reload.h), from the loop's next
+  /// turn on, to current and future lanes. Newer settings replace older ones that are not applied yet.
   void follow(std::shared_ptr<const config::Config> settings) { mailbox_.follow(std::move(settings)); }
 
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  /// Why it cannot go on.
+  /// Why the member cannot go on.
   std::optional<Error> fatal() const { return health_.fatal(); }
   /// Why the last connection to a broker failed; empty while one is connected.
   std::string broker_error() const { return health_.broker_error(); }
@@ -101,7 +102,7 @@ class ConsumerLoop {
   void advance_stop();
 
   const std::function<void()> on_ended_;
-  LaneContext context_;  // workers read the handlers in it, and no settings
+  LaneContext context_;  // workers read the handlers in it, but no settings
   LoopSettings settings_;
 
   Signal signal_;

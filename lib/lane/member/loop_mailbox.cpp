@@ -35,7 +35,7 @@ bool LoopMailbox::post(LaneCommand command) {
   return true;
 }
 
-void LoopMailbox::hand_pauses_changed() { notify(); }
+void LoopMailbox::suspensions_changed() { notify(); }
 
 void LoopMailbox::follow(std::shared_ptr<const config::Config> settings) {
   {

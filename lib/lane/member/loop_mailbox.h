@@ -1,8 +1,7 @@
-// What other threads ask of a consumer loop: to stop, to call a command with each lane, to follow new
-// settings.
+// The requests of other threads to a consumer loop: stop, call a command with each lane, follow new settings.
 //
-// Ownership: the loop owns the mailbox; `signal` outlives it. Threads: stop() to follow() are called from
-// any, take() and close() by the loop's thread. Nothing blocks.
+// Ownership: the loop owns the mailbox; `signal` outlives it. Threads: stop() to follow() may be called from
+// any thread, take() and close() only from the loop's. Nothing blocks.
 #pragma once
 
 #include <atomic>
@@ -19,7 +18,7 @@ namespace laneway::lane {
 
 class Lane;
 
-/// Something to be done with a lane on its loop's thread; must not block.
+/// A command that runs with a lane on its loop's thread; must not block.
 using LaneCommand = std::function<void(Lane&, TimePoint now)>;
 
 class LoopMailbox {
@@ -32,22 +31,22 @@ class LoopMailbox {
   bool stop_asked() const { return stops_.load() > 0; }
   bool cut_short_asked() const { return stops_.load() > 1; }
 
-  /// False when the mailbox is closed, or has 64 commands already.
+  /// Returns false if the mailbox is closed or already has 64 commands.
   bool post(LaneCommand command) EXCLUDES(mutex_);
-  /// The next take() brings nothing new, but the lanes have to look at hand_pauses.h. This needs no room
-  /// among the commands, so a pause is never refused.
-  void hand_pauses_changed();
-  /// Of several settings the last ones count.
+  /// The next take() brings nothing new, but the lanes have to look at suspensions.h. This needs no room
+  /// among the commands, so a suspension is never refused.
+  void suspensions_changed();
+  /// Newer settings replace older ones that were not taken yet.
   void follow(std::shared_ptr<const config::Config> settings) EXCLUDES(mutex_);
 
   struct Contents {
     std::vector<LaneCommand> commands;
-    std::shared_ptr<const config::Config> settings;  ///< null: they have not changed
+    std::shared_ptr<const config::Config> settings;  ///< null if the settings have not changed
   };
-  /// Something has come since the last take().
+  /// Something has arrived since the last take().
   bool has_mail() const { return has_mail_.load(); }
   Contents take() EXCLUDES(mutex_);
-  /// Commands that are left are destroyed without a call, so whoever waits for one learns of it.
+  /// Destroys the remaining commands without a call, so their senders notice.
   void close() EXCLUDES(mutex_);
 
  private:

@@ -9,7 +9,7 @@
 namespace laneway::lane {
 namespace {
 
-/// What was written must not wait for long: brokers abort a transaction that is open for too long.
+/// Written output must not wait for long: brokers abort a transaction that is open for too long.
 constexpr Duration longest_wait = seconds(3);
 
 }  // namespace
@@ -53,17 +53,17 @@ void MemberCommits::advance(TimePoint now) {
   if (const auto result = path_->result(now)) on_result(*result, now);
 }
 
-/// `whole` turns false where the path is exact and the lane keeps it from committing.
+/// `whole` becomes false if the path is exact and the lane prevents the commit.
 std::optional<kafka::CommittedOffset> MemberCommits::candidate_of(MemberLane& member, bool& whole,
                                                                   TimePoint now) {
   auto& lane = *member.lane;
-  if (exact()) lane.work(now);  // all that was answered is in the ledgers
+  if (exact()) lane.work(now);  // so that all answers are in the ledgers
   auto candidate = lane.commit_candidate(exact() ? max_map_bytes : map_limit_);
   const bool fits = !candidate || !exact() || candidate->metadata.size() <= map_limit_;
   if (exact() && lane.position_in_doubt()) whole = false;
   lane.hold_for_map(!fits, now);
   whole = whole && fits;
-  // What is on its way is looked at again: its answer is not known yet.
+  // A lane with a commit under way stays in the list, because the answer is not known yet.
   if (!candidate) lanes_.nothing_to_commit(member);
   return candidate;
 }
@@ -115,8 +115,9 @@ void MemberCommits::on_result(const kafka::CommitResult& result, TimePoint now) 
   stats_.commits_acknowledged.add(1);
 }
 
-/// What was refused for its length is committed at once with half of its completion map, so that a handover
-/// does not wait in vain; more would be refused again, so the limit stays. What the map lacks may run again.
+/// Repeats commits that were refused for their length at once, with half of the completion map, so that a
+/// handover does not wait in vain. A longer map would be refused again, so the limit stays. Records that are
+/// missing in the map may run again.
 bool MemberCommits::send_shorter(TimePoint now) {
   std::size_t longest = 0;
   std::vector<MemberLane*> lanes;
@@ -127,10 +128,9 @@ bool MemberCommits::send_shorter(TimePoint now) {
   }
   if (longest / 2 >= map_limit_) return false;
   map_limit_ = longest / 2;
-  telemetry::warn(
-      "completion maps are longer than the brokers take; those of commits are shorter from now on",
-      {{"bytes", longest}, {"limit", map_limit_}, {"setting", "offset.metadata.max.bytes"}});
-  if (exact()) return false;  // its transaction has failed; the next one waits for shorter maps
+  telemetry::warn("completion maps are longer than the brokers accept; later commits have shorter maps",
+                  {{"bytes", longest}, {"limit", map_limit_}, {"setting", "offset.metadata.max.bytes"}});
+  if (exact()) return false;  // the transaction has failed; the next one waits for shorter maps
   stats_.commits_failed.add(1);
   begun_ = now;
   return send(lanes, now);

@@ -10,7 +10,7 @@ namespace {
 constexpr Duration answer_patience = seconds(2);
 constexpr Duration committed_patience = seconds(10);
 
-/// Nothing of these lanes is left to be committed.
+/// Whether these lanes have nothing left to commit.
 bool all_committed(const std::vector<MemberLane*>& lanes) {
   return std::all_of(lanes.begin(), lanes.end(), [](const MemberLane* lane) {
     return lane->lane->drained() && !lane->lane->has_uncommitted();
@@ -42,7 +42,7 @@ void MemberRebalance::assign(const std::vector<kafka::CommittedOffset>& from) {
   for (auto& lane : opened) start(std::move(lane));
 }
 
-/// A partition's queue is opened before the assignment is made: later, records slip into the group's queue.
+/// The partition's queue must be open before the assignment; otherwise records slip into the group's queue.
 MemberRebalance::Opened MemberRebalance::open(const kafka::CommittedOffset& start) {
   auto& lane = lanes_.add(start, now_);
   return {&lane, open_source_(consumer_, start.partition, lane.on_ready)};
@@ -93,7 +93,7 @@ bool MemberRebalance::refused_for_now(const Partitions& lanes) const {
 void MemberRebalance::end(const Partitions& lanes, bool given_up) {
   const auto ending = lanes_.of(lanes);
   if (commits_.exact() && !given_up && !all_committed(ending))
-    commits_.fail("partitions were given up before what was done of them was committed");
+    commits_.fail("partitions were revoked before their finished records were committed");
   for (auto* lane : ending) end_lane(*lane, Lane::Ending::given_up);
 }
 

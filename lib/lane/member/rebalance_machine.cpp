@@ -27,8 +27,8 @@ void RebalanceMachine::push(Event event, TimePoint now) {
   advance(now);
 }
 
-/// Of what is not this member's any more as soon as the event is there, no matter which answers are due
-/// before.
+/// Ends the lanes whose partitions stop belonging to this member when the event arrives, whatever answers are
+/// due before.
 void RebalanceMachine::end_what_moved_on(const Event& event) {
   if (event.kind == Event::Kind::lost) return lose(event.cooperative ? event.partitions : all_lanes());
   std::set<kafka::TopicPartition> kept;
@@ -79,7 +79,7 @@ void RebalanceMachine::advance(TimePoint now) {
   while (!events_.empty() && serve(events_.front(), now)) events_.pop_front();
 }
 
-/// True when it has been answered, or its answer is on its way.
+/// Returns true if the event has been answered, or the answer is under way.
 bool RebalanceMachine::serve(Event& event, TimePoint now) {
   if (!event.begun) begin(event, now);
   if (awaits_lanes(event)) return false;
@@ -93,7 +93,8 @@ bool RebalanceMachine::serve(Event& event, TimePoint now) {
 void RebalanceMachine::begin(Event& event, TimePoint now) {
   event.begun = true;
   if (event.kind != Event::Kind::assigned) stop_arriving(event);
-  // An assignment beside the others leaves them alone, but waits for a lane that had a partition before.
+  // An incremental assignment does not touch the other lanes, but waits for a lane that had one of its
+  // partitions before.
   const bool leave = !event.cooperative || event.kind != Event::Kind::assigned;
   const auto partitions = event.cooperative ? event.partitions : all_lanes();
   if (leave) begin_handover(partitions, now);
@@ -112,7 +113,8 @@ void RebalanceMachine::answer_revoked(const Event& event) {
     in_client_.clear();
     return steps_.unassign(event.partitions, true);
   }
-  // The client refuses a list with a partition that was never assigned, and would wait for another for ever.
+  // The client refuses a list with a partition that was never assigned, and would wait forever for another
+  // list.
   Partitions back;
   for (const auto& partition : event.partitions)
     if (in_client_.erase(partition) > 0) back.push_back(partition);
@@ -132,7 +134,8 @@ void RebalanceMachine::serve_assigned(const Event& event) {
   ask();
 }
 
-/// An assignment whose offsets are not known yet loses what is revoked meanwhile, and keeps the rest.
+/// An assignment whose offsets are not known yet loses the partitions that are revoked meanwhile, and keeps
+/// the rest.
 void RebalanceMachine::stop_arriving(const Event& event) {
   if (arriving_.empty()) return;
   const std::set<kafka::TopicPartition> gone(event.partitions.begin(), event.partitions.end());
@@ -148,8 +151,9 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
   if (committed.request != request_ || arriving_.empty()) return;
   std::vector<kafka::CommittedOffset> from = committed.offsets;
   const bool known = committed.error.empty() && from.size() == arriving_.size();
-  // While the coordinator tells nothing, the client cannot find out by itself either where to begin: nothing
-  // is lost by asking on. For an error of one partition the others, and the group, wait no longer.
+  // While the coordinator does not answer, the client cannot find the starting offsets itself either, so
+  // nothing is lost by asking again. If one partition has an error, the others and the group do not wait any
+  // longer.
   if (!known && (exact_ || !committed.answered)) {
     telemetry::warn("committed offsets not read, asking again", {{"error", committed.error}});
     return ask();
@@ -171,7 +175,7 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
 void RebalanceMachine::stop(TimePoint now) {
   stopping_ = true;
   if (!arriving_.empty()) {
-    // Unanswered, the assignment would keep the client from leaving the group.
+    // Without an answer, the assignment would keep the client from leaving the group.
     arriving_.clear();
     steps_.assign({});
   }
@@ -188,7 +192,7 @@ bool RebalanceMachine::compare(const Partitions& client, bool cooperative, TimeP
   for (const auto& partition : in_client_)
     if (!lanes_.contains(partition)) differing.push_back(partition);
   if (differing.empty()) return true;
-  telemetry::error("the client's assignment differs from the lanes and is made anew",
+  telemetry::error("the client's assignment differs from the lanes and is repaired",
                    {{"without_lane", differing.size() - unread.size()},
                     {"not_read", unread.size()},
                     {"first", differing.front().text()}});
@@ -208,7 +212,7 @@ void RebalanceMachine::give_up_handovers() {
   }
 }
 
-/// Of those that stay until now.
+/// Begins a handover of the candidates that are not leaving yet.
 void RebalanceMachine::begin_handover(const Partitions& candidates, TimePoint now) {
   Partitions leaving;
   for (const auto& partition : candidates)
@@ -221,10 +225,10 @@ void RebalanceMachine::begin_handover(const Partitions& candidates, TimePoint no
   handovers_.push_back({++last_handover_, leaving, leaving, now, now + drain_});
 }
 
-/// Its lanes have nothing at work any more, or have had their time.
+/// Whether no record of its lanes is running any more, or the time is over.
 bool RebalanceMachine::drained(Handover& handover, TimePoint now) {
-  // Only the last one is asked, until it has drained: with thousands of lanes that end one by one, each is
-  // asked about once.
+  // Only the last lane is asked, until it has drained: if thousands of lanes end one by one, each is asked
+  // about once.
   auto& at_work = handover.at_work;
   while (!at_work.empty() && steps_.drained(at_work.back())) at_work.pop_back();
   if (at_work.empty()) return true;
@@ -238,7 +242,7 @@ bool RebalanceMachine::drained(Handover& handover, TimePoint now) {
   return handover.step == Handover::Step::cancelled && now >= handover.deadline;
 }
 
-/// True when its lanes can end.
+/// Returns true if the lanes of the handover can end.
 bool RebalanceMachine::advance(Handover& handover, TimePoint now) {
   if (handover.given_up) return true;
   if (handover.step == Handover::Step::committing) return committed(handover, now);
@@ -250,15 +254,15 @@ bool RebalanceMachine::advance(Handover& handover, TimePoint now) {
   return commit(handover, now);
 }
 
-/// True when there is nothing to wait for.
+/// Returns true if there is nothing to wait for.
 bool RebalanceMachine::commit(Handover& handover, TimePoint now) {
   handover.next_commit = now + commit_pause;
   return !steps_.commit(handover.lanes);
 }
 
-/// A coordinator that is only beginning, as after the death of the one before, or that has let the members in
-/// and waits for the distribution, is asked again: whoever gets the partitions next does again what is not
-/// committed.
+/// Asks again a coordinator that is starting, for example after its predecessor died, or that has let the
+/// members in and waits for the assignments. Otherwise the next owner of the partitions would repeat the work
+/// that is not committed.
 bool RebalanceMachine::committed(Handover& handover, TimePoint now) {
   const bool in_time = now < handover.deadline;
   if (steps_.commit_under_way()) {

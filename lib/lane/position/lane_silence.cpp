@@ -16,7 +16,7 @@ const char* what_is_tried(SilenceStep step) {
     case SilenceStep::rejoin:
       return "leave the group and join it again with new clients";
     case SilenceStep::restart:
-      return "end the process, to be started again";
+      return "end the process, so that it is started again";
   }
   return "";
 }
@@ -56,7 +56,7 @@ void LaneSilence::end(TimePoint now) {
   if (context_.silences != nullptr) context_.silences->came(partition_);
 }
 
-/// Another broker may know the leader, where the one that the client knows has led to nothing.
+/// Another broker may know the leader if the leader that the client knows has not answered usefully.
 void LaneSilence::ask(PartitionSource& source, TimePoint now) {
   heard_ = source.log_answer().number;
   asking_ = true;
@@ -69,7 +69,7 @@ void LaneSilence::hear(const kafka::LogAnswer& answer, std::int64_t position, Ti
   asking_ = false;
   if (!answer.error.empty()) return watch_.interrupted();
   log_end_ = answer.bounds.end;
-  // A lane that begins where the client found it to begin has heard of no position yet.
+  // A lane that begins where the client found its position has not learnt the position yet.
   watch_.hear(log_end_ > (position < 0 ? answer.bounds.start : position), now);
 }
 
@@ -79,7 +79,7 @@ void LaneSilence::take(SilenceStep step, PartitionSource& source, std::int64_t p
   if (step == SilenceStep::rejoin || step == SilenceStep::restart) {
     const auto seconds_silent = std::to_string(duration_cast<seconds>(watch_.silent()).count());
     demand_ = {step, "partition " + partition_.text() + " has delivered nothing for " + seconds_silent +
-                         " s at offset " + std::to_string(position) + ", though its log goes on to " +
+                         " s at offset " + std::to_string(position) + ", although its log ends at " +
                          std::to_string(log_end_) + " and its leader answers; a seek, a pause and new " +
                          "clients did not help"};
     return;

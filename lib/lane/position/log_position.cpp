@@ -15,7 +15,7 @@ constexpr Duration comparison_limit = seconds(10);
 
 }  // namespace
 
-/// After the topic did not exist, the one that exists now may be another, and have grown past the expected
+/// If the topic did not exist, the topic that exists now may be another one, and have grown past the expected
 /// offset.
 bool LogPosition::follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now) {
   const bool was_gone = std::exchange(was_gone_, false);
@@ -27,22 +27,23 @@ bool LogPosition::follows(PartitionSource& source, std::int64_t offset, bool end
   return true;
 }
 
-/// Compaction and control records leave gaps as well; retention is what the log's start tells.
+/// Compaction and control records leave gaps as well; the log's start shows what retention has deleted.
 void LogPosition::note_gap(const PartitionSource& source, std::int64_t next) {
   const auto start = source.log_bounds().start;
   const auto expired = std::min(start, next) - next_;
   if (start != kafka::no_offset && expired <= 0) return;
   if (start == kafka::no_offset && delivered_ >= 0) return;
   if (start != kafka::no_offset) stats_.expired.add(static_cast<std::uint64_t>(expired));
-  telemetry::warn("offset gap",
-                  {{"topic", id_.partition.topic},
-                   {"partition", id_.partition.partition},
-                   {"offset", next},
-                   {"expected", next_},
-                   {"missing", start == kafka::no_offset ? next - next_ : expired},
-                   {"hint", start == kafka::no_offset
-                                ? "not in the log any more: retention, compaction or control records"
-                                : "retention deleted these records before they were processed"}});
+  telemetry::warn(
+      "offset gap",
+      {{"topic", id_.partition.topic},
+       {"partition", id_.partition.partition},
+       {"offset", next},
+       {"expected", next_},
+       {"missing", start == kafka::no_offset ? next - next_ : expired},
+       {"hint", start == kafka::no_offset
+                    ? "the records are no longer in the log: retention, compaction or control records"
+                    : "retention deleted these records before they were processed"}});
 }
 
 void LogPosition::doubt(PartitionSource& source, std::int64_t seen, bool end, TimePoint now) {
@@ -53,9 +54,10 @@ void LogPosition::doubt(PartitionSource& source, std::int64_t seen, bool end, Ti
   answers_heard_ = source.log_answer().number;
   next_question_ = now;
   const auto what = seen < next_ ? "the client went back to offset " + std::to_string(seen) + " from "
-                                 : "the topic did not exist, and does again; the next offset is ";
-  errors_.fail(what + std::to_string(next_) + ": whether the topic was recreated or truncated is being asked",
-               next_, now);
+                                 : "the topic was missing and exists again; the next offset is ";
+  errors_.fail(
+      what + std::to_string(next_) + ": asking the brokers whether the topic was recreated or truncated",
+      next_, now);
 }
 
 LogPosition::Found LogPosition::tick(PartitionSource& source, TimePoint now) {
@@ -86,12 +88,12 @@ LogPosition::Found LogPosition::conclude(PartitionSource& source, PositionJudge:
       source.seek(mark_.offset);
       break;
     case Verdict::stay:
-      go_on(source, "the offset is in the same log: a broker's answer was outdated");
+      go_on(source, "the log is the same: a broker's answer was outdated");
       return Found::same_log;
     case Verdict::forward:
       note_gap(source, judge_.log_start());
       reached(judge_.log_start());
-      go_on(source, "retention deleted what is before the log's start");
+      go_on(source, "retention deleted the records before the log's start");
       return Found::same_log;
     case Verdict::start_over:
       start_over(judge_.log_start());
@@ -101,7 +103,7 @@ LogPosition::Found LogPosition::conclude(PartitionSource& source, PositionJudge:
   return Found::nothing;
 }
 
-/// Reads the last record again, to tell the log that it came from.
+/// Reads the last record again, to recognise the log that it came from.
 LogPosition::Found LogPosition::compare_last(PartitionSource& source, TimePoint now) {
   kafka::Record record;
   std::int64_t offset = 0;
@@ -110,7 +112,9 @@ LogPosition::Found LogPosition::compare_last(PartitionSource& source, TimePoint 
   comparing_until_.reset();
   const bool end = popped == kafka::Pop::end_of_partition;
   if (popped != kafka::Pop::record && !end) return Found::nothing;
-  if (offset < mark_.offset) return Found::nothing;  // it went back again: the brokers are asked again
+  if (offset < mark_.offset)
+    return Found::nothing;  // the client went back again: the brokers are asked
+                            // again
   using Comparison = PositionJudge::Comparison;
   const bool there = !end && offset == mark_.offset;
   const auto comparison = mark_of(record) == mark_ ? Comparison::same : Comparison::other;
@@ -129,16 +133,17 @@ void LogPosition::go_on(PartitionSource& source, const char* why) {
                                      {"why", why}});
 }
 
-/// What is at work belongs to a log of the past and is dropped when it finishes; clamping to the old offsets
-/// would freeze the commits.
+/// Running records belong to the old log and are dropped when they finish; clamping to the old offsets would
+/// freeze the commits.
 void LogPosition::start_over(std::int64_t offset) {
-  telemetry::warn("offsets went back",
-                  {{"topic", id_.partition.topic},
-                   {"partition", id_.partition.partition},
-                   {"offset", offset},
-                   {"expected", next_},
-                   {"log_end", judge_.log_end()},
-                   {"hint", "topic truncated or recreated: starting over from its start"}});
+  telemetry::warn(
+      "offsets went back",
+      {{"topic", id_.partition.topic},
+       {"partition", id_.partition.partition},
+       {"offset", offset},
+       {"expected", next_},
+       {"log_end", judge_.log_end()},
+       {"hint", "the topic was truncated or recreated: the lane starts over at the start of its log"}});
   ledger_ = Ledger(offset);
   first_ = -1;
   delivered_ = -1;
@@ -161,7 +166,7 @@ void LogPosition::on_gone(PartitionSource& source, TimePoint now) {
   on_error(source, now);
 }
 
-/// The lane stays where it is: what the client delivers after such a batch is not to be believed either.
+/// The lane stays where it is: what the client delivers after such a batch cannot be trusted either.
 void LogPosition::on_corrupt(PartitionSource& source, std::int64_t offset, TimePoint now) {
   corrupt_at_ = offset;
   reads_again_ = false;
@@ -170,7 +175,7 @@ void LogPosition::on_corrupt(PartitionSource& source, std::int64_t offset, TimeP
       next_, now);
 }
 
-/// The batch may be whole at another replica meanwhile.
+/// Another replica may have the batch intact by now.
 void LogPosition::read_corrupt_again(PartitionSource& source) {
   reads_again_ = true;
   source.seek(next_);
@@ -180,7 +185,7 @@ void LogPosition::answers() {
   if (!errors_.any() || blocked()) return;
   corrupt_at_.reset();
   errors_.clear();
-  id_.log("partition answers again", ledger_.committable());
+  id_.log("partition can be read again", ledger_.committable());
 }
 
 Skip LogPosition::pass_over_corrupt(PartitionSource& source, std::int64_t offset, const std::string& reason) {
@@ -198,8 +203,8 @@ Skip LogPosition::pass_over_corrupt(PartitionSource& source, std::int64_t offset
   return Skip::passed_over;
 }
 
-/// The client tells a refusal once, and the end of a partition once: the seek makes it tell again, so that a
-/// partition without new records is known to be readable, too.
+/// The client reports a refusal once, and the end of a partition once: the seek makes it report again, so
+/// that a partition without new records is also known to be readable.
 bool LogPosition::tick_errors(PartitionSource& source, bool may_take, TimePoint now) {
   if (!errors_.repeat_due(now)) return false;
   if (corrupt_at_) {
@@ -224,13 +229,13 @@ void LogPosition::leave_out_expired(const PartitionSource& source, std::int64_t 
   reached(start);
 }
 
-/// Without the records that retention has deleted.
+/// Does not count records that retention has deleted, and those that the completion map lists as finished.
 std::int64_t LogPosition::lag(const kafka::LogBounds& log) const {
   if (log.end < 0) return -1;
-  const auto base = ledger_.committable();
-  const auto taken = ledger_.incomplete() == 0 ? 0 : delivered_ + 1 - base;
-  const auto next = std::max({next_, base, log.start, std::int64_t{0}});
-  return std::max<std::int64_t>(0, log.end - next) + taken;
+  const auto next = std::max({next_, ledger_.committable(), log.start, std::int64_t{0}});
+  const auto restored = static_cast<std::int64_t>(ledger_.restored_from(next));
+  const auto to_come = std::max<std::int64_t>(0, log.end - next - restored);
+  return to_come + static_cast<std::int64_t>(ledger_.incomplete());
 }
 
 }  // namespace laneway::lane

@@ -8,7 +8,7 @@ namespace {
 
 const std::string too_slow = "calls take longer than breaker.slow";
 constexpr const char* what_follows =
-    "lanes hold and no record is given up until calls work again; see docs/outages.md";
+    "lanes are held and no record is given up until calls work again; see docs/outages.md";
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void Downstream::change(DownstreamRules rules, TimePoint now) {
   slow_.store(rules.slow, std::memory_order_relaxed);
   if (most_rejections_ != rules.most_rejections) flood_guard_ = delivery::FloodGuard(rules.most_rejections);
   most_rejections_ = rules.most_rejections;
-  log_change(before, "its rules were changed", now);
+  log_change(before, {"why", "the breaker's settings were changed"}, now);
 }
 
 delivery::Breaker::State Downstream::state() const {
@@ -46,7 +46,7 @@ void Downstream::settle(TimePoint now) {
   const auto before = breaker_.state();
   count_successes(now);
   breaker_.look(now);
-  log_change(before, "it has answered, and no other record has failed since", now);
+  log_change(before, {"why", "calls succeed again, and no other record has failed since"}, now);
 }
 
 void Downstream::count_successes(TimePoint now) {
@@ -54,7 +54,7 @@ void Downstream::count_successes(TimePoint now) {
   const auto calls = counted & 0xffffffff;
   done_ += counted >> 32;
   tally_.succeeded(now, calls);
-  // Those that ended after it opened are from before: they are no answers to its probes.
+  // Calls that ended after the breaker opened were begun before: they are no answers to its probes.
   if (breaker_.state() == delivery::Breaker::State::closed) breaker_.succeeded(now, calls);
 }
 
@@ -78,7 +78,7 @@ bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
   turn_.leave(who);
   const auto before = breaker_.state();
   breaker_.begin(now, calls);
-  log_change(before, "asking again", now);
+  log_change(before, {"why", "a probe begins"}, now);
   return true;
 }
 
@@ -96,7 +96,7 @@ void Downstream::worked(std::uint32_t calls, Duration took, TimePoint now) {
   const auto before = breaker_.state();
   breaker_.succeeded(now, calls);
   tally_.succeeded(now, calls);
-  log_change(before, "it answers again", now);
+  log_change(before, {"why", "calls succeed again"}, now);
 }
 
 void Downstream::failed(const FailedCall& call, TimePoint now) {
@@ -111,7 +111,7 @@ void Downstream::fail(const FailedCall& call, TimePoint now) {
   const bool suspect = call.before != nullptr && call.before->suspect(breaker_);
   breaker_.failed(now, call.record, suspect, call.after);
   last_failure_ = call.reason;
-  log_change(before, call.reason, now);
+  log_change(before, {"error", call.reason}, now);
 }
 
 void Downstream::throttled(const std::string& reason, TimePoint now) {
@@ -147,28 +147,29 @@ bool Downstream::admits_rejection(TimePoint now) {
   MutexLock lock(mutex_);
   count_successes(now);
   if (flood_guard_.admit(now, done_)) return true;
-  telemetry::log_repeating(telemetry::Level::error, "flood of rejections", "flood of rejections",
-                           {{"downstream", name_},
-                            {"max_rate", most_rejections_},
-                            {"hint",
-                             "so many more records are rejected than done that something else is wrong: the "
-                             "records are tried again, and lanes hold; see dead_letter.max_rate"}});
+  telemetry::log_repeating(
+      telemetry::Level::error, "flood of rejections", "flood of rejections",
+      {{"downstream", name_},
+       {"max_rate", most_rejections_},
+       {"hint",
+        "far more records are rejected than done, so the records are probably not the cause: "
+        "they are tried again, and lanes are held; see dead_letter.max_rate"}});
   return false;
 }
 
-void Downstream::log_change(delivery::Breaker::State before, const std::string& reason, TimePoint now) {
+void Downstream::log_change(delivery::Breaker::State before, const telemetry::Field& cause, TimePoint now) {
   const auto state = breaker_.state();
   if (state == before) return;
   const bool was_closed = before == delivery::Breaker::State::closed;
   const bool is_closed = state == delivery::Breaker::State::closed;
   closed_.store(is_closed, std::memory_order_relaxed);
-  // Probes come and go; people want to know when it began and when it was over.
+  // Probes come and go; operators want to know when the outage began and ended.
   const auto level = was_closed  ? telemetry::Level::warn
                      : is_closed ? telemetry::Level::info
                                  : telemetry::Level::debug;
   telemetry::log(level, std::string("breaker ") + delivery::name_of(state),
                  {{"downstream", name_},
-                  {is_closed ? "why" : "error", reason},
+                  cause,
                   {is_closed ? "out_ms" : "", now - breaker_.out_since()},
                   {was_closed ? "hint" : "", what_follows}});
 }

@@ -1,13 +1,13 @@
-// What the handler talks to, shared by all lanes of the process: whether it works, whose fault a failure is,
-// and how many calls it gets. All that is known of it is here: the breaker (delivery/failure/breaker.h), the
-// evidence for and against records (delivery/failure/blame.h), and the guard against a flood of rejections
-// (delivery/failure/flood_guard.h).
+// What the handler calls, shared by all lanes of the process: whether the downstream works, whose fault a
+// failure is, and how many calls the downstream gets. Everything that is known of the downstream is here: the
+// breaker (delivery/failure/breaker.h), the evidence for and against records (delivery/failure/blame.h), and
+// the guard against a flood of rejections (delivery/failure/flood_guard.h).
 //
-// Rules without failures to open on mean that there is no breaker and no doubt, until other rules come: each
-// failure counts against its record. Calls are counted all the same.
+// If the rules name no number of failures to open on, there is no breaker and no doubt until the rules
+// change: each failure counts against its record. Calls are still counted.
 //
-// Threads: any. Lock-free while it is closed and nothing fails: successes are counted aside and told to the
-// breaker with the next failure.
+// Threads: any. Lock-free while the breaker is closed and nothing fails: successes are counted apart, and the
+// breaker gets them with the next failure.
 #pragma once
 
 #include <atomic>
@@ -22,93 +22,101 @@
 #include "delivery/failure/call_tally.h"
 #include "delivery/failure/flood_guard.h"
 
+namespace laneway::telemetry {
+class Field;
+}
+
 namespace laneway::lane {
 
 struct DownstreamRules {
   delivery::BreakerRules breaker;
-  /// A call that takes longer counts as a failure; zero: none does.
+  /// A call that takes longer counts as a failure; zero disables the limit.
   Duration slow{};
-  std::uint64_t most_rejections = 0;  ///< a second, over a minute; 0: no limit
+  std::uint64_t most_rejections = 0;  ///< per second, over a minute; 0: no limit
 };
 
-/// A call that failed: which record's, what the record did before, and what the other side said.
+/// A failed call: the record, the record's earlier failures, and what the downstream answered.
 struct FailedCall {
   delivery::RecordId record = delivery::CallWindow::nobody;
   const delivery::Blame* before = nullptr;  ///< null: the record has not failed before
   const std::string& reason;
-  std::optional<Duration> after{};  ///< the downstream's wish for how long it is left alone
-  std::string_view kind{};          ///< for the tally; empty: that of the reason
+  std::optional<Duration> after{};  ///< how long the downstream asked to be left alone
+  std::string_view kind{};          ///< for the tally; if empty, the kind is derived from the reason
 };
 
 class Downstream {
  public:
-  /// `name` is for people: "example.org:443", or the handler's name.
+  /// `name` is for messages: "example.org:443", or the handler's name.
   Downstream(std::string name, DownstreamRules rules)
       : name_(std::move(name)),
         slow_(rules.slow),
         breaker_(rules.breaker),
         most_rejections_(rules.most_rejections),
         flood_guard_(rules.most_rejections) {}
-  /// Other rules from now on.
+  /// Replaces the rules; takes effect immediately.
   void change(DownstreamRules rules, TimePoint now) EXCLUDES(mutex_);
 
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
   delivery::Breaker::State state() const EXCLUDES(mutex_);
   const std::string& name() const { return name_; }
 
-  /// For people, and for metrics.
+  /// For status and metrics.
   struct Report {
     delivery::Breaker::State state{};
-    std::optional<TimePoint> out_since;  ///< nothing while the breaker is closed
-    std::string last_failure;            ///< in its own words
+    std::optional<TimePoint> out_since;  ///< nullopt while the breaker is closed
+    std::string last_failure;            ///< as the downstream or the client worded it
     bool has_worked = false;             ///< a call has succeeded
-    bool keeps_rejected = false;         ///< so many are rejected that none of those is given up
-    delivery::CallReport calls;          ///< of the last minute, or of an outage that is shorter
-    delivery::CallTally::Totals totals;  ///< since the beginning
+    bool keeps_rejected = false;         ///< there are so many rejections that no rejected record is dead-
+                                         ///< lettered
+    delivery::CallReport calls;          ///< of the last minute, or of the outage if that is shorter
+    delivery::CallTally::Totals totals;  ///< since the service started
   };
   Report report(TimePoint now) EXCLUDES(mutex_);
-  /// Once a second, so that the tally knows of successes when they are new, and the breaker of the time.
+  /// To be called once a second: gives the tally the new successes, and the breaker the time.
   void settle(TimePoint now) EXCLUDES(mutex_);
 
-  /// How many calls `who` may begin, which has some: a hint for who submits; admit() decides. While it is not
-  /// closed, those who ask have their turn one after the other, so that no record that always fails keeps the
-  /// others from finding out that the downstream is back. A turn ends when a call is admitted.
+  /// How many calls `who` may begin. `who` must have calls to make. This is a hint for the caller that
+  /// submits records; admit() decides. While the breaker is not closed, the callers take turns, so that a
+  /// record that always fails cannot keep the others from finding out that the downstream is back. A turn
+  /// ends when a call is admitted.
   std::uint32_t room(const void* who, TimePoint now) EXCLUDES(mutex_);
-  /// `who` has nothing to call for.
+  /// `who` has no calls to make.
   void leave(const void* who) EXCLUDES(mutex_);
-  /// Calls of `who` are about to begin. False: none of them may.
+  /// Calls of `who` are about to begin. Returns false if none of them may begin.
   bool admit(const void* who, std::uint32_t calls, TimePoint now) EXCLUDES(mutex_);
 
-  /// Calls that worked, each after about `took`: the record is done, or the other side found it wrong.
+  /// Calls that worked, each in about `took`: the record is done, or the downstream rejected it.
   void worked(std::uint32_t calls, Duration took, TimePoint now) EXCLUDES(mutex_);
   void failed(const FailedCall& call, TimePoint now) EXCLUDES(mutex_);
-  /// Records are done, whatever the number of their calls: they outweigh rejections.
+  /// Records are done, whatever the number of their calls; done records outweigh rejections.
   void done(std::uint32_t records) { count(0, records); }
-  /// Both of these at once, for work without a failure. False: nothing was counted, as it is not closed, or
-  /// the calls were slow.
+  /// worked() and done() together, for calls without a failure. Returns false if nothing was counted, because
+  /// the breaker is not closed or the calls were slow.
   bool all_worked(std::uint32_t calls, std::uint32_t records, Duration took) {
     if (!closed() || is_slow(took)) return false;
     count(calls, records);
     return true;
   }
-  /// A call was answered "too often": a failed call for people, and none for the breaker. ended() follows.
+  /// A call was answered "too often": counted as failed for people, and not counted by the breaker. ended()
+  /// follows.
   void throttled(const std::string& reason, TimePoint now) EXCLUDES(mutex_);
   /// Calls that were stopped or not begun.
   void ended(std::uint32_t calls) EXCLUDES(mutex_);
-  /// A record that is done now had failed so often before, though the downstream was not out.
+  /// A record that is done now had failed this often before, although the downstream was not out.
   void recovered(std::uint32_t failures) EXCLUDES(mutex_);
 
-  /// What follows for a record whose call failed, which failed() was told before. See delivery::Blame.
+  /// Decides what follows for a record whose call failed; failed() must have been called before. See
+  /// delivery::Blame.
   delivery::Blame::Step judge(delivery::Blame& blame, const delivery::FailedAttempt& attempt,
                               const delivery::FailureRules& rules) EXCLUDES(mutex_);
   delivery::Blame::Step reconsider(delivery::Blame& blame, const delivery::FailureRules& rules, TimePoint now,
                                    double random) EXCLUDES(mutex_);
-  /// Gives back the attempts that an outage which began later has made void.
+  /// Gives back the attempts that a later outage has made void.
   void give_back(delivery::Blame& blame) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     blame.give_back(breaker_);
   }
-  /// Whether a record that was rejected may be given up, or there are too many of them.
+  /// Whether a rejected record may be dead-lettered; false if there are too many rejections.
   bool admits_rejection(TimePoint now) EXCLUDES(mutex_);
 
  private:
@@ -121,13 +129,15 @@ class Downstream {
   }
   void fail(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void count_successes(TimePoint now) REQUIRES(mutex_);
-  void log_change(delivery::Breaker::State before, const std::string& reason, TimePoint now) REQUIRES(mutex_);
+  /// Logs a change of the state since `before`, with `cause` as a field of the line.
+  void log_change(delivery::Breaker::State before, const telemetry::Field& cause, TimePoint now)
+      REQUIRES(mutex_);
 
   const std::string name_;
   std::atomic<Duration> slow_;
   std::atomic<bool> closed_{true};
-  // Not yet told to the breaker: calls that worked; and, in the upper half, records that are done. Apart from
-  // what all workers read.
+  // Not counted by the breaker yet: calls that worked and, in the upper half, records that are done. On a
+  // cache line of its own, because all workers read the fields above.
   alignas(64) std::atomic<std::uint64_t> counted_{0};
   alignas(64) mutable Mutex mutex_;
   std::uint64_t done_ GUARDED_BY(mutex_) = 0;  // records

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
   Descriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
   if (opened.number() < 0)
     return Error{ErrorKind::no_input, "journal.file: cannot write " + file + ": " + std::strerror(errno),
-                 "the directory must exist and be writable for the service's user"};
+                 "the directory must exist, and the service's user must be able to write to it"};
   return std::unique_ptr<Journal>(new Journal(std::move(opened), file));
 }
 
@@ -48,17 +48,17 @@ void Journal::write(const Line& entry) {
   append({line, static_cast<std::size_t>(size)});
 }
 
-/// `line` begins with the end of the line before, for where that one was cut by a file system that got full.
+/// `line` begins with the end of the line before, in case a full file system cut that line.
 void Journal::append(std::string_view line) {
   if (!cut_.exchange(false, std::memory_order_relaxed)) line.remove_prefix(1);
   const auto written = ::write(opened_.number(), line.data(), line.size());
   if (written == static_cast<ssize_t>(line.size())) return;
   const std::string why =
-      written < 0 ? std::strerror(errno) : "only a part of the line was taken, the file system may be full";
+      written < 0 ? std::strerror(errno) : "only part of the line was written; the file system may be full";
   if (written > 0 || line.front() == '\n') cut_.store(true, std::memory_order_relaxed);
   telemetry::log_repeating(
       telemetry::Level::error, "journal not written: " + why, "journal not written",
-      {{"file", file_}, {"error", why}, {"hint", "the work goes on, and the journal lacks these attempts"}});
+      {{"file", file_}, {"error", why}, {"hint", "records still run, and the journal lacks these attempts"}});
 }
 
 }  // namespace laneway::lane

@@ -7,9 +7,9 @@
 namespace laneway::lane {
 namespace {
 
-/// A grant that is not asked for is the others' after so long.
+/// A grant that its owner does not ask for goes to the others after this time.
 constexpr Duration grant_patience = seconds(2);
-constexpr double lately = 8;  // records that the typical size is an average of
+constexpr double lately = 8;  // the number of records that the typical size is averaged over
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void RateLimiter::change(const config::Rate& rate, TimePoint now) {
   records_.change(now, static_cast<double>(rate.records), static_cast<double>(rate.records) * burst);
   bytes_.change(now, static_cast<double>(rate.bytes), static_cast<double>(rate.bytes) * burst);
   grants_.clear();
-  turn_.clear();  // they ask again
+  turn_.clear();  // the askers ask again
   has_rate_ = rate.records > 0 || rate.bytes > 0;
   note_pace();
 }
@@ -35,7 +35,7 @@ void RateLimiter::throttled(std::optional<Duration> after, bool again, TimePoint
       bytes_.take(now, -static_cast<double>(grant.room.bytes));
     }
     grants_.clear();
-    turn_.clear();  // they ask again
+    turn_.clear();  // the askers ask again
   }
   note_pace();
 }
@@ -47,7 +47,7 @@ void RateLimiter::worked(std::uint64_t records, TimePoint now) {
 
 double RateLimiter::pace(TimePoint now) {
   MutexLock lock(mutex_);
-  (void)pace_.ready_at(now);  // it may be over
+  (void)pace_.ready_at(now);  // the pace may be over
   note_pace();
   return pace_.slows(now) ? pace_.rate() : 0;
 }
@@ -57,13 +57,14 @@ void RateLimiter::note_pace() {
   limited_.store(has_rate_ || keeps, std::memory_order_relaxed);
   if (keeps_pace_.exchange(keeps, std::memory_order_relaxed) == keeps) return;
   if (keeps)
-    telemetry::log(telemetry::Level::warn, "downstream asked too often",
-                   {{"hint", "fewer calls begin until the downstream takes more (docs/outages.md)"}});
+    telemetry::log(
+        telemetry::Level::warn, "downstream asks for fewer calls",
+        {{"hint", "fewer records begin until the downstream accepts more calls (docs/outages.md)"}});
   else
-    telemetry::log(telemetry::Level::info, "calls are not slowed down any more");
+    telemetry::log(telemetry::Level::info, "calls are no longer slowed down");
 }
 
-/// Nothing limits now, so that nobody has to wait for a turn.
+/// Whether nothing limits now, so that no asker has to wait for a turn.
 bool RateLimiter::open(TimePoint now) {
   if (has_rate_ || pace_.room(now) != delivery::Pace::unlimited) return false;
   note_pace();
@@ -121,7 +122,7 @@ TimePoint RateLimiter::ready_at(Who who, TimePoint now) {
                    bytes_.ready_at(now, ahead * typical_bytes_ + 1)});
 }
 
-/// Grants all that there is to those who take part.
+/// Grants everything that is available to the askers.
 void RateLimiter::serve(TimePoint now) {
   take_back_unused(now);
   while (any(now)) {
@@ -133,7 +134,7 @@ void RateLimiter::serve(TimePoint now) {
 
 double RateLimiter::available_records(TimePoint now) {
   const double at_pace = pace_.room(now);
-  if (keeps_pace() && !pace_.limited()) note_pace();  // it has ended
+  if (keeps_pace() && !pace_.limited()) note_pace();  // the pace has ended
   return records_.limited() ? std::min(records_.available(now), at_pace) : at_pace;
 }
 
@@ -156,7 +157,7 @@ void RateLimiter::grant(Who who, TimePoint now) {
     return limited ? tokens : 0.0;
   };
   const auto records = add(room.records, limits_records(), share(available_records(now), 1));
-  // What a record has is known only afterwards, so a grant may leave a debt; the next one waits for it.
+  // A record's size is known only afterwards, so a grant may leave a debt; the next grant waits for it.
   const auto bytes =
       add(room.bytes, bytes_.limited(), share(bytes_.available(now), std::max(typical_bytes_, 1.0)));
   take_records(now, records);
@@ -164,7 +165,7 @@ void RateLimiter::grant(Who who, TimePoint now) {
   turn_.had(who, cost(records, bytes));
 }
 
-/// The grant is gone, and who had it takes part no longer.
+/// Takes the grant away; its owner takes part no longer.
 RateLimiter::Grants::iterator RateLimiter::give_back(Grants::iterator grant, TimePoint now) {
   take_records(now, -static_cast<double>(grant->second.room.records));
   bytes_.take(now, -static_cast<double>(grant->second.room.bytes));
@@ -179,7 +180,7 @@ void RateLimiter::take_back_unused(TimePoint now) {
     grant = now - grant->second.asked > grant_patience ? give_back(grant, now) : std::next(grant);
 }
 
-/// As a part of a second's rate.
+/// The cost as a part of a second's rate.
 double RateLimiter::cost(double records, double bytes) const {
   return std::max({records_.limited() ? records / records_.rate() : 0,
                    pace_.rate() > 0 ? records / pace_.rate() : 0,

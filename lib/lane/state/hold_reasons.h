@@ -1,4 +1,4 @@
-// The reasons for which a lane is held: one table, with all that is known of a reason.
+// The reasons for which a lane is held: one table with all properties of a reason.
 //
 // A new reason is an enumerator and a row; a row that is missing, or out of order, does not compile.
 // HoldRules sets and releases the reasons, and a test compares the words with docs/troubleshooting.md. Pure.
@@ -16,12 +16,12 @@ enum class Hold : std::uint8_t {
   window_full,   ///< max_incomplete records from the oldest incomplete one to the newest.
   memory_full,   ///< The lane's share of lanes.memory is taken.
   retries_full,  ///< retry.max_waiting records wait for their next attempt.
-  breaker_open,  ///< The downstream is out, and records wait that will ask for it.
-  rate_limited,  ///< lanes.rate, rate or the downstream's pace: the next record's time has not come.
+  breaker_open,  ///< The downstream is out, and records wait that will call it.
+  rate_limited,  ///< lanes.rate, rate or the downstream's pace: it is too early for the next record.
   map_full,      ///< The completion map does not fit into a commit that needs all of it.
-  by_hand,       ///< An operator wants it so (hand_pauses.h).
+  suspended,     ///< An operator has suspended the lane (suspensions.h).
   position,      ///< The position in the log is in doubt, or a corrupt batch is in the way.
-  count,         ///< How many there are; no reason.
+  count,         ///< The number of reasons; not a reason.
 };
 
 /// The row of a reason, for arrays with an element for each reason.
@@ -35,8 +35,9 @@ static_assert(index_of(Hold::count) <= 8 * sizeof(HoldBits), "HoldBits has a bit
 struct HoldReason {
   Hold hold;
   std::string_view words;  ///< for people, as `held_by` of the status
-  /// A lane stays paused while this reason remains. Else it goes on fetching when it has nearly done what it
-  /// has taken: working on ends the reason, or (rate_limited) the lane looks at the time as well.
+  /// The lane stays paused while this reason remains. Otherwise the lane resumes fetching when it has nearly
+  /// finished its records: finishing them ends the reason, or (rate_limited) the lane checks the time as
+  /// well.
   bool lasts;
 };
 
@@ -48,11 +49,11 @@ inline constexpr std::array hold_reasons{
     HoldReason{Hold::breaker_open, "breaker open", true},
     HoldReason{Hold::rate_limited, "rate limit", false},
     HoldReason{Hold::map_full, "completion map too long for a transaction", true},
-    HoldReason{Hold::by_hand, "by hand", true},
+    HoldReason{Hold::suspended, "suspended", true},
     HoldReason{Hold::position, "position in doubt", false},
 };
 
-/// Those that keep a lane paused, whatever else is true.
+/// The reasons that keep a lane paused, whatever else is true.
 constexpr HoldBits reasons_that_last() {
   HoldBits bits = 0;
   for (const auto& row : hold_reasons)

@@ -1,4 +1,5 @@
-// A lane's numbers for metrics and status: written by its loop (and, per claim, by workers), read by anyone.
+// A lane's numbers for metrics and status: written by its loop (and, per claim, by workers), read by any
+// thread.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace laneway::lane {
 
-/// Relaxed on purpose: each value stands alone.
+/// Relaxed on purpose: no value depends on another.
 template <class T>
 class Relaxed {
  public:
@@ -24,10 +25,10 @@ class Relaxed {
   std::atomic<T> value_{};
 };
 
-/// Steady times about the oldest incomplete record; 0: there is none.
+/// Steady times about the oldest incomplete record; 0 if there is none.
 struct OldestStats {
   Relaxed<std::int64_t> since_ns;  ///< when the record was taken
-  /// The same, or when the delay of the record's retry topic is over, whichever is later.
+  /// The same, or the end of the delay of the record's retry topic, whichever is later.
   Relaxed<std::int64_t> due_ns;
 };
 
@@ -45,14 +46,15 @@ struct LaneStats {
   Relaxed<std::int64_t> paused_ns;
   Relaxed<std::uint64_t> suppressed;  ///< completed before, by the map, and not run again
   Relaxed<std::uint64_t> abandoned;
-  Relaxed<std::int64_t> lag;               ///< -1: not known
-  Relaxed<std::uint64_t> expired;          ///< taken by retention before the lane came to them
-  Relaxed<std::int64_t> silent_ns;         ///< so long the partition has been silent; 0: it is not
-  Relaxed<bool> expiry_near;               ///< retention is about to take what the lane has not done
-  Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1: none
-  Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1: none
+  Relaxed<std::int64_t> lag;               ///< records that are not finished; -1 if not known
+  Relaxed<std::uint64_t> expired;          ///< deleted by retention before the lane took them
+  Relaxed<std::int64_t> silent_ns;         ///< how long the partition has been silent; 0 if it is not
+  Relaxed<bool> expiry_near;               ///< retention is about to delete records that the lane has not
+                                           ///< finished
+  Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1 if none
+  Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1 if none
   OldestStats oldest;
-  Relaxed<std::uint64_t> window;
+  Relaxed<std::uint64_t> finished_beyond;  ///< finished, above the oldest record that is not
   Relaxed<std::uint64_t> waiting_retries;
   Relaxed<std::uint64_t> record_bytes;     ///< taken and not finished, with overhead
   Relaxed<std::uint64_t> processed_bytes;  ///< of records that are finished

@@ -80,7 +80,7 @@ bool Workload::submit_next() {
     pending_.pop_front();
     return true;
   }
-  // Half the queue is left to work on while the next records come.
+  // Half the queue is left as work for the workers while the next records come.
   pool_->notify_at(std::max(context_.lanes.workers + context_.lanes.queue / 2, 1U) -
                    (context_.lanes.queue < 2 ? 1 : 0));
   return false;
@@ -131,7 +131,7 @@ void Workload::apply_order(WorkBatch& batch) {
   for (auto& item : batch.items) item.key = 1;
   batch.sequential = true;
   if (!keys_.admit(1, std::span<handler::Item>(batch.items))) {
-    bytes_ += batch.bytes;  // they wait outside any batch; given back with theirs
+    bytes_ += batch.bytes;  // the records wait outside any batch; given back when they go on
     batch.items.clear();
   } else if (batch.items.size() > slice_) {
     const auto rest = std::span<handler::Item>(batch.items).subspan(slice_);
@@ -151,7 +151,7 @@ void Workload::apply_key_order(WorkBatch& batch) {
       item.key = context_.lanes.null_keys == config::NullKeys::ordered ? 1 : 0;
     const auto memory = memory_of(item);
     if (item.key != 0 && !keys_.admit(item.key, item)) {
-      batch.bytes -= memory;  // it waits outside the batch
+      batch.bytes -= memory;  // the record waits outside the batch
       bytes_ += memory;
       continue;
     }
@@ -164,9 +164,9 @@ void Workload::apply_key_order(WorkBatch& batch) {
   }
 }
 
-/// How many records of a key a worker gets at a time: what takes a moment by the measured time, so that they
-/// are reported, given back and shared out soon, and handing them over costs little beside. A handler that
-/// works on many at once gets them.
+/// How many records of a key a worker gets at a time: as many as take a moment by the measured service time,
+/// so that they are reported, given back and shared out soon, and handing them over costs little. A handler
+/// that works on many records at once gets as many as it can use.
 std::size_t Workload::measured_slice() const {
   constexpr Duration moment = milliseconds(4);
   const auto service = service_time();
@@ -183,7 +183,7 @@ void Workload::release_key(std::uint64_t key) {
   run_again(std::move(next), true);
 }
 
-/// First of those that wait for their key.
+/// Puts the records in front of those that wait for their key.
 void Workload::wait_behind_key(std::uint64_t key, std::span<handler::Item> items) {
   for (const auto& item : items) bytes_ += memory_of(item);
   keys_.give_back(key, items);
@@ -197,7 +197,7 @@ void Workload::take_back(const WorkBatch& batch, std::uint64_t key, std::vector<
     run_again(std::move(items), false);
 }
 
-/// Of records that waited outside any batch.
+/// Gives back the memory of records that waited outside any batch.
 void Workload::let_go(const std::vector<handler::Item>& items) {
   for (const auto& item : items) bytes_ -= std::min(bytes_, memory_of(item));
 }
@@ -217,15 +217,15 @@ void Workload::drain(bool finish, Duration left) {
   execution_.set_eager(true);
 }
 
-/// Whether everything that has been taken can be finished in time, by the measured service time. Records of
-/// one key take their time one after the other, however many workers there are.
+/// Whether all taken records can be finished in time, by the measured service time. Records of one key run
+/// one after the other, however many workers there are.
 bool Workload::fits(Duration left) const {
   const auto service = service_time();
   const auto in_a_row = std::max<std::uint64_t>(records() / context_.lanes.workers, keys_.longest()) + 1;
   return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 
-/// What cannot be finished in the time that is left, by the measured service time.
+/// Gives back what cannot be finished in the time `left`, by the measured service time.
 void Workload::give_back_beyond(Duration left) {
   give_back_pending();
   const auto snapshot = pool_->snapshot();
@@ -273,7 +273,7 @@ void Workload::start_over() {
   give_back_pending();
 }
 
-/// Their records are the workers': only their numbers may be read.
+/// The workers own these records: only their numbers may be read.
 void Workload::abandon() {
   for (const auto& range : pool_->in_flight()) {
     const auto& batch = batch_of(range);
@@ -298,7 +298,7 @@ void Workload::tick(TimePoint now) {
   pool_->kick();
 }
 
-/// Its record is the worker's: only its number may be read.
+/// The worker owns the record: only its number may be read.
 void Workload::report_stuck(const pool::Range& job) const {
   const auto& batch = batch_of(job);
   if (!current(batch)) return;
@@ -308,7 +308,7 @@ void Workload::report_stuck(const pool::Range& job) const {
                    {"offset", ledger_.offset_of(batch.items[job.begin].sequence)},
                    {"epoch", id_.epoch},
                    {"handler", context_.handler->name()},
-                   {"hint", "it ignores that its time is over; another worker takes over meanwhile"}});
+                   {"hint", "the attempt ignores its timeout; another worker was added in its place"}});
 }
 
 }  // namespace laneway::lane

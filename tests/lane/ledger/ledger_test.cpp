@@ -12,7 +12,7 @@ using namespace laneway::lane;
 
 namespace {
 
-/// What is complete above committable(), through the text of a commit.
+/// The completed records above committable(), through the text of a commit.
 CompletionMap committed_map(const Ledger& ledger) {
   const auto decoded = decode(ledger.completion_map(), ledger.committable());
   REQUIRE(decoded.map);
@@ -42,7 +42,9 @@ TEST_CASE("The oldest incomplete record holds back what may be committed") {
   CHECK(ledger.oldest_incomplete()->sequence == first);
   CHECK(ledger.oldest_incomplete()->offset == 100);
   CHECK(ledger.window() == 5);
+  CHECK(ledger.completed_beyond() == 4);
   CHECK(ledger.complete(first) == 1);
+  CHECK(ledger.completed_beyond() == 0);
   CHECK(ledger.committable() == 105);
   CHECK(ledger.window() == 0);
   CHECK(ledger.incomplete() == 0);

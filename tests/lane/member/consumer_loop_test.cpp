@@ -58,7 +58,7 @@ class TestMember {
     loop = std::make_unique<ConsumerLoop>(context, settings, [] {});
     REQUIRE(loop->start());
   }
-  /// Started, with lanes whose records are all at work.
+  /// Started, with lanes whose records are all running.
   void start_with(const Partitions& assigned, std::size_t at_work = 2) {
     start();
     assign(assigned);
@@ -91,13 +91,12 @@ class TestMember {
       return !lanes.empty() && lanes.front()->stats().state.get() == state;
     });
   }
-  /// A record at work is done, as one of so many; the ledger knows of it when a turn has passed.
+  /// Finishes a running record; `done`: the total of finished records then. The ledger has it after a turn.
   void finish(std::int64_t offset, std::uint64_t done) {
     handler.answer(offset);
     REQUIRE(wait_for([&] { return outcomes() >= done; }));
   }
-  /// The loop has gone through a whole turn since this was called, and has had the chance to do what it
-  /// should not do.
+  /// Waits until the loop has made a whole turn, in which it could have done what it should not do.
   void pass_turn() {
     for (int i = 0; i < 2; ++i) {
       const auto called = std::make_shared<std::atomic<bool>>(false);
@@ -105,16 +104,16 @@ class TestMember {
       REQUIRE(wait_for([&] { return called->load(); }));
     }
   }
-  /// As pass_turn(), where no lane is left that a command could be called with.
+  /// As pass_turn(), if no lane is left that a command could be called with.
   void pass_turn_without_lanes() {
     const auto before = loop->stats().last_turn_ns.get();
     REQUIRE(wait_for([&] {
-      loop->hand_pauses_changed();
+      loop->suspensions_changed();
       return loop->stats().last_turn_ns.get() > before;
     }));
     const auto since = loop->stats().last_turn_ns.get();
     REQUIRE(wait_for([&] {
-      loop->hand_pauses_changed();
+      loop->suspensions_changed();
       return loop->stats().last_turn_ns.get() > since;
     }));
   }
@@ -153,7 +152,7 @@ TEST_CASE("assigned partitions become lanes when their committed offsets are kno
   member.group.assigns({first, second});
   REQUIRE(member.wait_for_call("ask"));
   member.pass_turn_without_lanes();
-  CHECK(member.group.calls() == Calls{"subscribe orders", "ask orders[3] orders[4]"});
+  CHECK(member.group.calls() == Calls{"subscribe orders", "ask orders:3 orders:4"});
   CHECK(member.loop->lanes().empty());
   CHECK(member.handler.started().empty());
 
@@ -161,7 +160,7 @@ TEST_CASE("assigned partitions become lanes when their committed offsets are kno
   member.group.answers_committed({{first, 1, {}}, {second, kafka::no_offset, {}}});
   REQUIRE(member.wait_for([&] { return member.handler.started().size() == 3; }));
   CHECK(TestLane::sorted(member.handler.started()) == Offsets{0, 1, 1});
-  CHECK(member.group.calls("assign") == Calls{"assign orders[3]@1 orders[4]@-1"});
+  CHECK(member.group.calls("assign") == Calls{"assign orders:3:1 orders:4:-1"});
   CHECK(member.loop->lanes().size() == 2);
   CHECK(member.loop->stats().assigned.get() == 1);
 }
@@ -180,13 +179,13 @@ TEST_CASE("revoked partitions drain, commit, and are given back, in that order")
 
   member.handler.answer(1);
   REQUIRE(member.wait_for_call("commit"));
-  CHECK(member.group.calls("commit") == Calls{"commit orders[3]@2"});
+  CHECK(member.group.calls("commit") == Calls{"commit orders:3:2"});
   member.pass_turn();
   CHECK(member.group.calls("unassign").empty());
 
   member.group.acknowledges_commit();
   REQUIRE(member.wait_for_call("unassign"));
-  CHECK(member.group.calls().back() == (cooperative ? "unassign orders[3]" : "unassign all"));
+  CHECK(member.group.calls().back() == (cooperative ? "unassign orders:3" : "unassign all"));
   CHECK(member.wait_for([&] { return member.loop->lanes().empty(); }));
   CHECK(member.loop->stats().revoked.get() == 1);
   CHECK(member.loop->stats().commits_acknowledged.get() == 1);
@@ -201,7 +200,7 @@ TEST_CASE("a lane that stays is worked and committed while another one drains") 
   member.handler.answer(0);
   member.handler.answer(0);
   REQUIRE(member.wait_for_call("commit"));
-  CHECK(member.group.calls("commit") == Calls{"commit orders[4]@1"});
+  CHECK(member.group.calls("commit") == Calls{"commit orders:4:1"});
 }
 
 TEST_CASE("what a commit that was refused held is committed again") {
@@ -209,10 +208,10 @@ TEST_CASE("what a commit that was refused held is committed again") {
   member.settings.commit = {milliseconds(1), 1};
   member.start_with({first});
   member.handler.answer(0);
-  REQUIRE(member.wait_for_call("commit orders[3]@1"));
+  REQUIRE(member.wait_for_call("commit orders:3:1"));
   member.group.refuses_commit();
   REQUIRE(member.wait_for([&] { return member.group.calls("commit").size() == 2; }));
-  CHECK(member.group.calls("commit") == Calls{"commit orders[3]@1", "commit orders[3]@1"});
+  CHECK(member.group.calls("commit") == Calls{"commit orders:3:1", "commit orders:3:1"});
   CHECK(member.loop->stats().commits_failed.get() == 1);
   CHECK(member.loop->lanes().front()->stats().committed_offset.get() == 0);
 
@@ -232,7 +231,7 @@ TEST_CASE("partitions are given back after a refused commit, unless its reason p
   CHECK(member.group.calls("unassign").empty());
   member.group.refuses_commit();
   REQUIRE(member.wait_for_call("unassign"));
-  CHECK(member.group.calls("commit") == Calls{"commit orders[3]@2", "commit orders[3]@2"});
+  CHECK(member.group.calls("commit") == Calls{"commit orders:3:2", "commit orders:3:2"});
   CHECK(member.loop->stats().commits_failed.get() == 2);
 }
 
@@ -245,14 +244,14 @@ TEST_CASE("a commit that is due during a join is put off until the join has ende
   member.pass_turn();
   CHECK(member.group.calls("commit").empty());
   member.group.set_join_under_way(false);
-  CHECK(member.wait_for_call("commit orders[3]@1"));
+  CHECK(member.wait_for_call("commit orders:3:1"));
 }
 
 TEST_CASE("partitions that are lost end at once and commit nothing") {
   TestMember member;
   member.settings.commit = {milliseconds(1), 1};
   member.start_with({first, second}, 4);
-  member.group.set_join_under_way(true);  // so that what is done is not committed before
+  member.group.set_join_under_way(true);  // so that finished records are not committed before
   member.handler.answer(0);
   member.finish(0, 2);
   member.group.loses({first, second});
@@ -279,8 +278,8 @@ TEST_CASE("a stop drains, commits, and then leaves the group") {
   CHECK(member.group.calls("leave").empty());
   member.group.acknowledges_commit();
   REQUIRE(member.loop->join(Deadline::in(patience)));
-  CHECK(member.group.calls() == Calls{"subscribe orders", "ask orders[3]", "assign orders[3]@0",
-                                      "commit orders[3]@2", "leave", "unassign orders[3]"});
+  CHECK(member.group.calls() == Calls{"subscribe orders", "ask orders:3", "assign orders:3:0",
+                                      "commit orders:3:2", "leave", "unassign orders:3"});
   CHECK(member.loop->abandoned() == 0);
   CHECK_FALSE(member.loop->fatal());
 }
@@ -401,24 +400,24 @@ TEST_CASE("new settings hold for commits and for drains that begin after them") 
   settings->commit = {milliseconds(1), 1};
   settings->lanes.drain = Duration::zero();
   member.loop->follow(settings);
-  REQUIRE(member.wait_for_call("commit orders[3]@1"));
+  REQUIRE(member.wait_for_call("commit orders:3:1"));
   member.group.acknowledges_commit();
   REQUIRE(member.wait_for([&] { return member.loop->stats().commits_acknowledged.get() == 1; }));
-  // A drain that still had its old time would wait for the record at work for longer than this test waits.
+  // A drain that still had its old time would wait for the running record for longer than this test waits.
   member.group.revokes({first});
-  CHECK(member.wait_for_call("unassign orders[3]"));
+  CHECK(member.wait_for_call("unassign orders:3"));
 }
 
-TEST_CASE("lanes pause by hand, and go on") {
+TEST_CASE("lanes are suspended, and go on") {
   TestMember member;
-  HandPauses pauses;
-  member.context.hand_pauses = &pauses;
+  Suspensions suspensions;
+  member.context.suspensions = &suspensions;
   member.start_with({first});
-  pauses.set("orders", std::nullopt, true);
-  member.loop->hand_pauses_changed();
+  suspensions.set("orders", std::nullopt, true);
+  member.loop->suspensions_changed();
   REQUIRE(member.wait_for_state(State::held));
-  pauses.set("orders", std::nullopt, false);
-  member.loop->hand_pauses_changed();
+  suspensions.set("orders", std::nullopt, false);
+  member.loop->suspensions_changed();
   CHECK(member.wait_for_state(State::running));
 }
 
@@ -432,5 +431,5 @@ TEST_CASE("a client whose assignment differs from the lanes is put right") {
   member.group.acknowledges_commit();
   REQUIRE(member.wait_for([&] { return member.group.calls("ask").size() == 2; }));
   member.group.answers_committed({{first, 2, {}}});
-  CHECK(member.wait_for_call("assign orders[3]@2"));
+  CHECK(member.wait_for_call("assign orders:3:2"));
 }

@@ -1,5 +1,5 @@
-// A consumer whose group the test plays: the test says what the group tells the member, and reads what the
-// member asks of its client. The consumer belongs to the loop, the group to the test. Any thread.
+// A consumer whose group the test plays: the test sends what the group sends to the member, and reads what
+// the member requests of its client. The consumer belongs to the loop, the group to the test. Any thread.
 #pragma once
 
 #include <deque>
@@ -19,13 +19,13 @@ namespace laneway::lane {
 
 class FakeGroup {
  public:
-  /// What the member has asked of its client, in order.
+  /// The member's requests to its client, in order.
   using Calls = std::vector<std::string>;
   Calls calls() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return calls_;
   }
-  /// The same, of one kind: its first word.
+  /// The requests of one kind (their first word).
   Calls calls(const std::string& kind) const {
     auto some = calls();
     std::erase_if(some, [&](const std::string& call) { return !call.starts_with(kind); });
@@ -37,12 +37,12 @@ class FakeGroup {
   void loses(const Partitions& partitions) { tell(kafka::Revoked{partitions, true}); }
   void reports(kafka::ClientError error) { tell(std::move(error)); }
   void reports(kafka::Statistics statistics) { tell(std::move(statistics)); }
-  /// The answer to the last question for committed offsets.
+  /// Answers the last question for committed offsets.
   void answers_committed(std::vector<kafka::CommittedOffset> offsets) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     push(kafka::Committed{committed_request_, std::move(offsets), {}, true});
   }
-  /// The answer to the last commit.
+  /// Answers the last commit.
   void acknowledges_commit() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     push(kafka::CommitResult{commit_request_, commit_partitions_, {}, {}});
@@ -51,7 +51,7 @@ class FakeGroup {
     MutexLock lock(mutex_);
     push(kafka::CommitResult{commit_request_, {}, commit_partitions_, "refused", false, passing});
   }
-  /// As acknowledges_commit(), of the last commit and of each one that comes.
+  /// As acknowledges_commit(), for the last commit and all later ones.
   void acknowledges_all() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     acknowledges_all_ = true;
@@ -66,12 +66,12 @@ class FakeGroup {
     MutexLock lock(mutex_);
     join_under_way_ = under_way;
   }
-  /// The client says so from now on, without an event.
+  /// The client reports this error from now on, without an event.
   void set_fatal(Error error) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     fatal_ = std::move(error);
   }
-  /// The client reads the partition no longer, though nothing was revoked.
+  /// The client stops reading the partition, although nothing was revoked.
   void forgets(const kafka::TopicPartition& partition) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     assignment_.erase(partition);
@@ -194,7 +194,7 @@ class FakeConsumer final : public kafka::Consumer {
   void ask_log(const kafka::TopicPartition& /*partition*/, bool /*find_leader*/) override {}
   kafka::LogAnswer log_answer(const kafka::TopicPartition& /*partition*/) const override { return {}; }
 
-  /// As the real one, which takes back what is assigned and then is closed.
+  /// As the real consumer, which takes back what is assigned and is then closed.
   Status begin_close() override {
     MutexLock lock(group_.mutex_);
     group_.note("leave");
@@ -216,8 +216,7 @@ class FakeConsumer final : public kafka::Consumer {
   }
   static std::string text_of(const std::vector<kafka::CommittedOffset>& offsets) {
     std::string text;
-    for (const auto& offset : offsets)
-      text += ' ' + offset.partition.text() + '@' + std::to_string(offset.offset);
+    for (const auto& offset : offsets) text += ' ' + offset.partition.text(offset.offset);
     return text;
   }
 

@@ -1,4 +1,4 @@
-// A machine under a client that behaves as librdkafka 2.0.2 does: events from seeds, which overlap.
+// A machine under a client that behaves like librdkafka 2.0.2: events from seeds, which overlap.
 #include <algorithm>
 #include <deque>
 #include <random>
@@ -18,7 +18,7 @@ Set without(Set from, const Set& what) {
   return from;
 }
 
-/// The part of the client's rdkafka_cgrp.c that decides which event comes when, and what an answer does.
+/// The part of the client's rdkafka_cgrp.c that decides which event comes when, and the effect of an answer.
 class SimulatedClient {
  public:
   enum class State { joining, wait_assign, wait_unassign, steady };
@@ -29,13 +29,13 @@ class SimulatedClient {
 
   explicit SimulatedClient(bool eager) : eager_(eager) {}
 
-  /// A heartbeat's answer calls for a rebalance.
+  /// A heartbeat's answer starts a rebalance.
   void rebalance() {
     if (state_ != State::steady) return;
     if (eager_) return revoke(Event::Kind::revoked, std::exchange(owned_, {}));
     state_ = State::joining;
   }
-  /// It sees by itself that the topics have changed, and waits for no answer (revoke_all_rejoin).
+  /// The client notices a change of the topics itself, and waits for no answer (revoke_all_rejoin).
   void metadata_changed() {
     if (eager_ && !owned_.empty() && state_ != State::wait_assign && state_ != State::wait_unassign)
       return revoke(Event::Kind::revoked, std::exchange(owned_, {}));
@@ -105,7 +105,7 @@ class SimulatedClient {
 
   const bool eager_;
   State state_ = State::joining;
-  Set owned_;                         // what the group gave it
+  Set owned_;                         // the partitions that the group gave to the client
   std::optional<Set> then_assigned_;  // after the answer to a revocation
   bool rejoin_ = false;
 };
@@ -130,7 +130,7 @@ class Simulation {
     }
   }
 
-  /// The group settles, everything is answered: nothing may be left.
+  /// The group settles and everything is answered: nothing may be left over.
   void settle() {
     lanes_.joining = false;
     for (int i = 0; i < 100; ++i) {
@@ -140,13 +140,15 @@ class Simulation {
       for (auto& [partition, lane] : lanes_.lanes)
         if (lane.leaving_until) lane.at_work = false;
       lanes_.answer_commit();
-      lanes_.now += milliseconds(100);  // what was refused for now is committed again
+      lanes_.now += milliseconds(100);  // temporarily refused commits are sent again
       machine_.advance(lanes_.now);
     }
     CHECK(machine_.at_rest());
     CHECK(client_.state() == SimulatedClient::State::steady);
     CHECK(lanes_.alive() == (stopped_ ? Set{} : client_.owned()));
-    if (!stopped_) CHECK(lanes_.client == lanes_.alive());  // else it gives them back when it leaves
+    if (!stopped_)
+      CHECK(lanes_.client == lanes_.alive());  // otherwise it gives the partitions back when it
+                                               // leaves
   }
 
  private:
@@ -196,7 +198,7 @@ class Simulation {
     }
   }
 
-  /// As if the client had gone wrong.
+  /// Makes the client's assignment wrong.
   void break_assignment() {
     if (stopped_ || !machine_.at_rest()) return;
     CHECK(compare());
@@ -207,7 +209,7 @@ class Simulation {
     const bool same = lanes_.client == lanes_.alive();
     auto differing = without(lanes_.client, lanes_.alive());
     differing.merge(without(lanes_.alive(), lanes_.client));
-    if (!same && !eager_) unanswered_.push_back(differing);  // the machine's own
+    if (!same && !eager_) unanswered_.push_back(differing);  // the machine's own revocation
     CHECK(compare() == same);
   }
   bool compare() {
@@ -257,7 +259,7 @@ class Simulation {
   SimulatedClient client_;
   SimulatedLanes lanes_;
   RebalanceMachine machine_;
-  std::deque<Set> unanswered_;  // revocations that the machine knows
+  std::deque<Set> unanswered_;  // revocations that the machine has received
   bool stopped_ = false;
 };
 

@@ -11,7 +11,7 @@ namespace {
 using Calls = std::vector<std::string>;
 constexpr Duration silence_unit = seconds(30);
 
-/// A partition that has delivered three records, and whose leader says that there are ten.
+/// A partition that has delivered three records, and whose leader reports ten.
 struct SilentPartition {
   SilentPartition() {
     world.handler.open();
@@ -30,7 +30,7 @@ struct SilentPartition {
   void pass(Duration time) {
     for (Duration passed{}; passed < time; passed += seconds(1)) world.pass(seconds(1));
   }
-  /// The silence is first known by an answer, which is asked for after a unit.
+  /// The silence becomes known with an answer, which is requested after a unit.
   void fall_silent() { pass(silence_unit + seconds(2)); }
   std::optional<SilenceStep> demand() const {
     const auto& demand = world.lane->silence_demand();
@@ -69,8 +69,7 @@ TEST_CASE_METHOD(SilentPartition, "a partition that falls silent is sought, paus
   CHECK(log.lines({"partition silent", "topic=orders partition=3 offset=3 log_end=10", "step=seek"}) == 1);
   CHECK(log.lines({"partition silent", "step=restart"}) == 1);
   const auto& why = world.lane->silence_demand()->why;
-  CHECK_THAT(why,
-             Catch::Contains("orders[3] has delivered nothing for 24") && Catch::Contains("at offset 3"));
+  CHECK_THAT(why, Catch::Contains("orders:3 has delivered nothing for 24") && Catch::Contains("at offset 3"));
 }
 
 TEST_CASE_METHOD(SilentPartition, "a lane is shown as silent from the first step until something comes") {
@@ -112,7 +111,7 @@ TEST_CASE_METHOD(SilentPartition, "a record ends the silence, and the next one b
 
 TEST_CASE_METHOD(SilentPartition,
                  "a log that ends in markers of transactions is not taken for a silent one") {
-  world.partition.add_end(3);  // which the client tells again after a seek
+  world.partition.add_end(3);  // the client reports it again after a seek
   begin();
   pass(200 * silence_unit);
   CHECK(count(SilenceStep::seek) > 10);
@@ -179,9 +178,9 @@ TEST_CASE_METHOD(SilentPartition, "a partition that gives an error is not silent
 
 TEST_CASE_METHOD(SilentPartition, "a lane that is held asks nothing of a silent client") {
   world.context.lanes.pause_after = std::chrono::hours(10);
-  HandPauses pauses;
-  world.context.hand_pauses = &pauses;
-  pauses.set("orders", std::nullopt, true);
+  Suspensions suspensions;
+  world.context.suspensions = &suspensions;
+  suspensions.set("orders", std::nullopt, true);
   begin();
   pass(20 * silence_unit);
   CHECK(calls() == Calls{});

@@ -1,4 +1,4 @@
-// What a downstream reports of its calls.
+// What a downstream reports about its calls.
 #include "captured_log.h"
 #include "catch.h"
 #include "lane/shared/downstream.h"
@@ -57,8 +57,11 @@ TEST_CASE("the log has the beginning of an outage with what follows, and its end
   TimePoint now{seconds(1000)};
   const std::string reason = "HTTP 500 from shop:443";
   downstream.failed({.reason = reason}, now);
-  CHECK(log.lines({"level=warn", "breaker open", "shop:443", "HTTP 500", "no record is given up"}) == 1);
+  CHECK(log.lines({"level=warn", "breaker open", "shop:443", "error=\"HTTP 500", "no record is given up"}) ==
+        1);
   REQUIRE(downstream.admit(&reason, 1, now += seconds(90)));
   for (int i = 0; i < 100; ++i) downstream.worked(1, milliseconds(1), now);
-  CHECK(log.lines({"level=info", "breaker closed", "shop:443", "it answers again", "out_ms=90000"}) == 1);
+  CHECK(log.lines({"level=info", "breaker closed", "shop:443", "why=\"calls succeed again\"",
+                   "out_ms=90000"}) == 1);
+  CHECK(log.lines({"breaker closed", "error="}) == 0);
 }

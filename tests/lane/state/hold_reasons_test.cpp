@@ -26,5 +26,5 @@ TEST_CASE("each hold reason has words of its own, and troubleshooting.md explain
 
 TEST_CASE("a lane stays paused for reasons that its workers do not end by working on") {
   CHECK(reasons_that_last() == (bit(Hold::window_full) | bit(Hold::memory_full) | bit(Hold::retries_full) |
-                                bit(Hold::breaker_open) | bit(Hold::map_full) | bit(Hold::by_hand)));
+                                bit(Hold::breaker_open) | bit(Hold::map_full) | bit(Hold::suspended)));
 }

@@ -1,10 +1,10 @@
-// What operators have paused: kept by the service and not by lanes, so that it holds for partitions that
-// leave and come back, too. A restart forgets it.
+// The partitions that operators have suspended. The service keeps them, and not the lanes, so that a
+// partition that leaves and comes back is still suspended. A restart forgets them.
 //
-// A whole topic can be paused, with later exceptions: pausing "orders" and resuming "orders", 3 leaves all
-// but partition 3 paused, also partitions that are assigned later.
+// A whole topic can be suspended, with later exceptions: after "orders" is suspended and partition 3 of
+// "orders" is resumed, all partitions but 3 are suspended, also partitions that are assigned later.
 //
-// Threads: any. Nothing blocks. Bounded by the caller, who pauses only what there is.
+// Threads: any. Nothing blocks. The caller bounds the size: it suspends only topics of lanes that exist.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@
 
 namespace laneway::lane {
 
-class HandPauses {
+class Suspensions {
  public:
-  /// Nothing for `partition`: the whole topic. False when that was so before.
-  bool set(const std::string& topic, std::optional<std::int32_t> partition, bool paused) EXCLUDES(mutex_) {
+  /// Suspends or resumes a partition; without `partition`, the whole topic. False if nothing changed.
+  bool set(const std::string& topic, std::optional<std::int32_t> partition, bool suspended) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     const auto before = topics_[topic];
     auto& now = topics_[topic];
     if (!partition)
-      now = {paused, {}};
-    else if (now.all != paused)
+      now = {suspended, {}};
+    else if (now.all != suspended)
       now.except.insert(*partition);
     else
       now.except.erase(*partition);
@@ -36,13 +36,13 @@ class HandPauses {
     return changed;
   }
 
-  bool paused(const kafka::TopicPartition& partition) const EXCLUDES(mutex_) {
+  bool suspended(const kafka::TopicPartition& partition) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     const auto found = topics_.find(partition.topic);
     return found != topics_.end() && found->second.all != found->second.except.contains(partition.partition);
   }
 
-  /// Whether anything of the topic is paused, here or where it will be assigned.
+  /// Whether any partition of the topic is suspended, assigned here or not.
   bool knows(const std::string& topic) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return topics_.contains(topic);
@@ -51,7 +51,7 @@ class HandPauses {
  private:
   struct Topic {
     bool all = false;
-    std::set<std::int32_t> except;  // for these it is the other way round
+    std::set<std::int32_t> except;  // for these partitions the opposite of `all` holds
 
     friend bool operator==(const Topic&, const Topic&) = default;
   };

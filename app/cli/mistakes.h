@@ -1,0 +1,18 @@
+// What is wrong with a command line, as one sentence with the nearest right word, and where to read on. Pure.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace laneway::cli {
+
+/// `error`: the exception of program.parse(). Two lines: "laneway chek: ...", "see ...".
+std::string explain(const CLI::App& program, const CLI::ParseError& error);
+
+/// The verb that `words` name, such as {"dlq", "list"}; the program if there are no words; nullptr if there
+/// is no such verb, and then `problem` has the two lines.
+const CLI::App* find_verb(const CLI::App& program, const std::vector<std::string>& words,
+                          std::string& problem);
+
+}  // namespace laneway::cli

@@ -1,0 +1,70 @@
+#include "app/cli/place.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace laneway::cli {
+namespace {
+
+template <class Number>
+bool read_number(std::string_view text, std::optional<Number>& into) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end || value < 0) return false;
+  into = value;
+  return true;
+}
+
+/// Kafka allows these names.
+bool is_topic(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+}
+
+/// Takes the text up to `separator` off the front of `rest`. Returns all of `rest` without a separator.
+std::string_view take_until(std::string_view& rest, char separator) {
+  const auto at = std::min(rest.find(separator), rest.size());
+  const auto part = rest.substr(0, at);
+  rest.remove_prefix(std::min(at + 1, rest.size()));
+  return part;
+}
+
+/// The brackets of `orders[2]@40` become colons; other text stays.
+std::string with_colons(std::string_view text) {
+  const auto open = text.find('[');
+  const auto close = text.find(']');
+  if (open == text.npos || close == text.npos || close < open || text.find(':') != text.npos)
+    return std::string(text);
+  const auto rest = text.substr(close + 1);
+  if (!rest.empty() && rest.front() != '@') return std::string(text);
+  std::string plain =
+      std::string(text.substr(0, open)) + ':' + std::string(text.substr(open + 1, close - open - 1));
+  return rest.empty() ? plain : plain + ':' + std::string(rest.substr(1));
+}
+
+}  // namespace
+
+std::optional<Place> parse_place(std::string_view text) {
+  const std::string plain = with_colons(text);
+  std::string_view rest = plain;
+  Place place;
+  place.topic = take_until(rest, ':');
+  if (!is_topic(place.topic)) return std::nullopt;
+  if (plain.size() == place.topic.size()) return place;
+  const bool with_offset = rest.find(':') != rest.npos;
+  if (!read_number(take_until(rest, ':'), place.partition)) return std::nullopt;
+  if (with_offset && !read_number(rest, place.offset)) return std::nullopt;
+  return place;
+}
+
+std::string text_of(const Place& place) {
+  std::string text = place.topic;
+  if (place.partition) text += ':' + std::to_string(*place.partition);
+  if (place.offset) text += ':' + std::to_string(*place.offset);
+  return text;
+}
+
+}  // namespace laneway::cli

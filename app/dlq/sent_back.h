@@ -1,0 +1,30 @@
+// Which dead letters were sent back by `laneway dlq redrive`, from the committed offsets of its group. Pure.
+//
+// The committed offset of a partition is its first letter that was not sent. The completion map in the
+// metadata names the letters above it that were sent.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "kafka/admin/topic_reader.h"
+#include "kafka/types.h"
+#include "lane/ledger/completion_map.h"
+
+namespace laneway::dlq {
+
+/// The letters of one partition that were sent back: offsets below `base` and in `runs`. No letter of `span`
+/// was sent if nothing is committed, or if the topic was created again since the commit.
+lane::CompletionMap sent_back_of(const kafka::CommittedOffset& committed, const kafka::PartitionSpan& span);
+
+/// The letters of several partitions.
+class SentBack {
+ public:
+  void add(const kafka::TopicPartition& partition, lane::CompletionMap sent);
+  bool contains(const kafka::TopicPartition& partition, std::int64_t offset) const;
+
+ private:
+  std::map<kafka::TopicPartition, lane::CompletionMap> partitions_;
+};
+
+}  // namespace laneway::dlq

@@ -1,0 +1,63 @@
+// What changed in a service from one look to the next, as events of its timeline: readiness, breaker,
+// rebalances, failed commits, lanes that are suspended, silent, stuck or cannot commit, and dead letters.
+//
+// Dead letters that come one after another are one event, which grows: a flood would leave room for nothing
+// else. Pure: looks and times are given in. Not thread-safe. Memory is bounded by the lanes of the last look.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "service/downstream_status.h"
+#include "service/lane_view.h"
+#include "service/readiness.h"
+#include "service/service.h"
+#include "service/timeline/timeline.h"
+
+namespace laneway::service {
+
+/// What one look at the service found.
+struct Look {
+  std::vector<LaneView> lanes;
+  Totals totals;
+  std::optional<DownstreamStatus> downstream;  ///< nullopt until the service has started
+  std::optional<Readiness> readiness;          ///< nullopt if this look did not judge it
+};
+
+class Changes {
+ public:
+  /// Adds what is new to the timeline.
+  void observe(const Look& look, TimePoint now, std::int64_t wall_ms, Timeline& timeline);
+
+  /// Rebalances that were seen; unlike Totals, the number survives new members.
+  std::uint32_t rebalances() const { return rebalances_; }
+
+ private:
+  struct Event {
+    TimelineEvent::Level level;
+    std::string text;
+  };
+
+  void compare_readiness(const Readiness& readiness, std::vector<Event>& events);
+  void compare_breaker(const DownstreamStatus& downstream, std::vector<Event>& events);
+  void compare_group(const Look& look, std::vector<Event>& events);
+  void compare_lanes(const Look& look, std::vector<Event>& events) const;
+  void count_letters(const Look& look, TimePoint now, std::int64_t wall_ms, bool grows, Timeline& timeline);
+
+  std::set<std::string> reasons_;  // that are known; a reason's text has ages in it
+  bool ready_ = true;
+  std::string breaker_ = "closed";
+  Totals totals_;
+  std::map<std::string, LaneView> lanes_;  // by name
+  std::uint32_t rebalances_ = 0;
+  std::map<std::string, std::uint64_t> letters_;  // of the event that grows, by lane
+  std::uint64_t letters_in_all_ = 0;              // of that event
+  TimePoint letters_at_{};                        // when the last ones came
+  bool letters_last_ = false;                     // whether the newest event is that one
+};
+
+}  // namespace laneway::service
