@@ -7,6 +7,7 @@
 #include <string_view>
 #include <thread>
 
+#include "app/cli/terminal.h"
 #include "app/control/endpoint.h"
 #include "app/control/table.h"
 #include "app/exit_code.h"
@@ -50,7 +51,8 @@ Result<std::string> shown(const admin::Endpoint& endpoint, const control::Option
                         "give the address of admin.listen with --admin HOST:PORT"};
   if (answer->status != 200) return answer->status == 404 ? no_status : control::error_of(*answer);
   const bool live = options.watch && on_terminal();
-  auto table = control::render_status(answer->body, {wants_colours(), live ? terminal_rows() : 0});
+  auto table = control::render_status(answer->body,
+                                      {wants_colours(), live ? terminal_rows() : 0, cli::terminal_columns()});
   if (!table) return no_status;
   return options.json ? answer->body : *table;
 }

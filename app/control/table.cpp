@@ -21,7 +21,9 @@ namespace {
 using Json = nlohmann::json;
 using dlq::cell;
 
-constexpr std::size_t lane_width = 14;
+constexpr std::size_t least_lane_width = 14;
+constexpr std::size_t other_columns = 66;                // the width of the table beside the lane
+constexpr std::size_t most_text = std::size_t{1} << 20;  // of a line that is not cut
 constexpr std::size_t most_details = 6;
 constexpr std::size_t most_failures = 3;
 constexpr std::size_t most_advice = 3;
@@ -88,10 +90,18 @@ std::string count(std::int64_t number, const std::string& noun) {
   return std::to_string(number) + ' ' + noun + (number == 1 ? "" : "s");
 }
 
-/// The end of a long name tells more.
-std::string lane_cell(const std::string& name) {
-  if (name.size() <= lane_width) return cell(name, lane_width);
-  return "…" + name.substr(name.size() - lane_width + 1);
+/// As wide as the longest name, as far as the terminal has room.
+std::size_t lane_width_of(const std::vector<Row>& rows, const TableStyle& style) {
+  std::size_t longest = least_lane_width;
+  for (const auto& row : rows) longest = std::max(longest, row.name.size());
+  if (style.columns == 0) return longest;
+  return std::min(longest, std::max(style.columns, least_lane_width + other_columns) - other_columns);
+}
+
+/// Where a long name is cut, its end stays: names of a group of topics differ there.
+std::string lane_cell(const std::string& name, std::size_t width) {
+  if (name.size() <= width) return name + std::string(width - name.size(), ' ');
+  return "…" + name.substr(name.size() - width + 1);
 }
 
 /// The last error of the lane is of this record, so the line about the last error is enough.
@@ -191,9 +201,9 @@ std::string coloured(const std::string& text, const char* with, const TableStyle
   return style.colours ? with + text + "\033[0m" : text;
 }
 
-/// One line, as long as it fits.
-std::string line(const std::string& text) {
-  auto out = cell(text, table_width);
+/// One line, cut to the width of the terminal.
+std::string line(const std::string& text, const TableStyle& style) {
+  auto out = style.columns == 0 ? text : cell(text, style.columns);
   out.erase(out.find_last_not_of(' ') + 1);
   return out + '\n';
 }
@@ -203,51 +213,54 @@ std::size_t characters(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// Some lines of words; the last one is cut.
-std::string wrapped(const std::string& text, std::size_t most = most_lines) {
-  std::istringstream words(delivery::clean_text(text));
+/// Some lines of words, of which the last one is cut; outside a terminal, one whole line.
+std::string wrapped(const std::string& text, const TableStyle& style, std::size_t most = most_lines) {
+  std::istringstream words(delivery::clean_text(text, most_text));
   std::vector<std::string> lines(1);
   for (std::string word; words >> word;) {
     auto& last = lines.back();
     const auto length = characters(last) + 1 + characters(word);
-    if (last.empty() || length <= table_width || lines.size() == most)
+    if (last.empty() || style.columns == 0 || length <= style.columns || lines.size() == most)
       last += (last.empty() ? "" : " ") + word;
     else
       lines.push_back("  " + word);
   }
   std::string out;
-  for (const auto& part : lines) out += line(part);
+  for (const auto& part : lines) out += line(part, style);
   return out;
 }
 
 /// How calls fail, while most of them work. In an outage, a reason of the readiness has it.
-std::string downstream_of(const Json& breaker) {
+std::string downstream_of(const Json& breaker, const TableStyle& style) {
   if (!breaker.is_object() || !breaker.value("since", Json()).is_null()) return "";
   const auto failures = breaker.value("failures", "");
-  return failures.empty() ? ""
-                          : wrapped("the downstream " + breaker.value("downstream", "") + ' ' + failures);
+  return failures.empty()
+             ? ""
+             : wrapped("the downstream " + breaker.value("downstream", "") + ' ' + failures, style);
 }
 
-std::vector<std::string> heading(const Json& status, const TableStyle& style) {
+std::vector<std::string> heading(const Json& status, std::size_t lane_width, const TableStyle& style) {
   std::vector<std::string> lines;
   const bool ready = status.at("ready").get<bool>();
   lines.push_back(wrapped(
       "laneway " + status.at("version").get<std::string>() + ", group " +
-      status.at("group").get<std::string>() + ", up " +
-      dlq::age_text(static_cast<std::int64_t>(status.at("uptime_seconds").get<double>() * 1000)) + ", " +
-      count(get(status, "members"), "member") + ", " +
-      count(static_cast<std::int64_t>(status.at("lanes").size()), "lane") + (ready ? ", ready" : "")));
+          status.at("group").get<std::string>() + ", up " +
+          dlq::age_text(static_cast<std::int64_t>(status.at("uptime_seconds").get<double>() * 1000)) + ", " +
+          count(get(status, "members"), "member") + ", " +
+          count(static_cast<std::int64_t>(status.at("lanes").size()), "lane") + (ready ? ", ready" : ""),
+      style));
   for (const auto& reason : status.at("reasons"))
     lines.push_back(
-        coloured(wrapped("NOT READY: " + reason.at("text").get<std::string>()), "\033[31m", style));
-  if (auto words = downstream_of(status.at("breaker")); !words.empty()) lines.push_back(std::move(words));
+        coloured(wrapped("NOT READY: " + reason.at("text").get<std::string>(), style), "\033[31m", style));
+  if (auto words = downstream_of(status.at("breaker"), style); !words.empty())
+    lines.push_back(std::move(words));
   if (lines.size() > 1 + most_details) {
     const auto more = lines.size() - most_details;
     lines.resize(most_details);
     lines.push_back("and " + std::to_string(more) + " more reasons (--json)\n");
   }
   lines.emplace_back("\n");
-  lines.push_back(cell("lane", lane_width) +
+  lines.push_back(lane_cell("lane", lane_width) +
                   " state       lag running queued waiting oldest beyond rec/s dead/s\n");
   return lines;
 }
@@ -275,18 +288,19 @@ std::string rest_text(const std::vector<Row>& rows, std::size_t shown) {
 }
 
 /// The lines below the table: the lanes' troubles and failures, and the advice.
-std::vector<std::string> details_of(const Json& status, const std::vector<Row>& rows) {
+std::vector<std::string> details_of(const Json& status, const std::vector<Row>& rows,
+                                    const TableStyle& style) {
   std::vector<std::string> details;
   for (const auto& row : rows)
     if (!row.detail.empty() && details.size() < most_details)
-      details.push_back(wrapped(row.detail, most_lane_lines));
+      details.push_back(wrapped(row.detail, style, most_lane_lines));
   const auto most = details.size() + most_failures;
   for (const auto& row : rows)
     if (!row.failures.empty() && details.size() < most)
-      details.push_back(wrapped(row.failures, most_lane_lines));
+      details.push_back(wrapped(row.failures, style, most_lane_lines));
   const auto advice = status.value("advice", Json::array());
   for (std::size_t i = 0; i < advice.size() && i < most_advice; ++i)
-    details.push_back(wrapped("advice: " + advice[i].get<std::string>()));
+    details.push_back(wrapped("advice: " + advice[i].get<std::string>(), style));
   return details;
 }
 
@@ -299,16 +313,17 @@ std::size_t height(const std::vector<std::string>& parts) {
 
 std::string render(const Json& status, const TableStyle& style) {
   const auto rows = sorted_rows(status);
-  auto lines = heading(status, style);
-  auto details = details_of(status, rows);
+  const auto lane_width = lane_width_of(rows, style);
+  auto lines = heading(status, lane_width, style);
+  auto details = details_of(status, rows, style);
   const std::size_t besides = 3;  // the cursor, "and … more", the blank above the details
   const auto least = height(lines) + besides + std::min(rows.size(), fewest_rows);
   while (style.rows > 0 && !details.empty() && least + height(details) > style.rows) details.pop_back();
   const auto rest = height(lines) + height(details) + (details.empty() ? besides - 1 : besides);
   const std::size_t room = style.rows == 0 ? rows.size() : std::max<std::size_t>(style.rows, rest + 1) - rest;
   for (std::size_t i = 0; i < rows.size() && i < room; ++i)
-    lines.push_back(lane_cell(rows[i].name) + ' ' + coloured(cell(rows[i].state, 9), colour(rows[i]), style) +
-                    ' ' + rows[i].numbers + '\n');
+    lines.push_back(lane_cell(rows[i].name, lane_width) + ' ' +
+                    coloured(cell(rows[i].state, 9), colour(rows[i]), style) + ' ' + rows[i].numbers + '\n');
   if (room < rows.size()) lines.push_back(rest_text(rows, room));
   if (!details.empty()) lines.emplace_back("\n");
   std::string text;

@@ -9,15 +9,14 @@
 
 namespace laneway::control {
 
-inline constexpr std::size_t table_width = 80;
-
 struct TableStyle {
   bool colours = false;
-  std::size_t rows = 0;  ///< of the terminal, one of them the cursor's; 0: all lines
+  std::size_t rows = 0;     ///< of the terminal, one of them the cursor's; 0: all lines
+  std::size_t columns = 0;  ///< of the terminal; 0: no terminal, and nothing is cut or wrapped
 };
 
-/// `status`: the JSON of /status. Each line ends, and none is wider than table_width. nullopt if `status` is
-/// not such JSON.
+/// `status`: the JSON of /status. Each line ends, and is not wider than a terminal of 80 columns or more.
+/// nullopt if `status` is not such JSON.
 std::optional<std::string> render_status(const std::string& status, const TableStyle& style);
 
 }  // namespace laneway::control

@@ -11,6 +11,10 @@
 namespace laneway::dlq {
 namespace {
 
+/// A person waits for the first answers: brokers that are out must show in seconds, and not in
+/// start_deadline.
+constexpr Duration longest_first_answer = seconds(8);
+
 /// The consumer keys of the configuration with another group, and without the keys of membership: a claim
 /// always uses the classic protocol (kafka/admin/group_claim.h).
 kafka::ClientSettings client_of(const config::Config& config, const std::string& group) {
@@ -31,7 +35,9 @@ void add_partitions(std::vector<kafka::TopicPartition>& partitions, const std::s
 }  // namespace
 
 Letters::Letters(const config::Config& config, const std::string& group)
-    : patience_(config.start_deadline), settings_(client_of(config, group)) {}
+    : patience_(config.start_deadline),
+      first_patience_(std::min<Duration>(config.start_deadline, longest_first_answer)),
+      settings_(client_of(config, group)) {}
 
 Result<std::unique_ptr<Letters>> Letters::open(const config::Config& config,
                                                const std::vector<std::string>& topics,
@@ -63,12 +69,12 @@ Status Letters::find_configured(const config::Config& config) {
                  "name a topic with --topic TOPIC, or set dead_letter.topic"};
   std::vector<std::string> origins = config.topics;
   if (config.topics_by_pattern()) {
-    const auto matching = directory_->topics(config.topics, patience_);
+    const auto matching = directory_->topics(config.topics, first_patience_);
     if (!matching) return matching.error();
     origins.clear();
     for (const auto& topic : *matching) origins.push_back(topic.name);
   }
-  const auto all = directory_->topics({"^"}, patience_);
+  const auto all = directory_->topics({"^"}, first_patience_);
   if (!all) return all.error();
   std::map<std::string, std::int32_t> there;
   for (const auto& topic : *all) there[topic.name] = topic.partitions;
@@ -88,7 +94,7 @@ Status Letters::find_configured(const config::Config& config) {
 }
 
 Result<std::int32_t> Letters::partitions_of(const std::string& topic) {
-  const auto found = directory_->topics({topic}, patience_);
+  const auto found = directory_->topics({topic}, first_patience_);
   if (!found) return found.error();
   return found->front().partitions;
 }
@@ -104,7 +110,7 @@ Target Letters::target(const std::string& topic, std::int32_t partitions) {
 Result<Targets> Letters::targets(const std::vector<std::string>& subscription) {
   Targets targets;
   if (!subscription.empty() && subscription.front().starts_with('^')) {
-    const auto found = directory_->topics(subscription, patience_);
+    const auto found = directory_->topics(subscription, first_patience_);
     if (!found) return found.error();
     for (const auto& topic : *found) targets[topic.name] = target(topic.name, topic.partitions);
     return targets;
@@ -117,7 +123,7 @@ Result<Targets> Letters::targets(const std::vector<std::string>& subscription) {
 }
 
 Result<kafka::PartitionSpan> Letters::span(const kafka::TopicPartition& partition) {
-  return reader_->span(partition, patience_);
+  return reader_->span(partition, first_patience_);
 }
 
 Result<std::vector<kafka::CommittedOffset>> Letters::committed(Duration at_most) {

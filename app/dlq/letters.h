@@ -1,8 +1,9 @@
 // The dead letters of the topics that a command is about, one after the other, each partition up to its end
 // at the time of the question.
 //
-// Ownership: owns its clients. Threads: one. Blocks: open() and each call up to start_deadline of the
-// configuration; next() up to its deadline. Errors: unavailable, usage, configuration.
+// Ownership: owns its clients. Threads: one. Blocks: open() and span() for up to 8 s, and every call for up
+// to start_deadline of the configuration; next() up to its deadline. Errors: unavailable, usage,
+// configuration.
 #pragma once
 
 #include <atomic>
@@ -69,7 +70,8 @@ class Letters {
   Status find_configured(const config::Config& config);
   Target target(const std::string& topic, std::int32_t partitions);
 
-  const Duration patience_;
+  const Duration patience_;        ///< start_deadline
+  const Duration first_patience_;  ///< for topics and their ends, of which a person waits for an answer
   const kafka::ClientSettings settings_;
   std::unique_ptr<kafka::Directory> directory_;
   std::unique_ptr<kafka::TopicReader> reader_;

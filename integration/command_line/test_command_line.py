@@ -337,6 +337,16 @@ class Check(CommandLine):
         self.assertEqual([], received)
 
 
+class DeadLetters(CommandLine):
+    def test_brokers_that_do_not_answer_show_long_before_start_deadline(self):
+        for verb in (("list",), ("show", "0:1"), ("redrive", "--yes")):
+            with self.subTest(verb):
+                done = laneway("dlq", *verb, "-c", self.file(start_deadline="1h", dead_letter={"topic": "orders-dlt"}))
+                self.ends(done, 69, "the brokers at 127.0.0.1:9 do not answer: Connection refused (check kafka.bootstrap.servers")
+                # The client repeats this error many times a second.
+                self.assertLessEqual(done.stderr.count("1/1 brokers are down"), 5)
+
+
 class Readme(CommandLine):
     """What README.md shows works as shown."""
     TEXT = (ROOT / "README.md").read_text()

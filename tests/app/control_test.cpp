@@ -26,7 +26,7 @@ std::string status_json(const std::string& lanes, const std::string& reasons = {
          R"(],"breaker":null,"lanes":[)" + lanes + "]}";
 }
 
-std::vector<std::string> lines(const std::string& json, const control::TableStyle& style = {}) {
+std::vector<std::string> lines(const std::string& json, const control::TableStyle& style = {.columns = 80}) {
   const auto text = control::render_status(json, style);
   REQUIRE(text);
   std::vector<std::string> all;
@@ -199,7 +199,7 @@ TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and err
   for (const auto& line :
        lines(status_json(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
     INFO(line);
-    CHECK(characters(line) <= control::table_width);
+    CHECK(characters(line) <= 80);
   }
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("advice stands below the table, some of it, and a service that gives n
   REQUIRE(all.size() == 8);
   CHECK(all[5] == "advice: lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)");
   CHECK(all[7] == "advice: c");
-  CHECK(lines(json, {.rows = 10}).size() < 10);
+  CHECK(lines(json, {.rows = 10, .columns = 80}).size() < 10);
 }
 
 TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cut") {
@@ -254,6 +254,25 @@ TEST_CASE("what a long name leaves no room for in its line comes in the next one
   CHECK(all[7] == "  " + name + ":3:17 (attempt 4): HTTP 500");
 }
 
+TEST_CASE("a wide terminal has room for a long name, and outside a terminal nothing is cut or wrapped") {
+  const std::string name = "payments-of-the-european-shops-with-invoices";
+  std::string words;
+  for (int i = 0; i < 300; ++i) words += " word" + std::to_string(i);
+  const auto json = status_json(lane_json(name, 3, "running", 120) + "," + lane_json("a", 0, "running", 1),
+                                R"({"code":"x","text":"it failed)" + words + "\"}");
+  const auto wide = lines(json, {.columns = 120});
+  CHECK(wide.back().starts_with(name + ":3 running     120"));
+  CHECK(wide[1].size() > 100);
+  const auto narrow = lines(json, {.columns = 20});
+  CHECK(narrow.back().starts_with("…th-invoices:3 running"));
+  const auto all = lines(json, {});
+  CHECK(all[1] == "NOT READY: it failed" + words);
+  CHECK(all[3] == "lane" + std::string(name.size() - 2, ' ') +
+                      " state       lag running queued waiting oldest beyond rec/s dead/s");
+  CHECK(all[4].starts_with("a:0 " + std::string(name.size() - 2, ' ') + " running "));
+  CHECK(all[5].starts_with(name + ":3 running     120"));
+}
+
 TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {
   std::string many = lane_json("a", 0, "held", 1);
   for (int i = 1; i < 50; ++i) many += "," + lane_json("a", i, "running", 1);
@@ -262,9 +281,9 @@ TEST_CASE("colours only where they are wanted, and the rows of a terminal are no
                        [](const auto& line) { return line.find('\033') != std::string::npos; });
   };
   CHECK_FALSE(has_colours(lines(status_json(many))));
-  CHECK(has_colours(lines(status_json(many), {.colours = true})));
+  CHECK(has_colours(lines(status_json(many), {.colours = true, .columns = 80})));
   CHECK(lines(status_json(many)).size() == 53);
-  const auto few = lines(status_json(many), {.rows = 24});
+  const auto few = lines(status_json(many), {.rows = 24, .columns = 80});
   CHECK(few.size() < 24);
   CHECK(few.back() == "and 31 lanes more, with a lag of 31");
 }

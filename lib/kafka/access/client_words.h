@@ -39,4 +39,21 @@ inline std::string broker_in(std::string_view words) {
   return std::string(words.substr(0, std::min(words.find('/'), words.find(": "))));
 }
 
+/// Why a connection could not be opened, without the client's states and counters: "kafka-1:9092
+/// (10.0.0.7:9092): Connection refused". An address that is `known` to the reader is left out. Other words
+/// stay as they are.
+inline std::string connection_failure(const std::string& words, std::string_view known) {
+  const std::string broker = broker_in(words);
+  const auto end = words.rfind(" (after ");
+  const auto text = std::string_view(words).substr(0, end);
+  if (const auto why = after(text, ": Failed to resolve '" + broker + "': ", ""); !why.empty())
+    return "the name of the host cannot be resolved: " + std::string(why);
+  const auto address = after(text, ": Connect to ipv", " ");
+  const auto why = after(text, " failed: ", "");
+  if (address.empty() || why.empty()) return words;
+  const std::string resolved(address.substr(address.find('#') + 1));
+  const std::string place = resolved == broker ? broker : broker + " (" + resolved + ")";
+  return (place == known ? "" : place + ": ") + std::string(why);
+}
+
 }  // namespace laneway::kafka

@@ -66,7 +66,7 @@ Error ConnectionTrouble::no_answer(rd_kafka_resp_err_t code) const {
   std::string hint = why == words ? "check kafka.bootstrap.servers and that the brokers run" : "";
   if (about_own_certificate(words) && !certificate_file_.empty())
     hint = certificate_file_ + " holds " + certificate_in(certificate_file_);
-  return {ErrorKind::unavailable, head + why, hint};
+  return {ErrorKind::unavailable, head + connection_failure(why, bootstrap_), hint};
 }
 
 }  // namespace laneway::kafka

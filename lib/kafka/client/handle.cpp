@@ -40,7 +40,12 @@ std::string mechanism_of(const ClientSettings& settings) {
 void pass_on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
   // The error that follows includes what is wrong with a certificate.
   if (std::strcmp(facility, "SSLCERTVRFY") == 0) level = LOG_DEBUG;
-  telemetry::log(level_of(level), explained(text), {{"source", "librdkafka"}, {"facility", facility}});
+  const telemetry::Fields fields = {{"source", "librdkafka"}, {"facility", facility}};
+  // Without brokers the library repeats the same error twenty times a second.
+  if (level <= LOG_WARNING)
+    telemetry::log_repeating(level_of(level), text, explained(text), fields);
+  else
+    telemetry::log(level_of(level), explained(text), fields);
 }
 
 Result<ConfPtr> make_conf(const ClientSettings& settings) {

@@ -206,6 +206,29 @@ TEST_CASE("why the brokers do not answer: what failed last, and what only the lo
              !Catch::Contains("seems to expect TLS"));
 }
 
+TEST_CASE("a connection that cannot be opened is described without the client's states and counters") {
+  const auto why = [](const std::string& brokers, const std::string& words) {
+    ConnectionTrouble trouble(client_of(brokers.c_str()));
+    trouble.failed(RD_KAFKA_RESP_ERR__TRANSPORT, words);
+    return trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message;
+  };
+  const std::string details = " (after 0ms in state CONNECT, 1 identical error(s) suppressed)";
+  const std::string refused = "127.0.0.1:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused";
+  CHECK(why("127.0.0.1:9", refused + details) ==
+        "the brokers at 127.0.0.1:9 do not answer: Connection refused");
+  CHECK(why("127.0.0.1:9,127.0.0.1:8", refused) ==
+        "the brokers at 127.0.0.1:9,127.0.0.1:8 do not answer: 127.0.0.1:9: Connection refused");
+  CHECK(why("kafka-1:9", "ssl://kafka-1:9/bootstrap: Connect to ipv6#[::1]:9 failed: No route to host") ==
+        "the brokers at kafka-1:9 do not answer: kafka-1:9 ([::1]:9): No route to host");
+  CHECK(why("kafka-1:9",
+            "kafka-1:9/bootstrap: Failed to resolve 'kafka-1:9': Name or service not known" + details) ==
+        "the brokers at kafka-1:9 do not answer: the name of the host cannot be resolved: Name or service "
+        "not known");
+  const std::string other =
+      "kafka-1:9/bootstrap: Connection setup timed out in state CONNECT (after 30000ms)";
+  CHECK(why("kafka-1:9", other) == "the brokers at kafka-1:9 do not answer: " + other);
+}
+
 TEST_CASE("a login that failed on this machine is not said to be refused by brokers") {
   auto settings = client_of("kafka-1:9092");
   settings["sasl.username"] = {"worker", "", false};
