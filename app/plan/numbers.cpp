@@ -8,11 +8,13 @@ namespace laneway::plan {
 
 std::string number(double value) {
   const bool exact = value >= 100 || std::abs(value - std::round(value)) < 0.05;
-  const bool small = value < 0.095 && value >= 0.005;
+  const bool small = value < 0.095 && value >= 1e-6;
+  const int after_point = small ? 1 - static_cast<int>(std::floor(std::log10(value))) : exact ? 0 : 1;
   char digits[64];
-  std::snprintf(digits, sizeof(digits), "%.*f", small ? 2 : exact ? 0 : 1, value);
+  std::snprintf(digits, sizeof(digits), "%.*f", after_point, value);
   std::string text(digits);
   const auto point = text.find('.');
+  if (small) text.erase(text.find_last_not_of('0') + 1);
   for (auto at = static_cast<std::ptrdiff_t>(point == std::string::npos ? text.size() : point) - 3; at > 0;
        at -= 3)
     text.insert(static_cast<std::size_t>(at), ",");

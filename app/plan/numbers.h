@@ -8,7 +8,8 @@
 
 namespace laneway::plan {
 
-/// "20,000", "2.4", "0.04": one digit after the point if the number is not whole, two digits below a tenth.
+/// "20,000", "2.4", "0.04", "0.0017": one digit after the point if the number is not whole, two digits below
+/// a tenth.
 std::string number(double value);
 std::string number(std::uint64_t value);
 

@@ -3,96 +3,8 @@
 Each message is complete, as a person sees it on standard error, without the end of the last line. The file is called orders.yaml;
 FOLDER stands for its folder.
 """
-from dataclasses import dataclass, field
-
-KAFKA = "kafka:\n  bootstrap.servers: 127.0.0.1:9092\n  group.id: orders\n"
-RIGHT = KAFKA + "topics: [orders]\nhandler:\n  log: {}\n"
-HTTP = KAFKA + "topics: [orders]\nhandler:\n  http:\n    url: \"http://127.0.0.1:8080\"\n"
-EXEC = KAFKA + "topics: [orders]\nhandler:\n  exec:\n    command: "
-LINKS = {"LANEWAY_PORT": "tcp://10.0.0.7:9644", "LANEWAY_SERVICE_HOST": "10.0.0.7", "LANEWAY_SERVICE_PORT": "9644",
-         "LANEWAY_SERVICE_PORT_ADMIN": "9644", "LANEWAY_PORT_9644_TCP": "tcp://10.0.0.7:9644",
-         "LANEWAY_PORT_9644_TCP_PROTO": "tcp", "LANEWAY_PORT_9644_TCP_PORT": "9644", "LANEWAY_PORT_9644_TCP_ADDR": "10.0.0.7"}
-
-
-@dataclass
-class Row:
-    """What is wrong, the file's text, and the message."""
-    name: str
-    text: str
-    message: str
-    sets: list = field(default_factory=list)
-    variables: dict = field(default_factory=dict)
-    beside: list = field(default_factory=list)
-    """Files in the folder of the configuration file. They are not executable."""
-    code: int = 78
-
-
-def brokers(text):
-    return RIGHT.replace("127.0.0.1:9092", text)
-
-
-def topics(text):
-    return RIGHT.replace("[orders]", text)
-
-
-def kafka(line):
-    return KAFKA + f"  {line}\ntopics: [orders]\nhandler: log\n"
-
-
-LAYOUT = [
-    Row("a tab as indentation", RIGHT + "lanes:\n\tworkers: 3\n",
-        "orders.yaml:8:1: this line is indented with a tab (indent with spaces: YAML allows no tabs)"),
-    Row("a tab after right lines", RIGHT + "lanes:\n  workers: 3\n\tqueue: 3\n",
-        "orders.yaml:9:1: this line is indented with a tab (indent with spaces: YAML allows no tabs)"),
-    Row("a line indented too far", RIGHT + "lanes:\n  workers: 3\n   queue: 5\n",
-        "orders.yaml:9:4: this line is indented by 3 spaces, line 8 above by 2 spaces (keys of one group need the "
-        "same indentation)"),
-    Row("a line indented too far below a value in quotes", HTTP + "     timeout: 10s\n",
-        "orders.yaml:8:6: this line is indented by 5 spaces, line 7 above by 4 spaces (keys of one group need the "
-        "same indentation)"),
-    Row("a line indented too far below a list", KAFKA + "topics: [orders]\n  handler: log\n",
-        "orders.yaml:5:3: this line is indented by 2 spaces, line 4 above by 0 spaces (keys of one group need the "
-        "same indentation)"),
-    Row("a line indented too little", RIGHT + "lanes:\n  workers: 3\n queue: 5\n",
-        "orders.yaml:9:2: this line is indented by 1 space, which fits no group above (the lines above are indented "
-        "by 0 or 2 spaces)"),
-    Row("a group that is indented", RIGHT + " lanes:\n   workers: 3\n",
-        "orders.yaml:7:2: this line is indented by 1 space, which fits no group above (the lines above are indented "
-        "by 0 or 2 spaces)"),
-    Row("a key that is not indented", RIGHT + "lanes:\nworkers: 3\n",
-        "orders.yaml:8:1: workers: this key does not exist (indent it to put it into lanes, line 7)"),
-    Row("no space after a colon", HTTP + "    timeout:10s\n",
-        "orders.yaml:8:13: handler.http.timeout: the space after the colon is missing (write a space after timeout:)"),
-    Row("no space after a colon, then a right line", RIGHT + "lanes:\n  workers:16\n  queue: 5\n",
-        "orders.yaml:8:11: the space after the colon is missing (write a space after workers:)"),
-    Row("no space after a colon in braces", RIGHT + "lanes: { workers:16 }\n",
-        "orders.yaml:7:18: lanes.workers: the space after the colon is missing (write a space after workers:)"),
-    Row("no space before the braces of a handler", KAFKA + "topics: [orders]\nhandler:\n  log:{}\n",
-        "orders.yaml:6:7: handler.log: the space after the colon is missing (write a space after log:)"),
-    Row("no space after the colon of a secret", kafka("sasl.password:open-sesame"),
-        "orders.yaml:4:17: the space after the colon is missing (write a space after sasl.password:)"),
-    Row("a bracket that is not closed", topics("[orders"),
-        "orders.yaml:4:9: this [ is not closed (add the ] that is missing)"),
-    Row("a quote that is not closed", RIGHT + 'journal: { file: "abc }\n',
-        'orders.yaml:7:18: this " is not closed (add the " that is missing)'),
-    Row("two colons in one line", "kafka:\n  group.id: a: b\n",
-        "orders.yaml:2:14: a second colon with a space follows in the same line (put the value in quotes, or begin a "
-        "new line for each key)"),
-    Row("a value that begins with *", topics("[*]"),
-        'orders.yaml:4:11: a value cannot begin with "*" (put the value in quotes)'),
-    Row("a value that begins with @", RIGHT + "log: { level: @x }\n",
-        'orders.yaml:7:15: a value cannot begin with "@" (put the value in quotes)'),
-    Row("a variable in braces without quotes", RIGHT + "lanes: { workers: ${WORKERS} }\n",
-        'orders.yaml:7:20: the YAML cannot be read here (inside { } and [ ] a variable needs quotes: "${NAME}")'),
-    Row("a key that is set twice", RIGHT + "topics: [bills]\n",
-        "orders.yaml:7:1: topics: this key is set twice (remove one; the first is in line 4)"),
-    Row("two documents", RIGHT + "---\nlanes: {}\n",
-        "orders.yaml:7:1: a second YAML document begins here (a configuration is one document: remove this ---)"),
-    Row("an empty file", "",
-        "orders.yaml: the file is empty (write at least kafka, topics and handler; laneway help keys prints all keys)"),
-    Row("a file without keys", "hello\n",
-        'orders.yaml:1:1: found "hello" (expected keys with values, such as topics: [orders])'),
-]
+from wrong_rows import EXEC, HTTP, KAFKA, LINKS, RIGHT, Row, brokers, kafka, topics
+from wrong_yaml import LAYOUT
 
 NAMES = [
     Row("a misspelt key", RIGHT + "lanes: { wrokers: 3 }\n",
@@ -177,6 +89,9 @@ VALUES = [
     Row("a pattern that does not compile", topics('["^orders-("]'),
         'orders.yaml:4:10: topics: found "^orders-(": the pattern does not compile (POSIX extended syntax): '
         "Unmatched ( or \\( (expected a list of topic names, or one pattern that starts with ^)"),
+    Row("a pattern with an escape of other languages", topics("['^orders-\\d+$']"),
+        "orders.yaml:4:10: topics: found \"^orders-\\\\d+$\": POSIX extended syntax has no \\d; write [0-9] (expected a "
+        "list of topic names, or one pattern that starts with ^)"),
     Row("a pattern that matches the topic of the commits", topics('["^.*"]'),
         'orders.yaml:4:10: topics: found "^.*": the pattern also matches __consumer_offsets, to which each commit '
         "adds a record, so the lag would never end; begin with ^[^_] to exclude Kafka's own topics (expected a list "
@@ -200,6 +115,9 @@ VALUES = [
         variables={"PATH": "/usr/bin:/bin"}, beside=["work.py"]),
     Row("a script that does not exist", EXEC + "[./gone.py]\n",
         "handler.exec.command: FOLDER/gone.py cannot be executed: No such file or directory (check the path; a "
+        "relative path begins in the configuration file's folder)"),
+    Row("a script of an interpreter that does not exist", EXEC + "[sh, gone.sh]\n",
+        "orders.yaml:7:14: handler.exec.command: FOLDER/gone.sh does not exist, or is not a file (check the path; a "
         "relative path begins in the configuration file's folder)"),
     Row("a script that is not executable", EXEC + "[./work.py]\n",
         "handler.exec.command: FOLDER/work.py cannot be executed: Permission denied (name a program that this user "

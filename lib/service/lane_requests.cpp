@@ -107,7 +107,7 @@ ControlAnswer answer_to(lane::Skip skip, const std::string& record) {
       return {Kind::refused,
               record + " has not been fetched yet; only a record that blocks others can be skipped"};
     case lane::Skip::not_waiting:
-      return {Kind::refused, record + " is not in the lane: the record is finished, or does not exist"};
+      return {Kind::not_found, record + " is not in the lane: the record is finished, or does not exist"};
     case lane::Skip::leaving:
       break;
   }

@@ -203,6 +203,15 @@ plan::Reading reading(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("a small number is not printed as 0") {
+  CHECK(plan::number(0.094) == "0.094");
+  CHECK(plan::number(0.04) == "0.04");
+  CHECK(plan::number(0.00333) == "0.0033");
+  CHECK(plan::number(0.5) == "0.5");
+  CHECK(plan::number(0.0) == "0");
+  CHECK(plan::number(2.0) == "2");
+}
+
 TEST_CASE("little processor time is not printed as none") {
   auto given = load();
   given.cpu = microseconds(2);

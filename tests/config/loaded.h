@@ -34,6 +34,13 @@ inline laneway::config::Loaded loaded(const std::string& text,
   return laneway::config::load_text(text, {"f.yaml", std::move(sets), std::move(environment)});
 }
 
+/// As a process reads a text whose programs and scripts do not exist here.
+inline laneway::config::Loaded loaded_without_programs(const std::string& text) {
+  laneway::config::Source source{"f.yaml", {}, {}};
+  source.runs_handler = false;
+  return laneway::config::load_text(text, source);
+}
+
 /// All messages, a line each, as a person reads them; empty when there are none.
 inline std::string errors_of(const std::string& text, std::map<std::string, std::string> environment = {},
                              std::vector<std::string> sets = {}) {

@@ -42,6 +42,36 @@ CommandProblem not_found(const std::string& program, const std::vector<std::stri
   return {std::move(what), "write the path of the program, or add its folder to PATH"};
 }
 
+/// Interpreters take the first argument with such an end as the file to run.
+bool names_script(const std::string& word) {
+  for (const auto* end : {".py", ".sh", ".js", ".mjs", ".rb", ".pl", ".php", ".jar"})
+    if (word.ends_with(end) && word.find_first_of(" ;|&$") == word.npos) return true;
+  return false;
+}
+
+bool runs_scripts(const std::string& program) {
+  const auto name = fs::path(program).filename().string();
+  for (const auto* interpreter :
+       {"python", "sh", "bash", "dash", "zsh", "node", "ruby", "perl", "php", "java"})
+    if (name.starts_with(interpreter)) return true;
+  return false;
+}
+
+/// The script that the interpreter would not find. After -c, -e or -m, the arguments are no file.
+std::optional<CommandProblem> missing_script(const std::vector<std::string>& command,
+                                             const CommandPlace& place) {
+  if (!runs_scripts(command.front())) return std::nullopt;
+  for (auto word = command.begin() + 1; word != command.end(); ++word) {
+    if (*word == "-c" || *word == "-e" || *word == "-m") return std::nullopt;
+    if (word->starts_with('-') || !names_script(*word)) continue;
+    const auto path = absolute_from(place.folder, *word);
+    if (is_file(path)) return std::nullopt;
+    return CommandProblem{path + " does not exist, or is not a file",
+                          "check the path; a relative path begins in the configuration file's folder"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<CommandProblem> resolve_command(std::vector<std::string>& command, const CommandPlace& place) {
@@ -61,6 +91,7 @@ std::optional<CommandProblem> resolve_command(std::vector<std::string>& command,
     if (found.empty()) return not_found(program, folders, place);
     program = std::move(found);
   }
+  if (auto missing = missing_script(command, place)) return missing;
   for (auto word = command.begin() + 1; word != command.end(); ++word) {
     if (word->empty() || word->front() == '-' || word->front() == '/') continue;
     if (is_file(fs::path(place.folder) / *word)) *word = absolute_from(place.folder, *word);

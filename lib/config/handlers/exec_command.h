@@ -6,6 +6,7 @@
 //   work.py as an argument       the absolute path of that file, if the folder of the configuration file has
 //                                such a file; other arguments stay as they are
 //
+// A script that an interpreter such as python3 would not find is a problem; its other arguments are its own.
 // The working directory has no part in it, so a command means the same to `check` in a shell and to the
 // service. Reads directories; otherwise pure.
 #pragma once
@@ -30,7 +31,7 @@ struct CommandProblem {
 };
 
 /// Replaces the program and the arguments as described above. Returns the problem if a program without a
-/// slash is in none of the folders of PATH; `command` is then unchanged.
+/// slash is in none of the folders of PATH, or if the script of an interpreter does not exist.
 std::optional<CommandProblem> resolve_command(std::vector<std::string>& command, const CommandPlace& place);
 
 /// The command in one line, for people. Words that are not plain stand in quotes.

@@ -20,9 +20,25 @@ bool is_host(const std::string& text) {
   });
 }
 
+/// Escapes of Perl, Java and Python, which compile and then match the letter itself: \d matches "d".
+std::string check_escapes(const std::string& pattern) {
+  for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
+    if (pattern[at] != '\\') continue;
+    const char c = pattern[++at];
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter || std::string_view("wWsSbB").find(c) != std::string_view::npos) continue;
+    return std::string("POSIX extended syntax has no \\") + c +
+           (c == 'd'   ? "; write [0-9]"
+            : c == 'D' ? "; write [^0-9]"
+                       : "");
+  }
+  return "";
+}
+
 /// The client compiles patterns with the same function.
 std::string check_pattern(const std::string& pattern) {
   if (pattern.size() == 1) return "the pattern is empty";
+  if (auto escapes = check_escapes(pattern); !escapes.empty()) return escapes;
   regex_t regex;
   const int fault = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
   if (fault == 0) {

@@ -10,6 +10,8 @@
 #include "base/utf8.h"
 #include "config/text.h"
 #include "config/yaml/layout.h"
+#include "config/yaml/lines.h"
+#include "config/yaml/silent_mistakes.h"
 
 namespace laneway::config {
 namespace {
@@ -31,12 +33,14 @@ struct Refused {
 
 class Builder final : public YAML::EventHandler {
  public:
-  explicit Builder(Document& document) : document_(document) {}
+  Builder(Document& document, std::string_view text) : document_(document), text_(text) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (documents_++ > 0)
-      refuse(position_of(mark), "a second YAML document begins here",
-             "a configuration is one document: remove this ---");
+    if (documents_++ == 0) return;
+    const auto at = position_of(mark);
+    if (text_.substr(offset_of(text_, at)).starts_with("---"))
+      refuse(at, "a second YAML document begins here", "a configuration is one document: remove this ---");
+    throw Refused{behind_document(text_, at)};
   }
   void OnDocumentEnd() override {}
 
@@ -118,7 +122,8 @@ class Builder final : public YAML::EventHandler {
       refuse(at, "lists and maps are nested deeper than " + std::to_string(max_depth) + " levels",
              "check that this is the right file");
     if (!levels_.empty() && levels_.back().node->is_map() && !levels_.back().entry)
-      refuse(at, key_is_no_word, "a key is one word; is a ] or a } missing?");
+      refuse(at, key_is_no_word,
+             "a key is one word: add the ] or } that is missing, or put {{ }} of a template in quotes");
     Node node;
     node.kind = kind;
     node.position = at;
@@ -148,19 +153,11 @@ class Builder final : public YAML::EventHandler {
   }
 
   Document& document_;
+  const std::string_view text_;
   std::vector<Level> levels_;
   int documents_ = 0;
   int nodes_ = 0;
 };
-
-/// Of the byte at `offset`; columns in bytes, as the parser counts them.
-Position position_at(std::string_view text, std::size_t offset) {
-  const auto before = text.substr(0, offset);
-  const auto newline = before.rfind('\n');
-  const auto start = newline == before.npos ? 0 : newline + 1;
-  return {static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
-          static_cast<int>(offset - start) + 1};
-}
 
 /// Bytes that do not belong in a text file. The parser would take some of them for the end of the file.
 std::optional<Fault> refuse_bytes(std::string_view text) {
@@ -201,10 +198,12 @@ Document parse_document(std::string_view text) {
   std::istringstream stream{std::string(text)};
   try {
     YAML::Parser parser(stream);
-    Builder builder(document);
+    Builder builder(document, text);
     while (parser.HandleNextDocument(builder)) {
     }
-    document.complete = true;
+    auto mistake = find_silent_mistake(text, document.root);
+    document.complete = !mistake.has_value();
+    if (mistake) document.faults.insert(document.faults.begin(), std::move(*mistake));
   } catch (const Refused& refused) {
     const auto open = refused.fault.what == key_is_no_word ? find_not_closed(text) : std::nullopt;
     document.faults.push_back(open.value_or(refused.fault));

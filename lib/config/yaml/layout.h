@@ -18,6 +18,9 @@ Fault explain_syntax(std::string_view text, Position at, const std::string& mess
 /// The first quote or bracket in `text` that is not closed; nullopt if all are closed.
 std::optional<Fault> find_not_closed(std::string_view text);
 
+/// The message for the quote or bracket at `offset`.
+Fault not_closed(std::string_view text, std::size_t offset);
+
 /// The length of KEY in "KEY:value", where YAML needs a space after the colon; nullopt for any other text.
 std::optional<std::size_t> key_without_space(std::string_view text);
 

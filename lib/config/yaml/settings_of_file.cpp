@@ -8,6 +8,7 @@
 #include "config/schema/schema.h"
 #include "config/text.h"
 #include "config/yaml/layout.h"
+#include "config/yaml/lines.h"
 
 namespace laneway::config {
 namespace {
@@ -55,7 +56,9 @@ class Walk {
   void visit(const std::string& section_path, const Entry& entry) {
     const std::string path = path_in(section_path, entry.key);
     const bool client = section_path == "kafka";
-    if (misses_space(section_path, entry.key, entry.position)) return;
+    if (misses_space(section_path, entry.key, entry.position, entry.value.is_null()) ||
+        misses_hyphens_space(path, entry.value))
+      return;
     if (!client && entry.key.find('.') != entry.key.npos) {
       problems_.add(at(entry.position), path, unknown_key, hint_for_dots(path));
     } else if (!client && is_section(path) && enter(path, entry)) {
@@ -80,15 +83,36 @@ class Walk {
     return "in the file, write nested keys; names with dots are for --set and for the keys below kafka";
   }
 
-  /// "workers:16" is one word to YAML. True if such a word begins with a key of the group.
-  bool misses_space(const std::string& section_path, const std::string& text, Position position) {
+  /// "workers:16" is one word to YAML. `alone`: no value follows; if one does, the word begins with a known
+  /// key.
+  bool misses_space(const std::string& section_path, const std::string& text, Position position, bool alone) {
     const auto key = key_without_space(text);
     if (!key) return false;
     const auto path = path_in(section_path, text.substr(0, *key));
-    if (!is_section(path) && object_to(path)) return false;
+    if (!alone && !is_section(path) && object_to(path)) return false;
     if (position.line > 0) position.column += static_cast<int>(*key) + 1;
     problems_.add(at(position), path, "the space after the colon is missing",
                   "write a space after " + text.substr(0, *key) + ":");
+    return true;
+  }
+
+  /// "workers:16" or "workers 16", where a group of keys is expected.
+  bool is_line_of_group(const std::string& path, const Node& value) {
+    if (misses_space(path, value.text, value.position, true)) return true;
+    const auto key = value.text.substr(0, value.text.find_first_of(" ="));
+    if (key == value.text || find_property(path_in(path, key)) == nullptr) return false;
+    problems_.add(at(value.position), path_in(path, key), "the colon after the key is missing",
+                  "write " + printable(key) + ": and the value");
+    return true;
+  }
+
+  /// "-orders" is a text to YAML.
+  bool misses_hyphens_space(const std::string& path, const Node& value) {
+    const Property* property = find_property(path);
+    if (property == nullptr || !property->list || !value.is_scalar() || !hyphen_without_space(value.text))
+      return false;
+    const auto fault = hyphen_fault(value.position);
+    problems_.add(at(fault.position), path, fault.what, fault.hint);
     return true;
   }
 
@@ -119,9 +143,9 @@ class Walk {
       return true;
     }
     if (may_be_value)
-      return entry.value.is_scalar() && misses_space(path, entry.value.text, entry.value.position);
+      return entry.value.is_scalar() && misses_space(path, entry.value.text, entry.value.position, true);
     const bool filled = !entry.value.is_null() && !entry.value.is_map();
-    if (filled && !(entry.value.is_scalar() && misses_space(path, entry.value.text, entry.value.position)))
+    if (filled && !(entry.value.is_scalar() && is_line_of_group(path, entry.value)))
       problems_.add(at(entry.value.position), path, "found " + shown(entry.value),
                     "expected a group of keys, indented below this key");
     return true;

@@ -89,6 +89,30 @@ TEST_CASE_METHOD(Folder, "arguments that name no file beside the configuration s
   CHECK(resolved(same) == same);
 }
 
+TEST_CASE_METHOD(Folder, "a script that its interpreter would not find is a problem") {
+  for (const auto* interpreter : {"python3", "bash", "node"}) make(std::string("bin/") + interpreter, 0755);
+  make("work.py");
+  make("hook.js");
+  const auto problem = [this](Words command) {
+    const auto found = resolve_command(command, place());
+    return found ? found->what + " (" + found->hint + ")" : "";
+  };
+  const auto missing = [](const std::string& file) {
+    return file +
+           " does not exist, or is not a file (check the path; a relative path begins in the "
+           "configuration file's folder)";
+  };
+  CHECK(problem({"python3", "gone.py"}) == missing(path("gone.py")));
+  CHECK(problem({"python3", "-u", "-X", "dev", "scripts/gone.py", "work.py"}) ==
+        missing(path("scripts/gone.py")));
+  CHECK(problem({"/usr/bin/env-python", "gone.py"}).empty());  // not an interpreter that is known here
+  CHECK(problem({"python3", "/none/gone.py"}) == missing("/none/gone.py"));
+  CHECK(problem({"node", "hook.js", "gone.js"}).empty());  // an argument of the script
+  for (const auto& fine : {Words{"python3", "-u", "work.py", "gone.py"}, Words{"python3", "-m", "gone.py"},
+                           Words{"bash", "-c", "./gone.sh"}, Words{"python3", "gone"}, Words{"python3"}})
+    CHECK(problem(fine).empty());
+}
+
 TEST_CASE_METHOD(Folder, "a loaded configuration has the program and the script by their absolute paths") {
   make("bin/tool", 0755);
   make("work.py");

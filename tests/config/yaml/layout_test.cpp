@@ -75,6 +75,19 @@ TEST_CASE("a value that needs quotes is named") {
         "new line for each key)\n");
 }
 
+TEST_CASE("a text of several lines and a key without a value are not taken for mistakes") {
+  for (const char* more :
+       {"log:\n", "log: {}\nlanes:\n  workers: 3\nadmin:\n", "\"log\" : { level: info }\n",
+        "journal: { file: \"/a\n  b\" }\n", "journal:\n  file: >-\n    /a:\n    - b\n     - c\n",
+        "journal: { file: '/it''s: - x' }\n", "dead_letter: { topic: \"{topic}-dlt\" }\n",
+        "lanes: {\n  workers: 3,\n  queue: 5 }\n"}) {
+    INFO(more);
+    CHECK(errors_of(base + more) == "");
+  }
+  CHECK(errors_of(base.substr(0, base.find("topics")) + "topics:\n- a\n- b # - c\n\n-   c\nhandler: log\n") ==
+        "");
+}
+
 TEST_CASE("a list outside the file that is not closed is named with the right form") {
   CHECK(errors_of(base, {}, {"topics=[orders"}) ==
         "--set topics: found \"[orders\": this [ is not closed (expected a list of topic names, or one "
