@@ -1,5 +1,5 @@
-"""What the programs of this folder give up with."""
+"""The error with which the programs of this folder give up."""
 
 
 class Failure(Exception):
-    """Something a person can act on; its text says what."""
+    """An error that a person can act on; the text says how."""

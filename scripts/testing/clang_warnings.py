@@ -1,7 +1,7 @@
 """Clang's warnings about every C++ source, each compiled alone. usage: clang_warnings.py BUILD
 
-BUILD is configured with Clang and -DLANEWAY_UNITY=OFF; nothing is built in it. A source that passed is not looked at again
-until it, or a header that it includes, changes (ccache).
+BUILD is configured with Clang and -DLANEWAY_UNITY=OFF; nothing is built there. A source that passed is not checked again
+until the source, or a header that it includes, changes (ccache).
 """
 import concurrent.futures
 import json

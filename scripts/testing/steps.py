@@ -10,15 +10,15 @@ import time
 NINJA = re.compile(r"^\[(\d+)/(\d+)\]")
 CTEST = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (.*) \.{2,}\s*(?:\*\*\*)?([A-Z].*?)\s+[\d.]+ sec")
 SHOWN = 150  # lines of a failed test or step
-INTERVAL = 30  # s between two lines of progress where nobody watches a terminal
+INTERVAL = 30  # s between two lines of progress without a terminal
 
 
 class Failed(Exception):
-    """A step without which nothing else makes sense did not succeed."""
+    """A step that everything else depends on has failed."""
 
 
 class Board:
-    """What has passed and failed so far, and what runs; one line of progress. Any thread may call it."""
+    """The counts of passed and failed tests, and the running steps; one line of progress. Any thread may call it."""
 
     def __init__(self, logs):
         self.logs, self.lock = logs, threading.Lock()

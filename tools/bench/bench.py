@@ -1,4 +1,4 @@
-"""The benchmark under way: builds the programs, runs them on a Kafka, and keeps what they said and what it comes to."""
+"""The benchmark under way: builds the programs, runs them on a Kafka, and keeps their output and the results."""
 import contextlib
 import json
 import os
@@ -27,7 +27,7 @@ def run(*command, **options):
 
 
 class Bench:
-    """Runs the programs and keeps what they said."""
+    """Runs the programs and keeps their output."""
 
     def __init__(self, options, client, of_several=False):
         self.client, self.name = client, f" ({client})" if of_several else ""
@@ -101,7 +101,7 @@ class Bench:
         return result
 
     def benchmarks(self, which):
-        """The medians of those of tests/pool_bench."""
+        """The medians of the figures of tests/pool_bench."""
         output = run(self.build_folder / "tests/pool_bench", f"--benchmark_filter={which}", "--benchmark_format=json",
                      f"--benchmark_repetitions={max(2, self.repeat)}", "--benchmark_report_aggregates_only=true")
         medians = [one for one in json.loads(output)["benchmarks"] if one["aggregate_name"] == "median"]
@@ -109,7 +109,7 @@ class Bench:
         return medians
 
     def sleepers(self, threads):
-        """What this machine makes of the ideal: it may wake threads late."""
+        """The share of the ideal that this machine reaches: it may wake threads late."""
         return self.alone("sleepers", "--threads", threads, "--work", int(WORK_SECONDS * 1000), "--seconds", 5)
 
     def row(self, case, figure, target, passed, runs=(), ratio=None):

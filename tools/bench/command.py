@@ -1,7 +1,7 @@
 """Measures laneway against its targets: builds, starts a Kafka of its own, fills topics, runs, prints a table.
 
   scripts/bench                      every case; about 20 minutes
-  scripts/bench noop key             these only: noop key partition scraped plugin produce sleep ordered overload stuck waiting idle http exec pool
+  scripts/bench noop key             only these: noop key partition scraped plugin produce sleep ordered overload stuck waiting idle http exec pool
   scripts/bench --repeat 9 --records 8000000
   scripts/bench --before ../earlier/build before
                                      noop, key, plugin and sleep beside another build of laneway, in turns
@@ -9,9 +9,9 @@
                                      the cases on the bundled Kafka client, then on the system's, each beside the bare loop on
                                      the same client
 
-Figures are medians, ratios are medians over the rounds, in each of which the bare loop and laneway run one after the
-other. Everything that was measured goes to build/bench.json. Exit code 1: a target was missed. See
-integration/bench/README.md. Let nothing else run on the machine.
+Figures are medians, ratios are medians over the rounds; in each round the bare loop and laneway run one after the other.
+All measurements go to build/bench.json. Exit code 1: a target was missed. See integration/bench/README.md. Run nothing
+else on the machine.
 """
 import argparse
 import json
@@ -58,7 +58,7 @@ def run(benches, chosen):
 
 
 def tell(benches, build):
-    """The table of what there is, however the run ended; all that was measured goes to a file."""
+    """Prints the table of the results so far, however the run ended; all measurements go to a file."""
     rows = [row for bench in benches for row in bench.rows]
     if rows:
         runs = [one for bench in benches for one in bench.runs]

@@ -1,4 +1,4 @@
-"""What runs come to: each is a map that a program printed."""
+"""The figures of runs: each run is a map that a program printed."""
 from statistics import median
 
 

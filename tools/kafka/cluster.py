@@ -1,4 +1,4 @@
-"""A cluster in a folder: what it is made of (cluster.json), and its nodes, all or one of them."""
+"""A cluster in a folder: its description (cluster.json), and its nodes, all or one of them."""
 import json
 import os
 import random

@@ -1,7 +1,7 @@
 """A real Apache Kafka on loopback, for tests, benchmarks and trying things.
 
   scripts/kafka install                      download Kafka's jars by Maven, once (tools/kafka/jars.py)
-  scripts/kafka start [--nodes 3]            start (new, or what is there) and print the bootstrap address: 127.0.0.1:9092
+  scripts/kafka start [--nodes 3]            start (a new or the existing cluster) and print the bootstrap address: 127.0.0.1:9092
                                              if that port is free
   scripts/kafka status | env                 nodes and addresses; shell lines with the address
   scripts/kafka stop [--kill] [--node N]     stop all or one node; --kill: kill -9
@@ -9,15 +9,15 @@
   scripts/kafka wipe                         kill -9 and delete the data
   scripts/kafka password USER=PASSWORD       make the user, or change its password (SCRAM-SHA-512)
 
-A cluster started with --secured asks its clients who they are (SASL_PLAINTEXT, PLAIN) and what they may (ACLs; nobody
-may anything at first). Its users: "worker" with password "worker-password", and "admin" with "admin-password", who may
-everything. So may whoever comes by the address that `env` calls KAFKA_ADMIN_BOOTSTRAP, where nobody is asked. One that is
-started with --access has a listener for each other way to log in besides (tools/kafka/access).
+A cluster started with --secured authenticates its clients (SASL_PLAINTEXT, PLAIN) and checks their rights (ACLs; at first
+no user has any right). Its users are "worker" with password "worker-password", and "admin" with "admin-password", who has
+all rights. Clients of the address that `env` calls KAFKA_ADMIN_BOOTSTRAP need no login and also have all rights. A cluster
+that is started with --access additionally has a listener for each other way to log in (tools/kafka/access).
 
-KAFKA_VERSION=newest installs, and has new clusters of, the newest release that is tested, KAFKA_VERSION=3.9.1 that one.
+KAFKA_VERSION=newest installs the newest tested release, and new clusters use this release; KAFKA_VERSION=3.9.1 that release.
 
---dir DIR holds one cluster (data, logs, pids), so several run side by side; only the cluster of the default folder takes
-port 9092, as its first node's. --while PID lets a cluster live as long as that process: when it ends, however it ends, the
+--dir DIR holds one cluster (data, logs, pids), so several run side by side; only the cluster of the default folder uses
+port 9092, for its first node. --while PID ties a cluster to that process: when the process ends, however it ends, the
 nodes are killed.
 """
 import argparse

@@ -11,7 +11,7 @@ from ..locks import locked
 POM = Path(__file__).resolve().parent / "pom.xml"
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 DEFAULT, NEWEST = "4.1.1", "4.3.1"
-# What digest_of() says of the releases that tests use. Any other one is taken as Maven brings it.
+# The digest_of() of the releases that tests use. Any other release is used as Maven delivers it.
 PINNED = {
     "4.1.1": "e41fc051165a94bfb20c39ab7d1dd2eafe829f11abf6890e10df6dd4d38ff920",
     "4.3.1": "3679e088a48c03601ce93e33c418648c7313d6f29bceb78e73cf43a82a9583b7",

@@ -45,7 +45,7 @@ class Node:
         return self.state["ports"][self.number - 1]
 
     def pid(self):
-        """Of the running node, or None. The command line is looked at because numbers are used again."""
+        """The process id of the running node, or None. Checks the command line, because process ids are reused."""
         try:
             pid = int(self.pid_file.read_text())
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -67,7 +67,7 @@ class Node:
         self.properties.write_text(properties(settings))
 
     def format(self):
-        """Starts Kafka's storage tool; a node that has been formatted stays as it is."""
+        """Starts Kafka's storage tool; a node that has been formatted is left unchanged."""
         command = self.java("kafka.tools.StorageTool", "format", "--ignore-formatted", "-t", self.state["id"],
                             "-c", str(self.properties))
         if self.access:

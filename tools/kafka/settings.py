@@ -11,7 +11,7 @@ def addresses(ports):
 
 
 def open_ports(state):
-    """Where nobody is asked for a password; the ports that brokers use among themselves."""
+    """The listeners without a password; the ports that brokers use among themselves."""
     return state.get("internal_ports") or state["ports"]
 
 
@@ -20,7 +20,7 @@ def properties(settings):
 
 
 def broker_settings(state, number, folder):
-    """Those of node `number`, whose data is in `folder`; without what ways to log in and the cluster's creator add."""
+    """The settings of node `number`, whose data is in `folder`; the ways to log in and the cluster's creator add more."""
     settings = plain(state, number, folder)
     if state.get("internal_ports"):
         settings.update(secured(state, number))
@@ -51,7 +51,7 @@ def plain(state, number, folder):
         "share.coordinator.state.topic.replication.factor": copies,
         "share.coordinator.state.topic.min.isr": in_sync,
         "group.initial.rebalance.delay.ms": 0,
-        # By these heartbeats members of group.protocol: consumer hear what they get and what they are to give back.
+        # Members of group.protocol: consumer learn by these heartbeats which partitions they get and must give back.
         "group.consumer.heartbeat.interval.ms": 500,
         "group.consumer.min.heartbeat.interval.ms": 500,
         "group.consumer.min.session.timeout.ms": 5000,
@@ -59,7 +59,7 @@ def plain(state, number, folder):
         # A node that was killed may come back only when its old session has ended.
         "broker.session.timeout.ms": 4000,
         "broker.heartbeat.interval.ms": 500,
-        # Tests look at what the cleaner left; the defaults would make them wait for minutes.
+        # Tests check what the cleaner leaves; with the defaults they would wait for minutes.
         "log.cleaner.backoff.ms": 500,
         "log.retention.check.interval.ms": 1000,
         "num.io.threads": 4,

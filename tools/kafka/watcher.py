@@ -13,7 +13,7 @@ COMMAND = Path(__file__).resolve().parents[2] / "scripts" / "kafka"
 
 
 def lock_of(folder):
-    """Held by whoever looks at or changes the cluster in this folder."""
+    """The lock that every reader and writer of the cluster in this folder holds."""
     return folder.resolve().with_name(folder.resolve().name + ".lock")
 
 
@@ -26,7 +26,7 @@ def end_with(folder, pid):
 
 
 def watch(folder, pid):
-    """What that process does; it also ends with the folder."""
+    """The work of that process; it also ends when the folder is deleted."""
     watched = os.pidfd_open(pid)
     print("watching", flush=True)
     os.close(1)

@@ -40,7 +40,7 @@ class Claims(unittest.TestCase):
         return folder
 
     def claim(self, folder, *offered):
-        """One port, where these come by chance."""
+        """One port, when the system offers these by chance."""
         with mock.patch("random.randrange", side_effect=offered), mock.patch("tools.ports.is_free", return_value=True):
             return ports.claim_ports(1, folder)
 

@@ -22,7 +22,7 @@ CASES = [*BESIDE_THE_BARE_LOOP, *(case for case in ACTIONS if case not in WHEN_A
 
 
 def run(bench, cases):
-    """Those that need a Kafka, which `bench` has."""
+    """Runs the cases that need a Kafka, which `bench` has."""
     shared = [case for case in cases if case in BESIDE_THE_BARE_LOOP]
     if shared:
         throughput.throughput(bench, shared)

@@ -1,4 +1,4 @@
-"""What metrics cost: counting them, and being asked for them."""
+"""The cost of metrics: counting, and being scraped."""
 import contextlib
 import threading
 import urllib.request
@@ -30,7 +30,7 @@ def scraper(port):
 
 
 def scraped(bench):
-    """What metrics cost beside noop: counting, and being asked for. noop with and without a scraper, in turns."""
+    """The cost of metrics beside noop: counting, and being scraped. noop with and without a scraper, in turns."""
     port = free_port()
 
     def noop(*more):

@@ -1,4 +1,4 @@
-"""What stands by: partitions without records, and records that wait for an hour."""
+"""Idle work: partitions without records, and records that wait for an hour."""
 from statistics import median
 
 from ..bench import PARTITIONS, VALUE_BYTES

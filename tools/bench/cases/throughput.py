@@ -34,7 +34,7 @@ def plugin(bench):
 
 
 def before(bench):
-    """What a change costs: cases of this build and of another one, in turns."""
+    """The cost of a change: cases of this build and of another build, in turns."""
     amount = ("--records", bench.records)
     cases = {"noop": amount, "key": amount, "plugin": amount, "sleep": ("--seconds", 5)}
     for case, much in cases.items():

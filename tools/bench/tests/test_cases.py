@@ -1,4 +1,4 @@
-"""What each case runs, and what it makes of the results, with programs that only seem to have run."""
+"""The programs that each case runs, and the rows that it adds, with programs that only seem to have run."""
 import contextlib
 import io
 import unittest
@@ -12,7 +12,7 @@ from tools.bench.cases import order, overload, web
 
 
 class Result(dict):
-    """What a program says: 1 for whatever is not given."""
+    """The output of a program: 1 for each figure that is not given."""
 
     def __missing__(self, key):
         return 1.0

@@ -1,4 +1,4 @@
-"""The command line, the exit code, and what is left of a run."""
+"""The command line, the exit code, and the files of a run."""
 import contextlib
 import io
 import json
@@ -22,7 +22,7 @@ class Command(unittest.TestCase):
             self.addCleanup(patched.stop)
 
     def run_command(self, *arguments, cases=None):
-        """Exit code, output, errors. `cases`: what is called instead of the cases."""
+        """Exit code, output, errors. `cases` is called instead of the cases."""
         output, errors = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors), \
                 mock.patch.object(command.cases, "run", cases or mock.Mock()), \

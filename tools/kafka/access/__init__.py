@@ -1,4 +1,4 @@
-"""A Kafka with a listener for each way to log in, and what it takes: certificates, a token server, a Kerberos realm.
+"""A Kafka with a listener for each way to log in, with certificates, a token server and a Kerberos realm.
 
 scripts/kafka start --access makes one. `access.json` in the cluster's folder says where everything is, for scenarios and people:
 addresses by listener, certificates, key tables, the token server's URL.
@@ -74,7 +74,7 @@ class Access:
         self.pid_file.write_text(str(process.pid))
 
     def pid(self):
-        """Of the running servers, or None."""
+        """The process id of the running servers, or None."""
         try:
             pid = int(self.pid_file.read_text())
             command = Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -1,4 +1,4 @@
-"""An authority, what it signs, and what does not fit: all in PEM files, elliptic curves for speed."""
+"""An authority, its certificates, and certificates that do not fit: all in PEM files, elliptic curves for speed."""
 import datetime
 import ipaddress
 

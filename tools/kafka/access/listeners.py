@@ -23,7 +23,7 @@ def tls_settings(state, listener):
 
 
 def sasl_settings(state, listener, plain):
-    """`plain`: the line that names the users of PLAIN; those of SCRAM are in the cluster's own records."""
+    """`plain`: the line that names the users of PLAIN; the users of SCRAM are in the cluster's own records."""
     prefix = f"listener.name.{listener.lower()}."
     keytab = state["kerberos"]["broker_keytab"]
     modules = {
@@ -43,7 +43,7 @@ def sasl_settings(state, listener, plain):
 
 
 def broker_settings(state, settings):
-    """What is laid over the settings of a secured broker."""
+    """The settings that override those of a secured broker."""
     plain = settings["listener.name.sasl_plaintext.plain.sasl.jaas.config"]
     more = {
         "listeners": ",".join([settings["listeners"], *(f"{name}://{at}" for name, at in state["listeners"].items())]),

@@ -1,4 +1,4 @@
-"""What tools/kafka/jars.py takes for a release of Kafka, with jars that are none."""
+"""What tools/kafka/jars.py accepts as a release of Kafka, with files that are not jars."""
 import tempfile
 import unittest
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a broker is told, by the kind of its cluster."""
+"""The settings of a broker, by the kind of its cluster."""
 import unittest
 from pathlib import Path
 
