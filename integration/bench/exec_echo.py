@@ -1,4 +1,4 @@
-"""The least that a program for the exec handler does: answers each line, after as many milliseconds as its argument says."""
+"""The smallest program for the exec handler: answers each line, after as many milliseconds as its argument says."""
 import json
 import sys
 import time

@@ -1,4 +1,4 @@
-"""The program as a person runs it: exit codes, and what is said on which stream. Without a broker."""
+"""The program as a person runs it: exit codes, and the output on each stream. Without a broker."""
 import contextlib
 import json
 import os
@@ -221,7 +221,7 @@ class Check(CommandLine):
         self.assertTrue(examples)
         for example in examples:
             with self.subTest(example.name):
-                # Whoever copies it has a library of their own; any file will do here.
+                # Users who copy the file have a library of their own; any file will do here.
                 library = ["--set", f"handler.plugin.library={LANEWAY}"] if example.name == "plugin.yaml" else []
                 self.ends(laneway("check", "-c", example, *library), 0)
 
@@ -348,7 +348,7 @@ class DeadLetters(CommandLine):
 
 
 class Readme(CommandLine):
-    """What README.md shows works as shown."""
+    """The examples of README.md work as shown."""
     TEXT = (ROOT / "README.md").read_text()
 
     def blocks(self, language):
@@ -552,7 +552,7 @@ class Run(CommandLine):
         service = self.running(start_deadline="1h", admin={"enabled": False})
         service.until("msg=starting")
         service.process.stderr.close()
-        service.process.terminate()  # it tells that it stops, into the closed pipe
+        service.process.terminate()  # it reports that it stops, into the closed pipe
         self.assertEqual(0, service.end())
 
 

@@ -12,7 +12,7 @@ LINKS = {"LANEWAY_PORT": "tcp://10.0.0.7:9644", "LANEWAY_SERVICE_HOST": "10.0.0.
 
 @dataclass
 class Row:
-    """What is wrong, the file's text, and the message."""
+    """The mistake, the file's text, and the message."""
     name: str
     text: str
     message: str

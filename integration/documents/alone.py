@@ -1,4 +1,4 @@
-"""What the pages show and what needs neither a service nor brokers, run in one of the places."""
+"""The commands of the pages that need neither a service nor brokers, run in one of the places."""
 import os
 import shlex
 import subprocess

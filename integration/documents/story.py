@@ -42,7 +42,7 @@ class Story:
         self.addCleanup(self.end_all)
 
     def use_other_addresses(self, bootstrap, admin, receiver):
-        """Where the ones of the page are taken."""
+        """Replaces the addresses of the page by these."""
         port = receiver.split(":")[1]
         self.other |= {self.bootstrap: bootstrap, self.admin: admin, self.receiver: receiver, ", 8080)": f", {port})"}
         self.bootstrap, self.admin, self.receiver = bootstrap, admin, receiver
@@ -103,7 +103,7 @@ class Story:
                 yield line
 
     def page_block(self, name, language, block):
-        """Runs it, or writes the file; what it said."""
+        """Runs the block, or writes the file; returns the output."""
         if language != "sh":
             (self.folder / name).write_text(self.localised(block))
             return ""
@@ -131,7 +131,7 @@ class Story:
         self.assertEqual(0, self.running[-1].wait(LONGEST), self.log_of(self.running[-1]))
 
     def other_pages(self):
-        """What they show while a service runs, and records come."""
+        """Runs the commands of the other pages that need a running service and records."""
         self.other.update({"/etc/laneway": str(self.folder / "etc"), "/etc/prometheus": str(self.folder / "etc"),
                            "-g laneway": f"-g {os.getgid()}"})
         self.environment |= {"LANEWAY_KAFKA__BOOTSTRAP_SERVERS": self.bootstrap,

@@ -1,8 +1,7 @@
-"""Reads the brokers' logs: whom a coordinator threw out of a group of the consumer protocol.
-
-__consumer_offsets has that, too, but not where the coordinator was about to be replaced: one that stood still while another broker
-took over ends sessions when it goes on, and answers members by that, before it learns that nobody takes its records any more.
-scripts/kafka has the brokers log what coordinators do.
+"""Reads from the brokers' logs which members a coordinator expelled from a group of the consumer protocol. __consumer_offsets
+has the same, except while a coordinator is being replaced: a coordinator that stood still while another broker took over ends
+sessions when it goes on, and answers members accordingly, before it learns that its records are no longer accepted.
+scripts/kafka makes the brokers log the actions of coordinators.
 """
 import re
 from datetime import datetime

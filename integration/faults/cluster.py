@@ -36,7 +36,7 @@ class Brokers:
         self.run.kafka("start", "--node", str(node))
 
     def stop(self, node, lasts):
-        """By SIGSTOP, longer than the controller waits for its heartbeats: others take over what it leads."""
+        """Stops a broker by SIGSTOP, for longer than the controller waits for heartbeats: others take over its partitions."""
         pid = int(re.search(rf"node {node} .* pid (\d+)", self.run.kafka("status"))[1])
         os.kill(pid, signal.SIGSTOP)
         time.sleep(4 + lasts)
@@ -50,7 +50,7 @@ class Brokers:
         return wait_until("the group has a coordinator", lambda: self.ask(wire.coordinator_of, self.run.group), PATIENCE)
 
     def await_all_in_sync(self, topics):
-        """Until each partition has three replicas in sync and the leader that it prefers, or any."""
+        """Waits until each partition has three replicas in sync and its preferred leader, or any leader."""
         def in_sync():
             places = self.ask(wire.partitions_of, topics)
             return places and all(len(place.in_sync) == len(place.replicas) and place.leader > 0 for place in places.values())
@@ -66,7 +66,7 @@ class Brokers:
         self.ask(wire.elect_preferred, list(places))
 
     def add_partitions(self, topic, total):
-        """Until every broker that answers knows leaders of all."""
+        """Waits until every broker that answers knows the leaders of all partitions."""
         def known():
             if not self.ask(wire.add_partitions, topic, total):
                 return False

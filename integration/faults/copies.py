@@ -6,7 +6,7 @@ from collections import Counter
 
 
 def breaches(read, written):
-    """A sentence each, by what is wrong."""
+    """A sentence for each mistake, by the kind of mistake."""
     found = {}
     for place, offsets in sorted(read.items()):
         copies = written.get(place, [])

@@ -1,4 +1,4 @@
-"""What is recorded of a run with faults. Nothing here is judged.
+"""The recorded facts of a run with faults. Nothing here is judged.
 
 A partition is a (topic, number) pair. Times are ns since 1970 of one machine's clock, but for what Kafka wrote down: that is in
 ms, as Kafka has it. A member is one laneway process; its name is its client.id, and in the URL that it posts to.
@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 
 
 class Acknowledged(NamedTuple):
-    """The producer was told that this record is in the log."""
+    """The producer received the acknowledgement of this record."""
 
     partition: tuple
     offset: int
@@ -17,7 +17,7 @@ class Acknowledged(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a member asked of the downstream."""
+    """A request of a member to the downstream."""
 
     member: str
     partition: tuple
@@ -57,7 +57,7 @@ class Generation(NamedTuple):
 
 
 class Fencing(NamedTuple):
-    """A broker's log says that it threw a member out of the group."""
+    """A broker's log reports that it expelled a member from the group."""
 
     member: str
     time: int
@@ -65,7 +65,7 @@ class Fencing(NamedTuple):
 
 @dataclass
 class Life:
-    """What was done to a member, and how it ended."""
+    """The faults of a member, and its end."""
 
     started: int
     killed: Optional[int] = None

@@ -62,7 +62,7 @@ def nothing_lost(case):
 
 
 def same_records(case):
-    """What was done at an offset is what was acknowledged there."""
+    """The record that was done at an offset is the record that was acknowledged there."""
     written = {(record.partition, record.offset): record.number for record in case.facts.acknowledged}
     for request in case.facts.requests:
         number = written.get((request.partition, request.offset), request.number)
@@ -152,7 +152,7 @@ def left_out(case, first, again):
 
 
 def one_owner(case):
-    """Nothing of a partition is at work at a member when another owns it, but for one that was fenced, stopped or killed."""
+    """No member runs a record of a partition that another member owns, except members that were fenced, stopped or killed."""
     for partition, requests in sorted(case.requests.items()):
         for request in requests:
             generation, owner = case.ownership.owner_of(request)
@@ -222,7 +222,7 @@ def uncommitted(case, partition):
 
 
 def members_live(case):
-    """A member ends only when it is told to, with 0, or with 75 where what it had at work was lost."""
+    """A member ends only on request, with 0, or with 75 if its running records were lost."""
     for name, life in sorted(case.facts.lives.items()):
         if life.exited is None or life.killed is not None:
             continue
@@ -251,7 +251,7 @@ RULES = (nothing_lost, same_records, nothing_committed_early, offsets_go_forward
 
 
 def judge(facts):
-    """{rule: [sentences]} of the rules that were broken, and counts of what was seen."""
+    """{rule: [sentences]} of the broken rules, and counts of the facts."""
     case = Case(facts)
     breaches = {}
     for rule in RULES:

@@ -90,12 +90,12 @@ class Members:
         return (joined,)
 
     def note_ends(self):
-        """Of members that nobody told to end."""
+        """Notes the ends of members that ended without a request."""
         for name, life in self.lives.items():
             if life.killed is None and life.terminated is None and life.exited is None and not self.services[name].running():
                 life.exited, life.code = time.time_ns(), self.services[name].process.returncode
 
     def await_all_own(self):
-        """Until each has been given partitions."""
+        """Waits until each member has partitions."""
         for name in self.running():
             wait_until(f"{name} owns partitions", lambda name=name: self.services[name].events("lane assigned"), within=30)

@@ -133,7 +133,7 @@ def claims_of(data):
 
 
 def generation_of(position, time, value):
-    """Of a classic group. One without members has a generation, too."""
+    """A generation of a classic group. A group without members has a generation, too."""
     version = value.take("h")
     value.text()
     number, protocol, _ = value.take("i"), value.text(), value.text()

@@ -87,7 +87,7 @@ def invert_two(facts):
 
 
 def work_at_another(facts):
-    """A record of a partition is at work at a member that does not own it."""
+    """A record of a partition runs at a member that does not own the partition."""
     first = owned_records(facts)[0]
     facts.requests.append(first._replace(member="stranger"))
     return "one_owner"

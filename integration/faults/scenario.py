@@ -71,7 +71,7 @@ class Trial:
         return {"handler": {"simulate": None, "http": {"url": f"{self.downstream.url}/{name}", "timeout": "3s"}},
                 "dead_letter": {"topic": "{topic}-dlt"}}
 
-    # What is written.
+    # The records that are written.
 
     def write(self, partitions):
         log = open(self.run.folder / f"{self.run.topic}-{len(self.writers)}.writer", "wb")
@@ -116,7 +116,7 @@ class Trial:
         self.write(range(before, self.partitions))
 
     def follow(self, track, begun):
-        """What comes too late, because what was before it took long, is left out."""
+        """Leaves out steps that come too late because earlier steps took long."""
         for step in plan.plan(self.seed):
             if step.track != track or time.monotonic() - begun > plan.WINDOW + LATE:
                 continue
@@ -156,7 +156,7 @@ class Trial:
         try:
             wait_until("the group has no lag", self.run.has_no_lag, SETTLING, every=1)
         except Failed as failure:
-            print(failure)  # the judge says what is missing
+            print(failure)  # the judge reports the missing records
         self.facts.finished = time.time_ns()
 
     def gather(self):
@@ -189,7 +189,7 @@ class Trial:
             print(f"  {begun:6.1f} to {ended:6.1f}  {fault.kind} {fault.what}")
 
     def tell(self):
-        """Prints what was seen; returns the breaches."""
+        """Prints the result; returns the breaches."""
         breaches, counts = judge(self.facts)
         print(json.dumps(counts))
         found = [f"BREACH of {rule}: " + "\n  ".join(sentences) for rule, sentences in breaches.items()]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What is read of the brokers' logs."""
+"""The parser of the brokers' logs."""
 import unittest
 from datetime import datetime
 

@@ -48,7 +48,7 @@ class Transactions(scenario.Trial):
         return written if sum(map(len, written.values())) >= sum(map(len, self.read.values())) else None
 
     def places(self, topic, place_of):
-        """What a reader of committed records finds, as copies.py has it."""
+        """The records that a reader of committed records finds, in the form of copies.py."""
         found = {}
         for record in map(json.loads, self.run.tool("read", topic)):
             if "value" in record:

@@ -21,7 +21,7 @@ def blocks():
 class Logins:
     def __init__(self, run):
         self.folder = run.folder
-        self.open = run.admin_bootstrap  # where nobody is asked
+        self.open = run.admin_bootstrap  # needs no login
         access = json.loads((run.kafka_dir / "access.json").read_text())
         self.listeners, self.files = access["listeners"], access["certificates"]
         self.token_url, self.token_tls_url, self.kerberos = access["token_url"], access["token_tls_url"], access["kerberos"]
@@ -33,7 +33,7 @@ class Logins:
         return str(file)
 
     def here(self):
-        """What stands for the page's hosts, files and users."""
+        """The values that replace the page's hosts, files and users."""
         return {"kafka-1.example:9093": self.listeners["TLS"], "kafka-1.example:9094": self.listeners["MTLS"],
                 "kafka-1.example:9095": self.listeners["SASL_TLS"],
                 "/etc/laneway/authority.pem": self.files["authority"], "/etc/laneway/worker.pem": self.files["worker"],
@@ -79,14 +79,14 @@ class Logins:
 
 
 def old_client():
-    """Whether the linked client is one that logs in neither by SCRAM nor by OIDC."""
+    """Whether the linked client supports neither SCRAM nor OIDC."""
     said = subprocess.run([LANEWAY, "version"], text=True, capture_output=True, check=True, env=inherited_environment()).stdout
     release = re.search(r"librdkafka (\d+)\.(\d+)\.(\d+)", said)
     return tuple(map(int, release.groups())) < (2, 6, 1)
 
 
 def refusal_by_old_client(kafka):
-    """What such a client's laneway says of these settings; None where it can do what they ask for."""
+    """The message of a laneway with such a client about these settings; None if the client supports them."""
     if kafka.get("sasl.mechanism", "").startswith("SCRAM") and kafka.get("security.protocol", "").startswith("sasl"):
         return "cannot log in by SCRAM"
     return "built without OIDC" if kafka.get("sasl.mechanism") == "OAUTHBEARER" else None

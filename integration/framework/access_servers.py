@@ -17,7 +17,7 @@ TICKET_LIFETIME = 10  # s
 
 class TokenDoor:
     """Stands before the token server. `mode`: work, fail (answers 500), hang (until the next mode), or refuse
-    (nobody listens)."""
+    (nothing listens)."""
 
     def __init__(self, url):
         self.behind, self.mode, self.given, self.failed = url, "work", 0, 0

@@ -125,7 +125,7 @@ class Browser:
         return wait_until(what, lambda: self.evaluate(expression), within)
 
     def text(self, selector):
-        """What a person can see of it."""
+        """The part of the element that a person can see."""
         return self.evaluate(f"""(() => {{
             const node = document.querySelector({json.dumps(selector)});
             return node?.checkVisibility() ? node.innerText : "";
@@ -138,7 +138,7 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, x=place["x"], y=place["y"], button="left", clickCount=1)
 
     def place(self, selector):
-        """The middle of what can be clicked."""
+        """The middle of the part that can be clicked."""
         return self.evaluate(f"""(() => {{
             const node = document.querySelector({json.dumps(selector)});
             if (!node) return null;
@@ -175,16 +175,16 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=KEYS[key], **held)
 
     def write(self, text):
-        """Into what has the focus."""
+        """Types into the element that has the focus."""
         self.call("Input.insertText", text=text)
 
     def plant(self, path, body):
-        """From now on this is the answer to requests for this path, and the service does not get them."""
+        """Answers requests for this path with this text from then on; the service does not receive them."""
         self.planted[path] = base64.b64encode(body.encode()).decode()
         self.call("Fetch.enable", patterns=[{"urlPattern": f"*{path}*"} for path in self.planted])
 
     def accessibility_violations(self):
-        """What axe-core (scripts/axe) finds wrong with the page as it is, a line each: rule, help, and the elements."""
+        """The mistakes that axe-core (scripts/axe) finds in the present page, a line each: rule, help, and the elements."""
         if not self.evaluate("typeof axe !== 'undefined'"):
             self.evaluate(Path(subprocess.check_output([ROOT / "scripts" / "axe"], text=True).strip()).read_text())
         found = self.evaluate("""axe.run(document, {resultTypes: ["violations"]}).then(({violations, passes}) => ({
@@ -195,7 +195,7 @@ class Browser:
         return found["violations"]
 
     def picture(self, file, whole=False):
-        """Of the window, or of the `whole` page."""
+        """A picture of the window, or of the `whole` page."""
         taken = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **({"clip": self.page_box()} if whole else {}))
         file.write_bytes(base64.b64decode(taken["data"]))
 

@@ -5,7 +5,7 @@ usage: downstream.py JOURNAL [CERTIFICATE KEY CERTIFICATE KEY]
 With CERTIFICATE KEY CERTIFICATE KEY it speaks TLS, with the second certificate during an outage of the kind tls.
 The program prints its port, then obeys each line of its input, a JSON object of fields of Mode, and ends with its input. A
 line of the journal is one record of one request; those of a request that is done are written before the answer is sent. A
-request whose answer can reach nobody is not done. Downstream, below, starts the program and gives the orders.
+request whose answer cannot be delivered is not done. Downstream, below, starts the program and gives the orders.
 """
 import asyncio
 import contextlib
@@ -28,10 +28,10 @@ QUICK, SLOW = (0.002, 0.012), (0.3, 0.9)  # s
 
 
 class Mode(NamedTuple):
-    """What requests come to.
+    """The answer to requests.
 
     `kind`: work; a status; hang (no answer comes until the next order); reset (the request is read, then its connection is
-    reset); refuse (nobody listens, and open connections are reset); tls (the same, and new connections get a wrong
+    reset); refuse (nothing listens, and open connections are reset); tls (the same, and new connections get a wrong
     certificate). `restart` closes every connection that has no request, the others after their answers, and leaves the mode as
     it was.
     """
@@ -39,14 +39,14 @@ class Mode(NamedTuple):
     kind: str = "work"
     share: float = 1.0  # of the requests that it concerns; the others work
     retry_after: Optional[int] = None  # s
-    beyond: int = 0  # the requests of a second that work nevertheless
+    beyond: int = 0  # the number of requests a second that work nevertheless
     slow: float = 0.0  # share of the work that is slow
     poison: int = 0  # per cent of the records, the same ones each time, that never work
     poison_kind: str = "500"  # what becomes of those
 
 
 def is_poison(number, per_cent):
-    """Whether the record with this number is one of those that never work. They have no pattern."""
+    """Whether the record with this number never works. The numbers have no pattern."""
     return zlib.crc32(str(number).encode()) % 100 < per_cent
 
 
@@ -153,7 +153,7 @@ def reset(writer):
 
 
 def records_of(headers, body):
-    """What the journal says about each record of a request; a record's value begins with its number."""
+    """The journal's line for each record of a request; a record's value begins with its number."""
     if "kafka-topic" in headers:
         yield {"topic": headers["kafka-topic"], "partition": int(headers["kafka-partition"]),
                "offset": int(headers["kafka-offset"]), "key": headers["kafka-key"], "attempt": int(headers["laneway-attempt"]),
@@ -195,7 +195,7 @@ def certificate(folder, name):
 
 
 class Downstream:
-    """The program, as whoever starts it sees it. One thread at a time."""
+    """The program, as its caller sees it. One thread at a time."""
 
     def __init__(self, folder, name, tls=False, **mode):
         self.journal = folder / f"{name}.requests"

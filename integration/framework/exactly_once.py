@@ -1,4 +1,4 @@
-"""What scenarios of handler.produce.transactional look at: the input and, as a reader of committed records, the output."""
+"""The data that scenarios of handler.produce.transactional compare: the input and, as a reader of committed records, the output."""
 import json
 
 from waits import expect_equal, wait_until
@@ -7,7 +7,7 @@ DELIVERY_ID = "Laneway-Delivery-Id"
 
 
 def own_headers(record):
-    """Those that it was written with first, as a text: laneway adds its delivery id to what it writes."""
+    """The original headers, as a text: laneway adds its delivery id to the records that it writes."""
     return json.dumps([header for header in record["headers"] if header[0] != DELIVERY_ID])
 
 
@@ -21,7 +21,7 @@ def records_of(run, topic):
 
 
 def all_written(run, count):
-    """What the output has when the brokers have aborted what killed processes left open: until then it cannot be read."""
+    """The output once the brokers have aborted the open transactions of killed processes; before, it cannot be read."""
     def found():
         keys = records_of(run, run.topic + "-out")
         return keys if sum(map(len, keys.values())) >= count else None

@@ -1,5 +1,5 @@
-"""The door by which stories reach what they stand on: it has what most stories use, and where it was imported, the modules of
-integration/framework, of the folders beside it, and of other stories are imported by name.
+"""The module that every story imports: it has the names that most stories use. After its import, the modules of
+integration/framework, of the folders beside it, and of other stories can be imported by name.
 
 A story is a function of a Run; harness.main() runs it, prints what it found, and cleans up whatever happens. The programs come
 from LANEWAY and KAFKA_TOOL (ctest sets them), or from build/.

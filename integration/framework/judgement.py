@@ -11,7 +11,7 @@ from waits import Failed, expect
 
 
 class Judgement:
-    """`cluster`: where the records are."""
+    """`cluster` has the records."""
 
     def __init__(self, cluster):
         self.cluster, self.evidence = cluster, Evidence()
@@ -25,7 +25,7 @@ class Judgement:
             return self.evidence.last_commits()
 
     def sample(self, function, every):
-        """Calls the function from now on, until the judgement."""
+        """Calls the function repeatedly until the judgement."""
         self.sampler = Sampler(function, every)
 
     def stop_sampling(self):
@@ -33,7 +33,7 @@ class Judgement:
             self.sampler.stop()
 
     def keep_copies(self, outcome, topics):
-        """What is in these topics now is evidence of where records went that ended with this outcome."""
+        """Keeps the content of these topics as evidence of the records that ended with this outcome."""
         for topic in topics:
             self.evidence.add_copies(outcome, topic, self.cluster.tool("read", topic))
 

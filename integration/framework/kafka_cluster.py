@@ -41,7 +41,7 @@ class KafkaCluster:
         return cls(folder if owned else shared, owned, secured, options)
 
     def borrowed(self):
-        """The same for somebody who leaves it running, and takes the open door."""
+        """The same for a caller that leaves the cluster running and uses the listener without a login."""
         return KafkaCluster(self.folder, owned=False)
 
     def start(self):
@@ -55,7 +55,7 @@ class KafkaCluster:
             self.command("wipe")
 
     def command(self, *arguments):
-        """What scripts/kafka prints."""
+        """The output of scripts/kafka."""
         done = subprocess.run([sys.executable, str(COMMAND), "--dir", str(self.folder), *arguments], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LONGEST)
         expect(done.returncode == 0, f"scripts/kafka {' '.join(arguments)} failed: {done.stderr}")

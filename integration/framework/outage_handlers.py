@@ -1,7 +1,7 @@
-"""What outages.py hands records to: a web service, a program, a plugin, another cluster. Each can fail, and work again.
+"""The handlers of outages.py: a web service, a program, a plugin, another cluster. Each can fail, and work again.
 
-`settings` is the handler's part of the configuration; `done()` returns the places (partition, offset) of the records that
-the handler has done, by a witness that is not laneway, or None where there is none.
+`settings` is the handler's part of the configuration; `done()` returns the places (partition, offset) of the records that the
+handler has done, by a witness that is not laneway, or None if no such witness exists.
 """
 import json
 import os
@@ -56,7 +56,7 @@ class Web:
 
 
 class Told:
-    """What does as a file says."""
+    """A handler that a file controls."""
 
     program = None  # instead of laneway
 

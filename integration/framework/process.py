@@ -1,4 +1,4 @@
-"""Processes that a test starts: the programs, what of the environment they see, and that they end with the test."""
+"""Processes that a test starts: the programs, the part of the environment that they see, and their end with the test."""
 import ctypes
 import os
 import signal

@@ -1,4 +1,4 @@
-"""One scenario's surroundings: a folder, a Kafka, writers, services, and what is to be judged.
+"""One scenario's surroundings: a folder, a Kafka, writers, services, and the evidence for the judgement.
 
 A Run is a context: it starts its Kafka, or finds the one that it shares, and cleans up whatever happens. It has one topic and
 one group, which most of its methods mean; a story may name others. LANEWAY_KEEP=1 keeps the folder.
@@ -47,7 +47,7 @@ class Run:
         self.clean_up()
 
     def tell(self):
-        """What a person needs to find out why it failed."""
+        """Prints what a person needs to find the cause of a failure."""
         for file in sorted(self.folder.glob("*.log")):
             print(f"--- the end of {file.name}")
             print("\n".join(file.read_text(errors="replace").splitlines()[-60:]))
@@ -75,7 +75,7 @@ class Run:
 
     @property
     def admin_bootstrap(self):
-        """Where nobody is asked who they are; a story may name fewer brokers for a while."""
+        """The addresses without a login; a story may name fewer brokers for a while."""
         return self.cluster.admin_bootstrap
 
     @admin_bootstrap.setter
@@ -90,7 +90,7 @@ class Run:
     def kafka(self, *arguments):
         return self.cluster.command(*arguments)
 
-    # What there is in Kafka.
+    # The content of Kafka.
 
     def tool(self, *arguments, text=""):
         """The lines that kafka_tool prints; it reads `text`."""
@@ -184,11 +184,11 @@ class Run:
         return self.judgement.evidence
 
     def watch_commits(self, every=0.5, topics=None):
-        """From now on, also in between, the committed offsets become evidence."""
+        """Records the committed offsets as evidence, repeatedly until the judgement."""
         self.judgement.sample(lambda: self.committed(topics), every)
 
     def keep_copies(self, outcome, topics):
-        """What is in these topics now is evidence of where records went that ended with this outcome."""
+        """Keeps the content of these topics as evidence of the records that ended with this outcome."""
         self.judgement.keep_copies(outcome, topics)
 
     def judge(self, promises, topics=None, letters=(), retries=(), show=True):

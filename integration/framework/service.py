@@ -1,4 +1,4 @@
-"""A laneway process: its log, its journal, and what it says over HTTP."""
+"""A laneway process: its log, its journal, and its answers over HTTP."""
 import json
 import re
 import signal
@@ -50,7 +50,7 @@ class Service:
             return answer.read().decode()
 
     def readiness(self):
-        """What /readyz says, ready or not."""
+        """The answer of /readyz, ready or not."""
         try:
             return self.get("/readyz")
         except urllib.error.HTTPError as error:
@@ -73,7 +73,7 @@ class Service:
         return total
 
     def journaled(self, outcome):
-        """Attempts so far that ended like this, as its journal says."""
+        """The number of attempts that ended like this so far, from its journal."""
         return self.in_journal(f'"outcome":"{outcome}"')
 
     def attempts(self):

@@ -39,13 +39,13 @@ def usual(run, name):
 
 
 class Sessions:
-    """The session time-outs of groups, where the brokers keep them."""
+    """The session time-outs of groups, if the brokers keep them."""
 
     def __init__(self):
         self.timeouts = {}
 
     def leave_to_brokers(self, kafka, address):
-        """Takes out of the client's settings what a member does not decide; the broker at `address` is told."""
+        """Removes the settings that a member does not decide from the client's, and sets them at the broker at `address`."""
         kafka["group.protocol"] = "consumer"
         decided = {key: kafka.pop(key) for key in LEFT_TO_BROKERS if key in kafka}
         session = {kafka["group.id"]: decided.get("session.timeout.ms")}

@@ -1,4 +1,4 @@
-"""What a test expects, and how it waits: for a state, never for a time."""
+"""The expectations of a test, and its waits: for a state, never for a time."""
 import time
 
 PATIENCE = 120.0  # s: a machine may be slow, and a test that waits longer costs nothing when it passes

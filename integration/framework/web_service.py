@@ -1,4 +1,4 @@
-"""The web service that records are posted to; each story says what it answers."""
+"""The web service that records are posted to; each story chooses its answers."""
 import http.server
 import threading
 

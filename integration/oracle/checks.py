@@ -16,7 +16,7 @@ class Violation(NamedTuple):
 
 
 class Promises(NamedTuple):
-    """What the scenario lets the service off, and what it holds it to."""
+    """The rules of this scenario: what the service may do, and what it must do."""
 
     order: str = "none"  # none | key | partition
     complete: bool = True  # the run went on until nothing was left to do
@@ -80,7 +80,7 @@ def nothing_lost(evidence, promises):
 
 
 def nothing_invented(evidence, promises):
-    """Invariant 3, the other way: what was processed is in the log (aborted transactions are not)."""
+    """Invariant 3, the other way: every processed record is in the log (aborted transactions are not)."""
     for partition in evidence.partitions():
         if promises.log_shrinks:
             continue
@@ -138,7 +138,7 @@ def duplicates_within_bounds(evidence, promises):
 
 
 def redelivered_only_recent(evidence, promises):
-    """Invariant 5: what had succeeded long before a fault was in a commit or its completion map, and stays done."""
+    """Invariant 5: records that had succeeded long before a fault were in a commit or its completion map, and stay done."""
     if promises.settled is None:
         return
     for partition, offset, successes in repeated(evidence):
@@ -152,7 +152,7 @@ def ordered(evidence, promises):
     """Invariant 4: one at a time and in offset order, retries included, per partition or per key.
 
     Within an assignment the next record starts after the success of the one before. Over assignments records come
-    again after a fault, but two are never at work at the same time.
+    again after a fault, but two never run at the same time.
     """
     if promises.order == "none":
         return
@@ -216,7 +216,7 @@ def complete_means_no_lag(evidence, promises):
 
 
 def given_up_is_there(evidence, promises):
-    """What was counted complete because another topic has it, is in that topic."""
+    """A record that counted as complete because another topic has it is in that topic."""
     for outcome, copies in evidence.copies.items():
         if copies is None:
             continue
@@ -231,7 +231,7 @@ def given_up_is_there(evidence, promises):
 
 
 def copies_are_whole(evidence, promises):
-    """A dead letter has the key, value, headers, timestamp and partition of its origin; or says what is missing."""
+    """A dead letter has the key, value, headers, timestamp and partition of its origin; or reports the missing parts."""
     for copy in evidence.copies["dead_letter"] or []:
         origin = evidence.records.get(copy.origin)
         if origin is None:
@@ -251,7 +251,7 @@ CUTS = ("laneway-truncated", "laneway-key-truncated", "laneway-dropped-headers")
 
 
 def differences(letter, origin):
-    """Names of what a dead letter does not have as its origin has it."""
+    """The names of the parts in which a dead letter differs from its origin."""
     said = {}  # {header of a cut: what was there before the first}
     for name, value in letter.headers:
         if name in CUTS:

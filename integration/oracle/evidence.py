@@ -1,4 +1,4 @@
-"""What is known of a run, read from JSON lines: what the service says it did (journals), and what Kafka says there is.
+"""The evidence of a run, read from JSON lines: the journals of the service, and the content of Kafka.
 
 Nothing here is judged. A partition is a (topic, number) pair. An assignment is a (journal, epoch) pair: one process's
 time with a partition.
@@ -11,14 +11,14 @@ from typing import NamedTuple, Optional
 
 # What completes a record where it was read: done, or acknowledged by the topic where it goes on.
 FINISHED = ("success", "dead_letter", "retry_topic")
-# Ends of a way to another topic: no attempt at the record, but what follows its last one.
+# Ends of a move to another topic: not an attempt at the record, but what follows the last attempt.
 FORWARDED = ("dead_letter", "dead_letter_failed", "retry_topic", "retry_topic_failed")
 # Headers that describe where a copy came from begin so, the others are the record's own.
 DESCRIPTIONS = ("kafka_dlt-", "__connect.errors.", "laneway-")
 
 
 def described_origin(headers):
-    """(topic, partition, offset) that the headers of a copy name; None when it is somebody else's record."""
+    """(topic, partition, offset) that the headers of a copy name; None if another program wrote the record."""
     def number(name, form):
         value = headers[name]
         return struct.unpack(form, value)[0] if name.startswith("kafka_dlt-") else int(value)
@@ -77,7 +77,7 @@ class Evidence:
         self.copies = {"dead_letter": None, "retry_topic": None}  # outcome -> [Copy]; None: not read
         self.copies_at = {}  # (topic, partition, offset) -> Copy
         self.commits = []  # in the order of time
-        self.acknowledged = defaultdict(set)  # partition -> offsets that the producer was told of
+        self.acknowledged = defaultdict(set)  # partition -> offsets that were acknowledged to the producer
         self.torn = 0  # journals whose last line was cut by a kill
 
     def partitions(self):

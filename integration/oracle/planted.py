@@ -1,4 +1,4 @@
-"""A small consumer service in virtual time, right or with one planted bug: what it writes, the oracle must judge.
+"""A small consumer service in virtual time, correct or with one planted bug; the oracle must judge its evidence.
 
 Two processes take turns: the first works, loses its partitions (orderly, or killed), the second goes on to the end. In
 between the downstream is out for a while. Some records are given up and become dead letters; without order some go on in a
@@ -44,7 +44,7 @@ class World:
         return None if offset % 7 == 0 else f"k{offset % 5}"
 
     def line(self, offset):
-        """What must run one after another, by the mode of order."""
+        """The records that must run one after another, by the mode of order."""
         if self.order == "partition":
             return "all"
         return (self.key(offset) or f"none-{offset}") if self.order == "key" else f"record-{offset}"
@@ -54,7 +54,7 @@ class World:
         return self.copies[place][offset][0] if place[0] == RETRY else offset
 
     def outcomes(self, place, offset):
-        """What becomes of a record, attempt by attempt."""
+        """The outcomes of a record, attempt by attempt."""
         if place[0] == RETRY:
             return ["retry", "success"]
         if offset % 31 == 9:
@@ -148,10 +148,10 @@ class World:
             self.attempt("first", place, offset, 1, HAND_OVER + 200 * MS, HAND_OVER + 201 * MS, "timeout")
 
     def left(self, place, offsets):
-        """What the second process is given."""
+        """The records that the second process receives."""
         if self.bug == "redeliver all":
             return list(offsets)
-        # What was answered after the last commit comes again after a kill.
+        # Records that were answered after the last commit come again after a kill.
         known = self.commit_times[-1] if self.killed else HAND_OVER * 2
         return [offset for offset in offsets if self.complete[place].get(offset, known + 1) > known]
 

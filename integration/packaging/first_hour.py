@@ -1,7 +1,7 @@
-"""The first hour of somebody who has the package and a Kafka, and nothing of this repository.
+"""The first hour of a user who has the package and a Kafka, and nothing of this repository.
 
 What docs/getting-started.md and docs/operations.md say, by the files and pages that the package has, in a root where it is
-installed: a typo, a topic and a web service that are missing, a service that works, its downstream broken and mended, dead
+installed: a typo, a topic and a web service that are missing, a service that works, its downstream broken and repaired, dead
 letters and their way back, a reload, a stop, and the example of a program. usage: first_hour.py ROOT; scripts/test-package
 calls it, in a PID namespace of its own. As root.
 """
@@ -30,7 +30,7 @@ REJECTED = 3
 
 
 class Machine:
-    """The root, as somebody uses it who is root there; services run as the user laneway."""
+    """The root folder, used as the user root; services run as the user laneway."""
 
     def __init__(self, root):
         self.root = Path(root)
@@ -44,7 +44,7 @@ class Machine:
         return ["chroot", str(self.root), "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", *who, *arguments]
 
     def run(self, *arguments, says=(), code=0):
-        """What the command printed; it must end with the code and have said all that."""
+        """Returns the output of the command, which must end with this code and contain all these texts."""
         done = subprocess.run(self.command(arguments, None), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=LONGEST, check=False)
         shown = f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}"
@@ -120,7 +120,7 @@ class Downstream:
         self.process.wait()
 
     def orders(self):
-        """Those that were accepted at least once."""
+        """The records that were accepted at least once."""
         return {int(order) for process in self.good for order in re.findall(r'"id":(\d+)', process.log.read_text())}
 
 
@@ -130,7 +130,7 @@ class Service:
         self.process = machine.start("laneway", "laneway", "run", "-c", configuration)
 
     def ask(self, path):
-        """(status, text); status 0 where nobody answers."""
+        """(status, text); status 0 if there is no answer."""
         expect(self.process.poll() is None, f"ended with {self.process.returncode}: {self.log()}")
         try:
             with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=5) as answer:

@@ -132,7 +132,7 @@ class Packages(unittest.TestCase):
             self.assertEqual([f"{folder}/orders.yaml"], self.complete("laneway", "run", "-c", f"{folder}/o"))
 
     def test_the_other_shells_ask_the_help_as_bash_does(self):
-        """What picks verbs and options out of it is tested by bash, above, and is the same everywhere."""
+        """The code that finds verbs and options in it is the same everywhere, and tested by bash, above."""
         picks = re.findall(r"(?:sed -n|grep(?: -o --)?) '[^']+'", (ROOT / "config/completion/laneway").read_text())
         self.assertEqual(3, len(picks))
         for name in ("_laneway", "laneway.fish"):

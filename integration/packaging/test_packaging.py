@@ -1,4 +1,4 @@
-"""What a user does with an installed laneway: every command of examples/*/README.md, run as it is written there.
+"""The steps of a user with an installed laneway: every command of examples/*/README.md, run as it is written there.
 
 HOME is a temporary folder; Kafka, the embedded cluster, and the group are named by variables. Nothing else differs.
 """
@@ -59,7 +59,7 @@ class Packaging(unittest.TestCase):
         return done.stdout + done.stderr
 
     def serve(self, command, group):
-        """A service in this group, until everything is committed: what it wrote."""
+        """Runs a service in this group until everything is committed; returns its output."""
         environment = {**self.environment, "LANEWAY_KAFKA__GROUP_ID": group}
         log = self.home / f"{group}.log"
         with open(log, "wb") as out:

@@ -1,4 +1,4 @@
-"""Kafka's frames: what a proxy must know of a request and of an answer."""
+"""Kafka's frames: the parts of requests and answers that a proxy must know."""
 import struct
 from typing import NamedTuple
 

@@ -104,7 +104,7 @@ class Link:
             self.to_client.write(with_length(frame))
 
     def settle(self):
-        """When the client has gone: what is late is waited for, nothing else."""
+        """After the client has gone: settles the connection once no late message is left."""
         if self.kept_back == 0 and not (self.late and self.pending):
             self.settled.set()
 
@@ -151,7 +151,7 @@ class Proxy:
             self.links.discard(task)
 
     def stop(self):
-        """Closes every connection; what is held is lost."""
+        """Closes every connection; held messages are lost."""
         self.call(self.close())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(STOP_DEADLINE)
@@ -171,11 +171,11 @@ class Proxy:
     # Rules. Each catches by `api` and the other arguments of Rule; the first rule that was made and catches a frame has it.
 
     def hold(self, api, **which):
-        """Keeps what it catches until release(): what comes behind on the same connection overtakes it."""
+        """Holds the caught messages until release(): later messages of the same connection overtake them."""
         return self.add(Rule(Action.HOLD, api, **which))
 
     def stall(self, api, **which):
-        """The same, and what comes behind waits, as when a broker is slow."""
+        """The same, and later messages wait, as when a broker is slow."""
         return self.add(Rule(Action.STALL, api, **which))
 
     def delay(self, seconds, api, **which):
@@ -183,7 +183,7 @@ class Proxy:
         return self.add(Rule(Action.DELAY, api, seconds=seconds, **which))
 
     def drop(self, api, **which):
-        """Withholds for ever."""
+        """Withholds the messages forever."""
         return self.add(Rule(Action.DROP, api, **which))
 
     def cut(self, api, **which):
@@ -191,7 +191,7 @@ class Proxy:
         return self.add(Rule(Action.CUT, api, **which))
 
     def release(self, rule):
-        """Ends the rule. What it holds goes on, in the order of its coming."""
+        """Ends the rule. Held messages go on, in the order of their arrival."""
         self.call(self.end(rule))
 
     def add(self, rule):

@@ -1,4 +1,4 @@
-"""What a proxy does to the requests or answers that it is told to catch."""
+"""The rules by which a proxy catches requests or answers."""
 import enum
 
 
@@ -40,7 +40,7 @@ class Rule:
         return True
 
     def end(self):
-        """Catches no more; what is held goes on."""
+        """Catches no more; held messages go on."""
         self.ended = True
         for let_go in self.held:
             let_go()

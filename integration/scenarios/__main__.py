@@ -5,7 +5,7 @@ from pathlib import Path
 
 SCENARIOS = Path(__file__).resolve().parent
 sys.path.insert(0, str(SCENARIOS.parent / "framework"))
-import harness  # noqa: E402,F401  (stories find each other, and what they stand on, from here on)
+import harness  # noqa: E402,F401  (stories can import each other and the framework after this)
 
 
 def main():

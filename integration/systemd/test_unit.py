@@ -1,4 +1,4 @@
-"""config/systemd/laneway@.service by systemd-analyze: every line is understood, and what a service could do is little."""
+"""config/systemd/laneway@.service by systemd-analyze: every line is understood, and a service has few rights."""
 import os
 import re
 import subprocess

@@ -24,7 +24,7 @@ def consumes(part, logins, kafka, **changes):
 
 
 def check_expiry(metrics):
-    """Of the client's certificate, by its file, which the alert names."""
+    """The metric of the client's certificate, by its file, which the alert names."""
     expiry = re.search(r'^laneway_client_certificate_expiry_timestamp_seconds\{file="[^"]+\.pem"\} (\S+)$', metrics, re.MULTILINE)
     expect(expiry, "the metrics do not say when the certificate expires")
     expect(float(expiry[1]) > time.time(), f"the certificate expires at {expiry[1]}, so it has expired")

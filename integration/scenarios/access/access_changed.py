@@ -1,4 +1,5 @@
-"""The password is changed at the brokers while the service runs: it says so, keeps what it has, and goes on when it fits again.
+"""The password is changed at the brokers while the service runs: the service reports this, keeps its records, and goes on when
+the password is right again.
 
 The brokers ask for a login again every few seconds, so that the change is noticed. Each change is made in both ways: the old
 password is given back, and the service is restarted with the new one. Nothing is lost.
@@ -47,7 +48,7 @@ def scenario(run):
     run.finish_writing()
     run.wait_for_no_lag()
     second.stop()
-    # What was done while nothing could be committed runs again.
+    # Records that finished while nothing could be committed run again.
     run.judge(harness.Promises(stopped_clean=False, duplicates=10000))
 
 

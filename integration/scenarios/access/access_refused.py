@@ -1,4 +1,4 @@
-"""Whatever is wrong with TLS or a login: `check --connect` and the start end with 69 and say what is wrong and what to do."""
+"""Whatever is wrong with TLS or a login: `check --connect` and the start end with 69, and name the cause and the remedy."""
 import socket
 
 import harness

@@ -1,5 +1,5 @@
-"""Tokens and tickets run out while the service works: they are renewed without a word, and a token server or a KDC that fails
-meanwhile is told, and costs nothing once it works again. The brokers ask for a login again every few seconds.
+"""Tokens and tickets run out while the service works: they are renewed silently, and a token server or a KDC that fails
+meanwhile is reported, and costs nothing once it works again. The brokers ask for a login again every few seconds.
 """
 import signal
 
@@ -38,7 +38,7 @@ class Row:
         self.part.wait_for_progress(self.service, self.service.processed() + MORE)
 
     def judge(self):
-        """What was done while nothing could be committed may run again; nothing is lost, by the same process."""
+        """Records that finished while nothing could be committed may run again; nothing is lost, in the same process."""
         self.part.finish_writing()
         self.part.wait_for_no_lag()
         self.service.stop()
@@ -145,7 +145,7 @@ def scenario(run):
             return case(part, logins)
         told.__name__ = case.__name__
         return told
-    # An old client has no tokens (access.py shows how it says so).
+    # An old client has no tokens (access.py shows its message).
     harness.at_once(run, [story(case) for case in (TICKETS if old_client() else TOKENS + TICKETS)])
 
 

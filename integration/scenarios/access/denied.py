@@ -1,4 +1,4 @@
-"""Brokers that refuse: each refusal is told as what it is, ends the start with 69, and costs nothing while running.
+"""Brokers that refuse: each refusal has its own message, ends the start with 69, and costs nothing while running.
 
 `scripts/kafka --secured` asks for a password and for rights; the user "worker" has none until a case grants them.
 """
@@ -85,7 +85,7 @@ def a_right_that_comes_before_the_deadline(run):
     service.stop()
 
 
-# While it runs: what is taken away comes back, and nothing is lost.
+# While it runs: a right that is taken away comes back, and nothing is lost.
 
 
 def failed_commits(service):
@@ -139,7 +139,7 @@ def the_group_is_closed(run, service):
 
 
 def ends_where_the_group_is_closed(run, service):
-    """Where the brokers distribute the partitions."""
+    """Whether the brokers distribute the partitions."""
     Place(run).rights("revoke", "group", "read", "describe")
     ends(service, 69, f"group {run.group}: access denied", NEEDS_GROUP)
     run.services.remove(service)  # from those that may end with no other code; the judge is to see it all the same
@@ -182,7 +182,7 @@ def scenario(run):
     else:
         stops_at_once_where_the_group_is_closed(run, service)
     no_password_is_told(run)
-    # What was done while nothing could be committed runs again when the session has ended.
+    # Records that finished while nothing could be committed run again when the session has ended.
     run.judge(harness.Promises(stopped_clean=True, duplicates=10000))
 
 

@@ -1,4 +1,4 @@
-"""What handler.produce calls written is in the output, once: acknowledgements.py lost|refused
+"""A record that handler.produce reports as written is in the output, once: acknowledgements.py lost|refused
 
 lost     The brokers write records, and the answer does not arrive: the connection breaks, or it is silent while the partition gets
          another leader. The client writes them again, and brokers must recognise them.

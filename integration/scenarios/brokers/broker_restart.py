@@ -15,7 +15,7 @@ def scenario(run):
     run.finish_writing()
     run.wait_for_no_lag()
     service.stop()
-    # Commits may have gone unanswered: then what was done in the meantime comes again, but nothing older.
+    # Commits may have gone unanswered: then records that finished meanwhile run again, but no older ones.
     run.judge(Promises(stopped_clean=True, duplicates=10000, settled=settled))
 
 

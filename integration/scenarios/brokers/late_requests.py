@@ -24,7 +24,7 @@ OF_TRANSACTIONS = (frames.PRODUCE, frames.ADD_PARTITIONS_TO_TXN, frames.ADD_OFFS
 
 
 def service(run, name, bootstrap):
-    """The instance's name gives its transactions a name that stays: who comes after it puts an end to what it left open."""
+    """The instance's name gives its transactions a name that stays: the next process ends the transactions that it left open."""
     kafka = {"bootstrap.servers": bootstrap, "group.instance.id": "a", "session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
     # The client gives a request up after two seconds, and sends it again on a new connection.
     produce = {"topic": "{topic}-out", "transactional": True, "kafka": {"socket.timeout.ms": 2000}}

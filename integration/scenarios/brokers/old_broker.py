@@ -1,4 +1,4 @@
-"""The brokers do not offer group.protocol: consumer: the service and check --connect say so, say what to do, and end with 78;
+"""The brokers do not offer group.protocol: consumer: the service and check --connect report this with the remedy, and end with 78;
 nothing is lost. With group.protocol: classic the same group then works."""
 import harness
 from bad_input import ends

@@ -1,4 +1,4 @@
-"""Dead letters are looked at and sent back: none is lost, and none is sent twice but where a kill forgot the last second.
+"""Dead letters are listed and sent back: none is lost, and none is sent twice, except those of the last second before a kill.
 
 The letters bear the headers of Spring, of Kafka Connect, or none. The redrive is interrupted by SIGINT, twice, and by
 kill -9, and goes on where it was.
@@ -92,7 +92,7 @@ class Shop:
         return done.stdout
 
     def redrive_on_a_terminal(self):
-        """What a person sees."""
+        """The output for a person."""
         ours, theirs = pty.openpty()
         redrive = subprocess.Popen([harness.LANEWAY, "dlq", "redrive", "-c", self.file, "--yes", "--rate", str(RATE)],
                                    stdin=theirs, stdout=theirs, stderr=theirs, env=harness.inherited_environment(),

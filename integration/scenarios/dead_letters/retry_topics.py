@@ -1,7 +1,7 @@
 """Records that fail go on in retry topics while their partition goes on without them; a kill -9 in between loses none.
 
 The receiver judges by the number of the attempt: some records work in the first retry topic, some in the last, some never,
-and some are refused for good. Records that a stranger wrote to a retry topic end in the dead-letter topic as well, and so do
+and some are refused for good. Records that another program wrote to a retry topic end in the dead-letter topic as well, and so do
 those that are too large for the last retry topic.
 """
 import collections
@@ -87,7 +87,7 @@ def places(kind):
 
 
 def too_large():
-    """Those that would go to the last retry topic."""
+    """The records that would go to the last retry topic."""
     return {(p, FIRST_LARGE + kind) for p in range(PARTITIONS) for kind in (2, 3)}
 
 

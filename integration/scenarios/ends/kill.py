@@ -1,4 +1,4 @@
-"""kill -9 while records wait for a retry: none is lost, and what the completion map knew is not run again.
+"""kill -9 while records wait for a retry: none is lost, and records in the completion map do not run again.
 
 A hundredth of the records fails, and the first process never comes to their second attempt; so the committed offset hangs far
 behind what is done, and the map in the commit's metadata is what keeps the rest from running twice.

@@ -1,7 +1,7 @@
 """Processes are stopped (SIGSTOP) and go on (SIGCONT) as if no time had passed.
 
-work: for longer than every deadline. One process posts to a web service, one gives its records to a program. Both have records
-at work when they are stopped, and are answered while they are stopped, one half of the requests after they go on. No attempt
+work: for longer than every deadline. One process posts to a web service, one gives its records to a program. Both have running
+records when they are stopped, and are answered while they are stopped, one half of the requests after they go on. No attempt
 is out of time, no handler is stuck, no breaker opens, and the health is good at once. They are stopped again in mid-work,
 and while they drain.
 

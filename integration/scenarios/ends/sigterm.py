@@ -1,4 +1,4 @@
-"""SIGTERM under load: what is at work is finished, everything processed is committed, and the next process repeats nothing."""
+"""SIGTERM under load: running records are finished, processed records are committed, and the next process repeats nothing."""
 import harness
 from harness import Promises, expect
 

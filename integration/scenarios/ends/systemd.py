@@ -1,5 +1,5 @@
-"""What a service manager hears on its socket: ready, lanes and lag, the watchdog's food while the loop turns and only
-then, the stop. One thread is frozen as a defect of a library would do it; the rest of the process goes on.
+"""The notifications to a service manager: ready, lanes and lag, the watchdog while the loop turns and only then, the stop. One
+thread is frozen as a defect of a library would do it; the rest of the process goes on.
 """
 import ctypes
 import os
@@ -17,7 +17,7 @@ PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x4000
 
 
 class Manager:
-    """Everything that is told, with its time."""
+    """All notifications, with their times."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -39,7 +39,7 @@ for line in sys.stdin:
 
 
 def fault(offset):
-    """What the first attempt of a record comes to, as the journal says it."""
+    """The outcome of the first attempt of a record, from the journal."""
     if offset % 50 == 49 or offset % 125 in (60, 61):
         return "retry"
     return "timeout" if offset % 250 == 100 else None

@@ -1,4 +1,4 @@
-"""A web service that resets, stalls in the middle of an answer, answers 10 MB, talks nonsense and redirects for ever.
+"""A web service that resets, stalls in the middle of an answer, answers 10 MB, sends nonsense and redirects forever.
 
 Every record is accepted once all the same, except those that are redirected: they are dead letters. Then the same records
 are sent in batches, whose answers judge each record, as a whole, or not at all.

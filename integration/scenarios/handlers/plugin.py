@@ -1,7 +1,7 @@
 """A plugin that is slow, throws, hangs until its time-out, crashes the whole process and ignores its stop, then one that
 answers after its time-out from a thread of its own: after a restart nothing is lost.
 
-A crash is a kill -9: what was done and not committed may run twice, no more than that.
+A crash is a kill -9: finished records that are not committed may run twice, and no others.
 """
 import json
 import re
@@ -20,13 +20,13 @@ def handler(library, **config):
 
 
 def handled(run):
-    """Records that were processed so far, as the journals say."""
+    """The records that were processed so far, from the journals."""
     pattern = r'"partition":(\d+),"offset":(\d+),.*"outcome":"success"'
     return {place for journal in run.folder.glob("*.journal") for place in re.findall(pattern, journal.read_text())}
 
 
 def stuck(run, service):
-    """A handler that ignores its stop is told of, and holds up no other record."""
+    """A handler that ignores its stop is reported, and holds up no other record."""
     run.produce("--count", PARTITIONS, "--size", 100, "--keys", PARTITIONS)
     wait_until("a handler is stuck", lambda: service.metric("pool_stuck", partition=0) == 1)
     wait_until("readiness says that a handler is stuck", lambda: "stuck" in service.readiness())

@@ -1,5 +1,5 @@
 """A member posts each record over TLS to a server that speaks HTTP/2 alone, checks it by a certificate authority of the user's
-own, and logs in with a token from a file: each record is a stream of a few connections, and nobody tells the token."""
+own, and logs in with a token from a file: each record is a stream of a few connections, and no output has the token."""
 import collections
 import json
 import re
@@ -24,7 +24,7 @@ class Http2Server:
         wait_until("nghttpd listens", lambda: self.start(run))
 
     def start(self, run):
-        """Whether it listens. It must be told a port, and somebody else may take that before it does."""
+        """Whether the server listens. It needs a given port, which another program may take first."""
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         with self.file.open("wb") as output:
@@ -80,7 +80,7 @@ def scenario(run):
 
 
 def wrong_authority(run, server):
-    """Without the user's authority nobody knows the server, and `check --connect` says so."""
+    """Without the user's authority the server is not trusted, and `check --connect` reports this."""
     settings = run.settings("untrusting", handler={"simulate": None,
                                                    "http": {"url": f"https://127.0.0.1:{server.port}/orders"}})
     file = run.folder / "untrusting.yaml"

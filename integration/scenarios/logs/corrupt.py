@@ -1,4 +1,4 @@
-"""With check.crcs, a corrupt batch holds its lane at its offset, is named, and is passed over when an operator says so."""
+"""With check.crcs, a corrupt batch holds its lane at its offset, is named, and is skipped when an operator decides so."""
 import json
 import struct
 

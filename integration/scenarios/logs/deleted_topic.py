@@ -1,5 +1,6 @@
-"""A service whose topic was deleted stops as soon as its lanes have ended, although the client library never lets go of it. Where the
-brokers distribute the partitions (consumer), they take those of the topic back, and the service goes on with its other topics."""
+"""A service whose topic was deleted stops as soon as its lanes have ended, although the client library never releases the topic.
+If the brokers distribute the partitions (consumer), they take those of the topic back, and the service goes on with its other
+topics."""
 import json
 
 import harness

@@ -1,5 +1,5 @@
-"""Retention overtakes a paused lane, and then a service that is away, with auto.offset.reset: latest: what is gone is counted and
-logged, the lag counts what is left, and all that is left is processed."""
+"""Retention overtakes a paused lane, and then a service that is away, with auto.offset.reset: latest: deleted records are
+counted and logged, the lag counts the remaining records, and all of these are processed."""
 import harness
 from harness import Promises, expect, wait_until
 

@@ -1,5 +1,5 @@
-"""A topic is deleted while its lane is idle, and created again: the service says that it cannot read it, takes over nothing of the
-old topic's offsets, and processes every record of the new one.
+"""A topic is deleted while its lane is idle, and created again: the service reports that it cannot read the topic, uses none
+of the old topic's offsets, and processes every record of the new topic.
 
 empty: the client sees the new topic before there is a record. grown: when the client sees it, it has grown past the old offset, so
 that nothing goes back. Where the brokers distribute the partitions (consumer), they take those of the topic that is deleted out of

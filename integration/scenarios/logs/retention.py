@@ -1,4 +1,4 @@
-"""Retention overtakes a service that was away: what is gone is logged as a gap, what is left is processed."""
+"""Retention overtakes a service that was stopped: deleted records are logged as a gap, the remaining records are processed."""
 import harness
 from harness import Promises, expect, expect_equal, wait_until
 

@@ -35,8 +35,8 @@ def scenario(run):
     for service in (first, second, third):
         expect(service.running(), "a member has ended")
         service.stop()
-    # A classic client does not wait for the drain. What was at work when it joined ends in the middle of the join, in which nothing can
-    # be committed, and its partitions may be the second member's afterwards.
+    # A classic client does not wait for the drain. Records that were running when it joined end in the middle of the join, when
+    # nothing can be committed, and its partitions may be the second member's afterwards.
     run.judge(Promises(stopped_clean=True, duplicates=overtaken * PARTITIONS * WORKERS))
 
 

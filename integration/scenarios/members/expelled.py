@@ -1,4 +1,4 @@
-"""A member that was expelled from its group is told to stop while it joins the group again: it leaves the group, so the other member
+"""A member that was expelled from its group must stop while it joins the group again: it leaves the group, so the other member
 has all partitions at once. The sessions last five minutes: nobody would get the partitions of a member that goes without a word.
 
 Where the brokers distribute the partitions (consumer), the member has joined again at once, and waits for the partitions that the other

@@ -54,8 +54,8 @@ def scenario(run):
 
 
 def after_a_kill(run, killed):
-    """The process that comes next waits until the session of the one that was killed has ended. What may run twice is what was
-    finished and not committed at the kill."""
+    """The process that comes next waits until the session of the one that was killed has ended. Records that were finished and
+    not committed at the kill may run twice."""
     settled = killed.settled(lambda: False)
     killed.kill()
     follower = member(run, "follower", "b")

@@ -1,4 +1,4 @@
-"""What a person or the surroundings get wrong: each mistake has its exit code and says what to do."""
+"""Mistakes of a person or of the surroundings: each has its exit code and a message with the remedy."""
 import socket
 
 import harness

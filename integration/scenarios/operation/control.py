@@ -1,4 +1,4 @@
-"""An operator at work: status, a lane suspended and resumed, a stuck record skipped, readyz that turns and turns back.
+"""The actions of an operator: status, a lane suspended and resumed, a stuck record skipped, readyz that turns and turns back.
 
 At the end Prometheus' own tool reads the metrics, and evaluates on them what the dashboard and the alerts ask.
 """
@@ -18,7 +18,7 @@ PARTITIONS, RECORDS, STUCK = 4, 400, (2, 10)
 
 
 class Receiver(WebService):
-    """Refuses one record for as long as it is asked."""
+    """Refuses one record as long as the test requires it."""
 
     def judge(self, headers, _):
         return 500 if record_of(headers) == STUCK else 204
@@ -42,7 +42,7 @@ class Operator:
         return next((lane for lane in self.status()["lanes"] if lane["partition"] == partition), None)
 
     def ready(self):
-        """The reasons why not; none when it is."""
+        """The reasons why the service is not ready; empty if it is ready."""
         try:
             with urllib.request.urlopen(f"http://{self.address}/readyz?format=json", timeout=PATIENCE) as answer:
                 expect_equal({"ready": True, "reasons": []}, json.load(answer), "readyz with 200")
@@ -84,7 +84,7 @@ def scenario(run):
 
 
 def check_audit(run, service):
-    """The log says what operators did, and what was refused, in order."""
+    """The log has the actions of operators, and the refused requests, in order."""
     partition, offset = STUCK
     for what, expected in {
             "suspend requested": [f"topic={run.topic} partition=1 changed=true"],

@@ -24,7 +24,7 @@ for line in sys.stdin:
 
 
 class Page:
-    """What a person does with it."""
+    """The actions of a person on the page."""
 
     def __init__(self, run, browser):
         self.run, self.browser = run, browser
@@ -37,7 +37,7 @@ class Page:
         return f"{self.run.topic}:{partition}"
 
     def row(self, partition):
-        """The words of a lane's row; none while it is not there."""
+        """The words of a lane's row; empty while there is no row."""
         return self.browser.evaluate(f"""[...document.querySelectorAll("#lane-table tbody")]
             .find((body) => body.querySelector(".lane-name").textContent === {json.dumps(self.lane(partition))})?.innerText ?? "" """)
 
@@ -143,7 +143,7 @@ def fits_everywhere(page):
 
 
 def check_roles(browser):
-    """What a screen reader is told: a table is one on a phone, too, and what can be pressed has a name."""
+    """The page for a screen reader: tables stay tables on a phone, and every control has a name."""
     nodes = [node for node in browser.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
     roles = [node["role"]["value"] for node in nodes]
     expect(roles.count("row") >= 1 + PARTITIONS and roles.count("rowheader") == PARTITIONS and roles.count("columnheader") == 12,
@@ -178,7 +178,7 @@ def skips(page):
 
 
 def loses_a_lane_and_gets_it_back(page, service, settings):
-    """The lane's counters begin anew; what the process has counted does not."""
+    """The lane's counters begin again; the process's counts do not."""
     lanes = lambda: {lane["partition"]: lane["dead_letters"] for lane in json.loads(service.get("/status"))["lanes"]}  # noqa: E731
     second = page.run.service("second", **settings)
     wait_until("the second member has lanes", lambda: len(lanes()) < PARTITIONS)
@@ -189,7 +189,7 @@ def loses_a_lane_and_gets_it_back(page, service, settings):
 
 
 def keeps_the_history(page, service):
-    """Whoever opens the page now sees what happened before, and the tile and the marks agree."""
+    """A page that is opened now shows the earlier events, and the tile and the marks agree."""
     browser = page.browser
     browser.call("Page.reload")
     page.wait_for_text("#events", f"1 dead letter: {page.lane(STUCK)}.")

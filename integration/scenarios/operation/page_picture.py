@@ -1,4 +1,4 @@
-"""The web page of a service at work, as a picture. usage: page_picture.py FILE; scripts/screenshot runs it.
+"""The web page of a running service, as a picture. usage: page_picture.py FILE; scripts/screenshot runs it.
 
 One lane is too slow for its load, one has a record that always fails, one is suspended; before that there were an
 outage of the web service and a second member that came and went.

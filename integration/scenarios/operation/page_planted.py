@@ -1,4 +1,4 @@
-"""What the stories of the web page plant in place of a service's answers, and what they read from the page."""
+"""The answers that the stories of the web page plant in place of a service's, and their readers of the page."""
 import json
 import time
 
@@ -81,7 +81,7 @@ def marks(browser, strip):
 
 
 def heights(browser, chart):
-    """Of the newest line of more than one point, from the left to the right, the same ones once."""
+    """The points of the newest line with more than one point, from left to right, equal points once."""
     return browser.evaluate(f"""(() => {{
         const lines = [...document.querySelectorAll("#{chart}-chart path.line")].map((path) => path.getAttribute("d").slice(1).split(" L"));
         const points = lines.filter((line) => line.length > 1).pop().map((point) => point.split(",").map(Number));

@@ -253,7 +253,7 @@ def survives_a_restart(page):
 
 
 def shows_anything(page):
-    """Answers that no service gives: markup in every text, three hundred lanes, numbers of any size, what is not known."""
+    """Answers that no service gives: markup in every text, three hundred lanes, numbers of any size, unknown fields."""
     browser, marked = page.browser, lambda name: f"{name}{EVIL}"
     many = [lane(partition, topic=marked("topic"), state="held", held_by=marked("held"), lag=None, finished_beyond_commit=10 ** 15,
                  queued=10 ** 6, queue_capacity=10 ** 6, waiting_retries=10 ** 12, committed=None, rate=1e9, dead_letters=10 ** 15,

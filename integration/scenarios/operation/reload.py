@@ -15,7 +15,7 @@ from harness import LANEWAY, PATIENCE, Promises, expect, expect_equal, inherited
 PARTITIONS, MEMBERS, RELOADS = 4, 2, 100
 SETTINGS = {"handler": {"simulate": {"sleep": {"p50": "2ms", "p99": "20ms"}, "fail": 0.005}}, "consumers": MEMBERS,
             "lanes": {"workers": 4, "queue": 64}, "retry": {"backoff": "20ms", "max_backoff": "200ms"}}
-# What is wrong, and what is said of it.
+# Each mistake, and its message.
 REFUSED = [
     ({"lanes": {"wrokers": 3}}, r"reload\.yaml:\d+:\d+: lanes\.wrokers: .*workers"),
     ({"lanes": {"workers": 0}}, r"reload\.yaml:\d+:\d+: lanes\.workers: .*expected a whole number"),
@@ -54,7 +54,7 @@ class Operator:
         return [line for line in self.service.log.splitlines(keepends=True) if "by=SIGHUP" in line and line.endswith("\n")]
 
     def by_signal(self):
-        """What the log says then."""
+        """The log lines of the reload."""
         before = len(self.answers())
         self.service.signal(signal.SIGHUP)
         wait_until("SIGHUP is answered", lambda: len(self.answers()) > before, every=0.05)

@@ -1,4 +1,4 @@
-"""A canary in every place where a secret can be, and every output there is: none of them sings.
+"""A canary in every place where a secret can be, and a search of every output for them.
 
 Each place has a canary of its own, so a failure names the place. Outputs: the logs of `run` in both formats with the client
 library's debug lines, its words to the service manager, status, metrics, readyz, reloads and refusals over HTTP, what the other
@@ -119,7 +119,7 @@ def secret_file(run, name, mode=0o600, content=None):
 
 
 def write_records(run):
-    """With payload that nobody is to see."""
+    """Sends records whose payload must not be shown."""
     def payload(kind):
         return canary(kind).encode().hex()
     lines = [json.dumps({"partition": 0, "key": payload("key"), "value": payload("value"),
@@ -225,7 +225,7 @@ def address_in(log):
 
 
 def dead_letters(run, outputs):
-    """Of a dead letter, what laneway adds; and the verbs, of which only show shows the record, as it must."""
+    """The headers that laneway adds to a dead letter; and the verbs, of which only show shows the record, as it must."""
     letters = [record for record in map(json.loads, run.tool("read", run.topic + "-dlt")) if record.get("headers")]
     expect(letters, "there is no dead letter")
     for letter in letters:
@@ -245,7 +245,7 @@ def dead_letters(run, outputs):
 
 
 def brokers_that_refuse(run, outputs):
-    """A wrong password, a token that nobody takes, a private key and a key store that are none."""
+    """A wrong password, a token that is refused, and files that are no private key and no key store."""
     ssl = {"security.protocol": "ssl", "debug": "all"}
     store = str(secret_file(run, "keystore"))
     for name, kafka in {
@@ -277,7 +277,7 @@ def expect_not_zero(done, what):
     expect(done.returncode != 0, f"{what} was accepted: {done.stdout}")
 
 
-# Each is refused, by words that do not hold what was found.
+# Each is refused, with a message that does not contain the value.
 BAD = {
     "misspelt": 'kafka: { sasl.pasword: CANARY }',
     "list": 'kafka: { sasl.password: [CANARY] }',

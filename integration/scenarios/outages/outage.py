@@ -1,7 +1,7 @@
 """A web service that is out for a while, then flaps: nothing is lost, and no attempt is used up.
 
-Two attempts within a tenth of a second are all that a record has, so whoever counts the outage's failures fills the
-dead-letter topic at once. In the middle of the outage, while records wait for it to end, a second member joins and leaves.
+Two attempts within a tenth of a second are all that a record has, so a service that counted the outage's failures would fill
+the dead-letter topic at once. In the middle of the outage, while records wait for it to end, a second member joins and leaves.
 """
 import time
 

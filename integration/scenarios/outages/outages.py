@@ -1,8 +1,8 @@
 """An outage never becomes dead letters, however the outage shows itself; poison does. usage: outages.py [GROUP or ROW or ROW=TIMES ...]
 
 Each row is one kind of outage on topics of its own; the rows of a group run side by side. A row has three attempts within a
-second for each record, so whoever counts an outage's failures fills the dead-letter topic at once. In the end every record is
-done or a dead letter, no commit is ahead of that, and no more dead letters are there than the row allows.
+second for each record, so a service that counted an outage's failures would fill the dead-letter topic at once. In the end
+every record is done or a dead letter, no commit is ahead of that, and no more dead letters are there than the row allows.
 """
 import collections
 import functools
@@ -99,7 +99,7 @@ def alone(story):
 
 class Row(NamedTuple):
     name: str
-    how: object = None  # the outage: fields of downstream.Mode, what the program or the plugin is told; a list: several outages
+    how: object = None  # the outage: fields of downstream.Mode, the orders for the program or the plugin; a list: several outages
     letters: float = FEW  # dead letters, and records in retry topics, at the most, poison aside
     handler: Callable = Web
     settings: dict = {}

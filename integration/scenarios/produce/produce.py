@@ -1,4 +1,4 @@
-"""From topic to topic: what was written is read back from the output. usage: produce.py none|key|restart
+"""From topic to topic: the written records are read back from the output. usage: produce.py none|key|restart
 
 none, key: two processes, the first of them killed; restart: three brokers of which one is killed and comes back, under load.
 Every record is there at least once with its key, value, header and timestamp, and with the place of the record that it was

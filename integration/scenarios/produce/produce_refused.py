@@ -1,7 +1,7 @@
-"""Exactly once when the brokers refuse records: their transactions are aborted and done again until they are taken.
+"""Exactly once when the brokers refuse records: their transactions are aborted and repeated until the brokers accept the records.
 
-The output topic takes no large records at first. What is in one transaction with a large one must not be seen by a reader
-of committed records before it is written as a whole, and then once.
+The output topic takes no large records at first. Records in one transaction with a large record must not be visible to a
+reader of committed records before the whole transaction is written, and then once.
 """
 import harness
 from exactly_once import aborted, all_written, expect_each_once, records_of

@@ -1,9 +1,9 @@
 """Exactly once from topic to topic: each record that was read is in the output once, for a reader of committed records.
 usage: produce_transactional.py none|key
 
-Some records cannot be written at first, so that what comes after them completes before them and only the completion map
-tells. A static member is killed under load and started again, a second member joins, is killed as well, and the others take
-its partitions over; at the end comes one that can write every record. With order: key each key's records are in order.
+Some records cannot be written at first, so that later records complete before them, and only the completion map has this. A
+static member is killed under load and started again, a second member joins, is killed as well, and the others take its
+partitions over; at the end comes one that can write every record. With order: key each key's records are in order.
 """
 import sys
 
