@@ -6,7 +6,7 @@
 namespace laneway::cli {
 namespace {
 
-constexpr double unbounded = 2147483647;  // nobody needs to know such a limit
+constexpr double unbounded = 2147483647;  // such a limit is not shown
 
 template <class Number>
 Check check_of(const char* kind, Number least, Number most) {

@@ -24,7 +24,7 @@ struct Layout {
 /// terminal; 0: no terminal.
 Layout layout_of(const std::string& topic, std::int32_t partitions, std::int64_t end, std::size_t width);
 
-/// What a row says besides the letter.
+/// The parts of a row that do not come from the letter.
 struct Row {
   std::int64_t now = 0;           ///< ms since 1970
   std::optional<bool> sent_back;  ///< by redrive; nullopt if unknown

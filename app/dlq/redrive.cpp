@@ -115,7 +115,7 @@ class Redrive {
   std::uint64_t passed_ = 0;      // offsets of spans that are done
   std::uint64_t sent_ = 0;
 
-  // Of the present partition.
+  // State of the present partition.
   kafka::PartitionSpan span_;
   lane::Ledger ledger_;
   MapRoom room_;

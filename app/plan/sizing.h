@@ -57,22 +57,22 @@ struct Sizing {
   double capacity = 0;                 ///< records a second that these workers do, if the processors bear it
   std::uint64_t most_partitions = 0;   ///< of one instance
   std::uint64_t connections = 0;       ///< calls at once that the downstream must bear
-  Duration queue_wait{};               ///< of the last one in a full queue
+  Duration queue_wait{};               ///< of the last record in a full queue
   Duration drain{};                    ///< of a full lane
   std::uint64_t lane_bytes = 0;        ///< of the records in a full lane
   double memory_needed = 0;            ///< bytes of lanes.memory, so that they fit
   std::uint64_t memory = 0;            ///< lanes.memory
-  std::uint64_t fetched_bytes = 0;     ///< of it, of what one instance has fetched ahead, at most
-  std::optional<double> saturation;    ///< at work at once, that keep all the processors busy
+  std::uint64_t fetched_bytes = 0;     ///< maximum for the records that one instance fetches ahead
+  std::optional<double> saturation;    ///< running records that keep all processors busy
   std::optional<double> cores;         ///< busy with the work, on average
   std::optional<std::uint64_t> instances;  ///< that these cores need
-  std::optional<Duration> backlog;         ///< until it is done; nothing: never
+  std::optional<Duration> backlog;         ///< until it is done; nullopt if never
   std::vector<std::string> warnings;       ///< why this cannot work, or not as it looks
 };
 
 Sizing size(const Load& load);
 
-/// Of a sizing that is otherwise complete; the worst first.
+/// The warnings about a sizing that is otherwise complete, worst first.
 std::vector<std::string> warnings_of(const Load& load, const Sizing& sizing);
 
 }  // namespace laneway::plan

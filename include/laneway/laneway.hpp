@@ -12,8 +12,8 @@
 //     return service.run();
 //   }
 //
-// The configuration is that of the laneway program without `handler`. Everything else works as in the laneway
-// program: lanes, commits, retries, drains, the log on standard error, metrics, and exit codes.
+// The configuration is the same as for the laneway program, without `handler`. Everything else works as in
+// the laneway program: lanes, commits, retries, drains, the log on standard error, metrics, and exit codes.
 #pragma once
 
 #include <laneway/plugin.hpp>
@@ -46,8 +46,8 @@ using Work = std::function<Answer(const Record&)>;
 class Service {
  public:
   /// With Options::signals, the constructor blocks SIGTERM, SIGINT and SIGHUP: construct the Service before
-  /// the program starts other threads, because threads inherit the blocked signals. SIGPIPE is ignored from
-  /// now on.
+  /// the program starts other threads, because threads inherit the blocked signals. The constructor also
+  /// makes the process ignore SIGPIPE.
   Service(Options options, Work work);
   ~Service();
   Service(const Service&) = delete;

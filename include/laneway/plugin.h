@@ -102,8 +102,9 @@ typedef struct laneway_host {
   void (*header)(const struct laneway_host* host, const laneway_record* record, size_t index,
                  laneway_header* header);
 
-  /* Returns not 0 if the attempt's time is over (handler.plugin.timeout), or laneway stops. Then answer soon:
-   * LANEWAY_RETRY if the work is not done. Until the record is answered, it occupies one of lanes.workers. */
+  /* Returns a value other than 0 if the attempt's time is over (handler.plugin.timeout), or laneway stops.
+   * Then answer soon: LANEWAY_RETRY if the work is not done. Until the record is answered, the record
+   * occupies one of lanes.workers. */
   int32_t (*stop_requested)(const struct laneway_host* host, const laneway_record* record);
   /* Sleeps for this time, or until a stop is requested. Returns the same as stop_requested. */
   int32_t (*wait)(const struct laneway_host* host, const laneway_record* record, int64_t milliseconds);

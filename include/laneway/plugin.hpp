@@ -89,7 +89,7 @@ class Record {
     host_->delivery_id(host_, record_, &id);
     return {id.data, id.size};
   }
-  /// The key; nullopt if the key is null. Likewise the value (a null value is a tombstone).
+  /// The key, or the value; nullopt if null (a null value is a tombstone).
   std::optional<std::string_view> key() const { return view(record_->key); }
   std::optional<std::string_view> value() const { return view(record_->value); }
 
@@ -103,7 +103,7 @@ class Record {
     return std::nullopt;
   }
 
-  /// The attempt's time is over, or laneway stops: answer soon.
+  /// Returns true if the attempt's time is over, or laneway stops: answer soon.
   bool stop_requested() const { return host_->stop_requested(host_, record_) != 0; }
   /// Sleeps for `time`, or until a stop is requested; returns true if a stop is requested.
   bool wait(std::chrono::milliseconds time) const { return host_->wait(host_, record_, time.count()) != 0; }
@@ -151,7 +151,7 @@ class Batch {
   /// If true, handle the records one after the other; after a record that is not done, handle and answer none
   /// of the rest.
   bool in_order() const { return in_order_; }
-  /// A record, valid until it is answered.
+  /// Returns a record, which is valid until it is answered.
   Record record(std::uint32_t index) const { return Record(host_, records_[index]); }
 
   /// Answers a record. Returns false if the record was answered before: the first answer holds.

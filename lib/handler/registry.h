@@ -25,7 +25,7 @@ namespace laneway::handler {
 /// Errors have kind configuration, and name the key or the system's reason.
 Result<std::unique_ptr<Handler>> make_handler(const config::Config& config);
 
-/// Checks the settings without side effects: no handler is made, no code of the user runs, nobody is
+/// Checks the settings without side effects: no handler is made, no code of the user runs, no server is
 /// contacted, and a transactional service with the same id continues. The file of a plugin is examined.
 Status check_handler(const config::Config& config);
 

@@ -107,7 +107,7 @@ ExecChild::Wait ExecChild::wait(bool to_write, Deadline deadline, StopToken stop
   }
 }
 
-/// Of what has been read, which is a whole answer or too much. `written`: the record was, whole.
+/// Judges the bytes read: a whole answer, or too many. `written`: the whole record was written.
 ExecReply ExecChild::judge(bool written, std::uint64_t id) {
   if (reader_.state() == ExecFrameReader::State::too_long)
     return reply(ExecReply::Kind::failed, "the program's answer is longer than " +

@@ -51,7 +51,7 @@ bool ExecErrorStream::drain() {
   return !at_end_;
 }
 
-/// What of a line is beyond its cut is not kept.
+/// Drops the part of a line beyond the longest line.
 void ExecErrorStream::take(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto end = std::min(bytes.find('\n'), bytes.size());

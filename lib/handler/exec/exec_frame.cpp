@@ -55,7 +55,7 @@ std::string exec_frame(config::Framing framing, std::uint64_t id, const Attempt&
   return framing == config::Framing::json ? record_json(attempt, id) + '\n' : binary_frame(id, attempt);
 }
 
-/// Of a complete frame with its length or its line's end; npos while that is not known.
+/// The size of the next frame, with its length or its line's end; npos while the size is not known.
 std::size_t ExecFrameReader::size_of_head() const {
   if (framing_ == config::Framing::json) {
     const auto end = buffer_.find('\n');

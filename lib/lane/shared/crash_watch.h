@@ -12,7 +12,7 @@
 //
 // A partition that is lost, a member that is fenced and a process that is stopped for longer than its session
 // do not end cleanly, but they are no deaths. The process itself knows this when it gets the partition again:
-// the records that were running in its own life did not kill it, and the count begins anew. Another process
+// the records that were running in its own life did not kill it, and the count starts again. Another process
 // cannot know this, so its precautions must be cheap and must prove the death: from the third life on, the
 // lane is in careful mode. One group of records runs at a time, in the whole process, and the group is
 // committed before it begins: first one record alone, then four, sixteen and so on, so that a false alarm is

@@ -110,7 +110,7 @@ class Workload {
   std::uint64_t bytes() const { return bytes_; }
   Duration service_time() const { return pool_->snapshot().service_time; }
   const pool::Pool& pool() const { return *pool_; }
-  /// Looks at every running record. Only fields that nobody but the loop writes may be read.
+  /// Looks at every running record. Only fields that the loop alone writes may be read.
   template <class Look>
   void each_at_work(Look look) const {
     for (const auto& range : pool_->in_flight()) {
