@@ -123,8 +123,8 @@ const std::vector<Fact> producing_facts = {
      "With five requests in flight the idempotent producer loses a record whose request was refused at "
      "first.",
      "lib/kafka/produce/producer.cpp", five_in_flight_lose},
-    {"36-one", on_mock, "With one request in flight it loses none.", "lib/kafka/produce/producer.cpp",
-     one_in_flight_loses_nothing},
+    {"36-one", on_mock, "With one request in flight the producer loses no record.",
+     "lib/kafka/produce/producer.cpp", one_in_flight_loses_nothing},
     {"37", on_kafka,
      "The client ends transactions without KIP-890: the producer's epoch does not change with them.",
      "lib/kafka/produce/transaction.h", old_transactions},

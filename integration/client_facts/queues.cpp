@@ -151,13 +151,16 @@ Seen own_queues_are_cheaper() {
 }  // namespace
 
 const std::vector<Fact> queue_facts = {
-    {"9", on_mock, "A queue that is taken out of the main queue after the assignment leaves records there.",
+    {"9", on_mock,
+     "A queue that is taken out of the main queue after the assignment leaves records in the main queue.",
      "lib/kafka/group/partition_queue.h", late_unforward_slips},
-    {"9-stays", on_mock, "It stays out in the next assignment: without a reader the partition stands still.",
+    {"9-stays", on_mock,
+     "Such a queue stays out in the next assignment: without a reader the partition stands still.",
      "lib/kafka/group/partition_queue.cpp", unforwarded_stays},
-    {"10", on_mock, "All handles of a partition share one wake-up: ending the old one's ends the new one's.",
+    {"10", on_mock,
+     "All handles of a partition share one wake-up: ending the old handle's ends the new handle's.",
      "lib/lane/member/partition_source.h", old_handle_takes_wakeup},
-    {"11", on_mock, "The wake-up comes only when an empty queue gets something.",
+    {"11", on_mock, "The wake-up comes only when an empty queue gets a record.",
      "lib/lane/member/member_lanes.cpp", wakes_once},
     {"30", on_kafka, "Single pops from the partitions' own queues cost no more than polls.",
      "lib/kafka/group/partition_queue.cpp", own_queues_are_cheaper},
