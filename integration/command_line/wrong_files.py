@@ -33,6 +33,16 @@ NAMES = [
         "orders.yaml:7:1: max_retries: this key does not exist (did you mean retry.attempts?)"),
     Row("port", RIGHT + "port: 9000\n",
         "orders.yaml:7:1: port: this key does not exist (did you mean admin.listen?)"),
+    Row("a name with capital letters", RIGHT + "deadLetterTopic: x\n",
+        "orders.yaml:7:1: deadLetterTopic: this key does not exist (did you mean dead_letter.topic?)"),
+    Row("a word that another group has", RIGHT + "dead_letter: { file: /d }\n",
+        "orders.yaml:7:16: dead_letter.file: this key does not exist (the keys of dead_letter are topic, headers, create, "
+        "max_rate)"),
+    Row("a merge key", RIGHT + "lanes:\n  <<: { workers: 3 }\n",
+        "orders.yaml:8:3: found a merge key (<<) (write the keys themselves: merge keys are not supported)"),
+    Row("the value of a handler without its key", KAFKA + "topics: [orders]\nhandler:\n  http: http://127.0.0.1:8080\n",
+        'orders.yaml:6:9: handler.http: found "http://127.0.0.1:8080" (expected a group of keys, such as http: { url: '
+        '"http://127.0.0.1:8080/orders" })'),
     Row("timeout beside the handler", HTTP + "timeout: 3s\n",
         "orders.yaml:8:1: timeout: this key does not exist (did you mean handler.http.timeout?)"),
     Row("a key of the Java clients", kafka("sasl.jaas.config: x"),
@@ -86,6 +96,21 @@ VALUES = [
     Row("a web address as broker", brokers("http://host:9092"),
         'orders.yaml:2:22: kafka.bootstrap.servers: "http://host:9092" is the address of a web server, and not of a '
         "broker (expected HOST:PORT, several separated by commas)"),
+    Row("a broker's name with a variable of the shell", brokers('"$KAFKA:9092"'),
+        'orders.yaml:2:22: kafka.bootstrap.servers: "$KAFKA:9092" contains a character that no host name has (expected '
+        "HOST:PORT, several separated by commas)"),
+    Row("brokers as a list", brokers("[a:9092, b:9092]"),
+        "orders.yaml:2:22: kafka.bootstrap.servers: found a list (expected one text, with commas; write bootstrap.servers: "
+        '"a:9092,b:9092")'),
+    Row("a login without a mechanism", kafka("security.protocol: sasl_ssl"),
+        "orders.yaml:4:22: kafka.security.protocol: kafka.sasl.mechanism is missing; without this key the login uses "
+        "Kerberos (set sasl.mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI)"),
+    Row("an address with a protocol", RIGHT + 'admin: { listen: "http://127.0.0.1:9644" }\n',
+        'orders.yaml:7:18: admin.listen: found "http://127.0.0.1:9644", which begins with "http://"; write HOST:PORT '
+        "(expected HOST:PORT; port 0 takes a free port)"),
+    Row("a pattern without its first character", topics("[orders.*]"),
+        'orders.yaml:4:10: topics: found "orders.*", which contains a character other than letters, digits, dot, underscore '
+        "and hyphen; a pattern starts with ^ (expected a list of topic names, or one pattern that starts with ^)"),
     Row("a pattern that does not compile", topics('["^orders-("]'),
         'orders.yaml:4:10: topics: found "^orders-(": the pattern does not compile (POSIX extended syntax): '
         "Unmatched ( or \\( (expected a list of topic names, or one pattern that starts with ^)"),
@@ -114,13 +139,16 @@ VALUES = [
         "such as python3)",
         variables={"PATH": "/usr/bin:/bin"}, beside=["work.py"]),
     Row("a script that does not exist", EXEC + "[./gone.py]\n",
-        "handler.exec.command: FOLDER/gone.py cannot be executed: No such file or directory (check the path; a "
+        "orders.yaml:7:14: handler.exec.command: FOLDER/gone.py cannot be executed: No such file or directory (check the path; a "
         "relative path begins in the configuration file's folder)"),
     Row("a script of an interpreter that does not exist", EXEC + "[sh, gone.sh]\n",
         "orders.yaml:7:14: handler.exec.command: FOLDER/gone.sh does not exist, or is not a file (check the path; a "
         "relative path begins in the configuration file's folder)"),
+    Row("a program and its argument in one word", EXEC + '["/usr/bin/env sh"]\n',
+        "orders.yaml:7:14: handler.exec.command: /usr/bin/env sh cannot be executed: no shell splits this line into words "
+        "(write each word by itself: [/usr/bin/env, sh])"),
     Row("a script that is not executable", EXEC + "[./work.py]\n",
-        "handler.exec.command: FOLDER/work.py cannot be executed: Permission denied (name a program that this user "
+        "orders.yaml:7:14: handler.exec.command: FOLDER/work.py cannot be executed: Permission denied (name a program that this user "
         "may execute: chmod +x, or the program that runs the file, such as python3, before it)",
         beside=["work.py"]),
 ]

@@ -74,7 +74,9 @@ class Application {
   /// For several words that were written as one text.
   static std::string list_hint(const Property& property, const Setting& setting) {
     const Node& value = setting.value;
-    if (!property.list || !value.is_scalar() || value.text.find_first_of(", ") == value.text.npos) return "";
+    const bool pattern = value.text.starts_with('^');
+    if (!property.list || !value.is_scalar() || pattern || value.text.find_first_of(", ") == value.text.npos)
+      return "";
     return how_to_write_list(setting.place, setting.path, value.written ? *value.written : value.text);
   }
 
@@ -99,7 +101,17 @@ class Application {
     if (parts.size() == 1) return choose(setting, setting.value.is_scalar() ? setting.value.text : "");
     choose(setting, parts[1]);
     if (parts.size() == 2 && !setting.value.is_null() && !setting.value.is_map())
-      complain(setting, {setting.value, ""}, "a group of keys, or {}");
+      complain(setting, {setting.value, ""}, "a group of keys, " + example_of(parts[1]));
+  }
+
+  /// "such as exec: { command: [python3, handler.py] }"
+  static std::string example_of(const std::string& handler) {
+    if (const HandlerSchema* schema = find_handler(handler); schema != nullptr)
+      for (const Property& property : schema->properties())
+        if (!property.example.empty())
+          return "such as " + handler + ": { " + property.name.substr(property.name.rfind('.') + 1) + ": " +
+                 property.example + " }";
+    return "or {}";
   }
 
   void choose(const Setting& setting, const std::string& name) {

@@ -33,6 +33,14 @@ std::string certificate_problem(long result, ConnectionKeys keys) {
   }
 }
 
+/// In the words of OpenSSL: an answer in HTTP, or a connection that was closed in the handshake.
+bool speaks_no_tls(const std::string& text) {
+  for (const auto* words :
+       {"wrong version number", "packet length too long", "SSL_ERROR_SYSCALL", "unexpected eof"})
+    if (text.find(words) != text.npos) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string connection_problem(void* easy, int code, const std::string& text, ConnectionKeys keys) {
@@ -41,6 +49,10 @@ std::string connection_problem(void* easy, int code, const std::string& text, Co
                "the file of certificate authorities cannot be used; install the package ca-certificates, or "
                "add the certificate of the server's authority ") +
            keys.authorities + " (" + text + ")";
+  if (code == CURLE_SSL_CONNECT_ERROR && speaks_no_tls(text))
+    return std::string(
+               "the server did not answer in TLS; if the server speaks plain HTTP, write http:// in ") +
+           keys.url + " (" + text + ")";
   if (code != CURLE_PEER_FAILED_VERIFICATION) return text;
   long result = 0;
   curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &result);

@@ -252,7 +252,8 @@ TEST_CASE("the address of the admin interface has a host and a port") {
     return below_base("admin: { listen: \"" + listen + "\" }\n");
   };
   CHECK(with_listen("9644") ==
-        "f.yaml:7:18: admin.listen: found \"9644\", which has no port (expected HOST:PORT; port 0 takes a "
+        "f.yaml:7:18: admin.listen: found \"9644\", which has no host; write 127.0.0.1:9644 or 0.0.0.0:9644 "
+        "(expected HOST:PORT; port 0 takes a "
         "free port)\n");
   CHECK(with_listen("127.0.0.1:0").empty());
   CHECK(with_listen("[::1]:9644").empty());

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
+#include <string_view>
 #include <system_error>
 
 #include "config/text.h"
@@ -42,34 +45,64 @@ CommandProblem not_found(const std::string& program, const std::vector<std::stri
   return {std::move(what), "write the path of the program, or add its folder to PATH"};
 }
 
-/// Interpreters take the first argument with such an end as the file to run.
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 bool names_script(const std::string& word) {
-  for (const auto* end : {".py", ".sh", ".js", ".mjs", ".rb", ".pl", ".php", ".jar"})
-    if (word.ends_with(end) && word.find_first_of(" ;|&$") == word.npos) return true;
-  return false;
+  return is_one_of(fs::path(word).extension().string(),
+                   {".py", ".sh", ".js", ".mjs", ".rb", ".pl", ".php", ".jar"});
 }
 
+/// By its name without a version: python3.11 is python.
 bool runs_scripts(const std::string& program) {
-  const auto name = fs::path(program).filename().string();
-  for (const auto* interpreter :
-       {"python", "sh", "bash", "dash", "zsh", "node", "ruby", "perl", "php", "java"})
-    if (name.starts_with(interpreter)) return true;
-  return false;
+  auto name = fs::path(program).filename().string();
+  name.resize(std::min(name.find_first_of("0123456789."), name.size()));
+  return is_one_of(name, {"python", "sh", "bash", "dash", "zsh", "node", "ruby", "perl", "php", "java"});
 }
 
-/// The script that the interpreter would not find. After -c, -e or -m, the arguments are no file.
+/// The script that the interpreter would not find: the first argument behind the options, if it looks like a
+/// script. After -c, -e or -m, also in one word such as -lc, no argument is a script.
 std::optional<CommandProblem> missing_script(const std::vector<std::string>& command,
                                              const CommandPlace& place) {
   if (!runs_scripts(command.front())) return std::nullopt;
   for (auto word = command.begin() + 1; word != command.end(); ++word) {
-    if (*word == "-c" || *word == "-e" || *word == "-m") return std::nullopt;
-    if (word->starts_with('-') || !names_script(*word)) continue;
+    if (is_one_of(*word, {"-X", "-W", "-r", "-I", "-cp", "--require", "--import"}) &&
+        word + 1 != command.end()) {
+      ++word;  // the value of the option
+      continue;
+    }
+    const bool short_options = word->starts_with('-') && !word->starts_with("--");
+    if (short_options && is_one_of(word->substr(word->size() - 1), {"c", "e", "m"})) return std::nullopt;
+    if (word->starts_with('-')) continue;
+    if (!names_script(*word)) return std::nullopt;
     const auto path = absolute_from(place.folder, *word);
     if (is_file(path)) return std::nullopt;
     return CommandProblem{path + " does not exist, or is not a file",
                           "check the path; a relative path begins in the configuration file's folder"};
   }
   return std::nullopt;
+}
+
+/// The program, given by its path, cannot be started.
+std::optional<CommandProblem> not_executable(const std::string& program) {
+  const auto refused = [&](const std::string& why, std::string hint) {
+    return CommandProblem{program + " cannot be executed: " + why, std::move(hint)};
+  };
+  std::error_code failure;
+  const auto status = fs::status(program, failure);
+  if (!fs::exists(status) && program.find(' ') != program.npos)
+    return refused("no shell splits this line into words",
+                   "write each word by itself: [" + join(split(program, " "), ", ") + "]");
+  if (!fs::exists(status))
+    return refused("No such file or directory",
+                   "check the path; a relative path begins in the configuration file's folder");
+  if (!fs::is_regular_file(status)) return refused("this is not a file", "name a program");
+  if (::access(program.c_str(), X_OK) == 0) return std::nullopt;
+  return refused(
+      "Permission denied",
+      "name a program that this user may execute: chmod +x, or the program that runs the file, such as "
+      "python3, before it");
 }
 
 }  // namespace
@@ -79,6 +112,7 @@ std::optional<CommandProblem> resolve_command(std::vector<std::string>& command,
   std::string& program = command.front();
   if (program.find('/') != program.npos) {
     if (!program.starts_with('/')) program = absolute_from(place.folder, program);
+    if (auto problem = not_executable(program)) return problem;
   } else {
     const auto folders = folders_of(place.path);
     std::string found;

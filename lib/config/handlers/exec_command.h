@@ -30,8 +30,8 @@ struct CommandProblem {
   std::string hint;
 };
 
-/// Replaces the program and the arguments as described above. Returns the problem if a program without a
-/// slash is in none of the folders of PATH, or if the script of an interpreter does not exist.
+/// Replaces the program and the arguments as described above. Returns the problem if the program does not
+/// exist or cannot be executed, or if the script of an interpreter does not exist.
 std::optional<CommandProblem> resolve_command(std::vector<std::string>& command, const CommandPlace& place);
 
 /// The command in one line, for people. Words that are not plain stand in quotes.

@@ -89,7 +89,6 @@ void write_client_key(Writer& writer, const ClientKey& key) {
 
 constexpr const char* introduction =
     R"(# Every key of laneway with its default. Lines that are commented out show further keys.
-# A test keeps this file equal to the properties in lib/config/schema and lib/config/handlers.
 #
 # Precedence: --set lanes.workers=16 overrides LANEWAY_LANES__WORKERS=16, which overrides this file.
 # Variables: LANEWAY_, then the key in capital letters. A dot between groups becomes two underscores

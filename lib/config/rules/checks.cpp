@@ -68,6 +68,9 @@ bool is_port(std::string_view text, unsigned min) {
 }
 
 std::string check_listen(const std::string& address) {
+  if (const auto scheme = address.find("://"); scheme != address.npos)
+    return "it begins with " + in_quotes(address.substr(0, scheme + 3)) + "; write HOST:PORT";
+  if (is_digits(address)) return "it has no host; write 127.0.0.1:" + address + " or 0.0.0.0:" + address;
   const auto colon = address.rfind(':');
   if (colon == address.npos) return "it has no port";
   const auto host = address.substr(0, colon);
@@ -132,7 +135,10 @@ std::string check_topic(const std::string& topic) {
   if (topic == "." || topic == "..") return "Kafka does not allow this name";
   const bool valid = std::all_of(topic.begin(), topic.end(),
                                  [](char c) { return is_word(c) || c == '.' || c == '_' || c == '-'; });
-  return valid ? "" : "it contains a character other than letters, digits, dot, underscore and hyphen";
+  if (valid) return "";
+  const bool pattern = topic.find_first_of("*+?()[]|$\\") != topic.npos;
+  return std::string("it contains a character other than letters, digits, dot, underscore and hyphen") +
+         (pattern ? "; a pattern starts with ^" : "");
 }
 
 std::string check_topic_template(const std::string& text) {

@@ -18,6 +18,17 @@ std::string protocol_of(const ClientSettings& client) {
   return protocol.empty() ? "plaintext" : protocol;
 }
 
+/// A name, an IPv4 address, or an IPv6 address in brackets. "{NAME}" and the like are left from a template.
+bool is_host(std::string_view host) {
+  const bool bracketed = host.starts_with('[');
+  if (bracketed && (!host.ends_with(']') || host.find(':') == host.npos)) return false;
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  return std::all_of(host.begin(), host.end(), [&](char c) {
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return word || c == '.' || c == '-' || c == '_' || (bracketed && (c == ':' || c == '%'));
+  });
+}
+
 /// Why the client could not find one of bootstrap.servers; empty if the address is right.
 std::string server_problem(std::string_view server, const std::string& protocol) {
   if (server.find('@') != server.npos) return "a broker's address contains no user and no password";
@@ -42,6 +53,9 @@ std::string server_problem(std::string_view server, const std::string& protocol)
     return hexadecimal ? "" : shown + " is not HOST:PORT";
   }
   if (is_digits(server)) return shown + " is not HOST:PORT";
+  if (const auto host = server.substr(0, server.starts_with('[') ? server.find(']') + 1 : colon);
+      !is_host(host))
+    return shown + " contains a character that no host name has";
   if (colon == server.npos || server.ends_with(']')) return "";
   return is_port(server.substr(colon + 1), 1) ? "" : shown + " has no port from 1 to 65535 after the colon";
 }
@@ -128,11 +142,17 @@ void check_login(const Connection& connection, std::vector<ConnectionProblem>& p
   const auto& all = connection.all;
   if (!protocol_of(all).starts_with("sasl_")) return;
   const auto mechanism = value_of(all, "sasl.mechanism") + value_of(all, "sasl.mechanisms");
-  if (mechanism.empty() && (all.contains("sasl.username") || all.contains("sasl.password"))) {
-    problems.push_back({{"sasl.username", "sasl.password", "security.protocol"},
-                        "sasl.mechanism is missing; without this key the login uses Kerberos",
-                        "set sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
-                        "sasl.mechanism"});
+  const bool about_kerberos = std::any_of(all.begin(), all.end(), [](const auto& setting) {
+    return setting.first.starts_with("sasl.kerberos.");
+  });
+  if (mechanism.empty() && !about_kerberos) {
+    problems.push_back(
+        {{"sasl.username", "sasl.password", "security.protocol"},
+         "sasl.mechanism is missing; without this key the login uses Kerberos",
+         all.contains("sasl.username") || all.contains("sasl.password")
+             ? "set sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
+             : "set sasl.mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI",
+         "sasl.mechanism"});
     return;
   }
   const bool taken_over =

@@ -45,8 +45,8 @@ void RuleContext::require_handler(const std::string& hint) {
 }
 
 void RuleContext::require_of_handler(const std::string& key, const std::string& hint) {
-  if (expected_.own_handler || concern(key)) return;
   const auto section = key.substr(0, key.rfind('.'));
+  if (expected_.own_handler || concern(key) || problems_.about(section)) return;
   const auto first = std::find_if(settings_.begin(), settings_.end(), [&](const auto& item) {
     return item.first == "handler" || item.first.starts_with(section);
   });

@@ -1,5 +1,6 @@
 #include "config/schema/names.h"
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <set>
@@ -14,11 +15,53 @@
 namespace laneway::config {
 namespace {
 
+constexpr std::size_t most_listed = 12;
+
+/// The keys and groups right below a group, without the group's name; of kafka, the whole names.
+std::vector<std::string> keys_in(std::string_view group) {
+  std::vector<std::string> keys;
+  for (const std::string& name : known_names()) {
+    if (!below(name, group)) continue;
+    const auto key = std::string_view(name).substr(group.size() + 1);
+    if (group == "kafka" || key.find('.') == key.npos) keys.emplace_back(key);
+  }
+  return keys;
+}
+
+/// In the group that the path names; without a group, in all groups but that of the Kafka client, whose names
+/// have several words.
+std::optional<std::string> nearest_key(std::string_view path) {
+  if (find_client_key(path) != nullptr) return "kafka." + std::string(path);
+  if (below(path, "kafka")) {
+    std::vector<std::string> names;
+    for (const std::string& key : keys_in("kafka")) names.push_back("kafka." + key);
+    return nearest(path, names);
+  }
+  const auto dot = path.rfind('.');
+  const auto group = path.substr(0, dot == path.npos ? 0 : dot);
+  if (!group.empty() && is_section(group)) {
+    auto key = nearest(path.substr(dot + 1), keys_in(group));
+    if (key) key->insert(0, std::string(group) + '.');
+    return key;
+  }
+  std::vector<std::string> names;
+  for (const std::string& name : known_names())
+    if (dot != path.npos || !below(name, "kafka")) names.push_back(name);
+  return nearest(path, names);
+}
+
+std::string list_of_keys(std::string_view path) {
+  const auto group = path.substr(0, std::min(path.rfind('.'), path.size()));
+  const auto keys = group == path || !is_section(group) ? std::vector<std::string>() : keys_in(group);
+  if (keys.empty() || keys.size() > most_listed) return "laneway help keys prints all keys";
+  return "the keys of " + std::string(group) + " are " + join(keys, ", ");
+}
+
 /// A table of names that other programs use comes first: such a name may be near to an unrelated key.
 Objection unknown(std::string_view path) {
   auto meant = key_for_other_name(path);
-  if (!meant) meant = nearest(path, known_names());
-  if (!meant) return {unknown_key, "laneway help keys prints all keys", {}};
+  if (!meant) meant = nearest_key(path);
+  if (!meant) return {unknown_key, list_of_keys(path), {}};
   auto hint = "did you mean " + *meant + "?";
   return {unknown_key, std::move(hint), std::move(*meant)};
 }

@@ -13,7 +13,8 @@ struct OtherName {
   std::string_view key;
 };
 
-/// A name that ends with .* stands for the group as well, and for each key in the group.
+/// In lower case, with underscores between words. A name that ends with .* stands for the group as well, and
+/// for each key in the group.
 constexpr OtherName other_names[] = {
     // Brokers and group
     {"brokers", "kafka.bootstrap.servers"},
@@ -36,6 +37,10 @@ constexpr OtherName other_names[] = {
     {"kafka.group", "kafka.group.id"},
     {"kafka.consumer_group", "kafka.group.id"},
     {"client_id", "kafka.client.id"},
+    {"application.id", "kafka.group.id"},
+    {"application_id", "kafka.group.id"},
+    {"group_instance_id", "kafka.group.instance.id"},
+    {"kafka.group_id", "kafka.group.id"},
     {"kafka.topic", "topics"},
     {"kafka.topics", "topics"},
     {"input_topics", "topics"},
@@ -44,6 +49,13 @@ constexpr OtherName other_names[] = {
     {"input.*", "topics"},
     {"source.*", "topics"},
     {"sources.*", "topics"},
+    {"inputs.*", "topics"},
+    {"topics_pattern", "topics"},
+    {"topic_pattern", "topics"},
+    {"topics.regex", "topics"},
+    {"topics_regex", "topics"},
+    {"subscribe", "topics"},
+    {"subscription", "topics"},
     {"consumer.*", "kafka"},
     {"security.*", "kafka.security.protocol"},
     {"tls.*", "kafka.security.protocol"},
@@ -56,6 +68,13 @@ constexpr OtherName other_names[] = {
     {"kafka.offset", "kafka.auto.offset.reset"},
     {"auto_offset_reset", "kafka.auto.offset.reset"},
     {"start_offset", "kafka.auto.offset.reset"},
+    {"start_from_oldest", "kafka.auto.offset.reset"},
+    {"from_beginning", "kafka.auto.offset.reset"},
+    {"initial_offset", "kafka.auto.offset.reset"},
+    {"offset_reset", "kafka.auto.offset.reset"},
+    {"password", "kafka.sasl.password"},
+    {"username", "kafka.sasl.username"},
+    {"auth.*", "kafka.sasl.mechanism"},
     // The work
     {"webhook.*", "handler.http"},
     {"http.*", "handler.http"},
@@ -63,6 +82,26 @@ constexpr OtherName other_names[] = {
     {"endpoint", "handler.http.url"},
     {"sink.*", "handler"},
     {"sinks.*", "handler"},
+    {"outputs.*", "handler"},
+    {"worker_command", "handler.exec.command"},
+    {"handler.type", "handler"},
+    {"handler.shell", "handler.exec"},
+    {"handler.python", "handler.exec"},
+    {"handler.stdout", "handler.log"},
+    {"stdout.*", "handler.log"},
+    {"handler.http.token", "handler.http.authorization_file"},
+    {"handler.http.auth", "handler.http.authorization_file"},
+    {"handler.http.authorization", "handler.http.authorization_file"},
+    {"handler.http.tls", "handler.http.ca_file"},
+    {"handler.http.pool", "handler.http.connections"},
+    {"handler.http.max_connections", "handler.http.connections"},
+    {"handler.http.batch.max", "handler.http.batch.records"},
+    {"handler.http.batch.timeout", "handler.http.batch.linger"},
+    {"handler.simulate.delay", "handler.simulate.sleep"},
+    {"handler.simulate.latency", "handler.simulate.sleep"},
+    {"exactly_once", "handler.produce.transactional"},
+    {"processing_guarantee", "handler.produce.transactional"},
+    {"transactional", "handler.produce.transactional"},
     {"output.*", "handler"},
     {"pipeline.*", "handler"},
     {"processor.*", "handler"},
@@ -102,6 +141,24 @@ constexpr OtherName other_names[] = {
     {"parallelism", "lanes.workers"},
     {"threads", "lanes.workers"},
     {"max_in_flight", "lanes.workers"},
+    {"worker", "lanes.workers"},
+    {"pool_size", "lanes.workers"},
+    {"consumer_threads", "lanes.workers"},
+    {"num.stream.threads", "lanes.workers"},
+    {"tasks.max", "lanes.workers"},
+    {"max_tasks", "lanes.workers"},
+    {"instances", "consumers"},
+    {"prefetch", "lanes.queue"},
+    {"max_poll_records", "lanes.queue"},
+    {"max.poll.records", "lanes.queue"},
+    {"kafka.max.poll.records", "lanes.queue"},
+    {"lanes.timeout", "handler.http.timeout"},
+    {"lanes.queue_size", "lanes.queue"},
+    {"throttle.*", "rate.records"},
+    {"ack_mode", "commit.interval"},
+    {"shutdown.*", "lanes.drain"},
+    {"drain", "lanes.drain"},
+    {"drain_timeout", "lanes.drain"},
     {"lanes.concurrency", "lanes.workers"},
     {"lanes.parallelism", "lanes.workers"},
     {"lanes.threads", "lanes.workers"},
@@ -122,6 +179,15 @@ constexpr OtherName other_names[] = {
     {"dead_letter_topic", "dead_letter.topic"},
     {"deadletter.*", "dead_letter.topic"},
     {"error_topic", "dead_letter.topic"},
+    {"dlq_topic", "dead_letter.topic"},
+    {"errors.deadletterqueue.*", "dead_letter.topic"},
+    {"errors.dead_letter_queue.*", "dead_letter.topic"},
+    {"errors.tolerance", "dead_letter.topic"},
+    {"errors.retry.*", "retry"},
+    {"errors.log.*", "log"},
+    {"dead_letter.enabled", "dead_letter.topic"},
+    {"dead_letter.suffix", "dead_letter.topic"},
+    {"dead_letter.topic_name", "dead_letter.topic"},
     {"dead_letter.name", "dead_letter.topic"},
     {"retries", "retry.attempts"},
     {"max_retries", "retry.attempts"},
@@ -132,10 +198,22 @@ constexpr OtherName other_names[] = {
     {"retry.max_attempts", "retry.attempts"},
     {"retry.count", "retry.attempts"},
     {"retry.delay", "retry.backoff"},
+    {"retry_policy.*", "retry"},
+    {"back_off.*", "retry.backoff"},
+    {"retry.interval", "retry.backoff"},
+    {"retry.initial_delay", "retry.backoff"},
+    {"retry.max_delay", "retry.max_backoff"},
+    {"retry.max", "retry.attempts"},
+    {"retry.limit", "retry.attempts"},
+    {"retry.max_interval", "retry.max_backoff"},
     {"retry.initial_backoff", "retry.backoff"},
     {"retry.timeout", "retry.max_elapsed"},
     {"backoff", "retry.backoff"},
     {"circuit_breaker.*", "breaker"},
+    {"breaker.threshold", "breaker.failures"},
+    {"breaker.cooldown", "breaker.probe"},
+    {"breaker.timeout", "breaker.probe"},
+    {"breaker.reset", "breaker.probe"},
     // Operation
     {"logging.*", "log"},
     {"logging.level", "log.level"},
@@ -143,9 +221,18 @@ constexpr OtherName other_names[] = {
     {"log_level", "log.level"},
     {"log_format", "log.format"},
     {"loglevel", "log.level"},
+    {"log.json", "log.format"},
+    {"verbose", "log.level"},
     {"metrics.*", "admin.listen"},
     {"prometheus.*", "admin.listen"},
     {"health.*", "admin.listen"},
+    {"health_check.*", "admin.listen"},
+    {"healthcheck.*", "admin.listen"},
+    {"liveness.*", "admin.listen"},
+    {"readiness.*", "admin.listen"},
+    {"admin.bind", "admin.listen"},
+    {"admin.url", "admin.listen"},
+    {"admin.password", "admin.token_file"},
     {"api.*", "admin.listen"},
     {"port", "admin.listen"},
     {"listen", "admin.listen"},
@@ -160,7 +247,27 @@ constexpr OtherName other_names[] = {
     {"telemetry.*", "trace.otlp"},
     {"otel.*", "trace.otlp"},
     {"otlp.*", "trace.otlp"},
+    {"opentelemetry.*", "trace.otlp"},
+    {"jaeger.*", "trace.otlp"},
+    {"zipkin.*", "trace.otlp"},
+    {"trace.endpoint", "trace.otlp"},
+    {"trace.url", "trace.otlp"},
+    {"trace.ratio", "trace.sample"},
+    {"trace.sample_rate", "trace.sample"},
+    {"journal.path", "journal.file"},
+    {"audit.*", "journal.file"},
 };
+
+/// "maxRetries" and "max-retries" are max_retries.
+std::string snake_case(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (capital && !out.empty() && out.back() >= 'a' && out.back() <= 'z') out += '_';
+    out += c == '-' ? '_' : capital ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return out;
+}
 
 bool names(std::string_view pattern, std::string_view path) {
   if (!pattern.ends_with(".*")) return pattern == path;
@@ -171,8 +278,7 @@ bool names(std::string_view pattern, std::string_view path) {
 }  // namespace
 
 std::optional<std::string> key_for_other_name(std::string_view path) {
-  auto wanted = lower(path);
-  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  const auto wanted = snake_case(path);
   const auto* exact = std::find_if(std::begin(other_names), std::end(other_names),
                                    [&](const OtherName& other) { return other.name == wanted; });
   const auto* found = exact != std::end(other_names)

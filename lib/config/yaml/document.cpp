@@ -97,6 +97,8 @@ class Builder final : public YAML::EventHandler {
   }
 
   void begin_entry(Position at, const std::string& key) {
+    if (key == "<<")
+      refuse(at, "found a merge key (<<)", "write the keys themselves: merge keys are not supported");
     Level& level = levels_.back();
     const auto& entries = level.node->entries;
     const auto same =

@@ -30,6 +30,11 @@ void Problems::add_no_input(const SettingPlace& place, const std::string& what, 
   problems_.push_back({place, "", {ErrorKind::no_input, place.text() + ": " + what, std::move(hint)}});
 }
 
+bool Problems::about(const std::string& key) const {
+  return std::any_of(problems_.begin(), problems_.end(),
+                     [&](const Problem& problem) { return problem.key == key; });
+}
+
 bool Problems::concern(const std::string& key) const {
   return std::any_of(problems_.begin(), problems_.end(), [&](const Problem& problem) {
     if (problem.key == key || problem.key == key + "_file" || problem.key.starts_with(key + ".")) return true;

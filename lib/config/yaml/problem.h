@@ -38,6 +38,8 @@ class Problems {
   /// A file that cannot be read.
   void add_no_input(const SettingPlace& place, const std::string& what, std::string hint);
 
+  /// Whether this key itself has a problem.
+  bool about(const std::string& key) const;
   /// Whether this key or a key below it has a problem, or whether a misspelt key was probably meant to be
   /// this key or a group above it.
   bool concern(const std::string& key) const;

@@ -141,6 +141,8 @@ void put(Setting setting, Settings& merged) {
     const bool same_secret = path + std::string(secret_file_suffix) == setting.path ||
                              setting.path + std::string(secret_file_suffix) == path;
     if (below(path, "kafka")) return same_secret;  // dots there do not nest
+    const bool same_handler = setting.path == "handler" && below(path, "handler." + setting.value.text);
+    if (same_handler) return false;
     return below(path, setting.path) || below(setting.path, path);
   });
   auto path = setting.path;

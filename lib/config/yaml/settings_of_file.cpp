@@ -67,10 +67,18 @@ class Walk {
       problems_.add(at(entry.position), path, objection->what,
                     client && entry.value.is_map() ? one_piece : hint_for(section_path, entry, *objection));
     } else if (client && !entry.value.is_scalar()) {
-      problems_.add(at(entry.value.position), path, "found " + shown(entry.value), one_piece);
+      problems_.add(at(entry.value.position), path, "found " + shown(entry.value),
+                    entry.value.is_list() && entry.key == "bootstrap.servers" ? one_text(entry) : one_piece);
     } else {
       add(path, entry.value);
     }
+  }
+
+  /// Several brokers are one text to the client.
+  static std::string one_text(const Entry& entry) {
+    std::vector<std::string> items;
+    for (const Node& item : entry.value.items) items.push_back(item.text);
+    return "expected one text, with commas; write " + entry.key + ": " + yaml_scalar(join(items, ","));
   }
 
   static std::string path_in(const std::string& section, const std::string& key) {

@@ -74,11 +74,10 @@ TEST_CASE_METHOD(Folder, "a script beside the file that is named like a program 
 
 TEST_CASE_METHOD(Folder, "relative paths begin in the folder of the configuration file") {
   make("bin/tool", 0755);
-  make("work.py");
-  make("scripts/more.py");
+  make("work.py", 0755);
+  make("scripts/more.py", 0755);
   CHECK(resolved({"./work.py"}) == Words{path("work.py")});
   CHECK(resolved({"scripts/more.py"}) == Words{path("scripts/more.py")});
-  CHECK(resolved({"./gone"}) == Words{path("gone")});
   CHECK(resolved({"tool", "work.py", "./scripts/more.py", "scripts/../work.py"}) ==
         Words{path("bin/tool"), path("work.py"), path("scripts/more.py"), path("work.py")});
 }
@@ -105,17 +104,31 @@ TEST_CASE_METHOD(Folder, "a script that its interpreter would not find is a prob
   CHECK(problem({"python3", "gone.py"}) == missing(path("gone.py")));
   CHECK(problem({"python3", "-u", "-X", "dev", "scripts/gone.py", "work.py"}) ==
         missing(path("scripts/gone.py")));
-  CHECK(problem({"/usr/bin/env-python", "gone.py"}).empty());  // not an interpreter that is known here
+  make("bin/sha256sum", 0755);
+  CHECK(problem({"sha256sum", "gone.py"}).empty());  // not an interpreter
   CHECK(problem({"python3", "/none/gone.py"}) == missing("/none/gone.py"));
   CHECK(problem({"node", "hook.js", "gone.js"}).empty());  // an argument of the script
-  for (const auto& fine : {Words{"python3", "-u", "work.py", "gone.py"}, Words{"python3", "-m", "gone.py"},
-                           Words{"bash", "-c", "./gone.sh"}, Words{"python3", "gone"}, Words{"python3"}})
+  for (const auto& fine :
+       {Words{"python3", "-u", "work.py", "gone.py"}, Words{"python3", "-m", "gone.py"},
+        Words{"bash", "-c", "./gone.sh"}, Words{"bash", "-lc", "gone.sh"},
+        Words{"python3", "runner", "--out", "gone.py"}, Words{"python3", "gone"}, Words{"python3"}})
     CHECK(problem(fine).empty());
+}
+
+TEST_CASE_METHOD(Folder, "a program that cannot be executed is a problem") {
+  const auto problem = [this](Words command) { return resolve_command(command, place())->what; };
+  make("work.py");
+  CHECK(problem({"./gone"}) == path("gone") + " cannot be executed: No such file or directory");
+  CHECK(problem({"./scripts"}) == path("scripts") + " cannot be executed: this is not a file");
+  CHECK(problem({"/usr/bin/env python3"}) ==
+        "/usr/bin/env python3 cannot be executed: no shell splits this line into words");
+  if (::geteuid() != 0 || ::access(path("work.py").c_str(), X_OK) != 0)
+    CHECK(problem({"./work.py"}) == path("work.py") + " cannot be executed: Permission denied");
 }
 
 TEST_CASE_METHOD(Folder, "a loaded configuration has the program and the script by their absolute paths") {
   make("bin/tool", 0755);
-  make("work.py");
+  make("work.py", 0755);
   std::ofstream(path("orders.yaml")) << "kafka: { bootstrap.servers: a, group.id: g }\ntopics: "
                                         "[orders]\nhandler: { exec: { command: [tool, work.py] } }\n";
   const auto loaded = load({path("orders.yaml"), {}, {{"PATH", path("bin")}}});

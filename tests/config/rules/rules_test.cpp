@@ -338,7 +338,11 @@ TEST_CASE("a login without its mechanism, or without what the mechanism needs, i
   CHECK(with(sasl + "  sasl.username: me\n  sasl.password: x\n") ==
         "f.yaml:7:18: kafka.sasl.username: kafka.sasl.mechanism is missing; without this key the login uses "
         "Kerberos (set sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512)\n");
-  CHECK(with(sasl).find("kafka.security.protocol: kafka.sasl.kerberos.keytab is missing") !=
+  CHECK(with(sasl).find(
+            "kafka.security.protocol: kafka.sasl.mechanism is missing; without this key the login uses "
+            "Kerberos (set sasl.mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI)") !=
+        std::string::npos);
+  CHECK(with(sasl + "  sasl.kerberos.service.name: kafka\n").find("sasl.kerberos.keytab is missing") !=
         std::string::npos);
   CHECK(with(sasl + "  sasl.mechanism: GSSAPI\n").find("sasl.kerberos.keytab is missing") !=
         std::string::npos);
