@@ -210,8 +210,6 @@ class FirstHour:
         self.laneway("check", "--connect", says=["topic orders: 2 partitions", "accepts connections"])
 
     def run(self):
-        with open(self.machine.path(CONFIGURATION), "a") as file:
-            file.write('dead_letter: { topic: "{topic}-dlt" }\n')
         service = Service(self.machine, CONFIGURATION, self.admin)
         service.wait_until_ready()
         self.send(range(20))

@@ -84,10 +84,10 @@ std::optional<std::int64_t> out_since_ms(const DownstreamStatus& downstream, std
 
 std::string outage_in_words(const DownstreamStatus& downstream, std::int64_t now_ms) {
   auto how = calls_in_words(downstream);
-  if (how.empty()) how = "failed at its last call";
+  if (how.empty()) how = "failed the last call";
   std::string text = "the downstream " + downstream.name + ' ' + how + "; the lanes have been held";
   if (const auto since = out_since_ms(downstream, now_ms)) text += " since " + utc_clock(*since, now_ms);
-  if (downstream.state == delivery::Breaker::State::half_open) text += ", and a few calls are let through";
+  if (downstream.state == delivery::Breaker::State::half_open) text += "; a few calls probe the downstream";
   text += "; no record is given up meanwhile";
   if (!downstream.has_worked)
     text +=

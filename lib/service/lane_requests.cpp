@@ -93,7 +93,7 @@ ControlAnswer answer_to(lane::Skip skip, const std::string& record) {
     case lane::Skip::on_its_way:
       return {Kind::done, record + " goes to the dead-letter topic"};
     case lane::Skip::passed_over:
-      return {Kind::done, record + " and the corrupt records before it are passed over"};
+      return {Kind::done, record + " and the corrupt records before it are skipped"};
     case lane::Skip::when_it_fails:
       return {
           Kind::accepted,

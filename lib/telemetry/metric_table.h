@@ -142,11 +142,9 @@ inline constexpr MetricInfo metric_table[] = {
      "them)."},
     {"client_certificate_expiry_timestamp_seconds", MetricType::gauge, "seconds", "file",
      Across::no_partitions,
-     "The end of the validity of the certificate that brokers are shown, in seconds since 1970, as its file "
-     "was "
-     "at the start."},
+     "Expiry time of the client certificate that the process read at the start, in seconds since 1970."},
     {"build_info", MetricType::gauge, "1", "version,librdkafka", Across::no_partitions,
-     "Always 1; the labels have the versions that run."},
+     "Always 1; the labels have the running versions."},
     {"metrics_omitted_series", MetricType::gauge, "series", "metric", Across::no_partitions,
      "Series left out of this page because their metric has too many series."},
 };

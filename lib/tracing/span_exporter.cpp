@@ -114,7 +114,7 @@ class SpanExporter::Request {
     curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDS, body.data());
     const CURLcode code = curl_easy_perform(easy_.get());
     if (code != CURLE_OK)
-      return easy_.problem(code, {"trace.otlp", "to those of the system (update-ca-certificates)"});
+      return easy_.problem(code, {"trace.otlp", "to the system's certificates (update-ca-certificates)"});
     long status = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
     return status / 100 == 2 ? "" : "HTTP " + std::to_string(status);

@@ -75,9 +75,9 @@ TEST_CASE("what can be changed in flight") {
   CHECK(found == expected);
 }
 
-TEST_CASE("docs/operations.md names what can be changed in flight, and nothing else") {
+TEST_CASE("docs/operations.md names what can be changed while the service runs, and nothing else") {
   const std::string page = content_of(source_folder() + "/docs/operations.md");
-  const auto begin = page.find("| changed in flight |");
+  const auto begin = page.find("| changed while the service runs |");
   REQUIRE(begin != page.npos);
   std::istringstream rows(page.substr(begin, page.find("\n\n", begin) - begin));
   std::vector<std::string> names;  // "breaker.*" stands for all keys below it

@@ -48,9 +48,8 @@ TEST_CASE("a downstream that has not been called for a minute is out as it was a
   auto shop = failing_shop();
   shop.calls = {};
   CHECK(outage_in_words(shop, noon_ms)
-            .starts_with(
-                "the downstream 127.0.0.1:8080 failed at its last call; the lanes have been held since "
-                "13:55:00Z; "));
+            .starts_with("the downstream 127.0.0.1:8080 failed the last call; the lanes have been held since "
+                         "13:55:00Z; "));
 }
 
 TEST_CASE("while calls are let through again, and where no call has ever succeeded, that is said") {
@@ -58,7 +57,7 @@ TEST_CASE("while calls are let through again, and where no call has ever succeed
   shop.state = Breaker::State::half_open;
   shop.last_failure.clear();
   CHECK(outage_in_words(shop, noon_ms)
-            .ends_with("; the lanes have been held since 13:55:00Z, and a few calls are let through; no "
+            .ends_with("; the lanes have been held since 13:55:00Z; a few calls probe the downstream; no "
                        "record is given up "
                        "meanwhile"));
   shop.has_worked = false;

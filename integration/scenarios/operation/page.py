@@ -213,7 +213,7 @@ def says_when_there_is_no_answer(page, service):
     browser.call("Network.emulateNetworkConditions", offline=False, **offline)
     wait_until("it answers again", lambda: browser.text("#no-answer") == "")
     service.stop()
-    page.wait_for_text("#no-answer", "nothing answers there")
+    page.wait_for_text("#no-answer", "the service cannot be reached")
     expect(browser.evaluate("document.title").startswith("no answer"), "the title does not say it")
 
 

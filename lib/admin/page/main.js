@@ -9,7 +9,7 @@ let asking = false;
 
 function wordsOf(error) {
   if (error.name === "TimeoutError") return "no answer in time";
-  return error instanceof TypeError && error.message.includes("fetch") ? "nothing answers there" : error.message;
+  return error instanceof TypeError && error.message.includes("fetch") ? "the service cannot be reached" : error.message;
 }
 
 /** What the charts show at their right edge before the next sample; null without a fresh status. */
@@ -50,7 +50,7 @@ function failed(error) {
 
 async function get(path) {
   const answer = await fetch(path, {cache: "no-store", redirect: "error", signal: AbortSignal.timeout(patience)});
-  if (!answer.ok) throw new Error(`it answers ${answer.status}, ${(await answer.text()).slice(0, 200).trim()}`);
+  if (!answer.ok) throw new Error(`the service returned ${answer.status}: ${(await answer.text()).slice(0, 200).trim()}`);
   return answer.json();
 }
 

@@ -187,7 +187,7 @@ constexpr ClientKey keys[] = {
     consumer_only(
         choice("auto.offset.reset", "earliest latest smallest beginning largest end",
                "Where a partition without a committed offset begins. When retention has deleted the next "
-               "record, a lane continues at the start of the log with every value.",
+               "record, a lane continues at the start of the log, whatever the value.",
                "", "earliest")),
     consumer_only(choice("isolation.level", "read_committed read_uncommitted",
                          "Whether records of open and aborted transactions are consumed.")),

@@ -49,10 +49,10 @@ std::vector<Property> http_properties() {
                        "The Content-Type of the requests. Batches have a Content-Type of their own.",
                        in_handler(&HttpSettings::content_type), check_content_type));
   table.push_back(headers_property());
-  table.push_back(
-      duration("handler.http.max_retry_after", handler_at_start, Duration::zero(), hours(1),
-               "The longest Retry-After that laneway waits for. A longer one is shortened to this.",
-               in_handler(&HttpSettings::max_retry_after)));
+  table.push_back(duration(
+      "handler.http.max_retry_after", handler_at_start, Duration::zero(), hours(1),
+      "The longest Retry-After that laneway waits for. A longer Retry-After is shortened to this value.",
+      in_handler(&HttpSettings::max_retry_after)));
   table.push_back(statuses_property());
   table.push_back(
       file_property("handler.http.authorization_file", handler_at_start,

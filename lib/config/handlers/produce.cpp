@@ -178,7 +178,7 @@ void set_defaults_of_transactions(Config& config, const Settings& settings) {
   if (!settings.contains("handler.produce.timeout")) produce.timeout = seconds(10);
 }
 
-/// A consumed topic to which this handler would write, so that its records would go round forever; empty if
+/// A consumed topic to which this handler would write, so that its records would circulate forever; empty if
 /// no named topic is both.
 std::string looping_topic(const Config& config, const ProduceSettings& produce) {
   if (produce.other_cluster() || config.topics_by_pattern()) return {};
@@ -252,7 +252,7 @@ void check_produce(RuleContext& rules) {
                  "remove one of the two");
   if (const auto topic = looping_topic(rules.config(), produce); !topic.empty())
     rules.refuse({"handler.produce.topic", "handler.produce.topics"},
-                 in_quotes(topic) + " is consumed too, so its records would go round forever",
+                 in_quotes(topic) + " is consumed too, so its records would circulate forever",
                  "write to another topic");
   if (produce.transactional) check_transactions(produce, rules);
   check_producer_connection(produce, rules);

@@ -22,10 +22,13 @@ with its line.
   `LANEWAY_LANES__WORKERS=16`, then `lanes: { workers: 16 }`.
 - Lists and maps are written as in YAML, in quotes for the shell: `--set topics='[orders, payments]'`,
   `LANEWAY_HANDLER__EXEC__COMMAND='[python3, work.py]'`. A list of one element may be written without the brackets.
+  A group of keys, such as `lanes` or `handler.http.batch`, is set key by key.
+- `--set handler=exec` replaces the handler of the file by another one; a service has one handler.
 - `${NAME}` in a value of the file is replaced from the environment; `$${` is `${` itself.
 - Durations are `500ms`, `2s`, `1m`; sizes `64KiB`, `1MiB`.
 - A key that does not exist is an error that names the nearest key.
-- The column *reload* shows whether `laneway reload` changes the key in flight, or whether the change needs a restart; `laneway reload`
+- The column *reload* shows whether `laneway reload` changes the key while the service runs (live), or whether the change needs a
+  restart; `laneway reload`
   then reports the reason.
 - Secrets need not be in the file: `sasl.password_file: PATH` replaces `sasl.password`, and likewise for each key with a secret.
 
@@ -83,7 +86,9 @@ constexpr Section page_sections[] = {
      "retry: { attempts: 3, topics: [5s, 1m, 10m] }\ndead_letter: { topic: \"{topic}-dlt\" }\n"},
     {"ledger", "The oldest unfinished record of a partition, which holds back the commits of the partition.",
      "ledger: { max_age: 30m, policy: dead_letter }\ndead_letter: { topic: \"{topic}-dlt\" }\n"},
-    {"dead_letter", "The topic for records that cannot be processed. Without it they are retried forever.",
+    {"dead_letter",
+     "The topic for records that cannot be processed. Without a dead-letter topic, these records are retried "
+     "forever.",
      "dead_letter: { topic: \"{topic}-dlt\", headers: connect }\n"},
     {"breaker",
      "Recognises an outage of the downstream: lanes hold until the outage is over. See "
@@ -115,10 +120,10 @@ std::string replaced(std::string text, char what, const std::string& by) {
 std::string cell(const std::string& text) { return replaced(text, '|', "\\|"); }
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
 
-std::string row(const std::string& key, const std::string& standard, const std::string& expects,
-                bool in_flight, const std::string& what) {
-  return "| " + code(key) + " | " + standard + " | " + cell(expects) + " | " +
-         (in_flight ? "in flight" : "restart") + " | " + cell(what) + " |\n";
+std::string row(const std::string& key, const std::string& standard, const std::string& expects, bool live,
+                const std::string& what) {
+  return "| " + code(key) + " | " + standard + " | " + cell(expects) + " | " + (live ? "live" : "restart") +
+         " | " + cell(what) + " |\n";
 }
 
 constexpr const char* table_head = "| key | default | values | reload | meaning |\n|---|---|---|---|---|\n";

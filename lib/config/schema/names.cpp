@@ -116,7 +116,9 @@ bool is_section(std::string_view path) { return sections().contains(path); }
 std::optional<Objection> object_to(std::string_view path) {
   if (below(path, "kafka")) return object_to_client_key(path.substr(6));
   if (find_property(path) != nullptr || path == "handler") return std::nullopt;
-  if (below(path, "handler") && is_section(path)) return std::nullopt;
+  const bool handler =
+      below(path, "handler") && path.find('.', std::string_view("handler.").size()) == path.npos;
+  if (handler && is_section(path)) return std::nullopt;
   if (is_section(path))
     return Objection{"this is a group of keys", "name one key of the group, such as " + example_in(path), {}};
   return unknown(path);

@@ -140,7 +140,7 @@ void add_outputs(std::vector<Property>& table) {
       AT(trace.otlp), [](const std::string& url) { return url.empty() ? url : check_url(url); }));
   table.push_back(fraction("trace.sample", exporter_at_start,
                            "Fraction of the records that get spans. A `traceparent` header of a record "
-                           "overrides it for that record.",
+                           "overrides the fraction for that record.",
                            AT(trace.sample)));
 }
 

@@ -27,7 +27,7 @@ void add_rate(std::vector<Property>& table, const std::string& section, const st
       [access](auto& config) -> auto& { return access(config).bytes; }));
   table.push_back(duration(
       section + ".burst", in_flight, milliseconds(1), hours(1),
-      "After an idle time, as much may start at once as the rate allows in this time.",
+      "Size of a burst after an idle time: as many records start at once as the rate allows in this time.",
       [access](auto& config) -> auto& { return access(config).burst; }));
 }
 
@@ -105,8 +105,8 @@ void add_dead_letter(std::vector<Property>& table) {
   table.push_back(
       text("dead_letter.topic", topics_at_start,
            "the name of a topic, in which {topic} stands for the record's own topic; \"\" for none",
-           "The topic that receives records that cannot be processed. Without it they are retried "
-           "forever, and block the commits of their partition.",
+           "The topic that receives records that cannot be processed. Without a dead-letter topic, these "
+           "records are retried forever, and block the commits of their partition.",
            AT(dead_letter.topic), check_topic_template));
   table.push_back(choice<DeadLetterHeaders>(
       "dead_letter.headers", Reload::restart("the writer of dead letters is created at the start"),

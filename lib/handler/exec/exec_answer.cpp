@@ -17,28 +17,28 @@ using nlohmann::json;
 Result<Outcome> json_answer(std::string_view frame, std::uint64_t id) {
   const json object = parse_outside_json(frame);
   if (object.is_discarded()) return nonsense("is not JSON: " + telemetry::excerpt(frame));
-  if (!object.is_object()) return nonsense("is no JSON object: " + telemetry::excerpt(frame));
+  if (!object.is_object()) return nonsense("is not a JSON object: " + telemetry::excerpt(frame));
   const auto own = object.find("id");
   if (own != object.end() && !own->is_null() && *own != id)
-    return nonsense("has another id than the record's, " + std::to_string(id) + ": " +
-                    telemetry::excerpt(frame));
+    return nonsense("has the wrong id (expected " + std::to_string(id) + "): " + telemetry::excerpt(frame));
   return verdict_of_json(object, frame);
 }
 
 Result<Outcome> binary_answer(std::string_view frame, std::uint64_t id) {
   constexpr std::size_t fixed = 1 + 8 + 1 + 8;
   if (frame.size() < fixed)
-    return nonsense("has " + std::to_string(frame.size()) + " bytes, less than the " + std::to_string(fixed) +
-                    " of an answer");
+    return nonsense("has " + std::to_string(frame.size()) + " bytes; an answer has at least " +
+                    std::to_string(fixed));
   const auto version = static_cast<unsigned char>(frame[0]);
   if (version != exec_version)
-    return nonsense("has version " + std::to_string(version) + " instead of " + std::to_string(exec_version));
+    return nonsense("has version " + std::to_string(version) + " (expected " + std::to_string(exec_version) +
+                    ")");
   if (const auto own = read_big_endian<std::uint64_t>(frame.substr(1)); own != id)
-    return nonsense("has id " + std::to_string(own) + " instead of the record's, " + std::to_string(id));
+    return nonsense("has id " + std::to_string(own) + " (expected " + std::to_string(id) + ")");
   const auto outcome = static_cast<unsigned char>(frame[9]);
-  if (outcome > 3) return nonsense("has outcome " + std::to_string(outcome) + " instead of 0 to 3");
+  if (outcome > 3) return nonsense("has outcome " + std::to_string(outcome) + " (expected 0 to 3)");
   const auto after = static_cast<std::int64_t>(read_big_endian<std::uint64_t>(frame.substr(10)));
-  if (after < -1) return nonsense("has after " + std::to_string(after) + " instead of -1 or more");
+  if (after < -1) return nonsense("has after " + std::to_string(after) + " (expected -1 or more)");
   const auto longest = duration_cast<milliseconds>(longest_after).count();
   return verdict_of_parts(
       outcome, frame.substr(fixed),

@@ -148,8 +148,8 @@ std::string ExecChild::how_it_broke(StopToken stop) {
 }
 
 ExecReply ExecChild::unasked() {
-  return reply(ExecReply::Kind::not_taken,
-               "the program wrote without being given a record: " + telemetry::excerpt(reader_.pending()));
+  return reply(ExecReply::Kind::not_taken, "the program wrote output although it had no record: " +
+                                               telemetry::excerpt(reader_.pending()));
 }
 
 void ExecChild::end(Duration patience) {

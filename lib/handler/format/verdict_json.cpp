@@ -25,7 +25,7 @@ const json* member(const json& object, const char* name) {
 /// The message shows the answer as it came: printing one member would recurse as deep as the member is
 /// nested.
 Error wrong_member(const std::string& name, const std::string& expected, std::string_view text) {
-  return nonsense("has another " + name + " than " + expected + ": " + telemetry::excerpt(text));
+  return nonsense("has an invalid " + name + " (expected " + expected + "): " + telemetry::excerpt(text));
 }
 
 Result<std::optional<Duration>> after_of(const json& object, std::string_view text) {

@@ -100,7 +100,7 @@ Outcome LogHandler::write_line(std::string_view line, StopToken stop) {
     }
   }
   while (!line.empty()) {
-    if (stop.stop_requested()) return Outcome::retry("stopped: nobody reads standard output");
+    if (stop.stop_requested()) return Outcome::retry("stopped: standard output is not being read");
     if (!writable(file_descriptor_)) continue;
     // A writable pipe accepts this many bytes without blocking.
     const auto written = ::write(file_descriptor_, line.data(), std::min<std::size_t>(line.size(), PIPE_BUF));

@@ -74,7 +74,7 @@ struct Plugin::Functions {
         "plugin gave an answer that was not expected; the answer is ignored",
         {{"plugin", self.table_.name},
          {"error",
-          "the record was answered before, or follows a record that is not done in an ordered batch"}});
+          "the record already has an answer, or an earlier record of its ordered batch is not done"}});
     return 0;
   }
   static void give_up(const laneway_host* host, std::uint64_t task, const char* reason) noexcept {

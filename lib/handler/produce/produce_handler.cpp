@@ -71,7 +71,7 @@ std::optional<Error> ProduceHandler::fatal() const {
   if (transaction_ == nullptr) return std::nullopt;
   const auto why = transaction_->broken();
   if (!why) return std::nullopt;
-  return Error{ErrorKind::fatal, "handler.produce: transactions cannot go on: " + *why,
+  return Error{ErrorKind::fatal, "handler.produce: transactions cannot continue: " + *why,
                "start laneway again; nothing is lost or written twice"};
 }
 

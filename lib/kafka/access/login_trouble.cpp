@@ -76,7 +76,7 @@ std::optional<std::string> ticket_trouble(std::string_view words) {
   if (has(words, "Cannot contact any KDC"))
     return "no KDC answers; check the realm in /etc/krb5.conf, and that its KDC runs";
   if (has(words, "Clock skew"))
-    return "the clocks of this machine and of the KDC or the broker differ; set them right";
+    return "the clocks of this machine and of the KDC or the broker differ; correct the clocks";
   return "Kerberos issues no ticket for the broker";
 }
 

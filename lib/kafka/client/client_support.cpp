@@ -66,7 +66,7 @@ std::optional<Error> unsupported_login(const ClientSettings& settings, const Cli
     return refusal(
         *named, "sasl.mechanism",
         library + " cannot log in by " + named->value +
-            ": brokers refuse what it sends since Kafka 3.7.2, 3.8.1 and 3.9.0, also with the right "
+            ": brokers since Kafka 3.7.2, 3.8.1 and 3.9.0 refuse its SCRAM messages, even with the right "
             "password",
         "link librdkafka 2.6.1 or newer");
   if (mechanism == "gssapi" && !has_feature(client, "sasl_gssapi"))

@@ -65,7 +65,7 @@ Error membership_error(int code, const std::string& words) {
       return {ErrorKind::unavailable, "another member still has this group.instance.id",
               "the id becomes free when that member leaves or its session ends; two processes need two ids"};
     default:
-      return {ErrorKind::fatal, "the Kafka client cannot go on: " + words, ""};
+      return {ErrorKind::fatal, "the Kafka client cannot continue: " + words, ""};
   }
 }
 

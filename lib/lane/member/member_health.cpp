@@ -8,7 +8,7 @@ namespace laneway::lane {
 namespace {
 
 Error cannot_go_on(const std::string& why) {
-  return {ErrorKind::fatal, "the Kafka client cannot go on: " + why, ""};
+  return {ErrorKind::fatal, "the Kafka client cannot continue: " + why, ""};
 }
 
 }  // namespace

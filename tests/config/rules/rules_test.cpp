@@ -95,7 +95,7 @@ TEST_CASE("produce does not write to a retry topic") {
         topic + " } }\nretry: { topics: [5s] }\n" + letters);
   };
   CHECK(to("orders-out").empty());
-  CHECK(to("orders-retry-5s").find("its records would go round forever") != std::string::npos);
+  CHECK(to("orders-retry-5s").find("its records would circulate forever") != std::string::npos);
 }
 
 TEST_CASE("every worker can have a record") {
@@ -150,7 +150,7 @@ TEST_CASE("produce needs a topic or a header that names one of some") {
 }
 
 TEST_CASE("records do not go round: what is read is not written") {
-  const std::string round = "would go round forever";
+  const std::string round = "would circulate forever";
   CHECK(produce("{ topic: bills }").find("\"bills\" is consumed too") != std::string::npos);
   CHECK(produce("{ topic: \"{topic}\" }").find(round) != std::string::npos);
   CHECK(produce("{ topic: \"{topic}-out\" }", "[orders, orders-out]").find(round) != std::string::npos);

@@ -65,19 +65,19 @@ TEST_CASE("what is no answer in JSON is told") {
   CHECK(refusal("ok\x1b[0m") == "is not JSON: ok\\x1b[0m");
   CHECK(refusal(R"({"outcome":"done"} {"outcome":"done"})").starts_with("is not JSON"));
   CHECK(refusal("{\"outcome\":\"done\",\"reason\":\"\xff\"}").starts_with("is not JSON"));
-  CHECK(refusal("[]") == "is no JSON object: []");
+  CHECK(refusal("[]") == "is not a JSON object: []");
   CHECK(refusal("{}") == "has no outcome: {}");
   CHECK(refusal(R"({"outcome":null})").starts_with("has no outcome"));
   for (const char* outcome : {"\"Done\"", "\"\"", "0", "true", "[\"done\"]"})
     CHECK(refusal("{\"outcome\":" + std::string(outcome) + "}")
-              .starts_with("has another outcome than done, retry, reject and unavailable: {"));
-  CHECK(refusal(R"({"outcome":"done","reason":5})").starts_with("has another reason than a text"));
+              .starts_with("has an invalid outcome (expected done, retry, reject and unavailable): {"));
+  CHECK(refusal(R"({"outcome":"done","reason":5})").starts_with("has an invalid reason (expected a text"));
   for (const char* after : {"5", "\"soon\"", "\"-5s\"", "{}"})
     CHECK(refusal("{\"outcome\":\"retry\",\"after\":" + std::string(after) + "}")
-              .starts_with("has another after than a duration such as \"5s\""));
+              .starts_with("has an invalid after (expected a duration such as \"5s\""));
   for (const char* id : {"8", "\"7\"", "-7", "7.5"})
     CHECK(refusal("{\"outcome\":\"done\",\"id\":" + std::string(id) + "}")
-              .starts_with("has another id than the record's, 7: {"));
+              .starts_with("has the wrong id (expected 7): {"));
 }
 
 TEST_CASE("a binary answer is its outcome") {
@@ -101,10 +101,10 @@ TEST_CASE("what is no binary answer is told") {
     REQUIRE_FALSE(parsed.ok());
     return parsed.error().message;
   };
-  CHECK(told("") == "has 0 bytes, less than the 18 of an answer");
-  CHECK(told(binary(7, 0, -1).substr(1)) == "has 17 bytes, less than the 18 of an answer");
-  CHECK(told(binary(7, 0, -1, "", 2)) == "has version 2 instead of 1");
-  CHECK(told(binary(8, 0, -1)) == "has id 8 instead of the record's, 7");
-  CHECK(told(binary(7, 4, -1)) == "has outcome 4 instead of 0 to 3");
-  CHECK(told(binary(7, 1, -2)) == "has after -2 instead of -1 or more");
+  CHECK(told("") == "has 0 bytes; an answer has at least 18");
+  CHECK(told(binary(7, 0, -1).substr(1)) == "has 17 bytes; an answer has at least 18");
+  CHECK(told(binary(7, 0, -1, "", 2)) == "has version 2 (expected 1)");
+  CHECK(told(binary(8, 0, -1)) == "has id 8 (expected 7)");
+  CHECK(told(binary(7, 4, -1)) == "has outcome 4 (expected 0 to 3)");
+  CHECK(told(binary(7, 1, -2)) == "has after -2 (expected -1 or more)");
 }

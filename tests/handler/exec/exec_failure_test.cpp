@@ -83,10 +83,10 @@ TEST_CASE("an answer that is none is a retry") {
     return outcome.reason;
   };
   CHECK(reason("write('ok\\n')") == "the program's answer is not JSON: ok");
-  CHECK(
-      reason("answer(outcome='perhaps')").starts_with("the program's answer has another outcome than done"));
+  CHECK(reason("answer(outcome='perhaps')")
+            .starts_with("the program's answer has an invalid outcome (expected done"));
   CHECK(reason("answer(outcome='done', id=record['id'] - 1)")
-            .starts_with("the program's answer has another id than the record's, 2"));
+            .starts_with("the program's answer has the wrong id (expected 2)"));
   CHECK(reason("write('x' * 70000)").starts_with("the program's answer is longer than 65536 bytes: xxx"));
   CHECK(reason("write('{\"outcome\":\"done\"}\\n' * 2)") ==
         "the program wrote more than one answer: {\"outcome\":\"done\"}\\n");

@@ -71,7 +71,8 @@ TEST_CASE("a list that does not fit its request is a retry for all, and says why
   CHECK(reason(R"([{"outcome":"done"},)").find("is not JSON") != std::string::npos);
   CHECK(reason(R"([{"outcome":"done"},7])").find("not a JSON object") != std::string::npos);
   CHECK(reason(R"([{"outcome":"done"},{}])").find("has no outcome") != std::string::npos);
-  CHECK(reason(R"([{"outcome":"done"},{"outcome":"maybe"}])").find("another outcome") != std::string::npos);
+  CHECK(reason(R"([{"outcome":"done"},{"outcome":"maybe"}])").find("an invalid outcome") !=
+        std::string::npos);
   CHECK(reason("{\"outcome\":\"done\"}\n{\"outcome").find("not a JSON object") != std::string::npos);
 }
 

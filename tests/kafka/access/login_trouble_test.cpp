@@ -171,7 +171,7 @@ TEST_CASE("a ticket that Kerberos does not give is told with the keys to check")
                     "great) (after 2ms in "
                     "state AUTH_REQ)")
               .c_str(),
-          "the clocks of this machine and of the KDC or the broker differ; ", "set them right"}});
+          "the clocks of this machine and of the KDC or the broker differ; ", "correct the clocks"}});
   check(
       {{"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: Authentication failed during "
         "authentication due to invalid credentials with SASL mechanism GSSAPI (after 313ms in state "
