@@ -49,7 +49,8 @@ Result<std::string> shown(const admin::Endpoint& endpoint, const control::Option
   const Error no_status{ErrorKind::unavailable,
                         endpoint.address + " is not a laneway service: GET /status did not return its status",
                         "give the address of admin.listen with --admin HOST:PORT"};
-  if (answer->status != 200) return answer->status == 404 ? no_status : control::error_of(*answer);
+  if (answer->status != 200)
+    return answer->from_laneway && answer->status != 404 ? control::error_of(*answer) : no_status;
   const bool live = options.watch && on_terminal();
   auto table = control::render_status(answer->body,
                                       {wants_colours(), live ? terminal_rows() : 0, cli::terminal_columns()});

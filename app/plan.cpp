@@ -31,7 +31,7 @@ Result<plan::Reading> read_from(const std::string& address) {
 Result<std::vector<plan::Reading>> read_all(const plan::Options& options) {
   std::vector<plan::Reading> all;
   for (const auto& url : options.from) {
-    auto reading = read_from(plan::address_in(url));
+    auto reading = read_from(admin::address_in(url));
     if (!reading) return reading.error();
     all.push_back(std::move(reading).value());
   }

@@ -29,7 +29,7 @@ Result<admin::Endpoint> endpoint_of(config::Source source) {
 }  // namespace
 
 Result<admin::Endpoint> find_endpoint(const Options& options, const config::Source& source) {
-  admin::Endpoint endpoint{options.admin.empty() ? default_address : options.admin, ""};
+  admin::Endpoint endpoint{options.admin.empty() ? default_address : admin::address_in(options.admin), ""};
   if (!source.file.empty()) {
     auto configured = endpoint_of(source);
     if (!configured) return configured;

@@ -105,11 +105,4 @@ Load with_given(Load load, const Options& options) {
   return load;
 }
 
-std::string address_in(std::string url) {
-  if (url.starts_with("http://")) url.erase(0, 7);
-  if (const auto path = url.find('/'); path != std::string::npos && !url.starts_with("https:"))
-    url.erase(path);
-  return url;
-}
-
 }  // namespace laneway::plan

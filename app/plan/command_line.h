@@ -17,7 +17,4 @@ CLI::App* add_verb(CLI::App& program, Options& options);
 /// Returns `load` with the values of the command line in place of its own. Pure.
 Load with_given(Load load, const Options& options);
 
-/// Returns "host:port" for "http://host:port/path" and for "host:port". Pure.
-std::string address_in(std::string url);
-
 }  // namespace laneway::plan

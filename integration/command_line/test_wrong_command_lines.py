@@ -33,9 +33,14 @@ class Other(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Helpful(Other):
+    """Answers everything with 200."""
+    do_POST = Other.do_GET
+
+
 @contextlib.contextmanager
-def other_server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other) as server:
+def other_server(answers):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), answers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -64,12 +69,12 @@ class WrongCommandLines(unittest.TestCase):
     def test_each_gets_its_message(self):
         self.assertGreater(len(ROWS), 45)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("LANEWAY_")}
-        with tempfile.TemporaryDirectory(prefix="laneway-wrong-") as folder, closed_port() as closed, other_server() as other, \
-                mute_server() as mute:
+        with tempfile.TemporaryDirectory(prefix="laneway-wrong-") as folder, closed_port() as closed, other_server(Other) as other, \
+                other_server(Helpful) as helpful, mute_server() as mute:
             (Path(folder) / "orders.yaml").write_text(json.dumps(ORDERS))  # JSON is YAML
             for line, code, message in ROWS:
                 with self.subTest(line):
-                    here = {"closed": closed, "other": other, "mute": mute}
+                    here = {"closed": closed, "other": other, "helpful": helpful, "mute": mute}
                     done = subprocess.run([LANEWAY, *line.format(**here).split()], text=True, stdin=subprocess.DEVNULL, cwd=folder,
                                           capture_output=True, timeout=LONGEST, env=environment, check=False)
                     first = done.stderr.split("\n")[0]

@@ -1,7 +1,8 @@
 """Wrong command lines, each with its exit code and the first line that the user gets.
 
 `orders.yaml` is right, names brokers and a service that do not answer, and has no dead-letter topic. {closed} is an address that
-nothing listens on, {other} an HTTP server that is not laneway, {mute} a program that accepts connections and closes them. A message
+nothing listens on, {other} an HTTP server that is not laneway and knows no POST, {helpful} one that answers
+everything with 200, {mute} a program that accepts connections and closes them. A message
 that ends with ... goes on. A line `see laneway VERB --help` follows where the command line itself is wrong."""
 
 ROWS = [
@@ -49,6 +50,12 @@ ROWS = [
     ("status --admin nonsense", 64, "laneway status: 'nonsense' is not HOST:PORT (such as 127.0.0.1:9644)"),
     ("status --admin {closed}", 69, "laneway status: no answer from {closed}: nothing accepts connections there ..."),
     ("status --admin {other}", 69, "laneway status: {other} is not a laneway service: GET /status did not return its status ..."),
+    ("status --admin http://{other}/", 69, "laneway status: {other} is not a laneway service: GET /status did not return its status ..."),
+    ("status --admin nosuch.invalid:9644", 69,
+     "laneway status: no answer from nosuch.invalid:9644: the host name 'nosuch.invalid' cannot be resolved: ..."),
+    *((f"{change} --admin {{{server}}}", 69, f"laneway {change.split()[0]}: {{{server}}} is not a laneway service: ...")
+      for change in ("reload", "reload --dry-run", "suspend orders", "resume orders:1", "skip orders:1:2 --reason late")
+      for server in ("other", "helpful")),
     ("status --admin {closed} -c orders.yaml", 64, "laneway status: --admin and --config cannot be given together"),
     ("suspend", 64, "laneway suspend: TOPIC[:PARTITION] is missing"),
     ("suspend orders:x", 64, "laneway suspend: 'orders:x' is ..."),

@@ -1,8 +1,12 @@
 #include "admin/client.h"
 
 #include <httplib.h>
+#include <netdb.h>
+
+#include <optional>
 
 #include "admin/listener.h"
+#include "admin/own_header.h"
 #include "base/time.h"
 
 namespace laneway::admin {
@@ -14,9 +18,30 @@ constexpr auto changing_time = seconds(15);  // a lane may be asked first, or a 
 
 constexpr auto where_it_listens = "set the service's address with -c FILE or --admin HOST:PORT";
 
+/// Why the name of the host has no address; nullopt if it has one.
+std::optional<std::string> unknown_host(const std::string& host) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), nullptr, &wanted, &list);
+  if (code != 0) return ::gai_strerror(code);
+  ::freeaddrinfo(list);
+  return std::nullopt;
+}
+
+Error not_laneway(const Endpoint& endpoint) {
+  return {ErrorKind::unavailable,
+          endpoint.address + " is not a laneway service: its answer has no header " + own_header,
+          "give the address of admin.listen with -c FILE or --admin HOST:PORT"};
+}
+
 /// `silent`: the whole `waited` has passed, so the connection was not closed either.
-Error no_answer(const Endpoint& endpoint, httplib::Error error, seconds waited, bool silent) {
+Error no_answer(const Endpoint& endpoint, const std::string& host, httplib::Error error, seconds waited,
+                bool silent) {
   const std::string from = "no answer from " + endpoint.address;
+  if (const auto why = error == httplib::Error::Connection ? unknown_host(host) : std::nullopt)
+    return {ErrorKind::unavailable, from + ": the host name '" + host + "' cannot be resolved: " + *why,
+            where_it_listens};
   if (error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout)
     return {
         ErrorKind::unavailable, from + ": nothing accepts connections there",
@@ -40,16 +65,24 @@ Result<Answer> ask(const Endpoint& endpoint, seconds answer_time, Ask ask_it) {
   httplib::Client client(address->host, address->port);
   client.set_connection_timeout(connect_time);
   client.set_read_timeout(answer_time);
-  httplib::Headers headers{{"Host", endpoint.address}, {"X-Laneway", "1"}};
+  httplib::Headers headers{{"Host", endpoint.address}, {own_header, own_header_value}};
   if (!endpoint.token.empty()) headers.emplace("Authorization", "Bearer " + endpoint.token);
   const auto begun = SteadyClock::now();
   const httplib::Result result = ask_it(client, headers);
   if (!result)
-    return no_answer(endpoint, result.error(), answer_time, SteadyClock::now() - begun >= answer_time);
-  return Answer{result->status, result->body};
+    return no_answer(endpoint, address->host, result.error(), answer_time,
+                     SteadyClock::now() - begun >= answer_time);
+  return Answer{result->status, result->body, result->has_header(own_header)};
 }
 
 }  // namespace
+
+std::string address_in(std::string url) {
+  if (url.starts_with("http://")) url.erase(0, 7);
+  if (const auto path = url.find('/'); path != std::string::npos && !url.starts_with("https:"))
+    url.erase(path);
+  return url;
+}
 
 Result<Answer> get(const Endpoint& endpoint, const std::string& path) {
   return ask(endpoint, reading_time, [&](httplib::Client& client, const httplib::Headers& headers) {
@@ -60,10 +93,14 @@ Result<Answer> get(const Endpoint& endpoint, const std::string& path) {
 Result<Answer> post(const Endpoint& endpoint, const std::string& path, const std::string& json) {
   // A process that is stopped would carry out the change when it continues, long after its user saw that
   // there was no answer. So the client first checks that the process runs.
-  if (const auto runs = get(endpoint, "/livez"); !runs) return runs;
-  return ask(endpoint, changing_time, [&](httplib::Client& client, const httplib::Headers& headers) {
+  const auto runs = get(endpoint, "/livez");
+  if (!runs) return runs;
+  if (!runs->from_laneway) return not_laneway(endpoint);
+  auto answer = ask(endpoint, changing_time, [&](httplib::Client& client, const httplib::Headers& headers) {
     return client.Post(path, headers, json, "application/json");
   });
+  if (answer && !answer->from_laneway) return not_laneway(endpoint);
+  return answer;
 }
 
 }  // namespace laneway::admin

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "admin/own_header.h"
 #include "admin/request_head.h"
 
 namespace laneway::admin {
@@ -94,7 +95,8 @@ void Connection::answer(std::string text, TimePoint now) {
 
 void Connection::refuse(const std::string& status, const std::string& text, TimePoint now) {
   answer("HTTP/1.1 " + status + "\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n" +
-             "Content-Length: " + std::to_string(text.size() + 1) + "\r\n\r\n" + text + '\n',
+             own_header + ": " + own_header_value + "\r\nContent-Length: " + std::to_string(text.size() + 1) +
+             "\r\n\r\n" + text + '\n',
          now);
 }
 

@@ -8,6 +8,7 @@
 
 #include "admin/control_request.h"
 #include "admin/host_check.h"
+#include "admin/own_header.h"
 #include "admin/page.h"
 #include "admin/status_json.h"
 #include "telemetry/log.h"
@@ -120,6 +121,7 @@ Routes::Routes(AdminSources sources, std::vector<std::string> names, bool loopba
     return route(request, response);
   });
   set_payload_max_length(most_body);
+  set_default_headers({{own_header, own_header_value}});
   Post(".*",
        [this](const httplib::Request& request, httplib::Response& response) { change(request, response); });
   set_error_handler([](const httplib::Request&, httplib::Response& response) {
@@ -236,7 +238,7 @@ Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
   const auto refusal =
       refuse_change({sources_.token(), loopback_},
                     {request.get_header_value("Authorization"), request.get_header_value("Content-Type"),
-                     request.get_header_value("X-Laneway")});
+                     request.get_header_value(own_header)});
   if (request.method != "POST") {
     response.set_header("Allow", "POST");
     answer_text(response, 405, "method not allowed; use POST");

@@ -16,7 +16,8 @@
 //
 // HEAD works wherever GET does. Other methods are answered with 405, other paths with 404, malformed requests
 // with 400, and a Host header that is neither an IP address, localhost, this machine's name nor the name in
-// `listen` with 403 (host_check.h). One request per connection, no compression.
+// `listen` with 403 (host_check.h). Each answer has the header `X-Laneway: 1` (own_header.h). One request per
+// connection, no compression.
 //
 // Ownership: start() returns the server; destroying or stopping it ends its threads. Threads: the sources are
 // called on the server's own threads, several at a time, until stop() has returned. Blocking: start() looks

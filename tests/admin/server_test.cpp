@@ -382,6 +382,7 @@ TEST_CASE("no answer is kept, taken for another type, or read by a page of anoth
     CHECK(answer->get_header_value("Cache-Control") == "no-store");
     CHECK(answer->get_header_value("X-Content-Type-Options") == "nosniff");
     CHECK(answer->get_header_value("Cross-Origin-Resource-Policy") == "same-origin");
+    CHECK(answer->get_header_value("X-Laneway") == "1");
     CHECK_FALSE(answer->has_header("Access-Control-Allow-Origin"));
   }
 }
@@ -460,9 +461,11 @@ TEST_CASE("requests that are too large or no requests are refused, and the serve
       std::string(20, '\0') + "\r\n\r\n",
   };
   for (const auto& request : requests) {
-    const auto status = status_of(RawClient(*server).exchange(request));
+    const auto answer = RawClient(*server).exchange(request);
+    const auto status = status_of(answer);
     INFO(request.substr(0, 40));
     CHECK((status == 0 || (status >= 400 && status < 500)));
+    if (status != 0) CHECK_THAT(answer, Catch::Contains("\r\nX-Laneway: 1\r\n"));
   }
   std::string many = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n";
   for (int i = 0; i < 5000; ++i) many += "X-" + std::to_string(i) + ": 1\r\n";

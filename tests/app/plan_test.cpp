@@ -278,9 +278,6 @@ TEST_CASE("what is given stands in the place of what was measured") {
   CHECK(given.partitions == 3);
   CHECK(given.service_time == milliseconds(15));
   CHECK(given.cores == 8);
-  for (const auto* url : {"127.0.0.1:9644", "http://127.0.0.1:9644", "http://127.0.0.1:9644/status"})
-    CHECK(plan::address_in(url) == "127.0.0.1:9644");
-  CHECK(plan::address_in("https://h:1") == "https://h:1");  // refused as no HOST:PORT, with the words given
 }
 
 TEST_CASE("a plan is printed with its arithmetic and the settings") {
