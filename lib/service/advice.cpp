@@ -55,7 +55,8 @@ Limit limit_of_idle(const LaneUsage& lane, const config::Lanes& lanes) {
 
 Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& settings) {
   if (lane.span < settings.least_span || lane.held_by(Hold::suspended) >= sometimes) return Limit::none;
-  if (lane.held_by(Hold::breaker_open) >= sometimes) return Limit::outage;
+  // After an outage there is nothing to fix, and the figures of the outage say nothing about the lane.
+  if (lane.held_by(Hold::breaker_open) >= sometimes) return settings.outage ? Limit::outage : Limit::none;
   if (lane.held_by(Hold::retries_full) >= sometimes) return Limit::failures;
   if (lane.rate <= 0 || !falls_behind(lane, settings.lanes)) return Limit::none;
   if (settings.lanes.order == config::Order::partition)

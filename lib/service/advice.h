@@ -19,6 +19,7 @@ namespace laneway::service {
 struct AdviceSettings {
   config::Lanes lanes;
   std::uint64_t connections = 0;      ///< shared by all lanes; 0: no limit
+  bool outage = false;                ///< the breaker is not closed now
   bool keeps_pace = false;            ///< the downstream has asked for fewer calls
   double cores = 1;                   ///< processor cores that the process may use
   Duration least_span = seconds(60);  ///< a lane that was observed for less is not judged

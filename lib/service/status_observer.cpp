@@ -180,7 +180,8 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.cores = processors();
   status.processor = processor_time();
   status.downstream = downstream_of(parts);
-  const auto advised = advice_settings(parts);
+  auto advised = advice_settings(parts);
+  advised.outage = status.downstream && status.downstream->out;
   MutexLock lock(mutex_);
   status.advice = advise(usage_.usage(), advised);
   for (auto& lane : facts.lanes)

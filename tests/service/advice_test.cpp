@@ -109,7 +109,9 @@ TEST_CASE("advice names what limits a lane, and workers only where they are the 
          c.idle(), held(c.lane(), Hold::rate_limited) = 0.9, c.lane().lag = 5, c.lane().lag_growth = -1;
        },
        ""},
-      {"more workers do not help in an outage", [](Case& c) { held(c.lane(), Hold::breaker_open) = 0.4; },
+      {"an outage that is over", [](Case& c) { held(c.lane(), Hold::breaker_open) = 0.4; }, ""},
+      {"more workers do not help in an outage",
+       [](Case& c) { held(c.lane(), Hold::breaker_open) = 0.4, c.settings.outage = true; },
        "fix the downstream: the open breaker held orders:3 for 40 % of the last 5 min; more workers would "
        "not "
        "help"},
