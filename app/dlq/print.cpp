@@ -153,11 +153,12 @@ std::string cell(std::string_view text, std::size_t width) {
 
 std::string age_text(std::int64_t ms) {
   const auto s = std::max<std::int64_t>(ms, 0) / 1000;
-  if (s < 100) return std::to_string(s) + " s";
-  if (s < 100 * 60) return std::to_string(s / 60) + " m";
-  if (s < 72 * 3600) return std::to_string(s / 3600) + " h";
-  if (s < 1000 * 86400) return std::to_string(s / 86400) + " d";
-  return std::to_string(s / (365 * 86400)) + " y";
+  const auto rounded = [s](std::int64_t unit) { return (s + unit / 2) / unit; };
+  if (s < 120) return std::to_string(s) + " s";
+  if (rounded(60) < 120) return std::to_string(rounded(60)) + " m";
+  if (rounded(3600) < 72) return std::to_string(rounded(3600)) + " h";
+  if (rounded(86400) < 1000) return std::to_string(rounded(86400)) + " d";
+  return std::to_string(rounded(std::int64_t{365} * 86400)) + " y";
 }
 
 Layout layout_of(const std::string& topic, std::int32_t partitions, std::int64_t end, std::size_t width) {

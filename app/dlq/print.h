@@ -43,7 +43,7 @@ std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_by
 
 /// The text cut or filled up to so many characters.
 std::string cell(std::string_view text, std::size_t width);
-/// "42 s", "3 m", "5 h", "12 d", "3 y".
+/// "42 s", "3 m", "5 h", "12 d", "3 y": rounded; never less for a longer time.
 std::string age_text(std::int64_t ms);
 
 }  // namespace laneway::dlq

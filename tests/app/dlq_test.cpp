@@ -1,5 +1,6 @@
 #include <rapidcheck.h>
 
+#include <map>
 #include <sstream>
 
 #include "app/dlq/map_room.h"
@@ -134,6 +135,27 @@ TEST_CASE("dlq: a pipe gets every place and reason whole, a terminal gets the en
                       Catch::Contains(std::string(300, 'x') + " the end\n"));
   CHECK_THAT(table_row(letter(about), {now, true}, layout_of("orders-dlt", 4, 1000, 80)),
              Catch::Contains(" …long-name:3:258 "));
+}
+
+TEST_CASE("dlq: an age is rounded, and never becomes less as time goes on") {
+  const auto text = [](std::int64_t s) { return dlq::age_text(s * 1000); };
+  CHECK(text(0) == "0 s");
+  CHECK(text(119) == "119 s");
+  CHECK(text(120) == "2 m");
+  CHECK(text(179) == "3 m");
+  CHECK(text(7169) == "119 m");
+  CHECK(text(7170) == "2 h");
+  CHECK(text(71 * 3600) == "71 h");
+  CHECK(text(72 * 3600) == "3 d");
+  CHECK(text(1000 * 86400) == "3 y");
+  const std::map<char, std::int64_t> units{
+      {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'y', 365 * 86400}};
+  std::int64_t before = 0;
+  for (std::int64_t s = 0; s < 2000 * 86400; s += 1 + s / 500) {
+    const auto shown = std::stoll(text(s)) * units.at(text(s).back());
+    REQUIRE(shown >= before);
+    before = shown;
+  }
 }
 
 TEST_CASE("dlq: letters below the committed offset and in its completion map were sent back") {
