@@ -115,7 +115,8 @@ class Status(unittest.TestCase):
         done = subprocess.run(self.command, text=True, capture_output=True, timeout=LONGEST, env=self.environment, check=False)
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertNotIn("\033", done.stdout)
-        table = [line for line in self.fits(done.stdout).splitlines() if line.startswith("…")]
+        self.assertIn("a reason in many words " * 7, done.stdout)  # not wrapped
+        table = [line for line in done.stdout.splitlines() if re.match(rf"{LANE['topic']}:\d+ +(running|held|suspended) ", line)]
         self.assertEqual(40, len(table), done.stdout)
 
     def test_a_terminal_gets_colours_but_not_where_they_are_unwanted(self):

@@ -221,9 +221,11 @@ TEST_CASE("advice stands below the table, some of it, and a service that gives n
       json.size() - 1,
       R"j(,"advice":["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)","b","c","d"])j");
   const auto all = lines(json);
-  REQUIRE(all.size() == 8);
+  REQUIRE(all.size() == 9);
   CHECK(all[5] == "advice: lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)");
   CHECK(all[7] == "advice: c");
+  CHECK(all[8] == "and 1 more (--json)");
+  CHECK(lines(json, {}).back() == "advice: d");
   CHECK(lines(json, {.rows = 10, .columns = 80}).size() < 10);
 }
 
@@ -271,6 +273,80 @@ TEST_CASE("a wide terminal has room for a long name, and outside a terminal noth
                       " state       lag running queued waiting oldest beyond rec/s dead/s");
   CHECK(all[4].starts_with("a:0 " + std::string(name.size() - 2, ' ') + " running "));
   CHECK(all[5].starts_with(name + ":3 running     120"));
+}
+
+TEST_CASE("lanes whose troubles a terminal does not show are counted, and a pipe gets all of them") {
+  std::string many;
+  for (int i = 0; i < 9; ++i)
+    many += (i > 0 ? "," : "") + lane_json("a", i, "running", 1,
+                                           R"(,"source_error":"no route","last_error":{"record":"a:0:1",)"
+                                           R"("attempt":1,"time":"t","error":"HTTP 500"})");
+  const auto on_terminal = lines(status_json(many));
+  CHECK(on_terminal.size() == 3 + 9 + 1 + 6 + 3 + 1);
+  CHECK(on_terminal.back() == "and 9 more (--json)");
+  const auto in_pipe = lines(status_json(many), {});
+  CHECK(in_pipe.size() == 3 + 9 + 1 + 9 + 9);
+  CHECK(in_pipe.back() == "a:8 last error at t, a:0:1 (attempt 1): HTTP 500");
+}
+
+namespace {
+
+/// A lane with a record that failed, and after it another one.
+std::string failing_lane(int partition, const std::string& held_by, const std::string& error,
+                         const std::string& more = {}) {
+  auto lane = lane_json(
+      "a", partition, "held", 5,
+      R"(,"last_error":{"record":"a:0:99","attempt":1,"time":"t","error":")" + error + "\"}" + more);
+  lane.replace(lane.find(R"("held_by":"")"), 12, R"("held_by":")" + held_by + '"');
+  lane.replace(lane.find(R"("oldest":null)"), 13,
+               R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":1,"failed_attempt":1,"error":")" +
+                   error + "\"}");
+  return lane;
+}
+
+std::string in_outage(std::string json) {
+  const std::string none = R"("breaker":null)";
+  return json.replace(json.find(none), none.size(),
+                      R"("breaker":{"downstream":"shop:443","since":"t","reason":"HTTP 503"})");
+}
+
+}  // namespace
+
+TEST_CASE("the reason of an outage is not repeated for each lane") {
+  const auto lanes =
+      failing_lane(0, "breaker open", "HTTP 502") + "," + failing_lane(1, "pool full", "HTTP 503") + "," +
+      failing_lane(2, "breaker open, rate limit", "HTTP 503") + "," + failing_lane(3, "", "HTTP 400");
+  const auto all = lines(in_outage(status_json(lanes)));
+  REQUIRE(all.size() == 3 + 4 + 1 + 4);
+  CHECK(all[8] == "a:1 held: pool full");
+  CHECK(all[9] == "a:2 held: rate limit");
+  CHECK(all[10] == "a:3 a:3:17 (attempt 1): HTTP 400");
+  CHECK(all[11] == "a:3 last error at t, a:0:99 (attempt 1): HTTP 400");
+  const auto after = lines(status_json(failing_lane(0, "breaker open", "HTTP 502")));
+  CHECK(after[5] == "a:0 held: breaker open; a:0:17 (attempt 1): HTTP 502");
+}
+
+TEST_CASE("an operator's suspension is no hold of the lane's own") {
+  const auto all = lines(status_json(failing_lane(0, "pool full, suspended", "HTTP 400") + "," +
+                                     failing_lane(1, "suspended", "HTTP 400")));
+  CHECK(all[6] == "a:0 held: pool full; a:0:17 (attempt 1): HTTP 400");
+  CHECK(all[7] == "a:1 a:1:17 (attempt 1): HTTP 400");
+}
+
+TEST_CASE("a lane whose commits are blocked is called blocked, with the record that blocks them") {
+  const std::string blocked = R"(,"commits_blocked":true)";
+  auto slow = lane_json("a", 2, "running", 5, blocked);
+  slow.replace(slow.find(R"("oldest":null)"), 13,
+               R"("oldest":{"offset":40,"age_seconds":31,"place":"running","attempts":1})");
+  const auto all = lines(status_json(lane_json("a", 0, "running", 5) + "," +
+                                     failing_lane(1, "window full", "HTTP 400", blocked) + "," + slow + "," +
+                                     lane_json("a", 3, "draining", 5, blocked)));
+  CHECK(all[3].starts_with("a:1            blocked "));
+  CHECK(all[4].starts_with("a:2            blocked "));
+  CHECK(all[5].starts_with("a:0            running "));
+  CHECK(all[6].starts_with("a:3            draining "));
+  CHECK(all[8] == "a:1 held: window full; a:1:17 (attempt 1) blocks the commits: HTTP 400");
+  CHECK(all[9] == "a:2 a:2:40 blocks the commits");
 }
 
 TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {

@@ -136,7 +136,7 @@ def keeps_the_order(page):
                      version="6"))
     expect_equal(["orders:2", "orders:3", "orders:1", "orders:0"], order(browser), "order, with trouble")
     states = browser.evaluate("[...document.querySelectorAll('td.state')].map((cell) => `${cell.textContent}: ${cell.className}`)")
-    expect_equal(["running: state bad", "commits blocked: state warn", "suspended: state warn", "running: state good"], states, "states")
+    expect_equal(["running: state bad", "blocked: state warn", "suspended: state warn", "running: state good"], states, "states")
     expect("record orders:3:40 (waiting, attempt 8) blocks the commits: HTTP 500" in " ".join(browser.text("#lane-table").split()),
            f"what blocks the commits: {browser.text('#lane-table')}")
 

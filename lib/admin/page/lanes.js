@@ -2,9 +2,9 @@
 
 const mostRows = 200;
 // The kinds of trouble, worst first. A lane that is held because its workers cannot keep up is no trouble: it would jump about.
-const troubles = ["stuck", "named", "silent", "commits blocked", "suspended", "paused"];
+const troubles = ["stuck", "named", "silent", "blocked", "suspended", "paused"];
 const stateClass = {
-  running: "good", assigned: "idle", draining: "idle", suspended: "warn", "commits blocked": "warn", paused: "warn", held: "warn",
+  running: "good", assigned: "idle", draining: "idle", suspended: "warn", blocked: "warn", paused: "warn", held: "warn",
   silent: "bad", stuck: "bad"};
 const rows = new Map();  // by name
 
@@ -14,7 +14,7 @@ function stateOf(lane) {
   if (lane.stuck > 0) return "stuck";
   if (lane.silent_seconds > 0 && lane.state === "running") return "silent";
   if (lane.suspended && lane.state !== "draining") return "suspended";
-  return lane.commits_blocked && isAtWork(lane) ? "commits blocked" : lane.state;
+  return lane.commits_blocked && isAtWork(lane) ? "blocked" : lane.state;
 }
 
 /** Whether a reason of readiness is about the lane. */

@@ -1,0 +1,194 @@
+#include "app/control/lane_row.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "app/dlq/print.h"
+
+namespace laneway::control {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr auto breaker_hold = "breaker open";
+constexpr double long_blocked = 60;  // seconds
+
+std::string right(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+/// At most `width` characters: "1234", "123k", "45M".
+std::string number(std::int64_t value, std::size_t width) {
+  if (value < 0) return "-";
+  constexpr std::array units{"", "k", "M", "G", "T", "P", "E"};
+  for (const auto* unit : units) {
+    if (auto text = std::to_string(value) + unit; text.size() <= width) return text;
+    value /= 1000;
+  }
+  return "?";
+}
+
+/// Of the field, which a service of another version may not have.
+std::string rate(const Json& lane, const char* field, std::size_t width) {
+  const auto value = lane.value(field, 0.0);
+  std::array<char, 32> text{};
+  const auto length = std::snprintf(text.data(), text.size(), "%.1f", value);
+  const bool fits = length > 0 && static_cast<std::size_t>(length) <= width;
+  return right(fits ? text.data() : number(static_cast<std::int64_t>(value), width), width);
+}
+
+/// The last error of the lane is of this record, so the line about the last error is enough.
+bool is_last_error(const Json& lane, std::int64_t offset) {
+  const auto last = lane.value("last_error", Json());
+  return last.is_object() && last.value("record", "").ends_with(':' + std::to_string(offset));
+}
+
+/// "orders:3:17 (attempt 4)": the attempt that failed.
+std::string record_text(const Json& oldest, const std::string& lane) {
+  const auto attempt = number_of(oldest, "failed_attempt");
+  return lane + ':' + std::to_string(number_of(oldest, "offset")) +
+         (attempt > 0 ? " (attempt " + std::to_string(attempt) + ')' : "");
+}
+
+double silent_seconds(const Json& lane) { return lane.value("silent_seconds", 0.0); }
+
+/// The reason of an outage stands above the table, and is not repeated for each lane.
+struct Outage {
+  bool now = false;
+  std::string reason;
+
+  bool has(const Json& lane, const std::string& error) const {
+    return now && (error == reason || lane.value("held_by", "").find(breaker_hold) != std::string::npos);
+  }
+};
+
+Outage outage_of(const Json& breaker) {
+  if (!breaker.is_object() || breaker.value("since", Json()).is_null()) return {};
+  return {true, breaker.value("reason", "")};
+}
+
+/// Without `suspended`, which is the lane's state and no hold of the lane's own.
+std::string held_text(const Json& lane, const Outage& outage) {
+  std::istringstream reasons(lane.value("held_by", ""));
+  std::string text;
+  for (std::string reason; std::getline(reasons >> std::ws, reason, ',');)
+    if (reason != "suspended" && !(outage.now && reason == breaker_hold))
+      text += (text.empty() ? "held: " : ", ") + reason;
+  return text;
+}
+
+/// The oldest record, if its error stands nowhere else or the record blocks the commits.
+std::string oldest_text(const Json& lane, const std::string& name, const Outage& outage) {
+  const auto& oldest = lane.at("oldest");
+  if (oldest.is_null() || !oldest.contains("offset")) return "";
+  const auto error = oldest.value("error", "");
+  if (outage.has(lane, error)) return "";
+  auto text = record_text(oldest, name);
+  const bool blocks = lane.value("commits_blocked", false);
+  if (blocks) text += " blocks the commits";
+  if (!error.empty() && !is_last_error(lane, number_of(oldest, "offset"))) return text + ": " + error;
+  return blocks ? text : "";
+}
+
+std::string detail_of(const Json& lane, const std::string& name, const Outage& outage) {
+  std::vector<std::string> parts;
+  for (auto part : {held_text(lane, outage), oldest_text(lane, name, outage)})
+    if (!part.empty()) parts.push_back(std::move(part));
+  if (const auto silent = silent_seconds(lane); silent > 0)
+    parts.push_back("silent for " + dlq::age_text(static_cast<std::int64_t>(silent * 1000)) +
+                    ": its log has more records, and none are delivered");
+  if (const auto error = lane.value("source_error", ""); !error.empty())
+    parts.push_back("cannot be read: " + error);
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? name + ' ' : "; ") + part;
+  return text;
+}
+
+/// "orders:3 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17 (attempt 8): HTTP 500"
+std::string failures_of(const Json& lane, const std::string& name, const Outage& outage) {
+  std::string text;
+  if (const auto letters = lane.value("dead_letters", std::int64_t{0}); letters > 0)
+    text = count_of(letters, "dead letter");
+  const auto last = lane.value("last_error", Json());
+  if (last.is_object() && !outage.has(lane, last.value("error", "")))
+    text += (text.empty() ? "last error at " : "; last error at ") + last.value("time", "") + ", " +
+            last.value("record", "") + " (attempt " + std::to_string(number_of(last, "attempt")) +
+            "): " + last.value("error", "");
+  return text.empty() ? text : name + ' ' + text;
+}
+
+std::string state_of(const Json& lane) {
+  const auto state = lane.at("state").get<std::string>();
+  if (number_of(lane, "stuck") > 0) return "stuck";
+  if (lane.value("suspended", false) && state != "draining") return "suspended";
+  if (silent_seconds(lane) > 0 && state == "running") return "silent";
+  const bool works = state == "running" || state == "held" || state == "paused";
+  return works && lane.value("commits_blocked", false) ? "blocked" : state;
+}
+
+Trouble trouble_of(const Json& lane, const Row& row, const std::set<Partition>& not_ready) {
+  if (row.state == "stuck") return Trouble::stuck;
+  if (row.state == "silent") return Trouble::silent;
+  if (not_ready.contains(row.partition)) return Trouble::not_ready;
+  if (row.state == "suspended") return Trouble::suspended;
+  const auto& oldest = lane.at("oldest");
+  const bool failed = !oldest.is_null() && oldest.contains("error");
+  if (row.state == "blocked") return Trouble::blocked;
+  return failed && oldest.value("age_seconds", 0.0) >= long_blocked ? Trouble::blocked : Trouble::none;
+}
+
+std::string age_of(const Json& oldest) {
+  if (oldest.is_null()) return "-";
+  return dlq::age_text(static_cast<std::int64_t>(oldest.value("age_seconds", 0.0) * 1000));
+}
+
+Row row_of(const Json& lane, const std::set<Partition>& not_ready, const Outage& outage) {
+  Row row;
+  row.partition = {lane.at("topic").get<std::string>(), number_of(lane, "partition")};
+  row.name = row.partition.first + ':' + std::to_string(row.partition.second);
+  row.state = state_of(lane);
+  row.trouble = trouble_of(lane, row, not_ready);
+  row.lag = number_of(lane, "lag");
+  const auto column = [&](const char* field, std::size_t width) {
+    return right(number(number_of(lane, field), width), width) + ' ';
+  };
+  row.numbers = column("lag", 5) + column("in_flight", 7) + column("queued", 6) +
+                column("waiting_retries", 7) + right(age_of(lane.at("oldest")), 6) + ' ' +
+                column("finished_beyond_commit", 6) + rate(lane, "rate", 5) + ' ' +
+                rate(lane, "dead_letter_rate", 6);
+  row.detail = detail_of(lane, row.name, outage);
+  row.failures = failures_of(lane, row.name, outage);
+  return row;
+}
+
+}  // namespace
+
+std::int64_t number_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? -1 : found->get<std::int64_t>();
+}
+
+std::string count_of(std::int64_t number, const std::string& noun) {
+  return std::to_string(number) + ' ' + noun + (number == 1 ? "" : "s");
+}
+
+std::vector<Row> sorted_rows(const Json& status) {
+  std::set<Partition> not_ready;
+  for (const auto& reason : status.at("reasons"))
+    if (reason.contains("topic"))
+      not_ready.emplace(reason.at("topic").get<std::string>(), number_of(reason, "partition"));
+  std::vector<Row> rows;
+  const auto outage = outage_of(status.at("breaker"));
+  for (const auto& lane : status.at("lanes")) rows.push_back(row_of(lane, not_ready, outage));
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tie(b.trouble, a.partition) < std::tie(a.trouble, b.partition);
+  });
+  return rows;
+}
+
+}  // namespace laneway::control

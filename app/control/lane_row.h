@@ -1,0 +1,45 @@
+// One row of the table of lanes, and the lines about the lane below the table.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace laneway::control {
+
+/// Only what lasts: a lane must not change its place because its lag changes or its pool is full for a
+/// moment.
+enum class Trouble : std::uint8_t {
+  none,
+  suspended,
+  blocked,    // the commits are blocked, or the oldest record has failed and is old
+  not_ready,  // a reason of the readiness is about the lane
+  silent,
+  stuck,
+};
+
+using Partition = std::pair<std::string, std::int64_t>;
+
+struct Row {
+  Partition partition;
+  std::string name;
+  std::string state;
+  Trouble trouble = Trouble::none;  // the more, the further up
+  std::int64_t lag = -1;
+  std::string numbers;
+  std::string detail;
+  std::string failures;
+};
+
+/// Trouble first, by its kind; else by topic and partition, so that a lane keeps its place. `status`: the
+/// JSON of /status; throws nlohmann::json::exception if it is none. Pure.
+std::vector<Row> sorted_rows(const nlohmann::json& status);
+
+/// A number of the status; -1 if it is null or missing.
+std::int64_t number_of(const nlohmann::json& object, const char* key);
+/// "1 lane", "2 lanes".
+std::string count_of(std::int64_t number, const std::string& noun);
+
+}  // namespace laneway::control
