@@ -92,6 +92,7 @@ CLI::App* add_verb(CLI::App& program, Options& options) {
 }
 
 Load with_given(Load load, const Options& options) {
+  if (options.rate || options.service_time || options.partitions) load.shrinking.reset();
   load.rate = options.rate.value_or(load.rate);
   load.measured_well = load.measured_well || options.rate.has_value();
   load.service_time = options.service_time.value_or(load.service_time);

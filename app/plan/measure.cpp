@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/plan/numbers.h"
 #include "base/outside_json.h"
@@ -28,7 +29,11 @@ Reading::Lane lane_of(const Json& json) {
   lane.bytes = json.at("finished_bytes").get<std::uint64_t>();
   lane.work = in_seconds(json.at("work_seconds").get<double>());
   lane.lag = json.at("lag").is_null() ? 0 : json.at("lag").get<std::int64_t>();
-  lane.taken = json.at("in_flight").get<std::uint64_t>() + json.at("queued").get<std::uint64_t>();
+  const auto running = json.at("in_flight").get<std::uint64_t>();
+  lane.taken = running + json.at("queued").get<std::uint64_t>();
+  const auto workers = json.value("workers", std::uint64_t{0});
+  lane.all_busy = workers > 0 && running >= workers;
+  lane.held = json.value("held_by", "");
   return lane;
 }
 
@@ -42,10 +47,23 @@ struct Sums {
   std::uint64_t lag = 0;
   std::uint64_t backlog = 0;
   std::uint64_t lanes = 0;
+  std::vector<std::string> strained;
 };
 
 const Error moved{ErrorKind::unavailable, "lanes were assigned or revoked during the measurement",
                   "try again"};
+
+std::uint64_t lag_of(const Reading::Lane& lane) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(lane.lag, 0));
+}
+
+/// Why the lane does not keep up; empty if it does. Both readings count: for a moment, any lane is full.
+std::string strain_of(const Reading::Lane& then, const Reading::Lane& now) {
+  if (!then.held.empty() && !now.held.empty()) return "held: " + now.held;
+  if (!then.all_busy || !now.all_busy) return "";
+  if (now.lag > then.lag) return "all workers are busy, and the lag rises";
+  return lag_of(now) > now.taken ? "all workers are busy, and records wait" : "";
+}
 
 Status add(Sums& sums, const Reading& before, const Reading& after) {
   if (before.lanes.size() != after.lanes.size()) return moved;
@@ -57,10 +75,12 @@ Status add(Sums& sums, const Reading& before, const Reading& after) {
     sums.lag_growth += static_cast<double>(now.lag - then.lag);
     sums.bytes += static_cast<double>(now.bytes - std::min(now.bytes, then.bytes));
     sums.work += now.work - then.work;
-    const auto lag = static_cast<std::uint64_t>(std::max<std::int64_t>(now.lag, 0));
+    const auto lag = lag_of(now);
     sums.lag += lag;
     sums.backlog += lag - std::min(lag, now.taken);
     ++sums.lanes;
+    if (const auto strain = strain_of(then, now); !strain.empty())
+      sums.strained.push_back(name + " (" + strain + ')');
   }
   sums.processor += after.processor - before.processor;
   return {};
@@ -122,6 +142,8 @@ Result<Measured> measure(const std::vector<Reading>& before, const std::vector<R
   load.cores = after.front().cores;
   load.backlog = sums.backlog;
   load.drain = after.front().drain;
+  load.strained = std::move(sums.strained);
+  load.shrinking = -measured.growth;
   // The window is a little shorter where the answers took long.
   load.measured_well =
       window >= least_window * 95 / 100 && sums.finished >= static_cast<double>(least_records);

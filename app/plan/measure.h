@@ -23,6 +23,8 @@ struct Reading {
     Duration work{};             ///< that the workers spent, since the assignment
     std::int64_t lag = 0;        ///< 0 also if unknown
     std::uint64_t taken = 0;     ///< of the lag, queued or running
+    bool all_busy = false;       ///< all its workers run records
+    std::string held;            ///< why it takes no more records; empty if it does
   };
   std::map<std::string, Lane> lanes;
   std::uint64_t workers = 0;

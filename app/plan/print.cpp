@@ -30,7 +30,7 @@ std::string workers(const Load& load, const Sizing& sizing) {
   std::string each = number(sizing.wanted_each) + " each";
   if (sizing.workers < sizing.wanted_each) each += ", of which " + number(sizing.workers) + " are allowed";
   if (sizing.keeps_running_workers)
-    each += "; the present " + number(sizing.workers) + " are kept, see below";
+    each += "; the current " + number(sizing.workers) + " are kept (see below)";
   return line("running", number(load.rate) + "/s x " + about(load.service_time) + " = " +
                              number(sizing.at_work) + " records on average (Little's law)") +
          line("workers", number(sizing.at_work) + " / " + number(100 * utilisation) +
@@ -73,7 +73,7 @@ std::string saturation(const Load& load, const Sizing& sizing) {
   const std::string cores = number(load.cores * load.instances);
   return line("saturation", cores + " cores x (1 + wait/compute) = " + cores + " x (1 + " + about(wait) +
                                 " / " + about(*load.cpu) + ") = " + number(*sizing.saturation) +
-                                " running records keep all cores busy; more gain nothing") +
+                                " running records keep all cores busy; more do not help") +
          line("", number(sizing.at_work) + " (Little's law) are " +
                       number(100 * sizing.at_work / *sizing.saturation) + " % of that");
 }
@@ -86,21 +86,49 @@ std::string processors(const Load& load, const Sizing& sizing) {
          saturation(load, sizing);
 }
 
+std::string measured_backlog(const Load& load, double shrinking) {
+  const auto records = "the backlog of " + number(load.backlog) + " records ";
+  const double difference = std::abs(shrinking);
+  const bool same = difference < load.rate / 1000 || static_cast<double>(load.backlog) / difference > 1e9;
+  if (same) return line("backlog", records + "does not shrink: as many records arrive as are finished");
+  if (shrinking < 0)
+    return line("backlog",
+                records + "grows: " + number(difference) + " records/s more arrive than are finished");
+  const auto time =
+      duration_cast<Duration>(std::chrono::duration<double>(static_cast<double>(load.backlog) / shrinking));
+  return line("backlog", records + "is worked off in " + about(time) + ", by " + number(difference) +
+                             " records/s more than arrive");
+}
+
 std::string backlog(const Load& load, const Sizing& sizing) {
   if (load.backlog == 0) return "";
+  if (load.shrinking) return measured_backlog(load, *load.shrinking);
   if (!sizing.backlog)
-    return line("backlog", number(load.backlog) +
-                               " records are never worked off: more records arrive than are finished");
+    return line("backlog", "the backlog of " + number(load.backlog) +
+                               " records never ends: more records arrive than are finished");
   return line("backlog", number(load.backlog) + " records are worked off in " + about(*sizing.backlog) +
                              ", by " + number(sizing.capacity - load.rate) + " records/s more than arrive");
 }
 
+/// The lanes that the arithmetic does not describe.
+std::string strained(const Load& load) {
+  if (load.strained.empty()) return "";
+  constexpr std::size_t most = 5;
+  std::string names;
+  for (std::size_t i = 0; i < load.strained.size() && i < most; ++i)
+    names += (names.empty() ? "" : ", ") + load.strained[i];
+  if (load.strained.size() > most) names += " and " + std::to_string(load.strained.size() - most) + " more";
+  return "\nSome lanes do not keep up: " + names +
+         ".\nThe arithmetic divides the load evenly over all lanes, so it cannot tell what these lanes need, "
+         "and\nlanes.workers is not lowered. The advice of `laneway status` says what limits a lane.\n";
+}
+
 /// Why the plan does not lower the number of workers.
 std::string kept(const Load& load, const Sizing& sizing) {
-  if (!sizing.keeps_running_workers) return "";
-  return "\nThe present number of workers, " + number(load.running->workers) +
+  if (!sizing.keeps_running_workers || !load.strained.empty()) return strained(load);
+  return "\nThe current number of workers, " + number(load.running->workers) +
          " for each partition, is more than enough for the measured load: " + number(sizing.wanted_each) +
-         " would do.\nA short measurement is no reason to lower lanes.workers. For advice below the present "
+         " would do.\nDo not lower lanes.workers after a short measurement. For advice below the current "
          "number, measure\nat peak load with a --window of at least " +
          about(least_window) + " in which at least " + number(least_records) +
          " records are finished, or give the peak with --rate.\n";

@@ -27,8 +27,8 @@ void size_workers(const Load& load, Sizing& sizing) {
   sizing.wanted = std::max<std::uint64_t>(whole(sizing.at_work / utilisation), 1);
   sizing.wanted_each = divided_up(sizing.wanted, load.partitions);
   sizing.workers = std::min(sizing.wanted_each, most_of("lanes.workers"));
-  sizing.keeps_running_workers =
-      load.running && !load.measured_well && load.running->workers > sizing.workers;
+  const bool may_lower = load.measured_well && load.strained.empty();
+  sizing.keeps_running_workers = load.running && !may_lower && load.running->workers > sizing.workers;
   if (sizing.keeps_running_workers) sizing.workers = load.running->workers;
   sizing.most_partitions = divided_up(load.partitions, load.instances);
   sizing.connections = sizing.workers * load.partitions;

@@ -4,8 +4,8 @@
 // be busy for 70 % of the time, so that bursts and slow moments find idle workers; so should the processors.
 // A queue bridges bursts of a quarter of a second: a longer queue makes records wait and adds no throughput.
 //
-// A plan lowers the workers of a running service only if the load was measured well enough: a quiet moment
-// does not show what the peak needs.
+// A plan lowers the workers of a running service only if the load was measured well enough, as a quiet moment
+// does not show what the peak needs, and if all lanes keep up.
 //
 // Pure. The caller refuses numbers that make no sense, such as a rate of 0.
 #pragma once
@@ -45,6 +45,12 @@ struct Load {
   std::uint64_t memory = config::Lanes{}.memory;
   std::optional<Running> running;
   bool measured_well = true;  ///< or the rate was given
+  /// Records per second by which the backlog was measured to shrink (negative: to grow). nullopt if the load
+  /// is given.
+  std::optional<double> shrinking;
+  /// Lanes that do not keep up, with the reason. The arithmetic is that of an average lane, so it says
+  /// nothing about these lanes.
+  std::vector<std::string> strained;
 };
 
 struct Sizing {
@@ -52,7 +58,7 @@ struct Sizing {
   std::uint64_t wanted = 0;            ///< workers of all partitions, for the utilisation
   std::uint64_t wanted_each = 0;       ///< workers of one partition
   std::uint64_t workers = 0;           ///< lanes.workers: wanted_each, or the largest value of the key
-  bool keeps_running_workers = false;  ///< more than wanted_each: the load was not measured well enough
+  bool keeps_running_workers = false;  ///< more than wanted_each: see the comment above
   std::uint64_t queue = 0;             ///< lanes.queue
   double capacity = 0;                 ///< records a second that these workers do, if the processors bear it
   std::uint64_t most_partitions = 0;   ///< of one instance

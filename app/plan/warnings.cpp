@@ -37,16 +37,17 @@ void about_processors(const Load& load, const Sizing& sizing, Warnings& warnings
                        " instances of " + std::to_string(load.cores) + " cores are needed, not " +
                        std::to_string(load.instances));
   if (*sizing.instances > load.partitions)
-    warnings.push_back(std::to_string(*sizing.instances) +
-                       " instances need at least as many partitions, not " + std::to_string(load.partitions));
+    warnings.push_back(std::to_string(*sizing.instances) + " instances need at least " +
+                       std::to_string(*sizing.instances) + " partitions; the topic has " +
+                       std::to_string(load.partitions));
 }
 
 void about_shares(const Load& load, const Sizing& sizing, Warnings& warnings) {
   if (load.instances > load.partitions)
     warnings.push_back(std::to_string(load.instances - load.partitions) +
-                       " of the instances would have no partition and only stand by");
+                       " of the instances would have no partition and stand idle");
   else if (load.partitions % load.instances != 0)
-    warnings.push_back("the partitions cannot be shared out evenly: some instances have " +
+    warnings.push_back("the partitions cannot be divided evenly: some instances have " +
                        std::to_string(sizing.most_partitions) + ", others " +
                        std::to_string(load.partitions / load.instances));
 }
@@ -59,10 +60,10 @@ void about_queue(const Load& load, const Sizing& sizing, Warnings& warnings) {
                                     static_cast<double>(judged.workers)));
   const bool too_long = wait > load.drain;
   if (!too_long && wait <= many_turns * std::max(load.service_time, burst)) return;
-  std::string text = "the queue adds latency and not capacity: the last of " + number(judged.queue) +
-                     " records waits " + about(wait) + " for " + number(judged.workers) + " workers";
+  std::string text = "the queue adds latency without capacity: the last of " + number(judged.queue) +
+                     " queued records waits " + about(wait) + " for " + number(judged.workers) + " workers";
   if (too_long) text += ", longer than lanes.drain (" + about(load.drain) + ")";
-  if (judged.queue > sizing.queue) text += "; " + number(sizing.queue) + " are enough";
+  if (judged.queue > sizing.queue) text += "; a queue of " + number(sizing.queue) + " is enough";
   warnings.push_back(text);
 }
 

@@ -82,7 +82,7 @@ TEST_CASE("a plan that cannot work says why") {
   CHECK(warns(sizing, "8 instances of 8 cores are needed, not 2"));
   CHECK_FALSE(warns(sizing, "as many partitions"));
   given.cores = 2;
-  CHECK(warns(plan::size(given), "29 instances need at least as many partitions, not 16"));
+  CHECK(warns(plan::size(given), "29 instances need at least 29 partitions; the topic has 16"));
 
   given = load();
   given.instances = 20;
@@ -108,7 +108,9 @@ TEST_CASE("what no configuration can have is not planned, and what would do is s
               "the plan cannot work: lanes.workers can be at most 4,096, so 4,096 records/s are finished and "
               "1,000,000 arrive; 349 partitions, or a shorter service time, would be enough"));
   given.backlog = 10;
-  CHECK(plan::print(given, plan::size(given)).find("10 records are never worked off") != std::string::npos);
+  CHECK(plan::print(given, plan::size(given))
+            .find("the backlog of 10 records never ends: more records arrive than are finished") !=
+        std::string::npos);
   given.partitions = 349;
   CHECK_FALSE(warns(plan::size(given), "cannot work"));
   given.partitions = 300;
@@ -164,10 +166,10 @@ TEST_CASE("a queue that is latency and not capacity is told") {
   CHECK_FALSE(warns(plan::size(given), "latency"));
   given.running = plan::Running{27, 2000};
   CHECK(warns(plan::size(given),
-              "the queue adds latency and not capacity: the last of 2,000 records waits "
-              "1.11s for 27 workers; 313 are enough"));
+              "the queue adds latency without capacity: the last of 2,000 queued records waits "
+              "1.11s for 27 workers; a queue of 313 is enough"));
   given.running = plan::Running{27, 40000};
-  CHECK(warns(plan::size(given), "longer than lanes.drain (20s); 313 are enough"));
+  CHECK(warns(plan::size(given), "longer than lanes.drain (20s); a queue of 313 is enough"));
   given.running = {};
   given.service_time = seconds(15);
   given.rate = 10;
@@ -292,7 +294,7 @@ TEST_CASE("a plan is printed with its arithmetic and the settings") {
         "20,000/s x 15ms = 300 records on average (Little's law)", "over 16 partitions 27 each",
         "27 x 16 / 15ms = 28,800 records/s", "20,000/s x 100us = 2 cores; at 70 % busy 1 instance of 8 cores",
         "16 cores x (1 + wait/compute) = 16 x (1 + 14.9ms / 100us) = 2,400 running records keep all cores "
-        "busy; more gain nothing\n              300 (Little's law) are 12.5 % of that\n",
+        "busy; more do not help\n              300 (Little's law) are 12.5 % of that\n",
         "880,000 records are worked off in 100s, by 8,800 records/s more than arrive",
         "\nlanes: { workers: 27, queue: 313 }\n"}) {
     INFO(words << " in\n" << text);
@@ -344,7 +346,7 @@ TEST_CASE("plan: a short or thin measurement does not lower the workers of a hea
     const auto text = plan::print(load, sizing);
     INFO(text);
     CHECK(
-        text.find("The present number of workers, 8 for each partition, is more than enough for the measured "
+        text.find("The current number of workers, 8 for each partition, is more than enough for the measured "
                   "load: ") != std::string::npos);
     CHECK(text.ends_with("\nlanes: { workers: 8, queue: 64 }\n"));
   }
@@ -357,6 +359,71 @@ TEST_CASE("plan: a load that was measured well, or is given, lowers the workers"
   plan::Options options;
   options.rate = 300;
   CHECK(plan::size(plan::with_given(healthy(500, seconds(10)), options)).workers == 5);
+}
+
+namespace {
+
+/// One of two lanes with 8 workers; 10 ms a record.
+std::string working_lane(int partition, int finished, int lag, int running, const std::string& held = {}) {
+  return R"({"topic":"orders","partition":)" + std::to_string(partition) + R"(,"finished":)" +
+         std::to_string(finished) + R"(,"finished_bytes":0,"work_seconds":)" +
+         std::to_string(finished / 100.0) + R"(,"lag":)" + std::to_string(lag) + R"(,"in_flight":)" +
+         std::to_string(running) + R"(,"workers":8,"held_by":")" + held + R"(","queued":0})";
+}
+
+plan::Load with_lane(const std::string& before, const std::string& after, Duration window = seconds(120)) {
+  const auto healthy = [](int finished) { return working_lane(0, finished, 0, 2); };
+  auto then = reading(status(healthy(0) + ',' + before, "5.0"));
+  auto now = reading(status(healthy(6000) + ',' + after, "6.0"));
+  then.workers = now.workers = 8;
+  const auto measured = plan::measure({then}, {now}, window);
+  REQUIRE(measured.ok());
+  return measured->load;
+}
+
+std::string printed(const plan::Load& load) { return plan::print(load, plan::size(load)); }
+
+}  // namespace
+
+TEST_CASE("plan: a lane that does not keep up is named, and its workers are not lowered") {
+  for (const Duration window : {Duration(seconds(10)), Duration(seconds(120))}) {
+    const auto saturated =
+        with_lane(working_lane(1, 0, 500, 8, "pool full"), working_lane(1, 4000, 1700, 8), window);
+    const auto text = printed(saturated);
+    INFO(text);
+    CHECK_THAT(text, Catch::Contains("\nSome lanes do not keep up: orders:1 (all workers are busy, and the "
+                                     "lag rises).\n"));
+    CHECK_THAT(text, Catch::Contains("lanes: { workers: 8, "));
+    CHECK(text.find("more than enough") == std::string::npos);
+  }
+  const auto held = with_lane(working_lane(1, 0, 0, 0, "max_incomplete reached"),
+                              working_lane(1, 1, 900, 0, "max_incomplete reached"));
+  CHECK_THAT(printed(held), Catch::Contains("orders:1 (held: max_incomplete reached)"));
+  CHECK(plan::size(held).workers == 8);
+  const auto full_for_a_moment =
+      with_lane(working_lane(1, 0, 9, 8), working_lane(1, 4000, 9, 8, "pool full"));
+  CHECK(printed(full_for_a_moment).find("keep up: orders:1 (all workers are busy, and records wait)") !=
+        std::string::npos);
+  const auto keeps_up = with_lane(working_lane(1, 0, 9, 8), working_lane(1, 4000, 0, 3, "pool full"));
+  CHECK(keeps_up.strained.empty());
+  CHECK(plan::size(keeps_up).workers < 8);
+}
+
+TEST_CASE("plan: a backlog ends by the measured rates, and grows if more arrive than are finished") {
+  const auto backlog_of = [](int before, int after) {
+    return printed(with_lane(working_lane(1, 0, before, 8), working_lane(1, 4000, after, 8)));
+  };
+  CHECK_THAT(
+      backlog_of(500, 1708),
+      Catch::Contains("the backlog of 1,700 records grows: 10.1 records/s more arrive than are finished\n"));
+  CHECK_THAT(backlog_of(2208, 1008),
+             Catch::Contains(
+                 "the backlog of 1,000 records is worked off in 100s, by 10 records/s more than arrive\n"));
+  CHECK_THAT(backlog_of(1008, 1008), Catch::Contains("the backlog of 1,000 records does not shrink"));
+  auto load = with_lane(working_lane(1, 0, 500, 8), working_lane(1, 4000, 1708, 8));
+  plan::Options options;
+  options.rate = 100;
+  CHECK_THAT(printed(plan::with_given(load, options)), Catch::Contains(" records are worked off in "));
 }
 
 TEST_CASE("plan: a short measurement raises the workers") {
