@@ -65,8 +65,8 @@ std::string open_files(const config::Config& config, const Cluster& cluster) {
 std::string records(const config::Config& config) {
   const auto& lanes = config.lanes;
   return "  each partition: at most " + count(lanes.workers, "running record", "running records") + " and " +
-         std::to_string(lanes.queue) + " queued; then its lane is held, and after " +
-         config::print_duration(lanes.pause_after) + " of that paused: fetching stops\n";
+         std::to_string(lanes.queue) + " queued; then the lane is held; after " +
+         config::print_duration(lanes.pause_after) + " the lane is paused, and fetching stops\n";
 }
 
 /// The running records of all partitions fill a batch.
@@ -94,7 +94,7 @@ std::string later_attempts(const config::Config& config) {
   std::string text;
   for (const auto& delay : config.retry.topics)
     text += (text.empty() ? "" : ", ") + config::retry_topic("{topic}", delay);
-  return text.empty() ? text : "one more in each of " + text + " after its delay, then ";
+  return text.empty() ? text : "one attempt in each retry topic (" + text + ") after its delay; then ";
 }
 
 std::string failures(const config::Config& config) {
@@ -116,7 +116,7 @@ std::string outages(const config::Config& config) {
   return "  outages: when " + count(breaker.failures, "record fails", "different records fail") +
          " in a row, or half of the records in " + config::print_duration(breaker.window) +
          ", all lanes are held, no attempt counts, and every " + config::print_duration(breaker.probe) +
-         " one record tries whether the downstream works again\n";
+         " one record probes the downstream\n";
 }
 
 std::string drains(const config::Config& config) {

@@ -126,7 +126,7 @@ std::string unexpected(const CLI::App& verb, const std::string& word) {
   if (!shown_verbs(verb).empty()) return unknown_verb(verb, word);
   const bool file = word.ends_with(".yaml") || word.ends_with(".yml");
   const auto option = file && has_option(verb, "--config") ? std::optional("-c " + word) : std::nullopt;
-  return "'" + word + "' is one argument too many" + did_you_mean(option);
+  return "unexpected argument '" + word + '\'' + did_you_mean(option);
 }
 
 const CLI::App& innermost(const CLI::App& app) {

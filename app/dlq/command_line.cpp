@@ -53,7 +53,7 @@ void add_filter(CLI::App& verb, Filter& filter) {
            "or 24h for "
            "24 hours ago");
   add_time(verb, "--until", filter.until, "only records that failed before this time");
-  verb.add_option("--reason", filter.reason, "only with this text in the reason, in any case")
+  verb.add_option("--reason", filter.reason, "only with this text in the reason (case-insensitive)")
       ->option_text("TEXT");
   verb.add_option_function<std::vector<std::string>>(
           "--header",
@@ -77,7 +77,7 @@ void add_list(CLI::App& dlq, Options& options) {
   add_filter(*verb, options.filter);
   verb->add_flag("--pending", options.pending, "only dead letters that redrive has not sent back");
   verb->add_option("--limit", options.limit,
-                   "print at most so many lines; all letters are counted (default: all)")
+                   "maximum number of lines; all letters are counted (default: all)")
       ->option_text("NUMBER")
       ->check(cli::whole_number(0, most));
   verb->add_flag("--json", options.json, "print one JSON object per line, without the counts");
@@ -94,13 +94,13 @@ void add_list(CLI::App& dlq, Options& options) {
 }
 
 void add_show(CLI::App& dlq, Options& options) {
-  CLI::App* verb = add_inner(dlq, "show", "Show everything of one dead letter");
+  CLI::App* verb = add_inner(dlq, "show", "Show all details of one dead letter");
   add_topics(*verb, options);
   verb->add_option("letter", options.place, "the dead letter, as list prints it")
       ->option_text("[TOPIC:]PARTITION:OFFSET")
       ->required();
   verb->add_option("--bytes", options.bytes,
-                   "print at most so many bytes of each header, key and value (default 4096; 0: all)")
+                   "maximum number of bytes of each header, key and value (default 4096; 0: all)")
       ->option_text("NUMBER")
       ->check(cli::whole_number(0, most));
   verb->footer(cli::footer("", {"laneway dlq show -c orders.yaml orders-dlt:0:17"}));
@@ -112,13 +112,13 @@ void add_redrive(CLI::App& dlq, Options& options) {
   add_filter(*verb, options.filter);
   verb->add_flag("--yes", options.yes, "send; without --yes the letters are only counted");
   verb->add_option("--to", options.to, "send all letters to this topic instead")->option_text("TOPIC");
-  verb->add_option("--rate", options.rate, "send at most so many records per second (default: no limit)")
+  verb->add_option("--rate", options.rate, "maximum number of records per second (default: no limit)")
       ->option_text("NUMBER")
       ->check(cli::number(0.001, 1e9));
   verb->add_flag("--present-time", options.present_time,
-                 "send with the present time instead of the records' own timestamps");
+                 "send with the current time instead of the records' own timestamps");
   verb->add_option("--max-redrives", options.max_redrives,
-                   "leave records that were sent back so often before (default 3)")
+                   "leave out records that were already sent back this many times (default 3)")
       ->option_text("NUMBER")
       ->check(cli::whole_number(1, std::numeric_limits<std::uint32_t>::max()));
   verb->footer(

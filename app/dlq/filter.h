@@ -22,7 +22,7 @@ struct Filter {
   std::optional<cli::Place> origin;          ///< topic, partition or record
   std::optional<std::int32_t> partition;     ///< of the origin; of the dead-letter topic if that is unknown
   std::optional<std::int64_t> since, until;  ///< [since, until) of failed_at(), ms since 1970
-  std::string reason;                        ///< part of reason_of(), in any case
+  std::string reason;                        ///< part of reason_of(), case-insensitive
   std::vector<HeaderWish> headers;
 
   bool lets_through(const Letter& letter) const;

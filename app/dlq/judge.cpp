@@ -28,7 +28,9 @@ Judgement judge(const Letter& letter, const Options& options, const Targets& tar
   if (!options.filter.lets_through(letter)) return left("not selected by the filter");
   if (!letter.description) return left("not a dead letter: no headers name its origin");
   const auto& about = *letter.description;
-  if (about.cut) return left("cut when it was dead-lettered: only its origin has the whole record");
+  if (about.cut)
+    return left(
+        "incomplete: the record was cut for the dead-letter topic; the original topic has the whole record");
   if (about.redrives >= options.max_redrives)
     return left("sent back " + std::to_string(options.max_redrives) + " times or more (see --max-redrives)");
   if (options.to.empty() && about.topic.empty()) return left("its origin is unknown; --to TOPIC sends it");

@@ -142,14 +142,13 @@ Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool
     if (*taken == kafka::GroupClaim::Taken::given_way) break;
     if (silence.passed()) {
       std::fprintf(
-          stderr,
-          "waiting for another redrive to give way; a redrive that was killed is forgotten after %lld s\n",
+          stderr, "waiting for another redrive to stop; a killed redrive expires after %lld s\n",
           static_cast<long long>(duration_cast<seconds>(kafka::GroupClaim::forgotten_after).count()));
       silence = deadline;
     }
     if (deadline.passed())
       return Error{ErrorKind::unavailable,
-                   "group " + settings_.at("group.id").value + " does not accept this redrive",
+                   "group " + settings_.at("group.id").value + " is still held by another redrive",
                    "another redrive may still wait for its last records to be acknowledged; try again"};
   }
   return std::unique_ptr<kafka::GroupClaim>();

@@ -120,9 +120,8 @@ std::string description_text(const Letter& letter, std::int64_t now) {
   line("exception", about.exception);
   line("attempts", about.attempts > 0 ? std::to_string(about.attempts) : "");
   line("first failure", time(about.first_failure));
-  line("sent back", about.redrives > 0 ? std::to_string(about.redrives) +
-                                             (about.redrives == 1 ? " time before" : " times before")
-                                       : "");
+  line("sent back",
+       about.redrives > 0 ? std::to_string(about.redrives) + (about.redrives == 1 ? " time" : " times") : "");
   line("consumer group", about.consumer_group);
   line("record's time", time(timestamp_of(letter)));
   line("cut", about.cut ? "yes: the record was larger than this topic accepts" : "");

@@ -22,7 +22,7 @@ ROWS = [
     ("dlq xylophone", 64, "laneway dlq: 'xylophone' is not a verb; the verbs are list, show, redrive"),
     ("help chek", 64, "laneway: 'chek' is not a verb. Did you mean laneway check?"),
     ("help dlq lst", 64, "laneway dlq: 'lst' is not a verb. Did you mean laneway dlq list?"),
-    ("help run now", 64, "laneway run: 'now' is one argument too many"),
+    ("help run now", 64, "laneway run: unexpected argument 'now'"),
     # options
     ("--hlep", 64, "laneway: there is no option --hlep. Did you mean --help?"),
     ("--verison", 64, "laneway: there is no option --verison. Did you mean --version?"),
@@ -41,11 +41,11 @@ ROWS = [
     # files
     ("run", 64, "laneway run: --config FILE is missing"),
     ("run -c", 64, "laneway run: --config needs a value"),
-    ("run orders.yaml", 64, "laneway run: 'orders.yaml' is one argument too many. Did you mean -c orders.yaml?"),
+    ("run orders.yaml", 64, "laneway run: unexpected argument 'orders.yaml'. Did you mean -c orders.yaml?"),
     ("run -c orders.yaml -c orders.yaml", 64, "laneway run: --config is given more than once"),
     ("check -c missing.yaml", 66, "missing.yaml: the file cannot be opened: No such file or directory (check the path)"),
     ("check -c orders.yaml --set lanes.wrokers=4", 64, "--set lanes.wrokers: this key does not exist (did you mean lanes.workers?)"),
-    ("version more", 64, "laneway version: 'more' is one argument too many"),
+    ("version more", 64, "laneway version: unexpected argument 'more'"),
     # a running service
     ("status --admin nonsense", 64, "laneway status: 'nonsense' is not HOST:PORT (such as 127.0.0.1:9644)"),
     ("status --admin {closed}", 69, "laneway status: no answer from {closed}: nothing accepts connections there ..."),
@@ -60,7 +60,7 @@ ROWS = [
     ("suspend", 64, "laneway suspend: TOPIC[:PARTITION] is missing"),
     ("suspend orders:x", 64, "laneway suspend: 'orders:x' is ..."),
     ("suspend orders:1:2", 64, "laneway suspend: 'orders:1:2' is not a topic or a partition (TOPIC or TOPIC:PARTITION, such as orders or orders:2)"),
-    ("resume orders refunds", 64, "laneway resume: 'refunds' is one argument too many"),
+    ("resume orders refunds", 64, "laneway resume: unexpected argument 'refunds'"),
     ("skip orders:1:2", 64, "laneway skip: --reason TEXT is missing"),
     ("skip orders:1 --reason late", 64, "laneway skip: 'orders:1' is not a record (TOPIC:PARTITION:OFFSET, such as orders:2:40)"),
     # dead letters

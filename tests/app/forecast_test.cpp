@@ -63,10 +63,10 @@ TEST_CASE("the way of a record that fails is told, with its retry topics") {
   config.dead_letter.topic = "{topic}-dlt";
   CHECK_FALSE(says(app::forecast(config, {}), "retry"));
   config.retry.topics = {{"5s", seconds(5)}, {"1m", seconds(60)}};
-  CHECK(says(
-      app::forecast(config, {}),
-      "then one more in each of {topic}-retry-5s, {topic}-retry-1m after its delay, then the record goes to "
-      "{topic}-dlt"));
+  CHECK(says(app::forecast(config, {}),
+             "then one attempt in each retry topic ({topic}-retry-5s, {topic}-retry-1m) after its delay; "
+             "then the record goes to "
+             "{topic}-dlt"));
 }
 
 TEST_CASE("when an outage is recognised is told, and when none is") {
@@ -75,7 +75,7 @@ TEST_CASE("when an outage is recognised is told, and when none is") {
   CHECK(says(
       app::forecast(config, {}),
       "outages: when 5 different records fail in a row, or half of the records in 30s, all lanes are held, "
-      "no attempt counts, and every 2s one record tries"));
+      "no attempt counts, and every 2s one record probes the downstream\n"));
   config.breaker.failures = 0;
   CHECK(says(app::forecast(config, {}), "outages: not recognised (breaker.failures: 0)"));
 }

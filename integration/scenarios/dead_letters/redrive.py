@@ -160,7 +160,7 @@ def sends_back_what_can_go(shop):
     expect(f"2  would be sent to {origin}" in dry and "--yes" in dry, "the dry run does not count two")
     expect_equal([], shop.read(), "records after a dry run")
     done = shop.dlq("redrive", "--yes")
-    for part in (f"2  sent to {origin}", "payroll", "3 times", "cut when", "not a dead letter", "retention"):
+    for part in (f"2  sent to {origin}", "payroll", "3 times", "incomplete", "not a dead letter", "retention"):
         expect(part in done, f"the summary does not say {part}")
     back = {bytes.fromhex(r["key"]).decode(): r for r in shop.read()}
     for name, partition, timestamp in (("from-spring", 2, STARTED + 41), ("from-connect", 1, STARTED)):
