@@ -50,7 +50,7 @@ int show(const config::Config& config, dlq::Options options) {
   const auto place = dlq::parse_letter_position(options.place);
   if (!place) return refused("show", place.error());
   if (!place->topic.empty()) options.topics = {place->topic};
-  const auto letters = open(config, options, config.client("group.id"));
+  const auto letters = open(config, options, redrive_group(config));
   if (!letters) return refused("show", letters.error());
   return ended("show", dlq::show(**letters, *place, options.bytes, dlq::now_ms(), std::cout));
 }

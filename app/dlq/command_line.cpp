@@ -23,10 +23,16 @@ void add_time(CLI::App& verb, const char* name, std::optional<std::int64_t>& tim
       ->option_text("TIME");
 }
 
+std::string not_a_topic(const std::string& text) {
+  const auto place = cli::parse_place(text);
+  return place && !place->partition ? "" : "'" + text + "' is not the name of a topic";
+}
+
 void add_topics(CLI::App& verb, Options& options) {
   verb.add_option("--topic", options.topics,
                   "read this dead-letter topic instead of the configured one; can be repeated")
       ->option_text("TOPIC")
+      ->check(CLI::Validator(not_a_topic, ""))
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
@@ -111,7 +117,11 @@ void add_redrive(CLI::App& dlq, Options& options) {
   add_topics(*verb, options);
   add_filter(*verb, options.filter);
   verb->add_flag("--yes", options.yes, "send; without --yes the letters are only counted");
-  verb->add_option("--to", options.to, "send all letters to this topic instead")->option_text("TOPIC");
+  // As in `dlq list`. A redrive never sends a letter twice, so the option changes nothing.
+  verb->add_flag("--pending", options.pending, "")->group("");
+  verb->add_option("--to", options.to, "send all letters to this topic instead")
+      ->option_text("TOPIC")
+      ->check(CLI::Validator(not_a_topic, ""));
   verb->add_option("--rate", options.rate, "maximum number of records per second (default: no limit)")
       ->option_text("NUMBER")
       ->check(cli::number(0.001, 1e9));

@@ -6,13 +6,15 @@ namespace {
 
 Judgement left(std::string why) { return {{}, std::move(why)}; }
 
+std::string line(std::uint64_t count, const std::string& what) {
+  auto number = std::to_string(count);
+  number.insert(0, number.size() < 10 ? 10 - number.size() : 0, ' ');
+  return number + "  " + what + '\n';
+}
+
 std::string lines(const std::map<std::string, std::uint64_t>& counts, const char* what) {
   std::string out;
-  for (const auto& [name, count] : counts) {
-    auto number = std::to_string(count);
-    number.insert(0, number.size() < 10 ? 10 - number.size() : 0, ' ');
-    out += number + "  " + what + delivery::clean_text(name, 512) + '\n';
-  }
+  for (const auto& [name, count] : counts) out += line(count, what + delivery::clean_text(name, 512));
   return out;
 }
 
@@ -50,6 +52,8 @@ Judgement judge(const Letter& letter, const Options& options, const Targets& tar
 std::string summary_text(const Summary& summary, const Options& options) {
   std::string out = lines(summary.sent, options.yes ? "sent to " : "would be sent to ");
   out += lines(summary.left, "left: ");
+  if (!options.yes && summary.sent_before > 0)
+    out += line(summary.sent_before, "already sent back by an earlier redrive");
   const auto sent = sum(summary.sent);
   if (summary.taken_over)
     return out +

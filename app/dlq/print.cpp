@@ -12,7 +12,8 @@ namespace laneway::dlq {
 namespace {
 
 constexpr std::size_t age_width = 5, tries_width = 5, sent_width = 4, blanks = 5;
-constexpr std::size_t least_width = 72;  // of a terminal; in a narrower one the lines wrap
+constexpr std::size_t least_width = 40;  // of a terminal; in a narrower one the lines wrap
+constexpr std::size_t least_place = 6;   // as wide as the headings
 constexpr std::size_t least_reason = 10;
 constexpr std::size_t most_text = std::size_t{1} << 20;  // of a reason that is not cut
 
@@ -104,17 +105,29 @@ std::string header_text(const delivery::Header& header, std::size_t max_bytes) {
   return name + ": " + std::string(shown) + rest + '\n';
 }
 
-std::string description_text(const Letter& letter, std::int64_t now) {
+/// A record without the headers of a dead letter.
+std::string no_letter_text(const Letter& letter) {
+  return "This record is not a dead letter: no headers name its origin. If this is the place of an original "
+         "record,\n`laneway dlq list --origin " +
+         place_of(letter) + "` lists the dead letters of the record.\n";
+}
+
+const char* sent_back_text(std::optional<bool> sent_back) {
+  if (!sent_back) return "not known whether this letter was sent back";
+  return *sent_back ? "has sent this letter back" : "has not sent this letter back";
+}
+
+std::string description_text(const Letter& letter, const Row& row) {
   std::string out;
+  if (!letter.description) return no_letter_text(letter);
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += cell(name, 16) + delivery::clean_text(value) + '\n';
   };
   const auto time = [&](std::int64_t ms) {
-    return ms < 0 ? "" : utc_time(ms) + " (" + age_text(now - ms) + " ago)";
+    return ms < 0 ? "" : utc_time(ms) + " (" + age_text(row.now - ms) + " ago)";
   };
   line("origin", origin_of(letter));
   line("reason", kind_of(letter));
-  if (!letter.description) return out;
   const auto& about = *letter.description;
   line("text", about.text);
   line("exception", about.exception);
@@ -122,6 +135,7 @@ std::string description_text(const Letter& letter, std::int64_t now) {
   line("first failure", time(about.first_failure));
   line("sent back",
        about.redrives > 0 ? std::to_string(about.redrives) + (about.redrives == 1 ? " time" : " times") : "");
+  line("redrive", sent_back_text(row.sent_back));
   line("consumer group", about.consumer_group);
   line("record's time", time(timestamp_of(letter)));
   line("cut", about.cut ? "yes: the record was larger than this topic accepts" : "");
@@ -166,10 +180,11 @@ Layout layout_of(const std::string& topic, std::int32_t partitions, std::int64_t
   Layout layout{std::max<std::size_t>(longest, 6), std::max<std::size_t>(longest, 6), 0};
   if (width == 0) return layout;
   width = std::max(width, least_width);
-  layout.letter = std::min(layout.letter, width / 3);
-  layout.origin = std::min(layout.origin, width / 4);
-  const auto used = layout.letter + layout.origin + age_width + tries_width + sent_width + blanks;
-  layout.reason = std::max(least_reason, width - used);
+  const auto others = age_width + tries_width + sent_width + blanks;
+  const auto places = width - others - least_reason;  // for both places
+  layout.letter = std::min({layout.letter, width / 3, std::max(least_place, places * 4 / 7)});
+  layout.origin = std::min({layout.origin, width / 4, std::max(least_place, places - layout.letter)});
+  layout.reason = width - others - layout.letter - layout.origin;
   return layout;
 }
 
@@ -215,10 +230,10 @@ std::string json_line(const Letter& letter, std::optional<bool> sent_back) {
   return out.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
-std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_bytes) {
+std::string full_text(const Letter& letter, const Row& row, std::size_t max_bytes) {
   const auto& record = letter.record;
   std::string out = place_of(letter) + '\n';
-  out += description_text(letter, now) + '\n';
+  out += description_text(letter, row) + '\n';
   out += "headers: " + std::to_string(letter.headers.size()) + '\n';
   for (const auto& header : letter.headers) out += header_text(header, max_bytes);
   out += '\n' + block("key", record.key(), max_bytes);

@@ -30,7 +30,7 @@ struct Row {
   std::optional<bool> sent_back;  ///< by redrive; nullopt if unknown
 };
 
-/// Heading and row of the table. Each ends its line, and is not wider than the terminal if that has 72
+/// Heading and row of the table. Each ends its line, and is not wider than the terminal if that has 40
 /// columns.
 std::string table_heading(const Layout& layout);
 std::string table_row(const Letter& letter, const Row& row, const Layout& layout);
@@ -39,7 +39,7 @@ std::string table_row(const Letter& letter, const Row& row, const Layout& layout
 std::string json_line(const Letter& letter, std::optional<bool> sent_back);
 
 /// Everything of a letter; of each header, the key and the value at most max_bytes (0: all).
-std::string full_text(const Letter& letter, std::int64_t now, std::size_t max_bytes);
+std::string full_text(const Letter& letter, const Row& row, std::size_t max_bytes);
 
 /// The text cut or filled up to so many characters.
 std::string cell(std::string_view text, std::size_t width);

@@ -181,7 +181,7 @@ Result<std::vector<Redrive::Work>> Redrive::plan() {
     auto span = letters_.span(before.partition);
     if (!span) return span.error();
     auto done = sent_back_of(before, *span);
-    span->begin = std::max(span->begin, done.base);
+    if (options_.yes) span->begin = std::max(span->begin, done.base);  // a dry run counts all letters
     if (span->begin < span->end) works.push_back({*span, std::move(done)});
   }
   return works;
@@ -223,7 +223,10 @@ Status Redrive::take_letter(Progress& progress) {
   auto next = letters_.next(Deadline::in(breath));
   if (!next) return next.error();
   at_end_ = next->at_end;
-  if (next->letter && !ledger_.would_go_back(next->letter->record.offset())) {
+  if (next->letter && next->letter->record.offset() < committed_.offset) {
+    position_ = next->letter->record.offset() + 1;
+    ++summary_.sent_before;
+  } else if (next->letter && !ledger_.would_go_back(next->letter->record.offset())) {
     position_ = next->letter->record.offset() + 1;
     decide(std::move(*next->letter));
   }
@@ -238,6 +241,7 @@ void Redrive::decide(Letter letter) {
   if (before) {
     room_.sent(offset);
     ledger_.complete(sequence);
+    ++summary_.sent_before;
     return;
   }
   auto judgement = judge(letter, options_, targets_);

@@ -45,11 +45,12 @@ Judgement judge(const Letter& letter, const Options& options, const Targets& tar
 
 struct Summary {
   std::map<std::string, std::uint64_t> sent;  ///< by topic; in a dry run: records that would be sent
-  std::map<std::string, std::uint64_t> left;  ///< by reason; without letters that were sent before
+  std::map<std::string, std::uint64_t> left;  ///< by reason; without sent_before
   bool interrupted = false;
   bool taken_over = false;  ///< another redrive took over, or the group forgot this one
   /// Why the redrive ended early, or why Kafka did not accept the first refused record.
   std::optional<Error> error;
+  std::uint64_t sent_before = 0;  ///< letters that an earlier redrive sent; only a dry run counts all of them
 };
 /// Text for a person that ends with what to do next. Pure.
 std::string summary_text(const Summary& summary, const Options& options);

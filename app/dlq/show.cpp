@@ -3,6 +3,7 @@
 #include "app/cli/place.h"
 #include "app/dlq/letters.h"
 #include "app/dlq/print.h"
+#include "app/dlq/sent_back.h"
 #include "app/dlq/verbs.h"
 
 namespace laneway::dlq {
@@ -14,6 +15,16 @@ Error not_there(const LetterPosition& place, const kafka::PartitionSpan& span) {
           span.begin < span.end ? "the partition has offsets from " + std::to_string(span.begin) + " to " +
                                       std::to_string(span.end - 1)
                                 : "the partition is empty"};
+}
+
+/// nullopt if the brokers do not say.
+std::optional<bool> was_sent_back(Letters& letters, const kafka::PartitionSpan& span, std::int64_t offset) {
+  const auto committed = letters.committed(seconds(5));
+  if (!committed) return std::nullopt;
+  SentBack sent;
+  for (const auto& commit : *committed)
+    if (commit.partition == span.partition) sent.add(span.partition, sent_back_of(commit, span));
+  return sent.contains(span.partition, offset);
 }
 
 }  // namespace
@@ -44,7 +55,7 @@ Status show(Letters& letters, const LetterPosition& place, std::size_t max_bytes
       auto next = letters.next(Deadline::in(milliseconds(200)));
       if (!next) return next.error();
       if (next->letter) {
-        out << full_text(*next->letter, now, max_bytes);
+        out << full_text(*next->letter, {now, was_sent_back(letters, *span, place.offset)}, max_bytes);
         return {};
       }
       if (next->at_end) return not_there(place, *span);

@@ -31,8 +31,8 @@ struct LetterPosition {
 };
 /// Accepts "orders-dlt:0:17", "orders-dlt[0]@17" and "0:17". Error: usage.
 Result<LetterPosition> parse_letter_position(std::string_view text);
-/// Prints everything of one letter. Errors: no_input if there is no such record, usage if `place` does not
-/// say which of several topics.
+/// Prints everything of one letter. `letters`: as in list(). Errors: no_input if there is no such record,
+/// usage if `place` does not say which of several topics.
 Status show(Letters& letters, const LetterPosition& place, std::size_t max_bytes, std::int64_t now,
             std::ostream& out);
 

@@ -67,6 +67,9 @@ ROWS = [
     ("dlq list", 64, "laneway dlq list: --config FILE is missing"),
     ("dlq list -c orders.yaml", 64,
      "laneway dlq list: the configuration has no dead-letter topic (name a topic with --topic TOPIC, or set dead_letter.topic)"),
+    ("dlq list -c orders.yaml --topic orders/dlt", 64, "laneway dlq list: --topic: 'orders/dlt' is not the name of a topic"),
+    ("dlq show -c orders.yaml 0:1 --topic orders-dlt:0", 64, "laneway dlq show: --topic: 'orders-dlt:0' is not the name of a topic"),
+    ("dlq redrive -c orders.yaml --pending --to orders/2", 64, "laneway dlq redrive: --to: 'orders/2' is not the name of a topic"),
     ("dlq list -c orders.yaml --limit -1", 64, "laneway dlq list: --limit: '-1' is not a whole number of at least 0"),
     ("dlq list -c orders.yaml --since yesterday", 64,
      "laneway dlq list: --since: 'yesterday' is not a time (write a date such as 2026-11-21 or 2026-11-21T10:30:00Z (UTC), or how long ago, "

@@ -130,6 +130,11 @@ TEST_CASE_METHOD(World, "a redrive sends each letter once, back where it came fr
   CHECK(last_headers == delivery::Headers{{"own", "1"}, {"laneway-redrives", "2"}});
   CHECK(redrive(options).sent.empty());
   write(0, "a5", from(1));
+  options.yes = false;
+  const auto dry = redrive(options);
+  CHECK(dry.sent == Counts{{"orders", 1}});
+  CHECK(dry.sent_before == 6);
+  options.yes = true;
   CHECK(redrive(options).sent == Counts{{"orders", 1}});
   CHECK(keys("orders", 1) == Keys{"a0", "a1", "a2", "a3", "a4", "a5"});
 }
@@ -149,6 +154,11 @@ TEST_CASE_METHOD(World, "what one filter left, the next redrive sends, and nothi
     return redrive(dry).sent;
   };
   CHECK(would_be_sent().empty());
+  options.yes = false;
+  const auto dry = redrive(options);
+  CHECK(dry.sent_before == 3);
+  CHECK(dry.left == Counts{{"not selected by the filter", 3}});
+  options.yes = true;
   options.filter.reason = "even";
   CHECK(redrive(options).sent == Counts{{"orders", 3}});
   options.filter.reason.clear();
@@ -191,6 +201,12 @@ TEST_CASE_METHOD(World,
   REQUIRE(redrive(options).sent == Counts{{"orders", 1}});
   options.filter.reason = "";
   std::ostringstream out;
+  REQUIRE(show(*open(), {"", 0, 1}, 0, now_ms(), out));
+  CHECK_THAT(out.str(), Catch::Contains("redrive         has sent this letter back"));
+  out.str("");
+  REQUIRE(show(*open(), {"", 0, 0}, 0, now_ms(), out));
+  CHECK_THAT(out.str(), Catch::Contains("redrive         has not sent this letter back"));
+  out.str("");
   REQUIRE(list(*open(), options, now_ms(), {out}));
   CHECK_THAT(out.str(),
              Catch::Contains("orders-dlt:0:0") && Catch::Contains(" yes rejected: other\n") &&

@@ -185,7 +185,7 @@ TEST_CASE("dlq: whatever a record has, a row fits the terminal and nothing contr
                                  {"kafka_dlt-exception-message", text},
                                  {name, value}},
                                 value);
-        for (const std::size_t width : {72, 80, 133}) {
+        for (const std::size_t width : {40, 41, 50, 60, 71, 72, 80, 133}) {
           const auto layout = layout_of("orders-dlt", 4, 1000, width);
           for (const auto& line : {table_heading(layout), table_row(any, {now, true}, layout)})
             RC_ASSERT(characters(line) <= width + 1);
@@ -193,21 +193,32 @@ TEST_CASE("dlq: whatever a record has, a row fits the terminal and nothing contr
         }
         RC_ASSERT(harmless(table_row(any, {now, true}, layout_of("orders-dlt", 4, 1000, 0))));
         RC_ASSERT(harmless(json_line(any, false)));
-        RC_ASSERT(harmless(full_text(any, now, 0)));
-        RC_ASSERT(harmless(full_text(any, now, 5)));
+        RC_ASSERT(harmless(full_text(any, {now, false}, 0)));
+        RC_ASSERT(harmless(full_text(any, {now, false}, 5)));
       }));
 }
 
 TEST_CASE("dlq: show tells numbers as numbers, text as text, and the rest in hexadecimal") {
-  auto text = full_text(letter(description(), {{"nothing", std::nullopt}}), now, 0);
+  auto text = full_text(letter(description(), {{"nothing", std::nullopt}}), {now, {}}, 0);
   for (const char* part :
        {"orders-dlt:1:17\n", "origin          orders:3:258\n", "text            422 unknown article\n",
         "attempts        2\n", "(60 s ago)", "  kafka_dlt-original-offset: 258\n", "  nothing: null\n",
         "key: 3 bytes\n  key\n", "value: 5 bytes\n  value\n"})
     CHECK_THAT(text, Catch::Contains(part));
-  text = full_text(letter({}, std::string("ab\0\xFF", 4)), now, 3);
+  text = full_text(letter({}, std::string("ab\0\xFF", 4)), {now, {}}, 3);
   CHECK_THAT(text, Catch::Contains("value: 4 bytes, the first 3 of them\n  000000  61 62 00 "));
-  CHECK_THAT(full_text(letter({}, "ééé"), now, 3), Catch::Contains("the first 2 of them\n  é\n"));
+  CHECK_THAT(full_text(letter({}, "ééé"), {now, {}}, 3), Catch::Contains("the first 2 of them\n  é\n"));
+}
+
+TEST_CASE("dlq: show tells whether redrive has sent the letter back, and what is not a dead letter") {
+  const auto shown = [](std::optional<bool> sent) { return full_text(letter(), {now, sent}, 0); };
+  CHECK_THAT(shown(true), Catch::Contains("\nredrive         has sent this letter back\n"));
+  CHECK_THAT(shown(false), Catch::Contains("\nredrive         has not sent this letter back\n"));
+  CHECK_THAT(shown({}), Catch::Contains("\nredrive         not known whether this letter was sent back\n"));
+  const auto original = full_text(letter(delivery::Headers{}), {now, false}, 0);
+  CHECK_THAT(original, Catch::Contains("This record is not a dead letter") &&
+                           Catch::Contains("`laneway dlq list --origin orders-dlt:1:17`") &&
+                           !Catch::Contains("origin    "));
 }
 
 TEST_CASE("dlq: a letter goes where it came from, or stays for a reason") {
@@ -295,6 +306,9 @@ TEST_CASE("dlq: the summary counts, and says what to do next") {
   summary.left["cut"] = 3;
   CHECK(summary_text(summary, options) ==
         "        12  would be sent to orders\n         3  left: cut\nnothing was sent; add --yes to send\n");
+  summary.sent_before = 4;
+  CHECK_THAT(summary_text(summary, options),
+             Catch::Contains("         4  already sent back by an earlier redrive\nnothing was sent;"));
   options.yes = true;
   CHECK(summary_text(summary, options) == "        12  sent to orders\n         3  left: cut\n");
   summary.interrupted = true;
