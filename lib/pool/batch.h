@@ -8,6 +8,14 @@
 
 namespace laneway::pool {
 
+/// When the jobs of a batch begin, compared with the jobs of other batches. Only jobs that are in order need
+/// room; the submitter bounds the number of the others.
+enum class Turn : std::uint8_t {
+  first,        ///< Before all other jobs.
+  alternating,  ///< Each second claim while jobs in order wait too.
+  in_order,     ///< After the jobs in order that were submitted before.
+};
+
 /// Jobs that are submitted together; a lane derives its run of records from this class. The pool knows only
 /// the number of jobs and refers to them by index. The submitter owns the batch and keeps it until every job
 /// in it is finished or withdrawn.
@@ -18,6 +26,7 @@ class Batch {
   /// A sequential batch is claimed whole, so that one worker runs its jobs one after the other (records of
   /// one key). The submitter keeps it short: a moment's work.
   bool sequential = false;
+  Turn turn = Turn::in_order;
 
  protected:
   Batch() = default;

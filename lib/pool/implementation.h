@@ -1,12 +1,14 @@
 // The implementation of the pool; only pool.cpp includes it. See pool.h for the contract.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/mutex.h"
+#include "pool/job_queues.h"
 #include "pool/pool.h"
 #include "pool/service_time.h"
 #include "pool/worker_slots.h"
@@ -59,11 +61,6 @@ class Pool::Implementation {
     bool woken = false;  // woken or started by another thread, and not arrived yet
   };
 
-  struct Entry {
-    Range range;
-    TimePoint submitted;
-  };
-
   std::optional<Claim> begin_to_pass_on(TimePoint now) REQUIRES(mutex_);
   void pass_on(Claim claim) EXCLUDES(mutex_);
 
@@ -87,8 +84,19 @@ class Pool::Implementation {
   void set_to_work(const Next& next) EXCLUDES(mutex_);
   bool too_many_threads() const REQUIRES(mutex_) { return threads_ > slots_.most(); }
 
-  /// The weight of a range against the limits: a sequential range occupies at most one worker at a time.
-  static std::uint32_t weight(const Range& range) { return range.batch->sequential ? 1 : range.count(); }
+  /// The weight of a range against the limits: a sequential range occupies at most one worker at a time, and
+  /// only jobs that are in order need room.
+  static std::uint32_t weight(const Range& range) {
+    if (range.batch->turn != Turn::in_order) return 0;
+    return range.batch->sequential ? 1 : range.count();
+  }
+  /// How many of these jobs there is room for.
+  std::uint32_t admissible(const Batch& batch, std::uint32_t jobs) const REQUIRES(mutex_) {
+    if (batch.turn != Turn::in_order) return jobs;
+    const std::uint64_t limit = std::uint64_t{slots_.most()} + limits_.queue;
+    const auto room = static_cast<std::uint32_t>(limit - std::min(limit, admitted_));
+    return batch.sequential && room > 0 ? jobs : std::min(jobs, room);
+  }
   bool take_notification() REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
   bool ended() const REQUIRES(mutex_) {
@@ -104,7 +112,7 @@ class Pool::Implementation {
   Condition ended_;
   Limits limits_ GUARDED_BY(mutex_);
   WorkerSlots slots_ GUARDED_BY(mutex_);
-  std::deque<Entry> queue_ GUARDED_BY(mutex_);
+  JobQueues queues_ GUARDED_BY(mutex_);
   std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
   std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
   std::uint64_t admitted_ GUARDED_BY(mutex_) = 0;  // the weight of the outstanding jobs

@@ -21,18 +21,17 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
     MutexLock lock(mutex_);
     if (closed_) return {0, Admission::closed};
     if (jobs == 0) return {0, Admission::accepted};
-    const std::uint64_t limit = std::uint64_t{slots_.most()} + limits_.queue;
-    if (admitted_ >= limit) return {0, Admission::full};
-    taken = batch.sequential ? jobs
-                             : static_cast<std::uint32_t>(std::min<std::uint64_t>(jobs, limit - admitted_));
+    taken = admissible(batch, jobs);
+    if (taken == 0) return {0, Admission::full};
     if (threads_ == 0 && !asynchronous_) {
       start_failed_ = false;
       if (!start_worker()) return {0, Admission::full};
     }
-    queue_.push_back({{&batch, begin, begin + taken}, now});
+    const Range range{&batch, begin, begin + taken};
+    queues_.push(range, now);
     queued_ += taken;
     outstanding_ += taken;
-    admitted_ += weight(queue_.back().range);
+    admitted_ += weight(range);
     next = next_to_work(now);
   }
   set_to_work(next);
@@ -73,7 +72,8 @@ std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
   {
     MutexLock lock(mutex_);
     while (queued_ > keep) {
-      Range& last = queue_.back().range;
+      auto& queue = queues_.last();
+      Range& last = queue.back().range;
       const std::uint32_t jobs = std::min(last.count(), queued_ - keep);
       withdrawn.push_back({last.batch, last.end - jobs, last.end});
       admitted_ -= weight(last);
@@ -81,7 +81,7 @@ std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
       if (last.count() > 0)
         admitted_ += weight(last);
       else
-        queue_.pop_back();
+        queue.pop_back();
       queued_ -= jobs;
       outstanding_ -= jobs;
     }
@@ -131,7 +131,8 @@ std::optional<Claim> Pool::Implementation::next_claim(Worker& self) {
 }
 
 Claim Pool::Implementation::take_claim(TimePoint now) {
-  Entry& entry = queue_.front();
+  auto& queue = queues_.next();
+  auto& entry = queue.front();
   Range range = entry.range;
   const std::uint32_t timely = limits_.whole_claims ? limits_.most_per_claim : service_time_.claim_size();
   if (!range.batch->sequential)
@@ -139,7 +140,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   const std::uint32_t jobs = range.count();
   queue_wait.record(now - entry.submitted, jobs);
   entry.range.begin = range.end;
-  if (entry.range.count() == 0) queue_.pop_front();
+  if (entry.range.count() == 0) queue.pop_front();
   queued_ -= jobs;
   ++claims_;
   return slots_.take(range, weight(range), now);

@@ -9,7 +9,8 @@
 // Admission counts unfinished jobs: submit accepts while outstanding < workers + queue. While every worker is
 // occupied, exactly workers + queue jobs are accepted, and the next is refused as full, however the claims
 // were cut. A sequential batch counts as one job, because it never occupies more than one worker: the jobs of
-// one key take no room away from other keys.
+// one key take no room away from other keys. Jobs whose turn is not in order (Batch::turn) are accepted
+// without room, and take none: they do not wait behind a queue that new jobs always fill.
 //
 // Claims: a worker takes as many jobs at once as it should finish in about `claim_time`, by the measured
 // service time (hundreds of microsecond jobs, slow jobs one by one). So the cost of a hand-off is per claim,
@@ -121,8 +122,8 @@ class Pool {
 
   /// Ends submissions: later calls of try_submit return closed.
   void close();
-  /// Takes back the unclaimed jobs beyond the first `keep` queued jobs, newest first; returns them in order
-  /// of submission.
+  /// Takes back the unclaimed jobs beyond the first `keep` queued jobs: those that would begin last, first.
+  /// Returns them in the order of their turns and their submission.
   std::vector<Range> withdraw(std::uint32_t keep);
   /// Wants back the jobs of every running claim that have not begun.
   void want_back();

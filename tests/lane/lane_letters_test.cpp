@@ -81,6 +81,38 @@ TEST_CASE("the last error of a lane has its record and its time") {
   CHECK(last->at_ms >= before);
 }
 
+TEST_CASE("the dead letter of a busy lane is written before the records that wait for the workers begin") {
+  FailingLane test;
+  test.context.lanes.queue = 8;
+  test.partition.add_run(0, 100);
+  test.begin();
+  REQUIRE(test.until_started({0, 1, 2, 3}));
+  test.handler.answer(0, Outcome::reject("no"));
+  REQUIRE(test.until_started({0, 1, 2, 3, 4}));
+  test.work();
+  CHECK(test.lane->detail(test.now).held_by == "pool full");
+  test.handler.answer(1);  // frees the only worker
+  REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
+  CHECK(test.topic.offsets() == Offsets{0});
+  REQUIRE(test.until_started(offsets(0, 6)));
+}
+
+TEST_CASE("a failed record of a busy lane runs again when its time has come, and new records go on") {
+  FailingLane test;
+  test.context.lanes.queue = 8;
+  test.partition.add_run(0, 100);
+  test.begin();
+  REQUIRE(test.until_started({0, 1, 2, 3}));
+  test.handler.answer(0, Outcome::retry("not now"));
+  REQUIRE(test.until_started({0, 1, 2, 3, 4}));
+  test.work();
+  test.pass(seconds(10));
+  test.handler.answer(1);
+  REQUIRE(test.until([&] { return test.handler.attempts(0) == std::vector<std::uint32_t>{1, 2}; }));
+  test.handler.answer(2);
+  REQUIRE(test.until_started({0, 0, 1, 2, 3, 4, 5}));
+}
+
 TEST_CASE("the bytes of a record are counted once, however often it fails") {
   FailingLane test;
   test.partition.add_run(0, 3, 100);

@@ -49,6 +49,7 @@ Workload::BatchPtr Workload::new_batch() {
     spare_.pop_back();
   }
   batch->sequential = false;
+  batch->turn = pool::Turn::in_order;
   batch->consecutive = true;
   batch->route = handler::Route::work;
   batch->bytes = 0;
@@ -68,7 +69,8 @@ void Workload::enqueue(BatchPtr batch) {
   batch->life = life_;
   batch->place = batches_.size();
   bytes_ += batch->bytes;
-  pending_.push_back({batch.get(), 0});
+  const auto waits_longer = [&](const Pending& other) { return other.batch->turn > batch->turn; };
+  pending_.insert(std::find_if(pending_.begin(), pending_.end(), waits_longer), {batch.get(), 0});
   batches_.push_back(std::move(batch));
 }
 
@@ -107,11 +109,21 @@ void Workload::recycle(WorkBatch& batch) {
   if (spare_.size() < most_spare) spare_.push_back(std::move(owned));
 }
 
-void Workload::run_again(std::vector<handler::Item> items, bool sequential) {
+/// Records that only have to be written to a topic do not wait for new records; failed records and new ones
+/// take turns. Otherwise a failed record would wait behind a full queue of new records, and hold back the
+/// commits. In careful mode, records run in the order of their groups.
+pool::Turn Workload::turn_of(handler::Route route, bool failed) const {
+  if (gate_.careful()) return pool::Turn::in_order;
+  if (route != handler::Route::work) return pool::Turn::first;
+  return failed ? pool::Turn::alternating : pool::Turn::in_order;
+}
+
+void Workload::run_again(std::vector<handler::Item> items, bool sequential, bool failed) {
   auto batch = new_batch();
   batch->sequential = sequential && items.size() > 1;
   batch->consecutive = false;
   batch->route = items.front().route();
+  batch->turn = turn_of(batch->route, failed);
   for (auto& item : items) {
     batch->bytes += memory_of(item);
     batch->items.push_back(std::move(item));
@@ -123,7 +135,7 @@ void Workload::run_alone(handler::Item item) {
   item.state = handler::ItemState::waiting;
   std::vector<handler::Item> one;
   one.push_back(std::move(item));
-  run_again(std::move(one), false);
+  run_again(std::move(one), false, true);
 }
 
 void Workload::apply_order(WorkBatch& batch) {
@@ -180,7 +192,7 @@ void Workload::release_key(std::uint64_t key) {
   const auto taken = keys_.release(key, next, slice_);
   if (taken == 0) return;
   let_go(next);
-  run_again(std::move(next), true);
+  run_again(std::move(next), true, false);
 }
 
 /// Puts the records in front of those that wait for their key.
@@ -194,7 +206,7 @@ void Workload::take_back(const WorkBatch& batch, std::uint64_t key, std::vector<
   if (batch.sequential)
     wait_behind_key(key, items);
   else
-    run_again(std::move(items), false);
+    run_again(std::move(items), false, false);
 }
 
 /// Gives back the memory of records that waited outside any batch.

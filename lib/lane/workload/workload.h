@@ -1,8 +1,9 @@
 // The queued and running work of a lane: batches of records, in the pool or before it, and records that wait
 // for their key outside any batch.
 //
-// Batches that the pool rejects stay here in order. In order by key, a key has one batch in the pool at a
-// time, of about 4 ms by the measured service time (slice); the other records of the key wait in key_order.h.
+// Batches that the pool rejects stay here in order. Failed records do not wait behind new ones (pool::Turn).
+// In order by key, a key has one batch in the pool at a time, of about 4 ms by the measured service time
+// (slice); the other records of the key wait in key_order.h.
 //
 // Ownership: owns the batches, the pool and the workers' side (execution.h); what the constructor is given
 // outlives this. Threads: the loop's, except for pool(), whose counts any thread may read; `on_ready` is
@@ -52,7 +53,8 @@ class Workload {
   void put_back(BatchPtr batch) { spare_.push_back(std::move(batch)); }
   /// Adds new records; those that have to wait for their key leave the batch.
   void add(BatchPtr batch);
-  /// Runs a record that has left its batch.
+  /// Runs a record that has left its batch: a record that failed or was withheld. The record does not wait
+  /// for a place among new records.
   void run_alone(handler::Item item);
 
   /// The batch to submit next; null if there is none.
@@ -122,7 +124,8 @@ class Workload {
 
  private:
   void enqueue(BatchPtr batch);
-  void run_again(std::vector<handler::Item> items, bool sequential);
+  void run_again(std::vector<handler::Item> items, bool sequential, bool failed);
+  pool::Turn turn_of(handler::Route route, bool failed) const;
   void apply_order(WorkBatch& batch);
   void apply_key_order(WorkBatch& batch);
   void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
@@ -142,7 +145,7 @@ class Workload {
   LaneStats& stats_;
   std::vector<BatchPtr> batches_;  // running or pending; found again by their place
   std::vector<BatchPtr> spare_;
-  std::deque<Pending> pending_;
+  std::deque<Pending> pending_;  // in the order of their turns, then of their coming
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key that a worker gets at a time
   std::uint64_t bytes_ = 0;
