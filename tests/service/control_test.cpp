@@ -114,7 +114,7 @@ TEST_CASE("a record that fails again and again is skipped, and its partition's c
     const auto oldest = lane_of(*service, 0)->detail.oldest;
     return oldest && oldest->offset == 5 && oldest->error == "HTTP 500";
   }));
-  CHECK(service->control(skip_record(0, 4)).kind == Kind::refused);
+  CHECK(service->control(skip_record(0, 4)).kind == Kind::not_found);
   const auto answer = service->control(skip_record(0, 5));
   CHECK((answer.kind == Kind::done || answer.kind == Kind::accepted));
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));

@@ -158,7 +158,7 @@ def skipped(run, operator):
     wait_until("it is not ready for the stuck record alone", told)
     print(operator.laneway("status"))
     record = f"{run.topic}:{partition}:{offset}"
-    operator.laneway("skip", f"{run.topic}:{partition}:{offset + 1}", "--reason", "a mistake", code=69)
+    operator.laneway("skip", f"{run.topic}:{partition}:{offset + 1}", "--reason", "a mistake", code=66)
     print(operator.laneway("skip", record, "--reason", "the order was cancelled"))
 
 
