@@ -113,11 +113,18 @@ void add_verbs(CLI::App& program, Wishes& wishes) {
   add_about(program, wishes);
 }
 
-int show_help(const CLI::App& program, const std::vector<std::string>& words) {
-  if (words == std::vector<std::string>{"keys"}) {
-    std::cout << config::reference();
-    return exit_code::done;
+int show_keys(const std::vector<std::string>& words) {
+  if (words.size() > 1) {
+    std::cerr << "laneway help keys: unexpected argument '" << words[1]
+              << "'; the verb prints all keys\nsee laneway help --help\n";
+    return exit_code::usage;
   }
+  std::cout << config::reference();
+  return exit_code::done;
+}
+
+int show_help(const CLI::App& program, const std::vector<std::string>& words) {
+  if (!words.empty() && words.front() == "keys") return show_keys(words);
   std::string problem;
   const CLI::App* verb = cli::find_verb(program, words, problem);
   if (verb == nullptr) {
@@ -175,6 +182,10 @@ int command_line(int argc, char** argv) {
       program_notes, {"laneway check -c orders.yaml", "laneway run -c orders.yaml", "laneway help status"}));
   Wishes wishes;
   add_verbs(program, wishes);
+  if (const auto problem = cli::single_dash(program, {argv + 1, argv + argc}); !problem.empty()) {
+    std::cerr << problem;
+    return exit_code::usage;
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -108,9 +108,8 @@ int reload(const config::Source& source, const control::Options& options) {
 
 int control(const config::Source& source, const std::string& verb, const control::Options& options) {
   const auto target = control::parse_target(options.target);
-  if (!target) return refused(verb, target.error());
   const bool record = verb == "skip";
-  if (record != target->offset.has_value())
+  if (!target || record != target->offset.has_value())
     return refused(verb, {ErrorKind::usage,
                           record ? "'" + options.target + "' is not a record"
                                  : "'" + options.target + "' is not a topic or a partition",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -13,7 +14,7 @@ namespace laneway::cli {
 namespace {
 
 /// Words of other programs, and verbs of `dlq` at the wrong place.
-constexpr std::array<std::pair<const char*, const char*>, 21> other_verbs{
+constexpr std::array<std::pair<const char*, const char*>, 25> other_verbs{
     {{"start", "run"},           {"serve", "run"},
      {"validate", "check"},      {"lint", "check"},
      {"test", "check"},          {"lanes", "status"},
@@ -24,14 +25,23 @@ constexpr std::array<std::pair<const char*, const char*>, 21> other_verbs{
      {"list", "dlq list"},       {"show", "dlq show"},
      {"redrive", "dlq redrive"}, {"replay", "dlq redrive"},
      {"resend", "dlq redrive"},  {"retry", "dlq redrive"},
-     {"dead-letters", "dlq"}}};
-constexpr std::array<std::pair<const char*, const char*>, 10> other_options{
+     {"dead-letters", "dlq"},    {"consume", "run"},
+     {"schema", "help keys"},    {"keys", "help keys"},
+     {"key", "help keys"}}};
+/// The first that the verb has is meant.
+constexpr std::array<std::pair<const char*, const char*>, 16> other_options{
     {{"-f", "-c"},
      {"--file", "--config"},
      {"--follow", "--watch"},
      {"--print", "--verbose"},
      {"--override", "--set"},
      {"--address", "--admin"},
+     {"--topic", "--set topics=..."},
+     {"--topics", "--set topics=..."},
+     {"--duration", "--window"},
+     {"--duration", "--seconds"},
+     {"--secs", "--seconds"},
+     {"--latency", "--service-time"},
      {"--brokers", "--set kafka.bootstrap.servers=..."},
      {"--bootstrap-server", "--set kafka.bootstrap.servers=..."},
      {"--bootstrap-servers", "--set kafka.bootstrap.servers=..."},
@@ -64,10 +74,26 @@ std::string explained(const CLI::App& verb, const std::string& problem) {
   return path_of(verb) + ": " + problem + "\nsee " + path_of(verb) + " --help\n";
 }
 
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// A key of the configuration, or a section of it.
+bool is_key(const std::string& word) {
+  const auto& all = config::properties();
+  return std::any_of(all.begin(), all.end(), [&](const auto& property) {
+    return property.name == word || property.name.starts_with(word + '.');
+  });
+}
+
 std::string unknown_verb(const CLI::App& parent, const std::string& word) {
   const auto names = names_of(shown_verbs(parent));
-  auto near = config::nearest(word, names);
-  if (const auto peer = peer_word(other_verbs, word)) {
+  const auto small = lower(word);
+  auto near = config::nearest(small, names);
+  const bool keys = is_key(small) || (!near && config::nearest(small, {"keys"}));
+  if (parent.get_parent() == nullptr && keys) near = "help keys";
+  if (const auto peer = peer_word(other_verbs, small)) {
     const auto inner = parent.get_name() + ' ';
     if (parent.get_parent() == nullptr)
       near = peer;
@@ -91,6 +117,27 @@ std::vector<std::string> long_options(const CLI::App& verb) {
   return names;
 }
 
+/// The dashes do not make two names alike: --json is not near --set.
+std::optional<std::string> near_option(const CLI::App& verb, const std::string& name) {
+  if (!name.starts_with("--")) return std::nullopt;
+  std::vector<std::string> words{"help"};
+  for (const auto& option : long_options(verb)) words.push_back(option.substr(2));
+  const auto near = config::nearest(lower(name.substr(2)), words);
+  return near ? std::optional("--" + *near) : near;
+}
+
+/// Words of other programs for options that the verb has.
+std::optional<std::string> peer_option(const CLI::App& verb, const std::string& name) {
+  if ((name == "--version" || name == "-v" || name == "-V") && verb.get_parent() != nullptr)
+    return name == "-v" && has_option(verb, "--verbose") ? "--verbose, or laneway version"
+                                                         : "laneway version";
+  for (const auto& [theirs, ours] : other_options) {
+    const std::string option(ours);
+    if (name == theirs && has_option(verb, option.substr(0, option.find(' ')))) return option;
+  }
+  return std::nullopt;
+}
+
 /// "--set lanes.workers=..." for "--workers": a key of the configuration whose last word was meant.
 std::optional<std::string> key_for(const CLI::App& verb, std::string word) {
   if (!has_option(verb, "--set") || !word.starts_with("--")) return std::nullopt;
@@ -100,21 +147,19 @@ std::optional<std::string> key_for(const CLI::App& verb, std::string word) {
   for (const auto& property : config::properties())
     last_words.push_back(property.name.substr(property.name.rfind('.') + 1));
   const auto near = config::nearest(word, last_words);
-  if (!near) return std::nullopt;
+  // There are so many keys that a short word is near one of them by chance.
+  const bool alike = near && (*near == word || (word.size() >= 6 && near->size() + 1 >= word.size()));
+  if (!alike) return std::nullopt;
   const auto found = std::find(last_words.begin(), last_words.end(), *near) - last_words.begin();
   return "--set " + config::properties()[static_cast<std::size_t>(found)].name + "=...";
 }
 
 std::string unknown_option(const CLI::App& verb, std::string name) {
   name = name.substr(0, name.find('='));
-  std::optional<std::string> near;
+  auto near = peer_option(verb, name);
   for (const auto& option : long_options(verb))
     if (!near && name.size() > 4 && (option.starts_with(name) || name.starts_with(option))) near = option;
-  if (!near && name.starts_with("--")) near = config::nearest(name, long_options(verb));
-  if (!near && name.starts_with("--") && config::nearest(name.substr(2), {"help"})) near = "--help";
-  if (const auto peer = peer_word(other_options, name);
-      peer && has_option(verb, peer->substr(0, peer->find(' '))))
-    near = peer;
+  if (!near) near = near_option(verb, name);
   if (!near) near = key_for(verb, name);
   const std::string problem = "there is no option " + name + did_you_mean(near);
   if (near || verb.get_parent() != nullptr) return problem;
@@ -172,6 +217,22 @@ std::string explain(const CLI::App& program, const CLI::ParseError& error) {
     if (const auto words = app->remaining(); !words.empty())
       return explained(*app, unexpected(*app, words.front()));
   return explained(verb, reworded(verb, error));
+}
+
+std::string single_dash(const CLI::App& program, const std::vector<std::string>& words) {
+  const CLI::App* verb = &program;
+  for (const auto& word : words) {
+    if (word.starts_with('-')) {
+      const auto name = word.substr(0, word.find('='));
+      if (name.size() > 3 && name[1] != '-' && has_option(*verb, '-' + name))
+        return explained(*verb, "there is no option " + name + did_you_mean('-' + name));
+      continue;
+    }
+    const auto named =
+        verb->get_subcommands([&word](const CLI::App* inner) { return inner->check_name(word); });
+    if (!named.empty()) verb = named.front();
+  }
+  return "";
 }
 
 const CLI::App* find_verb(const CLI::App& program, const std::vector<std::string>& words,

@@ -65,6 +65,9 @@ CLI::App* add_skip(CLI::App& program, Options& options, config::Source& source) 
   skip->add_option("--reason", options.reason,
                    "why the record is skipped; stored with the record and logged (required)")
       ->option_text("TEXT")
+      ->check([](const std::string& text) {
+        return std::string(text.find_first_not_of(" \t\n") == text.npos ? "the text is empty" : "");
+      })
       ->required();
   skip->footer(cli::footer("", {"laneway skip orders:2:40 --reason 'malformed, ticket 4711'"}));
   return skip;

@@ -3,6 +3,7 @@ import contextlib
 import http.server
 import json
 import os
+import shlex
 import socket
 import subprocess
 import tempfile
@@ -75,7 +76,7 @@ class WrongCommandLines(unittest.TestCase):
             for line, code, message in ROWS:
                 with self.subTest(line):
                     here = {"closed": closed, "other": other, "helpful": helpful, "mute": mute}
-                    done = subprocess.run([LANEWAY, *line.format(**here).split()], text=True, stdin=subprocess.DEVNULL, cwd=folder,
+                    done = subprocess.run([LANEWAY, *shlex.split(line.format(**here))], text=True, stdin=subprocess.DEVNULL, cwd=folder,
                                           capture_output=True, timeout=LONGEST, env=environment, check=False)
                     first = done.stderr.split("\n")[0]
                     message = message.format(**here)
