@@ -209,13 +209,14 @@ void Lane::tick_pause(TimePoint now) {
     source_->pause();
     state_.pause(now);
     holds_.show();
-    id_.log("lane paused", ledger_.committable(), holds_.held_by());
+    // A suspended lane has its own line, and is not paused for operators.
+    if (state_.held_by_itself()) id_.log("lane paused", ledger_.committable(), holds_.held_by());
   } else if (pause_.resume_due(now)) {
     source_->resume(position_.next());
     state_.resume(now);
     holds_.show();
     pause_.resumed(now);
-    id_.log("lane resumed", ledger_.committable());
+    if (state_.held_by_itself()) id_.log("lane resumed", ledger_.committable());
   }
 }
 

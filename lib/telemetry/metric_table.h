@@ -70,21 +70,21 @@ inline constexpr MetricInfo metric_table[] = {
      "1 while the next step of the log's start, if as large as the last step, would delete records that are "
      "not finished."},
     {"lane_oldest_incomplete_seconds", MetricType::gauge, "seconds", "topic,partition", Across::max,
-     "Age of the oldest record that is not finished, since it was fetched, in a retry topic since it was "
-     "due; "
-     "0 if there is no such record, or none is due."},
+     "How long the oldest record that is not finished has held back the commits: the time since all older "
+     "records are finished, in a retry topic since the record was due; 0 if there is no such record, or none "
+     "is due."},
     {"lane_committed_offset", MetricType::gauge, "offset", "topic,partition", Across::omitted,
      "The last offset that the broker acknowledged as committed."},
     {"lane_delivered_offset", MetricType::gauge, "offset", "topic,partition", Across::omitted,
      "The last offset that the lane has fetched."},
     {"lane_holds_total", MetricType::counter, "holds", "topic,partition", Across::sum,
-     "Times that the lane stopped taking records."},
+     "Times that the lane stopped taking records for a reason of its own; a suspension does not count."},
     {"lane_held_seconds_total", MetricType::counter, "seconds", "topic,partition", Across::sum,
-     "Time spent held."},
+     "Time spent held, without the time in which only a suspension held the lane."},
     {"lane_pauses_total", MetricType::counter, "pauses", "topic,partition", Across::sum,
-     "Times that a hold lasted so long that fetching was paused."},
+     "Times that a hold lasted so long that fetching was paused; a suspension does not count."},
     {"lane_paused_seconds_total", MetricType::counter, "seconds", "topic,partition", Across::sum,
-     "Time spent paused."},
+     "Time spent paused, without the time in which only a suspension held the lane."},
     {"lane_resume_latency_seconds", MetricType::histogram, "seconds", "topic,partition", Across::sum,
      "Time from a resume to the first record."},
     // Commits and rebalances

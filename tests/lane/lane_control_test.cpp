@@ -95,6 +95,26 @@ TEST_CASE("a lane that is assigned while its partition is suspended takes nothin
   CHECK(test.until([&] { return test.commit_offset() == 5; }));
 }
 
+TEST_CASE("a suspension is no hold and no pause of the service, in the log and in the numbers") {
+  CapturedLog log;
+  ControlledLane test;
+  test.begin();
+  test.pause(true);
+  for (int i = 0; i < 5; ++i) test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  test.pause(false);
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::running);
+  CHECK(test.lane->stats().holds.get() == 0);
+  CHECK(test.lane->stats().pauses.get() == 0);
+  CHECK(test.lane->stats().held_ns.get() == 0);
+  CHECK(test.lane->stats().paused_ns.get() == 0);
+  CHECK(log.lines({"lane suspended"}) == 1);
+  CHECK(log.lines({"lane no longer suspended"}) == 1);
+  CHECK(log.lines({"lane paused"}) == 0);
+  CHECK(log.lines({"lane resumed"}) == 0);
+}
+
 TEST_CASE("a suspended lane drains") {
   ControlledLane test;
   test.partition.add_run(0, 2);

@@ -93,7 +93,8 @@ TEST_CASE("a counter and a gauge appear with help, type and labels") {
   CHECK(page.series.at("laneway_lane_holds_total|topic=orders|partition=3") == 2);
   CHECK(page.type.at("laneway_lane_lag_records") == "gauge");
   CHECK(page.type.at("laneway_lane_holds_total") == "counter");
-  CHECK(page.help.at("laneway_lane_holds_total") == "Times that the lane stopped taking records.");
+  CHECK(page.help.at("laneway_lane_holds_total") ==
+        "Times that the lane stopped taking records for a reason of its own; a suspension does not count.");
 }
 
 TEST_CASE("a histogram ends in the infinite bucket, with sum and count") {

@@ -21,22 +21,42 @@ const char* name_of(State state) {
 }
 
 void LaneState::go(State next, TimePoint now) {
-  if (state_ == State::held) held_ += now - since_;
-  if (state_ == State::paused) paused_ += now - since_;
+  count_time(now);
   state_ = next;
   since_ = now;
 }
 
+void LaneState::count_time(TimePoint now) {
+  held_ = held(now);
+  paused_ = paused(now);
+  counted_at_ = now;
+}
+
+/// Whether the hold is the service's own may change while it lasts.
+void LaneState::follow_reasons(TimePoint now) {
+  const bool own = held_by_other_than(Hold::suspended);
+  if (reasons_ == 0 || own == own_) return;
+  count_time(now);
+  own_ = own;
+  if (own && state_ == State::held) ++holds_;
+  if (own && state_ == State::paused) ++pauses_;
+}
+
 bool LaneState::start(TimePoint now) {
   if (state_ != State::assigned) return false;
+  own_ = held_by_other_than(Hold::suspended);
   go(reasons_ == 0 ? State::running : State::held, now);
   return true;
 }
 
 bool LaneState::hold(Hold reason, TimePoint now) {
   reasons_ |= bit(reason);
-  if (state_ != State::running) return false;
-  ++holds_;
+  if (state_ != State::running) {
+    follow_reasons(now);
+    return false;
+  }
+  own_ = reason != Hold::suspended;
+  if (own_) ++holds_;
   go(State::held, now);
   return true;
 }
@@ -44,14 +64,17 @@ bool LaneState::hold(Hold reason, TimePoint now) {
 bool LaneState::release(Hold reason, TimePoint now) {
   reasons_ = static_cast<HoldBits>(reasons_ & ~bit(reason));
   // A paused lane ends its pause by resume(), because the client must resume too.
-  if (state_ != State::held || reasons_ != 0) return false;
+  if (state_ != State::held || reasons_ != 0) {
+    follow_reasons(now);
+    return false;
+  }
   go(State::running, now);
   return true;
 }
 
 bool LaneState::pause(TimePoint now) {
   if (state_ != State::held) return false;
-  ++pauses_;
+  if (own_) ++pauses_;
   go(State::paused, now);
   return true;
 }

@@ -5,8 +5,10 @@
 //                   │           └─────────┤           (resume comes early, so Paused goes to Held or Running)
 //                   └───────────┴─────────┴──► Draining ──► Revoked      (lost: straight to Revoked)
 //
-// A hold has counted reasons and ends when none remains; it becomes a pause when it lasts pause_after. Pure:
-// the time is given in and must not go back. One owner, one thread.
+// A hold has counted reasons and ends when none remains; it becomes a pause when it lasts pause_after. The
+// numbers and times of holds and pauses are those of the service's own reasons: a lane that is held only
+// because an operator has suspended it counts in none. Pure: the time is given in and must not go back. One
+// owner, one thread.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +37,8 @@ class LaneState {
   bool held_by_other_than(Hold reason) const { return (reasons_ & ~bit(reason)) != 0; }
   /// Whether the lane is held by a reason that keeps it paused, whatever else is true.
   bool held_lastingly() const { return (reasons_ & reasons_that_last()) != 0; }
+  /// Whether the current or last hold is the service's own, and not only an operator's.
+  bool held_by_itself() const { return own_; }
   /// All reasons, as bits of Hold.
   HoldBits reasons() const { return reasons_; }
 
@@ -57,18 +61,24 @@ class LaneState {
   std::uint64_t holds() const { return holds_; }
   std::uint64_t pauses() const { return pauses_; }
   /// Time spent held, paused, including the current stretch.
-  Duration held(TimePoint now) const { return held_ + (state_ == State::held ? now - since_ : Duration{}); }
-  Duration paused(TimePoint now) const {
-    return paused_ + (state_ == State::paused ? now - since_ : Duration{});
-  }
+  Duration held(TimePoint now) const { return held_ + spent(State::held, now); }
+  Duration paused(TimePoint now) const { return paused_ + spent(State::paused, now); }
 
  private:
   void go(State next, TimePoint now);
+  void count_time(TimePoint now);
+  void follow_reasons(TimePoint now);
+  /// The time in this state that is not counted yet.
+  Duration spent(State state, TimePoint now) const {
+    return state_ == state && own_ ? now - counted_at_ : Duration{};
+  }
 
   Duration pause_after_;
   State state_ = State::assigned;
   HoldBits reasons_ = 0;
-  TimePoint since_{};  // when the state was entered
+  bool own_ = true;         // see held_by_itself()
+  TimePoint since_{};       // when the state was entered
+  TimePoint counted_at_{};  // when held_ and paused_ were brought up to date
   std::uint64_t holds_ = 0;
   std::uint64_t pauses_ = 0;
   Duration held_{};

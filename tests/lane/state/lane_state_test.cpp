@@ -48,6 +48,26 @@ TEST_CASE("a hold that lasts becomes a pause, and only resume ends it") {
   CHECK(lane.paused(t0 + seconds(9)) == seconds(2));
 }
 
+TEST_CASE(
+    "a lane that only an operator holds counts no hold, and the service's own reason counts from its start") {
+  LaneState lane(seconds(1));
+  lane.start(t0);
+  lane.hold(Hold::suspended, t0);
+  CHECK(lane.state() == State::held);
+  CHECK(lane.holds() == 0);
+  lane.hold(Hold::pool_full, t0 + milliseconds(400));
+  CHECK(lane.holds() == 1);
+  lane.pause(t0 + seconds(1));
+  CHECK(lane.pauses() == 1);
+  lane.release(Hold::pool_full, t0 + seconds(3));
+  CHECK_FALSE(lane.held_by_itself());
+  lane.release(Hold::suspended, t0 + seconds(9));
+  lane.resume(t0 + seconds(10));
+  CHECK(lane.state() == State::running);
+  CHECK(lane.held(t0 + seconds(20)) == milliseconds(600));
+  CHECK(lane.paused(t0 + seconds(20)) == seconds(2));
+}
+
 TEST_CASE("a pause resumed early goes on held, with a new wait before the next pause") {
   LaneState lane(seconds(1));
   lane.start(t0);
