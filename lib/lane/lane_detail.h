@@ -17,7 +17,7 @@ struct OldestRecord {
     queued,   ///< the record waits for a worker, or behind another record of its key
   };
   std::int64_t offset = 0;
-  Duration age{};  ///< since it became the oldest
+  Duration age{};  ///< how long it has been the oldest, and has held back the commits
   std::uint32_t attempt =
       0;  ///< the number of the running attempt, else of the last one; 0 if none has begun
   Phase phase = Phase::queued;

@@ -46,7 +46,8 @@ struct LaneView {
   std::uint64_t refused_threads = 0;  ///< workers that the system did not let it start
   std::uint32_t stuck = 0;            ///< claims with a job that ignores its stop
   lane::HoldBits hold_bits = 0;
-  Duration oldest_age{};   ///< of the oldest unfinished record; zero if there is none
+  /// How long the oldest unfinished record has held back the commits; zero if there is none.
+  Duration oldest_age{};
   Duration silent{};       ///< how long the partition has been silent (lane/position/silence_watch.h)
   Duration retry_delay{};  ///< of a retry topic; otherwise zero
 

@@ -71,7 +71,7 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
 }  // namespace
 
 std::string describe(const lane::OldestRecord& oldest) {
-  std::string text = std::to_string(oldest.offset) + ", " + seconds_text(oldest.age) + " old, " +
+  std::string text = std::to_string(oldest.offset) + ", the oldest for " + seconds_text(oldest.age) + ", " +
                      lane::name_of(oldest.phase);
   const bool running = oldest.phase == lane::OldestRecord::Phase::running;
   if (running && oldest.attempt > 0) text += " (attempt " + std::to_string(oldest.attempt) + ')';

@@ -66,7 +66,7 @@ struct ReadinessLimits {
 
 Readiness judge(const Facts& facts, const ReadinessLimits& limits);
 
-/// "17, 80 s old, waiting; attempt 4 failed: HTTP 500"
+/// "17, the oldest for 80 s, waiting; attempt 4 failed: HTTP 500"
 std::string describe(const lane::OldestRecord& oldest);
 
 }  // namespace laneway::service

@@ -111,11 +111,11 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
   CHECK(reason.partition == 3);
   CHECK(reason.text ==
         "orders:3 has made no progress for 75 s with a lag of 100; state held (pool full); oldest record "
-        "orders:3:17, 80 s old, waiting; attempt 4 failed: HTTP 500");
+        "orders:3:17, the oldest for 80 s, waiting; attempt 4 failed: HTTP 500");
   lane.detail.oldest->phase = lane::OldestRecord::Phase::running;
   lane.detail.oldest->attempt = 5;
   CHECK(judge(facts, {}).reasons.front().text.ends_with(
-      "80 s old, running (attempt 5); attempt 4 failed: HTTP 500"));
+      "the oldest for 80 s, running (attempt 5); attempt 4 failed: HTTP 500"));
 }
 
 TEST_CASE("a lane without lag, or with one that is not known, is not stalled") {

@@ -27,7 +27,7 @@ class Relaxed {
 
 /// Steady times about the oldest incomplete record; 0 if there is none.
 struct OldestStats {
-  Relaxed<std::int64_t> since_ns;  ///< when the record was taken
+  Relaxed<std::int64_t> since_ns;  ///< since when it is the oldest, and holds back the commits
   /// The same, or the end of the delay of the record's retry topic, whichever is later.
   Relaxed<std::int64_t> due_ns;
 };
