@@ -25,7 +25,9 @@ std::uint32_t CallReport::failed_percent() const {
 
 std::string words_of(const CallReport& report) {
   if (report.failed == 0) return "fails for no call";
-  std::string text = "fails for " + std::to_string(report.failed_percent()) + " % of calls: ";
+  const bool few = report.failed * 100 < report.calls;
+  const auto percent = few ? "less than 1" : std::to_string(report.failed_percent());
+  std::string text = "fails for " + percent + " % of calls: ";
   const char* separator = "";
   for (const auto& kind : report.kinds) {
     text += separator + kind.name + " (" + std::to_string(kind.calls) + ')';

@@ -32,7 +32,8 @@ struct CallReport {
   std::uint32_t failed_percent() const;
 };
 
-/// "fails for 96 % of calls: HTTP 500 (312), time-out (4)"; without a failure "fails for no call".
+/// "fails for 96 % of calls: HTTP 500 (312), time-out (4)"; below 1 % "fails for less than 1 % of calls: …";
+/// without a failure "fails for no call".
 std::string words_of(const CallReport& report);
 
 /// A short kind of a reason, the same for many calls: "HTTP 500" for "HTTP 500 from shop:443: no database".

@@ -38,6 +38,15 @@ TEST_CASE("only when all calls fail it is 100 %, and only when none does 0 %") {
   CHECK(CallReport{.calls = 8, .failed = 3}.failed_percent() == 38);
 }
 
+TEST_CASE("one failure of ten thousand calls is less than 1 %") {
+  CallTally tally;
+  tally.succeeded(tally_start, 98);
+  tally.failed(tally_start, "HTTP 503");
+  CHECK(words_of(tally.report(tally_start)) == "fails for 1 % of calls: HTTP 503 (1)");
+  tally.succeeded(tally_start, 10083);
+  CHECK(words_of(tally.report(tally_start)) == "fails for less than 1 % of calls: HTTP 503 (1)");
+}
+
 TEST_CASE("a call is forgotten after a minute, also when there was none for long") {
   CallTally tally;
   tally.succeeded(tally_start, 5);
