@@ -61,7 +61,7 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
                              (member.broker_error.empty() ? "" : ": " + member.broker_error),
                          "", -1});
     else if (!member.assigned)
-      reasons.push_back({"unassigned", who + " has not been given its partitions by the group yet", "", -1});
+      reasons.push_back({"unassigned", who + " has not received its partitions from the group yet", "", -1});
     else if (member.joining >= limits.rebalance)
       reasons.push_back(
           {"rebalancing", who + " has been joining the group for " + seconds_text(member.joining), "", -1});

@@ -1,11 +1,12 @@
 // Whether a service does its work, and if not, why: the judgement behind /readyz.
 //
-// Not ready: the service has not started, has no assignment yet, or stops; no broker can be reached; joining
-// the group takes longer than a rebalance may take; the breaker is not closed; a lane has lag and makes no
-// progress; a lane is held by its failures or by its oldest record; a partition cannot be read; a handler is
-// stuck. Still ready: no work, a rebalance, a drain, a suspended lane, a hold because the workers cannot keep
-// up (that is lag, and back-pressure that works; the same holds for a window full of records that wait for
-// their keys while the oldest records are finished), a retry topic whose records wait until they are due.
+// Not ready: the service has not started, has no assignment yet or has lost its assignment, or stops; no
+// broker can be reached; joining the group takes longer than a rebalance may take; the breaker is not closed;
+// a lane has lag and makes no progress; a lane is held by its failures or by its oldest record; a partition
+// cannot be read; a handler is stuck. Still ready: no work, a rebalance, a drain, a suspended lane, a hold
+// because the workers cannot keep up (that is lag, and back-pressure that works; the same holds for a window
+// full of records that wait for their keys while the oldest records are finished), a retry topic whose
+// records wait until they are due.
 //
 // Pure: everything, times too, is given in.
 #pragma once
@@ -34,7 +35,7 @@ struct Readiness {
 };
 
 struct MemberFacts {
-  bool assigned = false;       ///< the member has an assignment, even an empty one
+  bool assigned = false;       ///< the member has an assignment, even an empty one, that it has not lost
   Duration no_broker{};        ///< how long no broker has been connected; zero if one is
   Duration joining{};          ///< how long the member has been joining the group; zero if it is not
   std::string broker_error{};  ///< why the last connection failed

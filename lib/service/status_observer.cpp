@@ -37,7 +37,7 @@ std::vector<MemberFacts> members_of(const Loops& loops) {
   std::vector<MemberFacts> members;
   for (const auto& loop : loops) {
     const auto& stats = loop->stats();
-    members.push_back({stats.assigned.get() > 0, since(stats.no_broker_since_ns),
+    members.push_back({stats.has_assignment.get(), since(stats.no_broker_since_ns),
                        since(stats.joining_since_ns), loop->broker_error()});
   }
   return members;

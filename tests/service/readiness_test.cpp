@@ -66,7 +66,7 @@ TEST_CASE("a member that was never given an assignment is not ready, one that wa
   facts.members.push_back({});
   CHECK(codes(facts) == "unassigned");
   CHECK(judge(facts, {}).reasons.front().text ==
-        "member 2 has not been given its partitions by the group yet");
+        "member 2 has not received its partitions from the group yet");
   facts.members.back().assigned = true;
   CHECK(codes(facts).empty());
 }

@@ -67,7 +67,7 @@ def after_a_kill(run, killed):
 
 def waits_for_the_name(run, usurper, owner):
     wait_until("the second process of that name says what it waits for", lambda: WAITS in usurper.log)
-    expect("has not been given its partitions" in usurper.readiness(), "the second process calls itself ready")
+    expect("has not received its partitions" in usurper.readiness(), "the second process calls itself ready")
     done = owner.processed()
     run.produce("--count", 400)
     wait_until("the owner of the name goes on", lambda: owner.processed() > done)

@@ -112,12 +112,14 @@ void ConsumerLoop::serve(kafka::Event& event) {
 
 void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
   stats_.assigned.add(1);
+  stats_.has_assignment.set(true);
   telemetry::info("partitions assigned", {{"count", assigned.partitions.size()}});
   rebalances_->assigned(assigned.partitions, consumer_->cooperative(), now_);
 }
 
 void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
   (revoked.lost ? stats_.lost : stats_.revoked).add(1);
+  if (revoked.lost) stats_.has_assignment.set(false);
   telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
                   {{"count", revoked.partitions.size()}});
   rebalances_->revoked(revoked.partitions, revoked.lost, consumer_->cooperative(), now_);

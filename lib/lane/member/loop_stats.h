@@ -15,6 +15,7 @@ struct LoopStats {
   Relaxed<std::uint64_t> assigned;
   Relaxed<std::uint64_t> revoked;
   Relaxed<std::uint64_t> lost;
+  Relaxed<bool> has_assignment;  ///< the group's last answer was an assignment, and it was not lost since
   Relaxed<std::uint64_t> assignment_repairs;
   /// Records that the drain of the stop gave up. Records of partitions that moved away while the service went
   /// on are not counted here: other members finish them, and only their lanes log and count them.
