@@ -1,4 +1,4 @@
-// Parses error and log texts of the client library. Private to this folder. Pure.
+// Parses error and log texts of the client library. Private to this module. Pure.
 #pragma once
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "base/mutex.h"
@@ -43,6 +44,29 @@ RefusedCertificates& refused_certificates() {
   return all;
 }
 
+/// The brokers that a connection to has worked, as HOST:PORT.
+class WorkingBrokers {
+ public:
+  void add(const std::string& broker) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    if (brokers_.size() < most) brokers_.insert(broker);
+  }
+  bool has(const std::string& broker) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return brokers_.contains(broker);
+  }
+
+ private:
+  static constexpr std::size_t most = 10000;
+  mutable Mutex mutex_;
+  std::set<std::string> brokers_ GUARDED_BY(mutex_);
+};
+
+WorkingBrokers& working_brokers() {
+  static WorkingBrokers all;
+  return all;
+}
+
 /// Called on a client's thread, for each certificate of the chain until one is refused.
 int verified(rd_kafka_t*, const char* broker, std::int32_t, int* error, int depth, const char* der,
              std::size_t size, char*, std::size_t, void*) {
@@ -69,7 +93,9 @@ std::optional<std::string> mismatch(std::string_view words) {
       has(words, "wrong version number"))
     return "seems not to speak TLS on this port; give the port of a TLS listener in kafka.bootstrap.servers, "
            "or set kafka.security.protocol to plaintext (with a login: sasl_plaintext)";
-  const bool too_early = hung_up(words) && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://");
+  // A broker that worked before is ending or starting.
+  const bool too_early = hung_up(words) && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://") &&
+                         !working_brokers().has(broker_in(words));
   if (too_early || has(words, "connecting to a SSL listener") || is_alert(words))
     return "seems to expect TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), "
            "or give the port of a listener without TLS in kafka.bootstrap.servers";
@@ -93,6 +119,8 @@ bool about_own_certificate(std::string_view words) {
     if (has(words, std::string("alert certificate ") + reason)) return true;
   return has(words, "alert unknown ca") || has(words, "alert bad certificate");
 }
+
+void note_connection(const std::string& broker) { working_brokers().add(broker); }
 
 void note_certificates(rd_kafka_conf_t* conf) { rd_kafka_conf_set_ssl_cert_verify_cb(conf, verified); }
 

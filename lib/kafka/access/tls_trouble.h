@@ -15,6 +15,10 @@ namespace laneway::kafka {
 /// refuse does not change.
 void note_certificates(rd_kafka_conf_t* conf);
 
+/// A connection to this broker (HOST:PORT) works, so it needs no other protocol: a connection that is cut
+/// later is no sign of TLS. Holds for the process.
+void note_connection(const std::string& broker);
+
 /// The library's text about a broker. If TLS or the login (login_trouble.h) fails, a sentence of our own
 /// precedes the library's text.
 std::string explained(const std::string& words);

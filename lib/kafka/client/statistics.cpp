@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "kafka/access/client_words.h"
+
 namespace laneway::kafka {
 namespace {
 
@@ -40,7 +42,10 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
     return number_integer(static_cast<number_integer_t>(value));
   }
   bool string(string_t& value) override {
-    if (is_of_broker() && path_[2] == "state" && value == "UP") statistics.connected = true;
+    if (is_of_broker() && path_[2] == "state" && value == "UP") {
+      statistics.connected = true;
+      statistics.brokers.push_back(broker_in(path_[1]));
+    }
     if (path_.size() == 2 && path_[0] == "cgrp" && path_[1] == "state" && value == "up")
       statistics.connected = true;
     return true;

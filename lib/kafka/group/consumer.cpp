@@ -6,6 +6,8 @@
 #include <deque>
 
 #include "base/mutex.h"
+#include "kafka/access/client_words.h"
+#include "kafka/access/tls_trouble.h"
 #include "kafka/client/client_support.h"
 #include "kafka/client/handle.h"
 #include "kafka/client/statistics.h"
@@ -206,7 +208,9 @@ std::optional<Event> ClientConsumer::translate_error(rd_kafka_event_t* event) co
     return ClientError{fatal, true, false, group_denied(group_).text()};
   // Not fatal with the bundled client, which tries again.
   if (instance_held(code)) return ClientError{fatal, false, false, membership_error(code, "").text()};
-  return ClientError{fatal, false, of_connection(code), error_text(code, rd_kafka_event_error_string(event))};
+  const bool connection = of_connection(code);
+  const auto text = error_text(code, rd_kafka_event_error_string(event));
+  return ClientError{fatal, false, connection, connection ? connection_failure(text, "") : text};
 }
 
 std::optional<Event> ClientConsumer::translate(rd_kafka_event_t* event) {
@@ -218,6 +222,7 @@ std::optional<Event> ClientConsumer::translate(rd_kafka_event_t* event) {
     case RD_KAFKA_EVENT_STATS: {
       auto statistics = read_statistics(rd_kafka_event_stats(event));
       if (inquiries_) inquiries_->set_leaders(statistics.leaders);
+      for (const auto& broker : statistics.brokers) note_connection(broker);
       return statistics;
     }
     case RD_KAFKA_EVENT_OFFSET_COMMIT:

@@ -77,6 +77,7 @@ struct Statistics {
   std::vector<std::pair<TopicPartition, std::uint64_t>> fetched;
   std::map<TopicPartition, std::int32_t> leaders;  ///< the broker that the client asks about each partition
   bool connected = true;                           ///< to at least one broker
+  std::vector<std::string> brokers{};              ///< the connected brokers, as HOST:PORT
 };
 using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics>;
 

@@ -83,6 +83,14 @@ TEST_CASE("a listener that takes no login, another one, or one where none was gi
           "ssl"}});
 }
 
+TEST_CASE("a broker that worked before and cuts a connection is not taken for one that expects TLS") {
+  const std::string words =
+      "127.0.0.1:9096/1: Disconnected: connection reset by peer (after 0ms in state APIVERSION_QUERY)";
+  CHECK(explained(words) != words);
+  note_connection("127.0.0.1:9096");
+  CHECK(explained(words) == words);
+}
+
 TEST_CASE("a login that ends with its token, or with the connection, is told as that and not as refused") {
   const std::string again =
       "GroupCoordinator: 127.0.0.1:9094: SASL OAUTHBEARER mechanism handshake failed: Broker: Request not "

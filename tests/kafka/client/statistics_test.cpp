@@ -44,6 +44,12 @@ TEST_CASE("text that is no statistics has fetched nothing, and says nothing of b
   CHECK_FALSE(read_statistics(R"({"brokers":{"a":{"state":"CONNECT"}},"topics":{}})").connected);
 }
 
+TEST_CASE("the connected brokers are known by their addresses") {
+  const auto statistics = read_statistics(
+      R"({"brokers":{"kafka-1:9092/1":{"state":"UP"},"kafka-2:9092/2":{"state":"CONNECT"},"kafka-1:9092/bootstrap":{"state":"DOWN"},"GroupCoordinator":{"state":"UP"}}})");
+  CHECK(statistics.brokers == std::vector<std::string>{"kafka-1:9092"});
+}
+
 TEST_CASE("the connection kept for a coordinator counts while the coordinator is known") {
   const auto connected = [](const std::string& group) {
     return read_statistics(
