@@ -54,7 +54,7 @@ TEST_CASE("the answer to a commit that was given up does not acknowledge the nex
     test.now += seconds(10);
     const auto given_up = test.commits->result(test.now);
     REQUIRE(given_up);
-    CHECK(given_up->error == "no answer");
+    CHECK(given_up->error == "the brokers did not answer");
   }
   SECTION("given up because a handover commits at once") { CHECK(test.commits->forget()); }
 

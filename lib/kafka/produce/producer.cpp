@@ -9,6 +9,7 @@
 
 #include "base/mutex.h"
 #include "config/client/client_keys.h"
+#include "kafka/access/client_words.h"
 #include "kafka/access/tls_trouble.h"
 #include "kafka/client/handle.h"
 #include "kafka/produce/delivery_error.h"
@@ -277,10 +278,11 @@ void Producer::Implementation::run() {
 void Producer::Implementation::serve(rd_kafka_event_t* event) {
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) return serve_deliveries(event);
   if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;
-  const std::string text = explained(rd_kafka_event_error_string(event));
-  if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) trouble_ = text;
+  // A consequence of errors that are reported too, with a count of brokers that changes.
+  if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return;
+  trouble_ = connection_failure(explained(rd_kafka_event_error_string(event)), "");
   if (rd_kafka_event_error_is_fatal(event) != 0 && notice_fatal()) return;
-  telemetry::log_repeating(telemetry::Level::warn, text, "producer", {{"error", text}});
+  telemetry::log_repeating(telemetry::Level::warn, trouble_, "producer error", {{"error", trouble_}});
 }
 
 void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {

@@ -21,7 +21,8 @@ class ConsumerCommits final : public CommitPath {
     if (sent_ && answer.request == request_) result_ = answer;
   }
   std::optional<kafka::CommitResult> result(TimePoint now) override {
-    if (!result_ && sent_ && now >= *sent_ + answer_timeout) result_.emplace().error = "no answer";
+    if (!result_ && sent_ && now >= *sent_ + answer_timeout)
+      result_.emplace().error = "the brokers did not answer";
     if (result_) sent_.reset();
     return std::exchange(result_, std::nullopt);
   }

@@ -35,9 +35,11 @@ void MemberHealth::on_client_error(const kafka::ClientError& error, const kafka:
 }
 
 void MemberHealth::on_connection(bool connected, TimePoint now) {
+  const bool was_out = stats_.no_broker_since_ns.get() != 0;
   stamp(stats_.no_broker_since_ns, !connected, now);
   if (!connected) return;
   MutexLock lock(mutex_);
+  if (was_out && !broker_error_.empty()) telemetry::info("the brokers answer again");
   broker_error_.clear();
 }
 

@@ -263,6 +263,9 @@ TEST_CASE("partitions that are lost end at once and commit nothing") {
   CHECK(member.group.calls("commit").empty());
   CHECK(member.loop->stats().lost.get() == 1);
   CHECK(member.loop->stats().revoked.get() == 0);
+  CHECK_FALSE(member.loop->stats().has_assignment.get());  // the member is not ready
+  member.group.assigns({first});
+  CHECK(member.wait_for([&] { return member.loop->stats().has_assignment.get(); }));
 }
 
 TEST_CASE("a stop drains, commits, and then leaves the group") {
@@ -377,14 +380,17 @@ TEST_CASE("a group that may not be joined ends a member only if it never had par
   }
 }
 
-TEST_CASE("why there is no broker is known until one is connected") {
+TEST_CASE("why there is no broker is known until one is connected, and then the log says so") {
+  CapturedLog log;
   TestMember member;
   member.start();
+  member.group.reports(kafka::Statistics{{}, {}, false});
   member.group.reports({false, false, true, "connection refused"});
   REQUIRE(member.wait_for([&] { return !member.loop->broker_error().empty(); }));
   CHECK(member.loop->broker_error() == "connection refused");
   member.group.reports(kafka::Statistics{{}, {}, true});
   CHECK(member.wait_for([&] { return member.loop->broker_error().empty(); }));
+  CHECK(log.lines({"level=info msg=\"the brokers answer again\""}) == 1);
   CHECK_FALSE(member.loop->ended());
 }
 
