@@ -209,8 +209,9 @@ void Lane::tick_pause(TimePoint now) {
     source_->pause();
     state_.pause(now);
     holds_.show();
-    // A suspended lane has its own line, and is not paused for operators.
-    if (state_.held_by_itself()) id_.log("lane paused", ledger_.committable(), holds_.held_by());
+    // For operators, a lane that they have suspended is not paused.
+    const auto level = state_.held_by_itself() ? telemetry::Level::info : telemetry::Level::debug;
+    id_.log("lane paused", ledger_.committable(), holds_.held_by(), level);
   } else if (pause_.resume_due(now)) {
     source_->resume(position_.next());
     state_.resume(now);

@@ -11,7 +11,7 @@ def has_gap(service, expected, offset):
 
 
 def paused(run):
-    service = run.service("paused", kafka={"auto.offset.reset": "latest"})
+    service = run.service("paused", log={"level": "debug"}, kafka={"auto.offset.reset": "latest"})
     # The position of a group that has none is committed before it has a record.
     wait_until("the end of the log is committed", lambda: run.committed().get((run.topic, 0)) == 0)
     run.produce("--count", BEFORE)
@@ -19,7 +19,7 @@ def paused(run):
     address = service.url().split("//")[1]
     run.command("suspend", "suspend", run.topic, "--admin", address).wait(60)
     wait_until("the lane is suspended", lambda: service.metric("lane_state", state="suspended") == 1)
-    wait_until("fetching has stopped", lambda: service.metric("lane_pauses_total") > 0)
+    wait_until("fetching has stopped", lambda: service.events("lane paused"))
     run.produce("--count", PRODUCED)
     run.tool("delete-records", run.topic, 0, GONE)
     wait_until("the records that are gone are counted",

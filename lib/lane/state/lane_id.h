@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kafka/types.h"
+#include "telemetry/log.h"
 
 namespace laneway::lane {
 
@@ -13,7 +14,8 @@ struct LaneId {
   std::uint64_t epoch = 0;  ///< of its assignment
 
   /// Logs a line about the lane as a whole. `offset`: the committed position.
-  void log(const char* event, std::int64_t offset, const std::string& why = {}) const;
+  void log(const char* event, std::int64_t offset, const std::string& why = {},
+           telemetry::Level level = telemetry::Level::info) const;
 };
 
 }  // namespace laneway::lane
