@@ -26,7 +26,8 @@ struct ControlAnswer {
     no_answer,  ///< the lane's loop did not answer in time; it may still carry out the request
   };
   Kind kind = Kind::done;
-  std::string text;  ///< for people
+  std::string text;     ///< for people
+  bool changed = true;  ///< false if the lane was already as requested
 };
 
 }  // namespace laneway::service

@@ -80,12 +80,12 @@ ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, 
                   {{"topic", request.topic},
                    {"partition", request.partition ? std::to_string(*request.partition) : "all"},
                    {"changed", changed}});
-  if (!suspended) return {Kind::done, name + (changed ? " is resumed" : " was not suspended")};
+  if (!suspended) return {Kind::done, name + (changed ? " is resumed" : " was not suspended"), changed};
   const char* until =
       ": its fetched records are finished, and no more are taken until `laneway resume` or until this "
       "process "
       "ends";
-  return {Kind::done, name + (changed ? " is suspended" : " was already suspended") + until};
+  return {Kind::done, name + (changed ? " is suspended" : " was already suspended") + until, changed};
 }
 
 ControlAnswer answer_to(lane::Skip skip, const std::string& record) {

@@ -23,7 +23,6 @@ constexpr Duration exit_slack = milliseconds(3500);     // of the 5 s after the 
 constexpr Duration retry_interval = milliseconds(300);  // while the start waits for brokers and topics
 constexpr Duration one_question = seconds(1);           // to the brokers, while the start waits
 constexpr Duration live_limit = seconds(10);
-constexpr Duration control_patience = seconds(5);
 /// Room in the memory plan for partitions that are added or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
 
@@ -227,6 +226,7 @@ Status Service::Implementation::change(const config::Config& wanted) {
   context.retry = wanted.retry;
   context.ledger = wanted.ledger;
   for (const auto& loop : members) loop->follow(in_force);
+  observer.reloaded();
   return {};
 }
 
@@ -385,7 +385,7 @@ TimelineNews Service::timeline(std::uint64_t last) const { return implementation
 
 ControlAnswer Service::control(const ControlRequest& request) {
   auto& self = *implementation_;
-  return service::control(self.loops(), self.suspensions, request, control_patience);
+  return self.observer.control(self.loops(), self.suspensions, request);
 }
 
 Liveness Service::live() const {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr Duration observe_interval = seconds(1);
 constexpr Duration detail_patience = milliseconds(500);
+constexpr Duration control_patience = seconds(5);
 
 std::uint32_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 
@@ -116,6 +117,19 @@ void StatusObserver::record(const Look& look, TimePoint now) {
 TimelineNews StatusObserver::timeline(std::uint64_t known) const {
   MutexLock lock(mutex_);
   return timeline_.since(known, wall_clock_ms());
+}
+
+ControlAnswer StatusObserver::control(const Loops& loops, lane::Suspensions& suspensions,
+                                      const ControlRequest& request) {
+  auto answer = service::control(loops, suspensions, request, control_patience);
+  MutexLock lock(mutex_);
+  changes_.requested(request, answer, wall_clock_ms(), timeline_);
+  return answer;
+}
+
+void StatusObserver::reloaded() {
+  MutexLock lock(mutex_);
+  changes_.reloaded(wall_clock_ms(), timeline_);
 }
 
 /// Lanes continue with the workers that they have.

@@ -51,6 +51,11 @@ class StatusObserver {
   Readiness readiness(const RunningParts& parts) const EXCLUDES(mutex_);
   ServiceStatus status(const RunningParts& parts) const EXCLUDES(mutex_);
   TimelineNews timeline(std::uint64_t known) const EXCLUDES(mutex_);
+  /// Carries out what an operator requests, and notes it in the timeline.
+  ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request)
+      EXCLUDES(mutex_);
+  /// Other settings are in force.
+  void reloaded() EXCLUDES(mutex_);
 
  private:
   bool is_sample_due(TimePoint now) const EXCLUDES(mutex_);

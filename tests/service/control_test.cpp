@@ -95,6 +95,11 @@ TEST_CASE("a whole topic is suspended, and one partition of it resumed") {
   REQUIRE(eventually([&] { return done_of(world, 2) == 20; }));
   CHECK(done_of(world, 0) + done_of(world, 1) == 0);
   CHECK(service->control(resume_lane()).kind == Kind::done);
+  for (const std::string text : {"orders is suspended.", "orders:2 has been resumed."}) {
+    const auto events = service->timeline(0).events;
+    CHECK(std::count_if(events.begin(), events.end(),
+                        [&](const auto& event) { return event.text == text; }) == 1);
+  }
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   stop_cleanly(*service);
 }

@@ -52,12 +52,36 @@ void Changes::observe(const Look& look, TimePoint now, std::int64_t wall_ms, Tim
   if (look.downstream) compare_breaker(*look.downstream, events);
   compare_group(look, events);
   compare_lanes(look, events);
-  for (const auto& event : events) timeline.add(event.level, event.text, wall_ms);
-  if (!events.empty()) letters_last_ = false;
+  for (const auto& event : events) add(event, wall_ms, timeline);
   if (look.totals.dead_letters > totals_.dead_letters)
     count_letters(look, now, wall_ms, letters_last_ && now - letters_at_ < one_flood, timeline);
   totals_ = look.totals;
   lanes_ = by_name(look.lanes);
+}
+
+void Changes::add(const Event& event, std::int64_t wall_ms, Timeline& timeline) {
+  timeline.add(event.level, event.text, wall_ms);
+  letters_last_ = false;
+}
+
+void Changes::requested(const ControlRequest& request, const ControlAnswer& answer, std::int64_t wall_ms,
+                        Timeline& timeline) {
+  using Action = ControlRequest::Action;
+  const bool carried_out = answer.kind == ControlAnswer::Kind::done && answer.changed;
+  if (!carried_out && answer.kind != ControlAnswer::Kind::accepted) return;
+  std::string name = request.topic;
+  if (request.partition) name += ':' + std::to_string(*request.partition);
+  if (request.action == Action::suspend)
+    return add({Level::warn, name + " is suspended."}, wall_ms, timeline);
+  if (request.action == Action::resume)
+    return add({Level::good, name + " has been resumed."}, wall_ms, timeline);
+  add({Level::warn,
+       "An operator skips record " + name + ':' + std::to_string(request.offset) + ": " + request.reason},
+      wall_ms, timeline);
+}
+
+void Changes::reloaded(std::int64_t wall_ms, Timeline& timeline) {
+  add({Level::plain, "The configuration has been reloaded."}, wall_ms, timeline);
 }
 
 void Changes::compare_readiness(const Readiness& readiness, std::vector<Event>& events) {
@@ -108,8 +132,8 @@ void Changes::compare_lanes(const Look& look, std::vector<Event>& events) const 
     const auto found = lanes_.find(name);
     const LaneView none;
     const auto& before = found == lanes_.end() ? none : found->second;
-    if (now.suspended() != before.suspended())
-      events.push_back({Level::warn, name + (now.suspended() ? " is suspended." : " has been resumed.")});
+    // The operator's action is an event of its own.
+    if (now.suspended() && found == lanes_.end()) events.push_back({Level::warn, name + " is suspended."});
     if (now.silent > Duration::zero() && before.silent == Duration::zero())
       events.push_back(
           {Level::bad, name + " is silent: the log has new records, and the broker delivers none of them."});

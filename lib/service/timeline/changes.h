@@ -1,5 +1,6 @@
 // What changed in a service from one look to the next, as events of its timeline: readiness, breaker,
-// rebalances, failed commits, lanes that are suspended, silent, stuck or cannot commit, and dead letters.
+// rebalances, failed commits, lanes that are silent, stuck or cannot commit, dead letters, and the actions of
+// operators, which are events when they are carried out.
 //
 // Dead letters that come one after another are one event, which grows: a flood would leave room for nothing
 // else. Pure: looks and times are given in. Not thread-safe. Memory is bounded by the lanes of the last look.
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "service/control.h"
 #include "service/downstream_status.h"
 #include "service/lane_view.h"
 #include "service/readiness.h"
@@ -33,6 +35,13 @@ class Changes {
   /// Adds what is new to the timeline.
   void observe(const Look& look, TimePoint now, std::int64_t wall_ms, Timeline& timeline);
 
+  /// An operator has requested this. What was carried out is an event, also if a look comes too late to see
+  /// it.
+  void requested(const ControlRequest& request, const ControlAnswer& answer, std::int64_t wall_ms,
+                 Timeline& timeline);
+  /// An operator has put other settings in force.
+  void reloaded(std::int64_t wall_ms, Timeline& timeline);
+
   /// Rebalances that were seen; unlike Totals, the number survives new members.
   std::uint32_t rebalances() const { return rebalances_; }
 
@@ -42,6 +51,7 @@ class Changes {
     std::string text;
   };
 
+  void add(const Event& event, std::int64_t wall_ms, Timeline& timeline);
   void compare_readiness(const Readiness& readiness, std::vector<Event>& events);
   void compare_breaker(const DownstreamStatus& downstream, std::vector<Event>& events);
   void compare_group(const Look& look, std::vector<Event>& events);

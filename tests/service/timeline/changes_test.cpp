@@ -108,11 +108,6 @@ TEST_CASE("the breaker's states are events") {
 TEST_CASE("what happens to a lane is an event when it begins") {
   auto looks = assigned();
   auto& one = looks.look.lanes[1];
-  one.hold_bits = lane::bit(lane::Hold::suspended);
-  CHECK(looks.next() == Texts{"orders:1 is suspended."});
-  CHECK(looks.next().empty());
-  one.hold_bits = 0;
-  CHECK(looks.next() == Texts{"orders:1 has been resumed."});
   one.silent = seconds(40);
   one.stuck = 1;
   CHECK(looks.next() ==
@@ -120,6 +115,40 @@ TEST_CASE("what happens to a lane is an event when it begins") {
               "orders:1: a running record is stuck and ignores its stop."});
   looks.look.totals.commits_failed = 2;
   CHECK(looks.next() == Texts{"2 commits failed."});
+}
+
+TEST_CASE("what an operator requests is an event when it is carried out, however short it lasts") {
+  using Action = ControlRequest::Action;
+  using Kind = ControlAnswer::Kind;
+  auto looks = assigned();
+  const auto request = [&](Action action, const ControlAnswer& answer) {
+    const auto known = looks.timeline.since(0, 0).last;
+    looks.changes.requested({action, "orders", 1, 40, "bad order"}, answer, 5000, looks.timeline);
+    return looks.timeline.since(known, 0).events;
+  };
+  looks.look.lanes[1].dead_letters = looks.look.totals.dead_letters = 1;
+  looks.next();
+  const auto suspended = request(Action::suspend, {Kind::done, ""});
+  REQUIRE(suspended.size() == 1);
+  CHECK(suspended[0].text == "orders:1 is suspended.");
+  CHECK(request(Action::suspend, {Kind::done, "", false}).empty());
+  const auto resumed = request(Action::resume, {Kind::done, ""});
+  REQUIRE(resumed.size() == 1);
+  CHECK(resumed[0].text == "orders:1 has been resumed.");
+  CHECK(resumed[0].level == TimelineEvent::Level::good);
+  CHECK(request(Action::skip, {Kind::refused, ""}).empty());
+  const auto skipped = request(Action::skip, {Kind::accepted, ""});
+  REQUIRE(skipped.size() == 1);
+  CHECK(skipped[0].text == "An operator skips record orders:1:40: bad order");
+  looks.look.lanes[1].dead_letters = looks.look.totals.dead_letters = 2;
+  CHECK(looks.next() == Texts{"1 dead letter: orders:1."});  // the operator's event stays
+}
+
+TEST_CASE("a lane that comes to this process suspended is an event") {
+  auto looks = assigned();
+  looks.look.lanes.push_back(working(7));
+  looks.look.lanes.back().hold_bits = lane::bit(lane::Hold::suspended);
+  CHECK(looks.next() == Texts{"Rebalance: added: orders:7.", "orders:7 is suspended."});
 }
 
 TEST_CASE("commits that an old record blocks are an event, and so is their end") {
