@@ -6,9 +6,9 @@
 #include <map>
 #include <optional>
 
-#include "admin/history_json.h"
+#include "admin/json/history_json.h"
+#include "admin/json/status_json.h"
 #include "admin/server.h"
-#include "admin/status_json.h"
 #include "app/exit_code.h"
 #include "app/forecast.h"
 #include "app/notify.h"

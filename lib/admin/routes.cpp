@@ -8,9 +8,9 @@
 
 #include "admin/control_request.h"
 #include "admin/host_check.h"
+#include "admin/json/status_json.h"
 #include "admin/own_header.h"
 #include "admin/page.h"
-#include "admin/status_json.h"
 #include "telemetry/log.h"
 
 namespace laneway::admin {

@@ -1,4 +1,4 @@
-#include "admin/status_json.h"
+#include "admin/json/status_json.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

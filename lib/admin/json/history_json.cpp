@@ -1,4 +1,4 @@
-#include "admin/history_json.h"
+#include "admin/json/history_json.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
