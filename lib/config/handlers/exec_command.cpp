@@ -1,8 +1,11 @@
 #include "config/handlers/exec_command.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
@@ -84,35 +87,36 @@ std::optional<CommandProblem> missing_script(const std::vector<std::string>& com
   return std::nullopt;
 }
 
-/// The program, given by its path, cannot be started.
-std::optional<CommandProblem> not_executable(const std::string& program) {
-  const auto refused = [&](const std::string& why, std::string hint) {
-    return CommandProblem{program + " cannot be executed: " + why, std::move(hint)};
-  };
-  std::error_code failure;
-  const auto status = fs::status(program, failure);
-  if (!fs::exists(status) && program.find(' ') != program.npos)
-    return refused("no shell splits this line into words",
-                   "write each word by itself: [" + join(split(program, " "), ", ") + "]");
-  if (!fs::exists(status))
-    return refused("No such file or directory",
-                   "check the path; a relative path begins in the configuration file's folder");
-  if (!fs::is_regular_file(status)) return refused("this is not a file", "name a program");
-  if (::access(program.c_str(), X_OK) == 0) return std::nullopt;
-  return refused(
-      "Permission denied",
-      "name a program that this user may execute: chmod +x, or the program that runs the file, such as "
-      "python3, before it");
-}
-
 }  // namespace
+
+std::optional<CommandProblem> why_not_executable(const std::string& program) {
+  constexpr const char* hint =
+      "name a program that this user may execute: chmod +x, or the program that runs the file, such as "
+      "python3, before it";
+  const auto refused = [&](const std::string& why, std::string what_to_do) {
+    return CommandProblem{program + " cannot be executed: " + why, std::move(what_to_do)};
+  };
+  const auto reason = [](int error) { return std::generic_category().message(error); };
+  struct stat info {};
+  if (::stat(program.c_str(), &info) != 0) {
+    if (errno != ENOENT) return refused(reason(errno), hint);
+    if (program.find(' ') != program.npos)
+      return refused("no shell splits this line into words",
+                     "write each word by itself: [" + join(split(program, " "), ", ") + "]");
+    return refused(reason(ENOENT),
+                   "check the path; a relative path begins in the configuration file's folder");
+  }
+  if (!S_ISREG(info.st_mode)) return refused("this is not a file", hint);
+  if (::faccessat(AT_FDCWD, program.c_str(), X_OK, AT_EACCESS) != 0) return refused(reason(errno), hint);
+  return std::nullopt;
+}
 
 std::optional<CommandProblem> resolve_command(std::vector<std::string>& command, const CommandPlace& place) {
   if (command.empty()) return std::nullopt;
   std::string& program = command.front();
   if (program.find('/') != program.npos) {
     if (!program.starts_with('/')) program = absolute_from(place.folder, program);
-    if (auto problem = not_executable(program)) return problem;
+    if (auto problem = why_not_executable(program)) return problem;
   } else {
     const auto folders = folders_of(place.path);
     std::string found;

@@ -34,6 +34,9 @@ struct CommandProblem {
 /// exist or cannot be executed, or if the script of an interpreter does not exist.
 std::optional<CommandProblem> resolve_command(std::vector<std::string>& command, const CommandPlace& place);
 
+/// Why this user cannot execute the file at this path; nullopt if the file can be executed.
+std::optional<CommandProblem> why_not_executable(const std::string& program);
+
 /// The command in one line, for people. Words that are not plain stand in quotes.
 std::string shown_command(const std::vector<std::string>& command);
 

@@ -14,12 +14,6 @@ namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-bool is_host(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_word(c) || c == '.' || c == '-' || c == '_' || c == ':' || c == '[' || c == ']';
-  });
-}
-
 /// Escapes of Perl, Java and Python, which compile and then match the letter itself: \d matches "d".
 std::string check_escapes(const std::string& pattern) {
   for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
@@ -60,6 +54,12 @@ std::pair<std::size_t, std::size_t> authority(const std::string& url) {
 }
 
 }  // namespace
+
+bool is_host(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_word(c) || c == '.' || c == '-' || c == '_' || c == ':' || c == '[' || c == ']';
+  });
+}
 
 bool is_port(std::string_view text, unsigned min) {
   unsigned port = 0;

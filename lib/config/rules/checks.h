@@ -11,6 +11,8 @@ namespace laneway::config {
 /// A port from `min` to 65535.
 bool is_port(std::string_view text, unsigned min = 0);
 /// host:port, [v6]:port; port 0 to 65535.
+/// Whether the text has only characters of host names and IP addresses; IPv6 may be in brackets.
+bool is_host(std::string_view text);
 std::string check_listen(const std::string& address);
 /// A URL with http:// or https:// and a host.
 std::string check_url(const std::string& url);

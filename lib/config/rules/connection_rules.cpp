@@ -18,15 +18,14 @@ std::string protocol_of(const ClientSettings& client) {
   return protocol.empty() ? "plaintext" : protocol;
 }
 
-/// A name, an IPv4 address, or an IPv6 address in brackets. "{NAME}" and the like are left from a template.
-bool is_host(std::string_view host) {
-  const bool bracketed = host.starts_with('[');
-  if (bracketed && (!host.ends_with(']') || host.find(':') == host.npos)) return false;
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  return std::all_of(host.begin(), host.end(), [&](char c) {
-    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    return word || c == '.' || c == '-' || c == '_' || (bracketed && (c == ':' || c == '%'));
-  });
+/// A name, an IPv4 address, or an IPv6 address in brackets, which may have a zone.
+bool is_broker_host(std::string_view host) {
+  if (!host.starts_with('[')) return is_host(host) && host.find_first_of(":[]") == host.npos;
+  if (!host.ends_with(']') || host.find(':') == host.npos) return false;
+  host = host.substr(1, host.size() - 2);
+  const auto zone = std::min(host.find('%'), host.size());
+  return is_host(host.substr(0, zone)) && (zone == host.size() || is_host(host.substr(zone + 1))) &&
+         host.find_first_of("[]") == host.npos;
 }
 
 /// Why the client could not find one of bootstrap.servers; empty if the address is right.
@@ -54,7 +53,7 @@ std::string server_problem(std::string_view server, const std::string& protocol)
   }
   if (is_digits(server)) return shown + " is not HOST:PORT";
   if (const auto host = server.substr(0, server.starts_with('[') ? server.find(']') + 1 : colon);
-      !is_host(host))
+      !is_broker_host(host))
     return shown + " contains a character that no host name has";
   if (colon == server.npos || server.ends_with(']')) return "";
   return is_port(server.substr(colon + 1), 1) ? "" : shown + " has no port from 1 to 65535 after the colon";

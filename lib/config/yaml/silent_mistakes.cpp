@@ -51,10 +51,11 @@ std::optional<Fault> find_swallowed_item(std::string_view text) {
 
 /// A key at the end of its group needs no colon to be a key without a value.
 std::optional<Fault> missing_colon(std::string_view text, const Entry& entry) {
+  if (!entry.value.is_null()) return std::nullopt;
   const auto at = offset_of(text, entry.position);
   const auto rest = text.substr(at);
   const bool explicit_key = text.substr(0, at).ends_with("? ");
-  if (!entry.value.is_null() || explicit_key || !rest.starts_with(entry.key)) return std::nullopt;
+  if (explicit_key || !rest.starts_with(entry.key)) return std::nullopt;
   const auto behind = rest.substr(entry.key.size());
   const bool colon = behind.substr(std::min(behind.find_first_not_of(' '), behind.size())).starts_with(':');
   if (colon || entry.key.find(':') != entry.key.npos) return std::nullopt;
@@ -63,8 +64,9 @@ std::optional<Fault> missing_colon(std::string_view text, const Entry& entry) {
 }
 
 std::optional<Fault> unclosed_quote(std::string_view text, const Node& value) {
+  if (!value.is_scalar() || value.plain) return std::nullopt;
   const auto at = offset_of(text, value.position);
-  if (!value.is_scalar() || value.plain || at >= text.size()) return std::nullopt;
+  if (at >= text.size()) return std::nullopt;
   const bool quoted = text[at] == '"' || text[at] == '\'';
   if (!quoted || end_of_quote(text, at) != text.npos) return std::nullopt;
   return not_closed(text, at);

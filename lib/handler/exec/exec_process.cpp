@@ -5,7 +5,6 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "base/poll.h"
 #include "base/shortage.h"
+#include "config/handlers/exec_command.h"
 
 extern "C" {  // which glibc 2.36 leaves out
 #include <sys/pidfd.h>
@@ -204,17 +204,8 @@ std::optional<TimePoint> ExecProcess::go_on_ending() {
 }
 
 Status check_program(const std::string& path) {
-  const auto refused = [&](const std::string& why) {
-    return Error{ErrorKind::configuration, "handler.exec.command: " + path + " cannot be executed: " + why,
-                 why == reason_of(ENOENT)
-                     ? "check the path; a relative path begins in the configuration file's folder"
-                     : "name a program that this user may execute: chmod +x, or the program "
-                       "that runs the file, such as python3, before it"};
-  };
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return refused(reason_of(errno));
-  if (!S_ISREG(info.st_mode)) return refused("this is not a file");
-  if (::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0) return refused(reason_of(errno));
+  if (const auto problem = config::why_not_executable(path))
+    return Error{ErrorKind::configuration, "handler.exec.command: " + problem->what, problem->hint};
   return {};
 }
 
