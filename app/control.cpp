@@ -1,4 +1,3 @@
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -37,11 +36,6 @@ bool wants_colours() {
   return on_terminal() && (none == nullptr || *none == '\0');
 }
 
-std::size_t terminal_rows() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-}
-
 /// Text that shows one answer of the service.
 Result<std::string> shown(const admin::Endpoint& endpoint, const control::Options& options) {
   const auto answer = admin::get(endpoint, "/status");
@@ -52,8 +46,8 @@ Result<std::string> shown(const admin::Endpoint& endpoint, const control::Option
   if (answer->status != 200)
     return answer->from_laneway && answer->status != 404 ? control::error_of(*answer) : no_status;
   const bool live = options.watch && on_terminal();
-  auto table = control::render_status(answer->body,
-                                      {wants_colours(), live ? terminal_rows() : 0, cli::terminal_columns()});
+  auto table = control::render_status(
+      answer->body, {wants_colours(), live ? cli::terminal_rows() : 0, cli::terminal_columns()});
   if (!table) return no_status;
   return options.json ? answer->body : *table;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -74,11 +73,6 @@ std::string explained(const CLI::App& verb, const std::string& problem) {
   return path_of(verb) + ": " + problem + "\nsee " + path_of(verb) + " --help\n";
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 /// A key of the configuration, or a section of it.
 bool is_key(const std::string& word) {
   const auto& all = config::properties();
@@ -89,7 +83,7 @@ bool is_key(const std::string& word) {
 
 std::string unknown_verb(const CLI::App& parent, const std::string& word) {
   const auto names = names_of(shown_verbs(parent));
-  const auto small = lower(word);
+  const auto small = config::lower(word);
   auto near = config::nearest(small, names);
   const bool keys = is_key(small) || (!near && config::nearest(small, {"keys"}));
   if (parent.get_parent() == nullptr && keys) near = "help keys";
@@ -122,7 +116,7 @@ std::optional<std::string> near_option(const CLI::App& verb, const std::string& 
   if (!name.starts_with("--")) return std::nullopt;
   std::vector<std::string> words{"help"};
   for (const auto& option : long_options(verb)) words.push_back(option.substr(2));
-  const auto near = config::nearest(lower(name.substr(2)), words);
+  const auto near = config::nearest(config::lower(name.substr(2)), words);
   return near ? std::optional("--" + *near) : near;
 }
 

@@ -12,4 +12,9 @@ std::size_t terminal_columns() {
   return known ? size.ws_col : 80;
 }
 
+std::size_t terminal_rows() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 }  // namespace laneway::cli

@@ -9,4 +9,7 @@ namespace laneway::cli {
 /// terminal.
 std::size_t terminal_columns();
 
+/// The rows of the terminal at standard output; 0 if it does not know, or if standard output is no terminal.
+std::size_t terminal_rows();
+
 }  // namespace laneway::cli
