@@ -7,38 +7,25 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/time.h"
+#include "config/breaker.h"
 #include "config/client/client_setting.h"
-#include "config/handlers/exec.h"
-#include "config/handlers/http.h"
-#include "config/handlers/log.h"
-#include "config/handlers/plugin.h"
-#include "config/handlers/produce.h"
-#include "config/handlers/simulate.h"
+#include "config/handlers/settings.h"
+#include "config/pools.h"
+#include "config/rate.h"
 
 namespace laneway::config {
-
-/// One alternative for each handler. Each has a row in lib/config/handlers/handlers.cpp, in this order.
-using HandlerSettings =
-    std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings, PluginSettings, ProduceSettings>;
 
 enum class Order : std::uint8_t { none, key, partition };
 /// With order by key: how records without a key run.
 enum class NullKeys : std::uint8_t { unordered, ordered };
 enum class DrainQueued : std::uint8_t { finish, give_back };  // `finish`, `return` in the file
 
-/// A rate limit; 0 means no limit.
-struct Rate {
-  std::uint64_t records = 0;    ///< a second
-  std::uint64_t bytes = 0;      ///< of keys and values, a second
-  Duration burst = seconds(1);  ///< after an idle time, the amount of this time may start at once
-};
-
 struct Lanes {
-  std::uint32_t workers = 8;
+  std::uint32_t workers = 8;  ///< of one lane; with `adaptive`, the most in the process
+  AdaptiveLimit adaptive;
   std::uint32_t queue = 256;
   Order order = Order::none;
   NullKeys null_keys = NullKeys::unordered;
@@ -94,13 +81,6 @@ struct DeadLetter {
 };
 inline constexpr const char* default_dead_letter_topic = "{topic}-dlt";
 
-struct Breaker {
-  std::uint32_t failures = 5;  ///< 0 disables the breaker
-  Duration window = seconds(30);
-  Duration probe = seconds(5);
-  Duration slow{};  ///< a call that takes longer counts as a failure; 0 disables this
-};
-
 struct Journal {
   std::string file;  ///< empty if not configured
 };
@@ -141,6 +121,11 @@ struct Config {
   /// Allows brokers whose identity is not checked, and unsecured tokens.
   bool allow_insecure = false;
   Lanes lanes;
+  Route route;
+  std::vector<Pool> pools;  ///< empty: each lane has one pool, by `lanes`
+  /// The answers of the handler are results that go to another pool. Set in the configuration that a pool's
+  /// handler is made from.
+  bool passes_on = false;
   Commit commit;
   Ledger ledger;
   Rate rate;  ///< of the process

@@ -43,6 +43,8 @@ struct Attempt {
   /// The id of the record's cluster, for the delivery id (handler/format/delivery_id.h); empty if the cluster
   /// has no id.
   std::string_view cluster{};
+  /// The id of the sub-job (Part::id); empty if the record is whole.
+  std::string_view part{};
 
   /// The topic of the service that the record belongs to: the record's own topic, except for a record that
   /// another program wrote to a retry topic.
@@ -128,7 +130,9 @@ class Task {
       begun_[index] = {SteadyClock::now(), sink_->begun(item)};
       trace = begun_[index].trace.get();
     }
-    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace, cluster_};
+    const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
+    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace,
+            cluster_,    part};
   }
 
   /// The call of the downstream begins now: the time before, since the attempt began, is not the
@@ -144,7 +148,10 @@ class Task {
     Item& item = batch_->items[job];
     if (!begun_.empty()) sink_->attempted(item, begun_[index], SteadyClock::now(), outcome);
     if (outcome.verdict == Verdict::done) {
-      if (item.route() == Route::work) item.record.reset();
+      if (batch_->passes_on)
+        keep_results(item, std::move(outcome.parts));
+      else if (item.route() == Route::work)
+        item.record.reset();
       item.state = ItemState::done;
       ++finished_.done;
       finished_.same_call += outcome.same_call ? 1 : 0;
@@ -155,6 +162,11 @@ class Task {
   }
 
  private:
+  static void keep_results(Item& item, std::shared_ptr<Parts> parts) {
+    if (!item.progress) item.progress = std::make_unique<Progress>();
+    item.progress->results = std::move(parts);
+  }
+
   Finished finished_;
   RecordBatch* batch_;
   TaskSink* sink_;

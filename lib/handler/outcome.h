@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/time.h"
 
@@ -27,6 +30,20 @@ enum class Cause : std::uint8_t {
   local,      ///< This process could not try: it has run out of descriptors, threads or memory.
 };
 
+/// One result of a record's work, for the pool that is next (config::Pool::then). Several results are
+/// sub-jobs: the record is finished when all of them are.
+struct Part {
+  /// Names the sub-job: for the journal, for subscribers (config::Each), and for a failed sub-job that comes
+  /// back from a retry topic or the dead-letter topic. Unique among the parts of a record. If empty, the
+  /// number of the part, from 0.
+  std::string id;
+  std::optional<std::string> key;    ///< nullopt: the record's key
+  std::optional<std::string> value;  ///< nullopt: null
+  /// Replace the record's headers of the same names; the others stay.
+  std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+};
+using Parts = std::vector<Part>;
+
 struct Outcome {
   Verdict verdict = Verdict::done;
   Cause cause = Cause::verdict;
@@ -36,21 +53,29 @@ struct Outcome {
   std::optional<Duration> after;
   /// The call of the downstream contained several records, and another record's outcome counts for the call.
   bool same_call = false;
+  /// With `done`, if another pool is next: the results. An empty list: nothing is left to do. Null: the
+  /// record itself goes on as it is.
+  std::shared_ptr<Parts> parts{};
 
   static Outcome done() { return {}; }
+  static Outcome done(Parts parts) {
+    Outcome outcome;
+    outcome.parts = std::make_shared<Parts>(std::move(parts));
+    return outcome;
+  }
   static Outcome retry(std::string reason, std::optional<Duration> after = {}) {
-    return {Verdict::retry, Cause::verdict, std::move(reason), after, false};
+    return {Verdict::retry, Cause::verdict, std::move(reason), after, false, {}};
   }
   static Outcome reject(std::string reason) {
-    return {Verdict::reject, Cause::verdict, std::move(reason), {}, false};
+    return {Verdict::reject, Cause::verdict, std::move(reason), {}, false, {}};
   }
   static Outcome unavailable(std::string reason, std::optional<Duration> after = {}) {
-    return {Verdict::unavailable, Cause::verdict, std::move(reason), after, false};
+    return {Verdict::unavailable, Cause::verdict, std::move(reason), after, false, {}};
   }
   /// A shortage of this process or machine (base/shortage.h): the record was not tried, and nothing is known
   /// about the downstream.
   static Outcome local(std::string reason) {
-    return {Verdict::unavailable, Cause::local, std::move(reason), seconds(1), false};
+    return {Verdict::unavailable, Cause::local, std::move(reason), seconds(1), false, {}};
   }
 };
 

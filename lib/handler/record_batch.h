@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "delivery/failure/blame.h"
 #include "delivery/retry/retry_stages.h"
+#include "handler/outcome.h"
 #include "kafka/record.h"
 #include "pool/batch.h"
 
@@ -58,6 +59,18 @@ struct FailureHistory {
   std::int64_t retry_offset = -1;
 };
 
+class Gathering;
+
+/// How far a record has come on its way through several pools (config::Pool::then); see lane/stages.
+struct Progress {
+  /// The record as it was read; empty while `record` is that record.
+  kafka::Record origin;
+  std::string part;  ///< id of the sub-job; empty if the record is whole
+  std::shared_ptr<Gathering>
+      gathering;                   ///< of the sub-jobs that the record was split into; null if it is whole
+  std::shared_ptr<Parts> results;  ///< of the pool that has just finished; null if it gave none
+};
+
 struct Item {
   kafka::Record record;
   std::uint64_t sequence = 0;  ///< The record's number in the ledger.
@@ -66,6 +79,7 @@ struct Item {
   ItemState state = ItemState::waiting;
   bool left_behind = false;  ///< An earlier process completed records after this one, but not this one.
   std::unique_ptr<FailureHistory> failures;  ///< null if the record has not failed
+  std::unique_ptr<Progress> progress;        ///< null in the first pool
 
   Route route() const { return failures ? failures->route : Route::work; }
   /// The offset in the partition that the record was read from.
@@ -81,6 +95,8 @@ class RecordBatch : public pool::Batch {
   std::vector<Item> items;
   /// The route of every item.
   Route route = Route::work;
+  /// Another pool is next: records that are done are needed there.
+  bool passes_on = false;
 };
 
 }  // namespace laneway::handler

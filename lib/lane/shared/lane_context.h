@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/config.h"
 #include "delivery/retry/retry_stages.h"
@@ -17,7 +18,21 @@
 #include "lane/shared/suspensions.h"
 #include "tracing/tracer.h"
 
+namespace laneway::pool {
+class Permits;
+}
+
 namespace laneway::lane {
+
+/// A named pool, as far as all lanes share it. Each lane has a pool of its own by these settings.
+struct NamedPool {
+  config::Pool settings;  ///< used by the loop's thread only
+  handler::Handler* handler = nullptr;
+  Downstream* downstream = nullptr;
+  RateLimiter* rate = nullptr;       ///< the rate of the pool, and the pace of its downstream
+  pool::Permits* permits = nullptr;  ///< the limit of the process; null: each lane for itself
+  int then = -1;                     ///< place of the next pool in LaneContext::pools; -1: none
+};
 
 struct LaneContext {
   config::Lanes lanes;  ///< used by the loop's thread only, as are the next two
@@ -41,7 +56,11 @@ struct LaneContext {
   Duration silence_unit = seconds(30);       ///< silence_watch.h
   /// Acknowledged dead letters of the process; may be null.
   Relaxed<std::uint64_t>* dead_letters = nullptr;
-  bool rebalancing = false;  ///< only the loop's thread: the client may deliver nothing
+  /// The named pools, in an order in which `then` leads to a later one only; empty if the lanes have one
+  /// pool.
+  std::vector<NamedPool> pools{};
+  pool::Permits* permits = nullptr;  ///< of the only pool; null if there is no limit of the process
+  bool rebalancing = false;          ///< only the loop's thread: the client may deliver nothing
 };
 
 }  // namespace laneway::lane

@@ -1,0 +1,19 @@
+// The settings of any handler: one alternative for each handler.
+#pragma once
+
+#include <variant>
+
+#include "config/handlers/exec.h"
+#include "config/handlers/http.h"
+#include "config/handlers/log.h"
+#include "config/handlers/plugin.h"
+#include "config/handlers/produce.h"
+#include "config/handlers/simulate.h"
+
+namespace laneway::config {
+
+/// One alternative for each handler. Each has a row in lib/config/handlers/handlers.cpp, in this order.
+using HandlerSettings =
+    std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings, PluginSettings, ProduceSettings>;
+
+}  // namespace laneway::config

@@ -1,0 +1,81 @@
+// The settings of named pools (bulkheads, stages, priorities), of the routing of records to them, and of
+// limits that adapt themselves, as plain data. docs/pools.md describes them for users.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "config/breaker.h"
+#include "config/handlers/settings.h"
+#include "config/rate.h"
+
+namespace laneway::config {
+
+/// How a number of workers adapts itself to its downstream; `none`: it is fixed.
+enum class LimitAlgorithm : std::uint8_t { none, aimd, vegas, gradient };
+
+struct AdaptiveLimit {
+  LimitAlgorithm algorithm = LimitAlgorithm::none;
+  std::uint32_t min = 1;  ///< the maximum is `workers`
+
+  bool enabled() const { return algorithm != LimitAlgorithm::none; }
+};
+
+/// Where the text that decides about a record is found.
+struct Selector {
+  enum class Kind : std::uint8_t {
+    none,
+    topic,
+    key,
+    header,  ///< `name`: of the header
+    value,   ///< `name`: a JSON pointer (RFC 6901) into the value
+    part,    ///< the id of the sub-job (handler/outcome.h)
+  };
+  Kind kind = Kind::none;
+  std::string name;
+
+  bool enabled() const { return kind != Kind::none; }
+};
+
+/// Which pool a record goes to first.
+struct Route {
+  struct Row {
+    std::string text;  ///< the whole text, or its beginning if `prefix`
+    bool prefix = false;
+    std::string pool;
+  };
+  Selector by;
+  std::vector<Row> rows;  ///< the first row that matches decides
+  std::string otherwise;  ///< the pool of every other record
+};
+
+/// Limits of their own for the records of each subscriber, tenant, …: of all records with the same text.
+struct Each {
+  Selector by;
+  Rate rate;
+  std::uint32_t workers = 0;  ///< the most records of one text that run at once in the process; 0: no limit
+};
+
+struct Pool {
+  std::string name;
+  std::uint32_t workers = 8;  ///< of one lane; with `adaptive`, the most in the process
+  AdaptiveLimit adaptive;
+  std::uint32_t queue = 256;  ///< of one lane
+  std::uint32_t total = 0;    ///< the most records that run at once in the process; 0: no limit
+  std::uint32_t retry_workers =
+      0;  ///< above 0: failed records run in a pool of their own, with so many workers
+  std::vector<std::string>
+      helps;  ///< pools whose records idle workers of this pool run, the first ones first
+  Duration longest_wait = seconds(5);  ///< with `helps`: a record that has waited so long goes before those
+  std::optional<HandlerSettings> handler;  ///< nullopt: the service's handler
+  Breaker breaker;
+  Rate rate;  ///< of the pool, in the process
+  Each each;
+  std::string then;     ///< the pool that gets the results of this one; empty: the record is finished here
+  bool gather = false;  ///< gets one record with the results of all sub-jobs of a record
+};
+
+}  // namespace laneway::config

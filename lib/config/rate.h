@@ -1,0 +1,17 @@
+// The settings of a rate limit.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace laneway::config {
+
+/// A rate limit; 0 means no limit.
+struct Rate {
+  std::uint64_t records = 0;    ///< a second
+  std::uint64_t bytes = 0;      ///< of keys and values, a second
+  Duration burst = seconds(1);  ///< after an idle time, the amount of this time may start at once
+};
+
+}  // namespace laneway::config
