@@ -57,6 +57,9 @@ struct Each {
   Selector by;
   Rate rate;
   std::uint32_t workers = 0;  ///< the most records of one text that run at once in the process; 0: no limit
+  /// A record that cannot begin for so long, because its subscriber is out or its rate is used up, is given
+  /// up: it goes to its retry topic or to the dead-letter topic. 0: never.
+  Duration longest_wait{};
 };
 
 struct Pool {

@@ -14,7 +14,9 @@
 #include "lane/shared/downstream.h"
 #include "lane/shared/journal.h"
 #include "lane/shared/rate_limiter.h"
+#include "lane/shared/router.h"
 #include "lane/shared/silences.h"
+#include "lane/shared/subscribers.h"
 #include "lane/shared/suspensions.h"
 #include "tracing/tracer.h"
 
@@ -31,6 +33,7 @@ struct NamedPool {
   Downstream* downstream = nullptr;
   RateLimiter* rate = nullptr;       ///< the rate of the pool, and the pace of its downstream
   pool::Permits* permits = nullptr;  ///< the limit of the process; null: each lane for itself
+  Subscribers* each = nullptr;       ///< null if no text of the records has limits of its own
   int then = -1;                     ///< place of the next pool in LaneContext::pools; -1: none
 };
 
@@ -59,6 +62,7 @@ struct LaneContext {
   /// The named pools, in an order in which `then` leads to a later one only; empty if the lanes have one
   /// pool.
   std::vector<NamedPool> pools{};
+  const Router* router = nullptr;  ///< to the named pools; null if there are none
   pool::Permits* permits = nullptr;  ///< of the only pool; null if there is no limit of the process
   bool rebalancing = false;          ///< only the loop's thread: the client may deliver nothing
 };

@@ -1,0 +1,59 @@
+#include "lane/shared/subscribers.h"
+
+namespace laneway::lane {
+namespace {
+
+/// The text that records share when there are too many texts.
+constexpr std::string_view others = "";
+
+}  // namespace
+
+std::shared_ptr<Subscriber> Subscribers::find(std::string_view text) {
+  MutexLock lock(mutex_);
+  if (const auto found = subscribers_.find(text); found != subscribers_.end()) return found->second;
+  if (subscribers_.size() >= most) forget_unused();
+  if (subscribers_.size() < most) return make(text);
+  const auto found = subscribers_.find(others);
+  return found != subscribers_.end() ? found->second : make(others);
+}
+
+std::shared_ptr<Subscriber> Subscribers::make(std::string_view text) {
+  auto name = pool_ + " " + (text == others ? "(others)" : std::string(text));
+  auto made = std::make_shared<Subscriber>(std::string(text), std::move(name), rules_, each_);
+  subscribers_.emplace(text, made);
+  return made;
+}
+
+/// A subscriber whose breaker is open is kept, because that is worth knowing.
+void Subscribers::forget_unused() {
+  std::erase_if(subscribers_, [](const auto& entry) {
+    const auto& subscriber = entry.second;
+    return subscriber.use_count() == 1 && subscriber->downstream.closed();
+  });
+}
+
+void Subscribers::change(const DownstreamRules& rules, const config::Each& each, TimePoint now) {
+  MutexLock lock(mutex_);
+  rules_ = rules;
+  each_.rate = each.rate;
+  each_.workers = each.workers;
+  for (const auto& [text, subscriber] : subscribers_) {
+    subscriber->downstream.change(rules, now);
+    subscriber->rate.change(each.rate, now);
+    subscriber->set_most(each.workers);
+  }
+}
+
+void Subscribers::settle(TimePoint now) {
+  for (const auto& subscriber : all()) subscriber->downstream.settle(now);
+}
+
+std::vector<std::shared_ptr<Subscriber>> Subscribers::all() const {
+  MutexLock lock(mutex_);
+  std::vector<std::shared_ptr<Subscriber>> all;
+  all.reserve(subscribers_.size());
+  for (const auto& [text, subscriber] : subscribers_) all.push_back(subscriber);
+  return all;
+}
+
+}  // namespace laneway::lane

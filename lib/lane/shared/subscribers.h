@@ -1,0 +1,82 @@
+// The limits and the breaker of each subscriber, tenant, … of a named pool (config::Each): of all records with
+// the same text. All lanes share them.
+//
+// Ownership: the service owns a Subscribers for each pool that has `each`; lanes share its subscribers.
+// Threads: any; a subscriber's parts have locks of their own. Nothing blocks. Bounded: subscribers that no lane
+// uses are forgotten once there are many; if all of 10,000 are in use, the further texts share one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "config/pools.h"
+#include "lane/shared/downstream.h"
+#include "lane/shared/rate_limiter.h"
+
+namespace laneway::lane {
+
+class Subscriber {
+ public:
+  Subscriber(std::string text, std::string downstream, const DownstreamRules& rules, const config::Each& each)
+      : downstream(std::move(downstream), rules), rate(each.rate), text_(std::move(text)), most_(each.workers) {}
+
+  const std::string& text() const { return text_; }
+  void set_most(std::uint32_t workers) { most_.store(workers, std::memory_order_relaxed); }
+
+  /// Takes up to `wanted` places for running records; returns how many there were.
+  std::uint32_t begin(std::uint32_t wanted) {
+    const auto most = most_.load(std::memory_order_relaxed);
+    auto running = running_.load(std::memory_order_relaxed);
+    std::uint32_t taken;
+    do {
+      taken = most == 0 ? wanted : std::min(wanted, most - std::min(most, running));
+    } while (taken > 0 && !running_.compare_exchange_weak(running, running + taken, std::memory_order_relaxed));
+    return taken;
+  }
+  void end(std::uint32_t records) { running_.fetch_sub(records, std::memory_order_relaxed); }
+  /// Records that were given to the pool and are not answered.
+  std::uint32_t running() const { return running_.load(std::memory_order_relaxed); }
+
+  Downstream downstream;
+  RateLimiter rate;
+
+ private:
+  const std::string text_;
+  std::atomic<std::uint32_t> most_;
+  std::atomic<std::uint32_t> running_{0};
+};
+
+class Subscribers {
+ public:
+  static constexpr std::size_t most = 10000;
+
+  /// `pool`: for messages.
+  Subscribers(std::string pool, DownstreamRules rules, config::Each each)
+      : pool_(std::move(pool)), rules_(rules), each_(std::move(each)) {}
+
+  const config::Selector& by() const { return each_.by; }
+  std::shared_ptr<Subscriber> find(std::string_view text) EXCLUDES(mutex_);
+  /// Replaces the limits and the rules of all subscribers; takes effect immediately.
+  void change(const DownstreamRules& rules, const config::Each& each, TimePoint now) EXCLUDES(mutex_);
+  /// To be called once a second (Downstream::settle).
+  void settle(TimePoint now) EXCLUDES(mutex_);
+  std::vector<std::shared_ptr<Subscriber>> all() const EXCLUDES(mutex_);
+
+ private:
+  void forget_unused() REQUIRES(mutex_);
+  std::shared_ptr<Subscriber> make(std::string_view text) REQUIRES(mutex_);
+
+  const std::string pool_;
+  mutable Mutex mutex_;
+  DownstreamRules rules_ GUARDED_BY(mutex_);
+  config::Each each_;  // `by` is constant; the limits are guarded by the mutex
+  std::map<std::string, std::shared_ptr<Subscriber>, std::less<>> subscribers_ GUARDED_BY(mutex_);
+};
+
+}  // namespace laneway::lane
