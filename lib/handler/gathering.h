@@ -23,10 +23,13 @@ class Gathering {
     bool given_up = false;         ///< it went to a retry topic or to the dead-letter topic
   };
 
-  /// `whole`: the record that was split; `parts`: the number of its sub-jobs, at least 1.
-  Gathering(Item whole, std::size_t parts) : whole_(std::move(whole)), left_(parts), results_(parts) {}
+  /// `whole`: the record that was split; `parts`: the number of its sub-jobs, at least 1; `gatherer`: the
+  /// place of the pool that gets their results, -1 if none does.
+  Gathering(Item whole, std::size_t parts, int gatherer)
+      : whole_(std::move(whole)), left_(parts), gatherer_(gatherer), results_(parts) {}
 
   const Item& whole() const { return whole_; }
+  int gatherer() const { return gatherer_; }
   /// Notes the end of sub-job `index`. Returns true if it was the last one: take() is next.
   bool finish(std::size_t index, Result result) {
     results_[index] = std::move(result);
@@ -40,6 +43,7 @@ class Gathering {
  private:
   Item whole_;
   std::size_t left_;
+  const int gatherer_;
   std::vector<Result> results_;
 };
 

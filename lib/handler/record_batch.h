@@ -61,13 +61,15 @@ struct FailureHistory {
 
 class Gathering;
 
-/// How far a record has come on its way through several pools (config::Pool::then); see lane/bulkhead/stages.h.
+/// How far a record has come on its way through several pools (config::Pool::then); see
+/// lane/bulkhead/stages.h.
 struct Progress {
   /// The record as it was read; empty while `record` is that record.
   kafka::Record origin;
-  std::string part;  ///< id of the sub-job; empty if the record is whole
-  std::shared_ptr<Gathering>
-      gathering;                   ///< of the sub-jobs that the record was split into; null if it is whole
+  std::string part;       ///< id of the sub-job; empty if the record is whole
+  std::size_t index = 0;  ///< of the sub-job among those of the record
+  /// Of all sub-jobs of the record; null if the record is whole.
+  std::shared_ptr<Gathering> gathering;
   std::shared_ptr<Parts> results;  ///< of the pool that has just finished; null if it gave none
 };
 

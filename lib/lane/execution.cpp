@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "lane/bulkhead/line.h"
+#include "lane/workload/work_batch.h"
+
 namespace laneway::lane {
 
 namespace {
@@ -16,6 +19,8 @@ pool::Ran ran_of(const handler::Finished& finished) {
   }
   return ran;
 }
+
+const Line& line_of(const pool::Range& range) { return *batch_of(range).line; }
 
 using Items = std::vector<handler::Item>;
 
@@ -80,7 +85,7 @@ std::string_view kind_of(handler::Cause cause) {
 void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
   if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
-  auto& downstream = *context_.downstream;
+  auto& downstream = line_of(claim.range).downstream();
   if (downstream.closed() || downstream.admit(this, task.size(), SteadyClock::now()))
     return context_.handler->handle(std::move(task));
   withhold(std::move(task));
@@ -125,17 +130,17 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     return;
   }
   if (batch.route == handler::Route::retry_topic) return stats_.retry_topics.add(finished.done);
-  if (finished.done > 0)
+  if (finished.done > 0 && !batch.passes_on)
     stats_.outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].add(finished.done);
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)
       stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
   tell_downstream(finished);
-  if (context_.rate != nullptr) keep_pace(finished);
+  if (line_of(finished.claim.range).context().rate != nullptr) keep_pace(finished);
 }
 
 void Execution::keep_pace(const handler::Finished& finished) {
-  auto& rate = *context_.rate;
+  auto& rate = *line_of(finished.claim.range).context().rate;
   if (finished.done > 0 && rate.keeps_pace()) rate.worked(finished.done, SteadyClock::now());
   for (const auto& [index, outcome] : finished.failures) {
     if (outcome.cause != handler::Cause::throttled) continue;
@@ -147,7 +152,7 @@ void Execution::keep_pace(const handler::Finished& finished) {
 void Execution::tell_downstream(const handler::Finished& finished) {
   const auto& failures = finished.failures;
   if (!failures.empty() && failures.front().outcome.cause == handler::Cause::withheld) return;
-  auto& downstream = *context_.downstream;
+  auto& downstream = line_of(finished.claim.range).downstream();
   const auto calls = calls_of(finished, items_of(finished), context_.handler->fills_tasks());
   const auto told = cut_off_.load(std::memory_order_relaxed) ? 0 : calls.count();
   // The average of each call: only the sum is known.

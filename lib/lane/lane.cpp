@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lane/bulkhead/stages.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -38,7 +39,6 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       state_(context.lanes.pause_after),
       ledger_(make_ledger(start)),
       oldest_(context, id_, ledger_, state_, delayed(), *stats_),
-      attempts_(context, id_, ledger_, oldest_, stage_),
       gate_(context, id_, ledger_, start),
       commits_(start, ledger_, gate_, *stats_),
       rate_(context),
@@ -47,12 +47,10 @@ Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std:
       retention_(id_, ledger_, *stats_),
       silence_(context, id_.partition),
       prefetch_(context),
-      workload_(context, id_, ledger_, gate_, *stats_, std::move(on_ready)),
-      completions_(context, ledger_, attempts_, gate_, workload_),
-      pause_(context, state_, rate_, workload_),
-      intake_(context, {ledger_, position_, attempts_, workload_, prefetch_, pause_, silence_, *stats_},
-              delayed()),
-      holds_(context, {state_, ledger_, attempts_, gate_, position_, rate_, workload_, *stats_}) {
+      bulkheads_({context, id_, ledger_, oldest_, gate_, stage_, *stats_}, on_ready),
+      pause_(state_, rate_, bulkheads_),
+      intake_(context, {ledger_, position_, bulkheads_, prefetch_, pause_, silence_, *stats_}, delayed()),
+      holds_(context, {state_, ledger_, gate_, position_, rate_, bulkheads_, *stats_}) {
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
 }
@@ -67,21 +65,20 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
 }
 
 void Lane::follow_settings(TimePoint now) {
-  attempts_.follow_settings();
   state_.set_pause_after(context_.lanes.pause_after);
   rate_.follow_settings(now);
-  workload_.follow_settings();
+  bulkheads_.follow_settings();
   submit(now);
 }
 
 bool Lane::work(TimePoint now) {
   if (state_.state() == State::revoked) return false;
   intake_.signalled();
-  completions_.collect(now);
+  bulkheads_.collect(now);
   submit(now);
   bool more = false;
   if (state_.may_take()) more = take(now) == Take::more && state_.may_take();
-  if (state_.state() == State::draining) drained_ = workload_.drained();
+  if (state_.state() == State::draining) drained_ = bulkheads_.drained();
   return more;
 }
 
@@ -89,21 +86,21 @@ Take Lane::take(TimePoint now) {
   const auto fetched = source_->fetched();
   prefetch_.before_run(fetched);
   // First, because otherwise new records would use everything that a rate allows.
-  if (attempts_.due(now)) submit_due_retries(now);
+  if (bulkheads_.due(now)) submit_due_retries(now);
   const auto allowed = rate_.room(now);
   if (allowed.none()) {
     holds_.update(now);
     return Take::empty;
   }
-  auto batch = workload_.new_batch();
+  auto batch = bulkheads_.new_batch();
   const Take result = intake_.run(*source_, *batch, allowed, now);
   rate_.charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
   if (result == Take::empty) rate_.leave(now);
   if (batch->items.empty()) {
-    workload_.put_back(std::move(batch));
+    bulkheads_.put_back(std::move(batch));
   } else {
     rate_.took_new();
-    workload_.add(std::move(batch));
+    bulkheads_.add(std::move(batch), now);
     submit(now);
   }
   holds_.update(now);
@@ -112,68 +109,64 @@ Take Lane::take(TimePoint now) {
 }
 
 void Lane::submit(TimePoint now) {
-  while (const auto* next = workload_.next()) {
-    if (gate_.closed() && !may_begin(*next, now)) break;
-    if (workload_.submit_next()) continue;
-    if (!state_.has(Hold::pool_full)) stats_->rejections.add(1);
-    break;
-  }
+  bulkheads_.submit(now);
   holds_.update(now);
 }
 
-/// Whether the first of these records may go to the pool now.
-bool Lane::may_begin(const Workload::Pending& next, TimePoint now) {
-  auto& batch = *next.batch;
-  const auto entry = gate_.may_begin(batch, next.begin > 0, workload_.none_at_work(), now);
-  if (entry == CrashGate::Entry::condemned) {
-    auto& item = batch.items.front();
-    attempts_.condemn(item, gate_.watch().crashes(item.offset()));
-    batch.route = handler::Route::dead_letter;
-  }
-  return entry != CrashGate::Entry::later;
-}
-
 /// Whether failed records let new records pass. There must be new records.
-bool Lane::leaves_turn_to_new() const {
+bool Lane::leaves_turn_to_new(const Line& line) const {
+  if (line.leaves_turn_to_new()) return true;
   const bool takes = state_.state() == State::running || state_.state() == State::held;
   return rate_.turn_of_new() && takes && intake_.not_empty() &&
          !state_.held_by_other_than(Hold::rate_limited);
 }
 
 void Lane::submit_due_retries(TimePoint now) {
-  if (!attempts_.due(now)) return;
-  // The breaker would only withhold further records and return them.
-  auto room = workload_.downstream_room(now);
-  const bool probing = !context_.downstream->closed();
   bool any = false;
-  while (room > 0 && attempts_.due(now) && !leaves_turn_to_new() && !rate_.room(now).none()) {
-    auto item = attempts_.pop(now, probing);
+  bulkheads_.each_line(
+      [&](Bulkhead& bulkhead, Line& line) { any = submit_due_retries(bulkhead, line, now) || any; });
+  if (any) submit(now);
+}
+
+bool Lane::submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now) {
+  auto& attempts = line.attempts();
+  if (!attempts.due(now)) return false;
+  // The breaker would only withhold further records and return them.
+  auto room = bulkhead.failed().downstream_room(line, now);
+  const bool probing = !line.downstream().closed();
+  bool any = false;
+  while (room > 0 && attempts.due(now) && !leaves_turn_to_new(line) && !rate_.room(now).none()) {
+    if (line.begin(1, now) == 0) break;
+    auto item = attempts.pop(now, probing);
     if (!item) break;
     rate_.took_failed();
-    if (!attempts_.begins(*item, now)) continue;
+    line.took_failed();
+    if (!attempts.begins(*item, now)) continue;
     rate_.charge(1, item->record.size(), now);
-    workload_.run_alone(std::move(*item));
+    line.charge_failed(item->record.size(), now);
+    bulkhead.failed().run_alone(std::move(*item), line);
     any = true;
     --room;
   }
-  if (any) submit(now);
+  return any;
 }
 
 TimePoint Lane::tick(TimePoint now) {
   if (state_.state() == State::revoked) return now + idle_tick;
-  completions_.collect(now);
-  workload_.tick(now);
+  bulkheads_.collect(now);
+  bulkheads_.tick(now);
   submit_due_retries(now);
   if (gate_.careful())
     gate_.tick(source_ == nullptr ? kafka::no_offset : source_->log_bounds().end, position_.next(), now);
   submit(now);
   if (source_ != nullptr) tick_source(now);
   tick_oldest(now);
-  attempts_.log().more_letters(now);
+  bulkheads_.each_line([&](Bulkhead&, Line& line) { line.attempts().log().more_letters(now); });
   publish(now);
-  const bool idle = workload_.idle() && !prefetch_.is_dry() && !position_.in_doubt();
+  const bool idle = bulkheads_.idle() && !prefetch_.is_dry() && !position_.in_doubt();
   TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
-  if (const auto due = attempts_.waiting().next_due()) next = std::min(next, next_retry(*due, now));
+  if (const auto due = bulkheads_.next_attempt()) next = std::min(next, next_retry(*due, now));
+  next = std::min(next, bulkheads_.next_due(now));
   next = std::min(next, prefetch_.next_look(now));
   return std::min(next, tick_take(now));
 }
@@ -194,8 +187,7 @@ void Lane::tick_position(TimePoint now) {
 
 /// The log was replaced by another one: nothing that was known of the records is valid for it.
 void Lane::start_over() {
-  workload_.start_over();
-  attempts_.start_over();
+  bulkheads_.start_over();
   oldest_.start_over();
   commits_.start_over();
   intake_.start_over();
@@ -229,13 +221,20 @@ void Lane::take_what_is_fetched(TimePoint now) {
 }
 
 void Lane::tick_oldest(TimePoint now) {
-  attempts_.forget_wishes();
-  const auto outlived = oldest_.tick(attempts_.waiting(), now);
+  bulkheads_.each_line([](Bulkhead&, Line& line) { line.attempts().forget_wishes(); });
+  const auto outlived = oldest_.tick(bulkheads_.waiting(), bulkheads_.downstreams_work(), now);
   if (!outlived) return;
   if (const auto oldest = ledger_.oldest_incomplete(); oldest && outlived->is_new)
     oldest_.report(describe(*oldest, now), now);
-  if (auto item = attempts_.give_up_waiting(outlived->sequence, outlived->why))
-    workload_.run_alone(std::move(*item));
+  bulkheads_.each_line([&](Bulkhead& bulkhead, Line& line) {
+    while (auto item = line.attempts().give_up_waiting(outlived->sequence, outlived->why))
+      run_given_up(bulkhead, line, std::move(*item));
+  });
+}
+
+void Lane::run_given_up(Bulkhead& bulkhead, Line& line, handler::Item item) {
+  restore_whole(item);
+  bulkhead.failed().run_alone(std::move(item), line);
 }
 
 /// The client may deliver nothing while it reports an error or waits for an answer to a rebalance.
@@ -249,7 +248,7 @@ TimePoint Lane::tick_silence(TimePoint now) {
 
 /// When the record that is due at `due` can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
-  due = std::max(due, now + (holds_.breaker_holds() ? busy_tick : Duration(milliseconds(1))));
+  due = std::max(due, now + (bulkheads_.breaker_holds() ? busy_tick : Duration(milliseconds(1))));
   return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 
@@ -270,8 +269,8 @@ void Lane::publish(TimePoint now) {
   stats_->paused_ns.set(state_.paused(now).count());
   stats_->delivered_offset.set(position_.delivered());
   stats_->finished_beyond.set(ledger_.completed_beyond());
-  stats_->waiting_retries.set(attempts_.waiting().size());
-  stats_->record_bytes.set(workload_.bytes() + attempts_.bytes());
+  stats_->waiting_retries.set(bulkheads_.waiting_attempts());
+  stats_->record_bytes.set(bulkheads_.bytes());
   if (source_ == nullptr) return;
   position_.tick_bounds(*source_, state_.state() != State::held && state_.state() != State::paused, now);
   const auto log = source_->log_bounds();
@@ -290,7 +289,11 @@ void Lane::follow_suspensions(TimePoint now) {
 void Lane::hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_full, too_long, now); }
 
 LaneDetail Lane::detail(TimePoint now) const {
-  LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), attempts_.log().last_error()};
+  LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), {}};
+  bulkheads_.each_line([&](const Bulkhead&, const Line& line) {
+    const auto& error = line.attempts().log().last_error();
+    if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
+  });
   if (const auto oldest = ledger_.oldest_incomplete()) detail.oldest = describe(*oldest, now);
   return detail;
 }
@@ -308,8 +311,9 @@ OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const
     }
     record.attempt = phase == OldestRecord::Phase::running ? item.attempt : record.failed_attempt;
   };
-  attempts_.waiting().each([&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
-  workload_.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
+  for (const auto* waiting : bulkheads_.waiting())
+    waiting->each([&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
+  bulkheads_.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
   return record;
 }
 
@@ -321,16 +325,26 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
     return answer;
   }
   if (context_.forward == nullptr) return Skip::no_dead_letters;
-  completions_.collect(now);
+  bulkheads_.collect(now);
   if (position_.delivered() < offset) return Skip::not_taken;
   const auto sequence = ledger_.incomplete_at(offset);
   if (!sequence) return Skip::not_waiting;
-  auto skipped = attempts_.skip(*sequence, reason);
-  if (skipped.item) {
-    workload_.run_alone(std::move(*skipped.item));
-    submit(now);
-  }
-  return skipped.answer;
+  return skip_all(*sequence, reason, now);
+}
+
+/// Skips every sub-job of the record.
+Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now) {
+  auto answer = Skip::when_it_fails;
+  bulkheads_.each_line([&](Bulkhead& bulkhead, Line& line) {
+    for (;;) {
+      auto skipped = line.attempts().skip(sequence, reason);
+      if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;
+      if (!skipped.item) break;
+      run_given_up(bulkhead, line, std::move(*skipped.item));
+    }
+  });
+  submit(now);
+  return answer;
 }
 
 std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map) {
@@ -343,29 +357,23 @@ bool Lane::committed(const kafka::CommittedOffset& offset) {
 }
 
 void Lane::begin_drain(TimePoint now, TimePoint deadline) {
-  completions_.collect(now);
+  bulkheads_.collect(now);
   if (!state_.drain(now)) return;
   stats_->state.set(State::draining);
   rate_.leave(now);
-  workload_.leave_downstream();
-  completions_.drain();
   id_.log("lane draining", ledger_.committable());
-  attempts_.clear();  // a drain does not wait for retries, because others wait for the drain
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gate_.careful();
   gate_.drain();
-  workload_.drain(finish, deadline - now);
+  bulkheads_.begin_drain(finish, deadline - now, now);
   work(now);
 }
 
-void Lane::cancel() {
-  completions_.cancel();
-  workload_.cancel();
-}
+void Lane::cancel() { bulkheads_.cancel(); }
 
 std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   if (state_.state() == State::revoked) return 0;
-  completions_.collect(now);
-  attempts_.log().more_letters(now, true);
+  bulkheads_.collect(now);
+  bulkheads_.each_line([&](Bulkhead&, Line& line) { line.attempts().log().more_letters(now, true); });
   const bool lost = state_.state() != State::draining;
   if (lost) {
     state_.drain(now);
@@ -376,10 +384,10 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   source_.reset();
   rate_.leave(now);
   gate_.leave();
-  workload_.close();
-  if (ending == Ending::given_up) workload_.abandon();
-  stats_->abandoned.add(workload_.abandoned());
-  return workload_.abandoned();
+  bulkheads_.close();
+  const auto abandoned = bulkheads_.abandon(ending == Ending::given_up);
+  stats_->abandoned.add(abandoned);
+  return abandoned;
 }
 
 }  // namespace laneway::lane

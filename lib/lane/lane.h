@@ -1,7 +1,7 @@
 // One assigned partition: the order of a turn. The lane's members carry out the steps.
 //
 // In a turn, the lane collects what the workers have finished (workload/completions.h), submits batches and
-// the failed records whose time has come (attempts/, workload/workload.h), takes a run of records
+// the failed records whose time has come (bulkhead/bulkheads.h), takes a run of records
 // (intake/intake.h), and updates the reasons for a hold (state/hold_rules.h). tick() is the part for the
 // clock: deadlines, pauses, errors and numbers.
 //
@@ -20,10 +20,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kafka/types.h"
-#include "lane/attempts/attempts.h"
 #include "lane/attempts/oldest_watch.h"
+#include "lane/bulkhead/bulkheads.h"
 #include "lane/commit/commit_position.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/intake/fetch_pause.h"
@@ -42,8 +43,6 @@
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
-#include "lane/workload/completions.h"
-#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 
@@ -98,7 +97,7 @@ class Lane {
   /// What the loop has to do because the partition is silent; nullopt if nothing.
   const std::optional<LaneSilence::Demand>& silence_demand() const { return silence_.demand(); }
   /// Records completed since the last call.
-  std::uint64_t take_completed() { return completions_.take_completed(); }
+  std::uint64_t take_completed() { return bulkheads_.take_completed(); }
 
   /// Takes no new records; queued records still run if they fit before `deadline`, the rest is given back.
   void begin_drain(TimePoint now, TimePoint deadline);
@@ -113,20 +112,23 @@ class Lane {
   std::uint64_t revoke(TimePoint now, Ending ending = Ending::given_up);
   /// Returns false if, at the deadline, handlers are still running or a thread that answered for a handler
   /// has not left yet. Once true, nothing signals `on_ready` any more.
-  bool close_pool(Deadline deadline) { return workload_.join(deadline); }
+  bool close_pool(Deadline deadline) { return bulkheads_.join(deadline); }
 
   const LaneStats& stats() const { return *stats_; }
   LaneStats& stats() { return *stats_; }
-  const pool::Pool& pool() const { return workload_.pool(); }
+  /// The pool, or the first one of several.
+  const pool::Pool& pool() const { return bulkheads_.pool(); }
+  /// Of the named pools, in their order; empty if there are none.
+  std::vector<PoolView> pool_views() const { return bulkheads_.views(); }
 
  private:
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
   Take take(TimePoint now);
   void take_what_is_fetched(TimePoint now);
   void submit(TimePoint now);
-  bool may_begin(const Workload::Pending& next, TimePoint now);
   void submit_due_retries(TimePoint now);
-  bool leaves_turn_to_new() const;
+  bool submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now);
+  bool leaves_turn_to_new(const Line& line) const;
   void start_over();
 
   void tick_source(TimePoint now);
@@ -137,6 +139,8 @@ class Lane {
   TimePoint tick_take(TimePoint now);
   TimePoint next_retry(TimePoint due, TimePoint now);
   void publish(TimePoint now);
+  void run_given_up(Bulkhead& bulkhead, Line& line, handler::Item item);
+  Skip skip_all(Sequence sequence, const std::string& reason, TimePoint now);
   OldestRecord describe(const Ledger::Position& oldest, TimePoint now) const;
 
   const LaneContext& context_;
@@ -147,7 +151,6 @@ class Lane {
   LaneState state_;
   Ledger ledger_;
   OldestWatch oldest_;
-  Attempts attempts_;
   CrashGate gate_;
   CommitPosition commits_;
   LaneRate rate_;
@@ -156,8 +159,7 @@ class Lane {
   RetentionAlarm retention_;
   LaneSilence silence_;
   PrefetchWatch prefetch_;
-  Workload workload_;  // its threads use the members above
-  Completions completions_;
+  Bulkheads bulkheads_;  // its threads use the members above
   FetchPause pause_;
   Intake intake_;
   HoldRules holds_;

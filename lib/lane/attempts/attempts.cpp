@@ -170,12 +170,26 @@ std::optional<handler::Item> Attempts::give_up_waiting(Sequence oldest, delivery
   return item;
 }
 
-bool Attempts::put_off(handler::Item& item, TimePoint now) {
+Duration Attempts::restore(handler::Item& item) const {
   const auto left = stage_->wait(item.record.timestamp(), wall_clock_ms());
   handler::restore_origin(item, *stage_, *context_.retry_stages);
-  if (left == Duration::zero()) return false;
-  wait(std::move(item), now + left);
-  return true;
+  return left;
+}
+
+void Attempts::give_up_unbegun(handler::Item& item, const std::string& subscriber) {
+  auto outcome = handler::Outcome::unavailable(subscriber + " has not taken the record for too long");
+  if (item.failures && !item.failures->reason.empty())
+    outcome.reason += " (last error: " + item.failures->reason + ")";
+  note_failure(item, outcome);
+  log_.remember(item, outcome);
+  give_up(item, route_after(delivery::DeadLetterReason::too_old), delivery::DeadLetterReason::too_old);
+}
+
+std::optional<handler::Item> Attempts::take_waiting_work() {
+  auto item =
+      waiting_.take([](const handler::Item& waiting) { return waiting.route() == handler::Route::work; });
+  if (item) bytes_ -= memory_of(*item);
+  return item;
 }
 
 Attempts::Skipped Attempts::skip(Sequence sequence, const std::string& reason) {

@@ -42,9 +42,15 @@ class Attempts {
   /// The record holds back the commits: gives it up if it waits for a retry and ledger.policy is dead_letter.
   /// If the record is running, its next failure is its last. An outage is not the record's fault.
   std::optional<handler::Item> give_up_waiting(Sequence oldest, delivery::DeadLetterReason why);
-  /// Restores what a record of a retry topic was at its origin. Returns true if the record is not due: then
-  /// it waits here, and no attempt is used up.
-  bool put_off(handler::Item& item, TimePoint now);
+  /// Restores what a record of a retry topic was at its origin. Returns how long the record waits until it is
+  /// due.
+  Duration restore(handler::Item& item) const;
+  /// The record of a retry topic waits here until it is due, and no attempt is used up.
+  void put_off(handler::Item item, TimePoint due) { wait(std::move(item), due); }
+  /// The record has waited too long for `subscriber` to take it: gives it up without an attempt.
+  void give_up_unbegun(handler::Item& item, const std::string& subscriber);
+  /// Takes out a record that waits for its next attempt; nullopt if none does.
+  std::optional<handler::Item> take_waiting_work();
 
   struct Skipped {
     Skip answer;

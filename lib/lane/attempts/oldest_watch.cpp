@@ -7,8 +7,9 @@
 
 namespace laneway::lane {
 
-std::optional<OldestWatch::Outlived> OldestWatch::tick(const WaitingRecords& waiting, TimePoint now) {
-  if (!context_.downstream->closed()) last_out_ = now;
+std::optional<OldestWatch::Outlived> OldestWatch::tick(const Waiting& waiting, bool works, TimePoint now) {
+  works_ = works;
+  if (out()) last_out_ = now;
   const auto oldest = ledger_.oldest_incomplete();
   if (!oldest) {
     stats_.oldest.since_ns.set(0);
@@ -30,18 +31,22 @@ std::optional<OldestWatch::Outlived> OldestWatch::tick(const WaitingRecords& wai
 }
 
 /// A record that waits in a retry topic as intended does not age.
-TimePoint OldestWatch::due_since(Sequence oldest, const WaitingRecords& waiting, TimePoint now) const {
-  if (!delayed_) return now;
-  const auto due = waiting.due_of([&](const handler::Item& item) { return item.sequence == oldest; });
-  return std::max(now, due.value_or(now));
+TimePoint OldestWatch::due_since(Sequence oldest, const Waiting& waiting, TimePoint now) const {
+  auto due = now;
+  if (!delayed_) return due;
+  for (const auto* records : waiting)
+    due = std::max(due,
+                   records->due_of([&](const auto& item) { return item.sequence == oldest; }).value_or(now));
+  return due;
 }
 
 /// How many records were finished when this record first failed or, if it has not failed, became the oldest.
-std::uint64_t OldestWatch::done_before(Sequence oldest, const WaitingRecords& waiting) const {
+std::uint64_t OldestWatch::done_before(Sequence oldest, const Waiting& waiting) const {
   auto done = ledger_.done();
-  waiting.each([&](const handler::Item& item) {
+  const auto look = [&](const handler::Item& item) {
     if (item.sequence == oldest && item.failures) done = std::min(done, item.failures->done_before);
-  });
+  };
+  for (const auto* records : waiting) records->each(look);
   return done;
 }
 
@@ -56,7 +61,7 @@ bool OldestWatch::overtaken() const {
 std::optional<delivery::DeadLetterReason> OldestWatch::outlived(TimePoint now) const {
   const auto limit = context_.ledger.max_age;
   if (delayed_ || since_ == TimePoint{}) return {};
-  if (!context_.downstream->closed()) return {};
+  if (out()) return {};
   if (limit > Duration::zero() && now - std::max(since_, last_out_) >= limit)
     return delivery::DeadLetterReason::too_old;
   if (overtaken()) return delivery::DeadLetterReason::window_full;

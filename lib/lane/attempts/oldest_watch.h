@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "delivery/dead_letter/dead_letter.h"
 #include "lane/lane_detail.h"
@@ -31,7 +32,8 @@ class OldestWatch {
     bool is_new;  ///< The record has not been reported yet.
   };
   /// Looks at the oldest record. Returns it when it has held back the others for too long.
-  std::optional<Outlived> tick(const WaitingRecords& waiting, TimePoint now);
+  /// `waiting`: of every pool; `works`: each downstream does.
+  std::optional<Outlived> tick(const std::vector<const WaitingRecords*>& waiting, bool works, TimePoint now);
   /// The same between ticks. While the downstream is out, all records wait, so none is too old.
   std::optional<delivery::DeadLetterReason> outlived(TimePoint now) const;
   /// Whether the record was the oldest at the last tick.
@@ -45,8 +47,10 @@ class OldestWatch {
   void start_over() { since_ = {}; }
 
  private:
-  TimePoint due_since(Sequence oldest, const WaitingRecords& waiting, TimePoint now) const;
-  std::uint64_t done_before(Sequence oldest, const WaitingRecords& waiting) const;
+  using Waiting = std::vector<const WaitingRecords*>;
+  TimePoint due_since(Sequence oldest, const Waiting& waiting, TimePoint now) const;
+  std::uint64_t done_before(Sequence oldest, const Waiting& waiting) const;
+  bool out() const { return !works_ || !context_.downstream->closed(); }
   bool overtaken() const;
 
   const LaneContext& context_;
@@ -60,6 +64,7 @@ class OldestWatch {
   TimePoint last_out_{};           // when the downstream was out last
   std::uint64_t done_before_ = 0;  // see done_before()
   bool outlived_seen_ = false;
+  bool works_ = true;  // each downstream, at the last tick
 };
 
 }  // namespace laneway::lane

@@ -20,7 +20,8 @@ class RecordIds {
               mixed(static_cast<std::uint64_t>(partition.partition))) {}
 
   delivery::RecordId of(const handler::Item& item) const {
-    return mixed(seed_ + static_cast<std::uint64_t>(item.offset()));
+    const auto id = mixed(seed_ + static_cast<std::uint64_t>(item.offset()));
+    return item.progress ? mixed(id + item.progress->index) : id;  // sub-jobs are records of their own
   }
 
  private:

@@ -24,10 +24,8 @@ bool FetchPause::resume_due(TimePoint now) {
   if (!state_.held_by_anything()) return true;
   if (state_.held_lastingly() || rate_is_reason(now)) return false;
   // Fetching starts again while the remaining work lasts until the first record arrives.
-  const auto service = workload_.service_time();
-  const auto left = service * static_cast<std::int64_t>(workload_.records() / context_.lanes.workers);
   const auto lead = 2 * (latency_ + between_looks);
-  return service > Duration::zero() && left <= lead;  // zero: nothing has been finished yet
+  return bulkheads_.service_known() && bulkheads_.time_left() <= lead;
 }
 
 void FetchPause::record_came(Histogram& latencies, TimePoint now) {

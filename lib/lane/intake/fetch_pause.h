@@ -9,17 +9,16 @@
 
 #include "base/histogram.h"
 #include "base/time.h"
+#include "lane/bulkhead/bulkheads.h"
 #include "lane/intake/lane_rate.h"
-#include "lane/shared/lane_context.h"
 #include "lane/state/lane_state.h"
-#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 
 class FetchPause {
  public:
-  FetchPause(const LaneContext& context, const LaneState& state, LaneRate& rate, const Workload& workload)
-      : context_(context), state_(state), rate_(rate), workload_(workload) {}
+  FetchPause(const LaneState& state, LaneRate& rate, const Bulkheads& bulkheads)
+      : state_(state), rate_(rate), bulkheads_(bulkheads) {}
 
   bool pause_due(TimePoint now);
   bool resume_due(TimePoint now);
@@ -33,10 +32,9 @@ class FetchPause {
  private:
   bool rate_is_reason(TimePoint now);
 
-  const LaneContext& context_;
   const LaneState& state_;
   LaneRate& rate_;
-  const Workload& workload_;
+  const Bulkheads& bulkheads_;
   std::optional<TimePoint> resumed_at_;
   Duration latency_ = milliseconds(20);  // from a resume to the first record
 };

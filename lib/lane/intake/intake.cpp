@@ -7,7 +7,7 @@ namespace laneway::lane {
 
 Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now) {
   const auto most = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, lane_.workload.run_limit()));
+      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, lane_.bulkheads.run_limit()));
   const auto delivered_before = lane_.position.delivered();
   const Take result = pop_run(source, batch, most, allowed.bytes, now);
   if (lane_.position.delivered() != delivered_before) lane_.silence.came();
@@ -24,12 +24,10 @@ std::uint64_t Intake::room() const {
   const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
   const auto window = left(context_.lanes.max_incomplete, lane_.ledger.window());
   if (!delayed_) return window;
-  return std::min(window, left(context_.retry.max_waiting, lane_.attempts.waiting().size()));
+  return std::min(window, left(context_.retry.max_waiting, lane_.bulkheads.waiting_attempts()));
 }
 
-bool Intake::has_room() const {
-  return lane_.workload.bytes() + lane_.attempts.bytes() < context_.memory.lane_bytes && room() > 0;
-}
+bool Intake::has_room() const { return lane_.bulkheads.bytes() < context_.memory.lane_bytes && room() > 0; }
 
 Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
                      TimePoint now) {
@@ -37,7 +35,7 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
   std::int64_t offset = 0;
   auto& position = lane_.position;
   const auto delivered_before = position.delivered();
-  const auto at_work = lane_.workload.bytes();
+  const auto taken = lane_.bulkheads.bytes();
   for (std::uint32_t popped = 0; popped < most;) {
     switch (source.pop(record, offset)) {
       case kafka::Pop::record:
@@ -45,9 +43,7 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
         if (!position.expects(offset) && !follows(source, offset, false, now)) return Take::empty;
         if (lane_.pause.awaits_record()) lane_.pause.record_came(lane_.stats.resume_latency, now);
         accept(batch, std::move(record), offset, now);
-        if (at_work + lane_.attempts.bytes() + batch.bytes >= context_.memory.lane_bytes ||
-            batch.bytes >= most_bytes)
-          return Take::more;
+        if (taken + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes) return Take::more;
         break;
       case kafka::Pop::empty:
         return on_dry(position.delivered() != delivered_before, now);
@@ -111,7 +107,7 @@ void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset,
   item.record = std::move(record);
   item.sequence = next_sequence_++;
   item.left_behind = ledger.left_behind(offset);
-  if (delayed_ && lane_.attempts.put_off(item, now)) {
+  if (delayed_ && lane_.bulkheads.put_off(item, now)) {
     lane_.position.answers();
     batch.items.pop_back();
     batch.consecutive = false;

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "lane/attempts/attempts.h"
+#include "lane/bulkhead/bulkheads.h"
 #include "lane/intake/fetch_pause.h"
 #include "lane/intake/prefetch_watch.h"
 #include "lane/ledger/ledger.h"
@@ -17,7 +17,6 @@
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_stats.h"
 #include "lane/workload/work_batch.h"
-#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 
@@ -29,8 +28,7 @@ class Intake {
   struct Members {
     Ledger& ledger;
     LogPosition& position;
-    Attempts& attempts;
-    const Workload& workload;
+    Bulkheads& bulkheads;
     PrefetchWatch& prefetch;
     FetchPause& pause;
     LaneSilence& silence;

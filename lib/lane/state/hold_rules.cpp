@@ -16,23 +16,18 @@ void HoldRules::update(TimePoint now) {
   const auto limit = [&](Hold reason, std::uint64_t value, std::uint64_t most) {
     state.set(reason, stays_full(value, most, state.has(reason)), now);
   };
-  const auto& waiting = lane_.attempts.waiting();
-  state.set(Hold::pool_full, lane_.workload.next() != nullptr, now);
+  const auto blocked = lane_.bulkheads.blocked(now);
+  for (const auto reason : {Hold::pool_full, Hold::retries_full, Hold::breaker_open})
+    state.set(reason, (blocked & bit(reason)) != 0, now);
   limit(Hold::window_full, lane_.ledger.window(), context_.lanes.max_incomplete);
-  limit(Hold::memory_full, lane_.workload.bytes() + lane_.attempts.bytes(), context_.memory.lane_bytes);
-  // Otherwise waiting records that are all poison would hide the end of an outage.
-  const bool asks_new = !context_.downstream->closed() && waiting.fresh() == 0;
-  const bool retries_full =
-      stays_full(waiting.size(), context_.retry.max_waiting, state.has(Hold::retries_full));
-  state.set(Hold::retries_full, retries_full && !asks_new, now);
-  state.set(Hold::breaker_open, breaker_holds(), now);
+  limit(Hold::memory_full, lane_.bulkheads.bytes(), context_.memory.lane_bytes);
   state.set(Hold::position, lane_.position.blocked(), now);
-  const bool wants_none = state.held_by_other_than(Hold::rate_limited) && !lane_.attempts.due(now);
+  const bool wants_none = state.held_by_other_than(Hold::rate_limited) && !lane_.bulkheads.due(now);
   if (wants_none) lane_.rate.leave(now);
-  state.set(Hold::rate_limited, !wants_none && lane_.rate.waits(now), now);
-  lane_.workload.set_eager(state.state() == State::draining || state.has(Hold::window_full) ||
-                           state.has(Hold::memory_full) || lane_.workload.keys_wait() ||
-                           lane_.gate.careful());
+  const bool pools_wait = (blocked & bit(Hold::rate_limited)) != 0;
+  state.set(Hold::rate_limited, (!wants_none && lane_.rate.waits(now)) || pools_wait, now);
+  lane_.bulkheads.set_eager(state.state() == State::draining || state.has(Hold::window_full) ||
+                            state.has(Hold::memory_full) || lane_.gate.careful());
   if (state.state() != was) show();
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "lane/attempts/attempts.h"
+#include "lane/bulkhead/bulkheads.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/intake/lane_rate.h"
 #include "lane/ledger/ledger.h"
@@ -16,7 +16,6 @@
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
-#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 
@@ -26,11 +25,10 @@ class HoldRules {
   struct Members {
     LaneState& state;
     const Ledger& ledger;
-    const Attempts& attempts;
     const CrashGate& gate;
     const LogPosition& position;
     LaneRate& rate;
-    Workload& workload;
+    Bulkheads& bulkheads;
     LaneStats& stats;
   };
   HoldRules(const LaneContext& context, const Members& members) : context_(context), lane_(members) {}
@@ -40,10 +38,6 @@ class HoldRules {
   bool set(Hold reason, bool present, TimePoint now);
   /// Writes the numbers of the state to the stats.
   void show();
-  /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
-  bool breaker_holds() const {
-    return !context_.downstream->closed() && lane_.attempts.waiting().fresh() > 0;
-  }
   /// The reasons in words; empty if the lane is not held.
   std::string held_by() const;
 

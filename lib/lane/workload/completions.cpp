@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lane/bulkhead/stages.h"
+
 namespace laneway::lane {
 
 void Completions::collect(TimePoint now) {
@@ -12,7 +14,7 @@ void Completions::collect(TimePoint now) {
 void Completions::apply(handler::Finished& finished, TimePoint now) {
   const auto& range = finished.claim.range;
   auto& batch = batch_of(range);
-  if (batch.route == handler::Route::dead_letter) attempts_.log().letters(finished, now);
+  if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
   if (workload_.current(batch)) {
     const bool all_done = finished.done == range.count();
     if (all_done && (!workload_.ordered() || batch.sequential))
@@ -26,21 +28,31 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
 }
 
 void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end) {
-  completed_ += end - begin;
-  if (batch.consecutive)
+  const auto key = batch.items[begin].key;
+  if (batch.consecutive && !batch.passes_on) {
+    completed_ += end - begin;
     ledger_.complete(batch.items[begin].sequence, end - begin);
-  else
-    for (auto i = begin; i < end; ++i) complete(batch.items[i]);
-  if (batch.sequential) workload_.release_key(batch.items[begin].key);
+  } else {
+    for (auto i = begin; i < end; ++i) done(batch.items[i], batch);
+  }
+  if (batch.sequential) workload_.release_key(key);
+}
+
+void Completions::done(handler::Item& item, const WorkBatch& batch) {
+  recover(item, *batch.line);
+  if (batch.passes_on) return onward_->pass_on(std::move(item));
+  if (item.progress && item.progress->gathering)
+    return onward_->end_part(std::move(item), batch.route != handler::Route::work);
+  ++completed_;
+  ledger_.complete(item.sequence);
 }
 
 /// A record that is done may have failed before: then the downstream fails now and then.
-void Completions::complete(const handler::Item& item) {
-  ledger_.complete(item.sequence);
+void Completions::recover(const handler::Item& item, const Line& line) {
   if (!item.failures || item.route() != handler::Route::work) return;
   const auto failures = item.failures->blame.counted();
   const auto shared = item.failures->shared;  // those calls may have failed because of a poison record
-  if (failures > shared) context_.downstream->recovered(failures - shared);
+  if (failures > shared) line.downstream().recovered(failures - shared);
 }
 
 void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now) {
@@ -49,31 +61,35 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
   const auto attempts = finished.done + finished.failures.size();
   const auto took = finished.busy / static_cast<std::int64_t>(std::max<std::size_t>(attempts, 1));
   auto failure = finished.failures.begin();
+  const auto first_key = batch.items[range.begin].key;
   std::vector<handler::Item> unbegun;
   for (auto i = range.begin; i < range.end; ++i) {
     auto& item = batch.items[i];
     if (item.state != handler::ItemState::done) batch.unfinished_bytes += item.record.size();
     if (item.state == handler::ItemState::done) {
-      ++completed_;
-      complete(item);
-      if (!batch.sequential && item.key != 0) workload_.release_key(item.key);
+      const auto key = item.key;
+      done(item, batch);
+      if (!batch.sequential && key != 0) workload_.release_key(key);
     } else if (item.state == handler::ItemState::failed) {
       while (failure != finished.failures.end() && failure->index != i) ++failure;
-      fail(std::move(item), failure->outcome, took, now);
+      fail(std::move(item), *batch.line, failure->outcome, took, now);
     } else {
       unbegun.push_back(std::move(item));
     }
   }
-  const auto key = batch.items[range.begin].key;
-  workload_.take_back(batch, key, std::move(unbegun));
+  workload_.take_back(batch, first_key, std::move(unbegun));
   // After a failure, the failed record of the key comes first, after its delay.
-  if (batch.sequential && finished.failures.empty()) workload_.release_key(key);
+  if (batch.sequential && finished.failures.empty()) workload_.release_key(first_key);
 }
 
-void Completions::fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now) {
+void Completions::fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took,
+                       TimePoint now) {
   if (cancelled_) workload_.abandoned(item.offset(), item.attempt, &item.record);
   if (drains_) return;
-  if (auto next = attempts_.fail(std::move(item), outcome, took, now)) workload_.run_alone(std::move(*next));
+  auto next = line.attempts().fail(std::move(item), outcome, took, now);
+  if (!next) return;
+  if (next->route() != handler::Route::work) restore_whole(*next);
+  failed_.run_alone(std::move(*next), line);
 }
 
 }  // namespace laneway::lane

@@ -1,5 +1,5 @@
 // Applies what comes back from the workers: marks the ledger, passes failed records on for their next attempt
-// or as dead letters, and releases keys.
+// or as dead letters, passes the results of a pool on to the next one, and releases keys.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -8,19 +8,28 @@
 #include <utility>
 #include <vector>
 
-#include "lane/attempts/attempts.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/ledger/ledger.h"
-#include "lane/shared/lane_context.h"
 #include "lane/workload/workload.h"
 
 namespace laneway::lane {
 
+/// Where a record goes that has finished in one pool of several.
+class Onward {
+ public:
+  virtual ~Onward() = default;
+  /// The record goes to the next pool.
+  virtual void pass_on(handler::Item done) = 0;
+  /// A sub-job has ended: at its last pool or, if `given_up`, at the topic of its route.
+  virtual void end_part(handler::Item part, bool given_up) = 0;
+};
+
 class Completions {
  public:
-  Completions(const LaneContext& context, Ledger& ledger, Attempts& attempts, CrashGate& gate,
-              Workload& workload)
-      : context_(context), ledger_(ledger), attempts_(attempts), gate_(gate), workload_(workload) {}
+  /// `onward`: null if no record goes to another pool. `failed`: runs the records that failed; the same as
+  /// `workload` unless they have a pool of their own.
+  Completions(Ledger& ledger, CrashGate& gate, Workload& workload, Workload& failed, Onward* onward)
+      : ledger_(ledger), gate_(gate), workload_(workload), failed_(failed), onward_(onward) {}
 
   /// Applies the claims that finished since the last call.
   void collect(TimePoint now);
@@ -36,14 +45,15 @@ class Completions {
   void apply(handler::Finished& finished, TimePoint now);
   void apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end);
   void apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now);
-  void complete(const handler::Item& item);
-  void fail(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now);
+  void done(handler::Item& item, const WorkBatch& batch);
+  static void recover(const handler::Item& item, const Line& line);
+  void fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took, TimePoint now);
 
-  const LaneContext& context_;
   Ledger& ledger_;
-  Attempts& attempts_;
   CrashGate& gate_;
   Workload& workload_;
+  Workload& failed_;
+  Onward* const onward_;
   std::vector<handler::Finished> finished_;  // of one collect()
   std::uint64_t completed_ = 0;
   bool drains_ = false;

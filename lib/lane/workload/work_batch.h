@@ -1,5 +1,5 @@
 // A run of records as the lane's loop sees it: in addition to what handlers see, the fields that the loop
-// needs to take the run back. Only the loop's thread uses these fields.
+// needs to take the run back. Only the loop's thread uses these fields, except for `line`.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,12 @@
 
 namespace laneway::lane {
 
+class Line;
+
 class WorkBatch final : public handler::RecordBatch {
  public:
+  /// The line of every item. Workers read it too.
+  Line* line = nullptr;
   /// Items that are not finished yet; at zero the batch is used again.
   std::uint32_t unfinished = 0;
   /// The sequence numbers of the items are consecutive.

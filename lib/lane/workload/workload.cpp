@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::uint32_t longest_run = 256;
 
-pool::Limits limits_of(const LaneContext& context) {
-  return {.workers = context.lanes.workers,
+/// `workers`: if it is not that of the lanes.
+pool::Limits limits_of(const LaneContext& context, std::uint32_t workers) {
+  return {.workers = workers > 0 ? workers : context.lanes.workers,
           .queue = context.lanes.queue,
           .most_per_claim = context.handler->most_per_task(),
           .job_deadline = context.handler->timeout(),
@@ -23,15 +24,17 @@ pool::Limits limits_of(const LaneContext& context) {
 
 }  // namespace
 
-Workload::Workload(const LaneContext& context, const LaneId& id, const Ledger& ledger, const CrashGate& gate,
-                   LaneStats& stats, std::function<void()> on_ready)
-    : context_(context),
+Workload::Workload(Line& line, const LaneId& id, const Ledger& ledger, const CrashGate& gate,
+                   LaneStats& stats, std::function<void()> on_ready, std::uint32_t workers, bool passes_on)
+    : line_(line),
+      context_(line.context()),
       id_(id),
       ledger_(ledger),
       gate_(gate),
       stats_(stats),
-      execution_(context, id.partition, id.epoch, stats, on_ready),
-      pool_(std::make_unique<pool::Pool>(limits_of(context), execution_, std::move(on_ready))) {
+      passes_on_(passes_on),
+      execution_(context_, id.partition, id.epoch, stats, on_ready),
+      pool_(std::make_unique<pool::Pool>(limits_of(context_, workers), execution_, std::move(on_ready))) {
   execution_.set_pool(*pool_);
 }
 
@@ -40,7 +43,7 @@ std::uint32_t Workload::run_limit() const {
   return gate_.careful() ? gate_.run_limit(run, service_time()) : run;
 }
 
-Workload::BatchPtr Workload::new_batch() {
+Workload::BatchPtr Workload::new_batch(Line& line) {
   BatchPtr batch;
   if (spare_.empty()) {
     batch = std::make_unique<WorkBatch>();
@@ -48,6 +51,8 @@ Workload::BatchPtr Workload::new_batch() {
     batch = std::move(spare_.back());
     spare_.pop_back();
   }
+  batch->line = &line;
+  batch->passes_on = passes_on_;
   batch->sequential = false;
   batch->turn = pool::Turn::in_order;
   batch->consecutive = true;
@@ -67,6 +72,7 @@ void Workload::enqueue(BatchPtr batch) {
   batch->size = static_cast<std::uint32_t>(batch->items.size());
   batch->unfinished = batch->size;
   batch->life = life_;
+  batch->line->entered(batch->size);
   batch->place = batches_.size();
   bytes_ += batch->bytes;
   const auto waits_longer = [&](const Pending& other) { return other.batch->turn > batch->turn; };
@@ -118,11 +124,12 @@ pool::Turn Workload::turn_of(handler::Route route, bool failed) const {
   return failed ? pool::Turn::alternating : pool::Turn::in_order;
 }
 
-void Workload::run_again(std::vector<handler::Item> items, bool sequential, bool failed) {
-  auto batch = new_batch();
+void Workload::run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed) {
+  auto batch = new_batch(line);
   batch->sequential = sequential && items.size() > 1;
   batch->consecutive = false;
   batch->route = items.front().route();
+  if (batch->route != handler::Route::work) batch->passes_on = false;
   batch->turn = turn_of(batch->route, failed);
   for (auto& item : items) {
     batch->bytes += memory_of(item);
@@ -131,11 +138,21 @@ void Workload::run_again(std::vector<handler::Item> items, bool sequential, bool
   enqueue(std::move(batch));
 }
 
-void Workload::run_alone(handler::Item item) {
+void Workload::run(std::vector<handler::Item> items, Line& line) {
+  auto batch = new_batch(line);
+  batch->consecutive = false;
+  for (auto& item : items) {
+    batch->bytes += memory_of(item);
+    batch->items.push_back(std::move(item));
+  }
+  add(std::move(batch));
+}
+
+void Workload::run_alone(handler::Item item, Line& line) {
   item.state = handler::ItemState::waiting;
   std::vector<handler::Item> one;
   one.push_back(std::move(item));
-  run_again(std::move(one), false, true);
+  run_again(std::move(one), line, false, true);
 }
 
 void Workload::apply_order(WorkBatch& batch) {
@@ -192,7 +209,7 @@ void Workload::release_key(std::uint64_t key) {
   const auto taken = keys_.release(key, next, slice_);
   if (taken == 0) return;
   let_go(next);
-  run_again(std::move(next), true, false);
+  run_again(std::move(next), line_, true, false);
 }
 
 /// Puts the records in front of those that wait for their key.
@@ -206,7 +223,7 @@ void Workload::take_back(const WorkBatch& batch, std::uint64_t key, std::vector<
   if (batch.sequential)
     wait_behind_key(key, items);
   else
-    run_again(std::move(items), false, false);
+    run_again(std::move(items), *batch.line, false, false);
 }
 
 /// Gives back the memory of records that waited outside any batch.
@@ -229,11 +246,11 @@ void Workload::drain(bool finish, Duration left) {
   execution_.set_eager(true);
 }
 
-/// Whether all taken records can be finished in time, by the measured service time. Records of one key run
-/// one after the other, however many workers there are.
-bool Workload::fits(Duration left) const {
+/// Records of one key run one after the other, however many workers there are.
+bool Workload::fits(Duration left, std::uint64_t more) const {
   const auto service = service_time();
-  const auto in_a_row = std::max<std::uint64_t>(records() / context_.lanes.workers, keys_.longest()) + 1;
+  const auto in_a_row =
+      std::max<std::uint64_t>((records() + more) / context_.lanes.workers, keys_.longest()) + 1;
   return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 
@@ -273,10 +290,7 @@ void Workload::cancel() {
   pool_->cancel();
 }
 
-void Workload::close() {
-  leave_downstream();
-  pool_->close();
-}
+void Workload::close() { pool_->close(); }
 
 void Workload::start_over() {
   ++life_;

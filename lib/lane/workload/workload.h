@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "lane/bulkhead/line.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/execution.h"
 #include "lane/ledger/key_order.h"
@@ -39,29 +40,39 @@ class Workload {
     std::uint32_t begin;
   };
 
-  Workload(const LaneContext& context, const LaneId& id, const Ledger& ledger, const CrashGate& gate,
-           LaneStats& stats, std::function<void()> on_ready);
+  /// `line`: of the records, unless a record comes with another one. `passes_on`: another pool is next.
+  Workload(Line& line, const LaneId& id, const Ledger& ledger, const CrashGate& gate, LaneStats& stats,
+           std::function<void()> on_ready, std::uint32_t workers = 0, bool passes_on = false);
 
   /// The settings of the context have changed.
-  void follow_settings() { pool_->resize(context_.lanes.workers, context_.lanes.queue); }
+  void follow_settings(std::uint32_t workers = 0) {
+    pool_->resize(workers > 0 ? workers : context_.lanes.workers, context_.lanes.queue);
+  }
   bool ordered() const { return context_.lanes.order != config::Order::none; }
   /// How many records may be taken at a time.
   std::uint32_t run_limit() const;
 
   /// An empty batch, to be filled and then added or put back.
-  BatchPtr new_batch();
+  BatchPtr new_batch() { return new_batch(line_); }
+  BatchPtr new_batch(Line& line);
   void put_back(BatchPtr batch) { spare_.push_back(std::move(batch)); }
   /// Adds new records; those that have to wait for their key leave the batch.
   void add(BatchPtr batch);
   /// Runs a record that has left its batch: a record that failed or was withheld. The record does not wait
   /// for a place among new records.
-  void run_alone(handler::Item item);
+  void run_alone(handler::Item item) { run_alone(std::move(item), line_); }
+  void run_alone(handler::Item item, Line& line);
+  /// Runs records that are not new to the lane, in their order.
+  void run(std::vector<handler::Item> items, Line& line);
 
   /// The batch to submit next; null if there is none.
   const Pending* next() const { return pending_.empty() ? nullptr : &pending_.front(); }
   /// Offers the batch to the pool. Returns false if part of it was rejected; `on_ready` signals when there is
   /// room again.
   bool submit_next();
+  /// Whether the pool had rejected records when note_rejection() was called last.
+  bool was_rejected() const { return rejected_; }
+  void note_rejection() { rejected_ = next() != nullptr; }
   /// Whether no batch is in the pool.
   bool none_at_work() const { return batches_.size() == pending_.size(); }
 
@@ -70,7 +81,10 @@ class Workload {
   /// Whether the batch belongs to this life of the ledger.
   bool current(const WorkBatch& batch) const { return batch.life == life_; }
   /// Counts finished records of the batch. Returns true if all are finished; recycle() is next.
-  static bool finish(WorkBatch& batch, std::uint32_t count) { return (batch.unfinished -= count) == 0; }
+  static bool finish(WorkBatch& batch, std::uint32_t count) {
+    batch.line->ended(count);
+    return (batch.unfinished -= count) == 0;
+  }
   void recycle(WorkBatch& batch);
   /// The running records of this key are complete; the next ones of the key go on.
   void release_key(std::uint64_t key);
@@ -83,6 +97,8 @@ class Workload {
   /// No new records come. Gives back what cannot be finished in the time `left`, or everything that has not
   /// begun.
   void drain(bool finish, Duration left);
+  /// Whether all records of the workload, and `more`, can be finished in time, by the measured service time.
+  bool fits(Duration left, std::uint64_t more = 0) const;
   /// Asks the running records to stop, and gives back the rest.
   void cancel();
   /// No record begins any more.
@@ -102,8 +118,10 @@ class Workload {
   /// If `eager`, every finished claim signals the loop.
   void set_eager(bool eager) { execution_.set_eager(eager); }
   /// How many records may call the downstream now.
-  std::uint32_t downstream_room(TimePoint now) { return context_.downstream->room(&execution_, now); }
-  void leave_downstream() { context_.downstream->leave(&execution_); }
+  std::uint32_t downstream_room(const Line& line, TimePoint now) {
+    return line.downstream().room(&execution_, now);
+  }
+  void leave_downstream(const Line& line) { line.downstream().leave(&execution_); }
 
   /// The number of queued and running records.
   std::uint64_t records() const;
@@ -112,6 +130,7 @@ class Workload {
   std::uint64_t bytes() const { return bytes_; }
   Duration service_time() const { return pool_->snapshot().service_time; }
   const pool::Pool& pool() const { return *pool_; }
+  pool::Pool& own_pool() { return *pool_; }
   /// Looks at every running record. Only fields that the loop alone writes may be read.
   template <class Look>
   void each_at_work(Look look) const {
@@ -124,20 +143,20 @@ class Workload {
 
  private:
   void enqueue(BatchPtr batch);
-  void run_again(std::vector<handler::Item> items, bool sequential, bool failed);
+  void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
   pool::Turn turn_of(handler::Route route, bool failed) const;
   void apply_order(WorkBatch& batch);
   void apply_key_order(WorkBatch& batch);
   void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
   std::size_t measured_slice() const;
   void let_go(const std::vector<handler::Item>& items);
-  bool fits(Duration left) const;
   void give_back_pending();
   void give_back_beyond(Duration left);
   void give_back_unbegun();
   void withdraw(std::uint32_t keep);
   void report_stuck(const pool::Range& job) const;
 
+  Line& line_;
   const LaneContext& context_;
   const LaneId& id_;
   const Ledger& ledger_;
@@ -149,7 +168,9 @@ class Workload {
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key that a worker gets at a time
   std::uint64_t bytes_ = 0;
-  std::uint64_t life_ = 0;   // counts start_over(): batches of an earlier life are dropped
+  std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped
+  const bool passes_on_;
+  bool rejected_ = false;
   bool gives_back_ = false;  // no record begins any more
   std::uint64_t abandoned_ = 0;
   // Last, because their threads use the members above.

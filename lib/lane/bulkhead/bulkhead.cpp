@@ -1,0 +1,277 @@
+#include "lane/bulkhead/bulkhead.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "handler/format/selected_text.h"
+#include "lane/bulkhead/stages.h"
+
+namespace laneway::lane {
+namespace {
+
+/// Records of a line that are fed at a time, if there are several lines: so that each has its turn.
+constexpr std::uint32_t fed_of_many = 32;
+constexpr std::uint32_t fed_of_one = 256;
+/// Lines without anything of their own are dropped when there are so many.
+constexpr std::size_t many_lines = 256;
+/// Places of a subscriber may become free in another lane, which does not signal this one.
+constexpr Duration between_turns = milliseconds(20);
+
+std::vector<std::unique_ptr<Line>> first_line(const LaneContext& lane, const NamedPool* pool,
+                                              const LineMembers& members) {
+  std::vector<std::unique_ptr<Line>> lines;
+  lines.push_back(pool == nullptr ? std::make_unique<Line>(lane, members)
+                                  : std::make_unique<Line>(lane, *pool, nullptr, members));
+  return lines;
+}
+
+std::uint32_t retry_workers(const NamedPool* pool) {
+  return pool == nullptr ? 0 : pool->settings.retry_workers;
+}
+
+bool passes_on(const NamedPool* pool) { return pool != nullptr && pool->then >= 0; }
+
+}  // namespace
+
+Bulkhead::Bulkhead(const LaneContext& lane, const NamedPool* pool, const Members& members)
+    : lane_(lane),
+      pool_(pool),
+      members_(members),
+      lines_(first_line(lane, pool, members.line)),
+      workload_(*lines_.front(), members.line.id, members.ledger, members.gate, members.stats,
+                members.on_ready, 0, passes_on(pool)),
+      completions_(members.ledger, members.gate, workload_, workload_, members.onward) {
+  const auto workers = retry_workers(pool);
+  if (workers == 0) return;
+  retries_.emplace(*lines_.front(), members.line.id, members.ledger, members.gate, members.stats,
+                   members.on_ready, workers, passes_on(pool));
+  retry_completions_.emplace(members.ledger, members.gate, *retries_, *retries_, members.onward);
+}
+
+void Bulkhead::follow_settings() {
+  if (pool_ == nullptr) {
+    lines_.front()->attempts().follow_settings();
+  } else {
+    for (const auto& line : lines_) line->follow_settings(lane_, *pool_);
+  }
+  workload_.follow_settings();
+  if (retries_) retries_->follow_settings(std::max(retry_workers(pool_), 1U));
+}
+
+Line& Bulkhead::line_of(const handler::Item& item) {
+  if (pool_ == nullptr || pool_->each == nullptr) return *lines_.front();
+  const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
+  const auto text = handler::selected_text(pool_->each->by(), item.record, part);
+  auto subscriber = pool_->each->find(text.value_or(std::string()));
+  for (const auto& line : lines_)
+    if (line->subscriber() == subscriber.get()) return *line;
+  return add_line(std::move(subscriber));
+}
+
+Line& Bulkhead::add_line(std::shared_ptr<Subscriber> subscriber) {
+  if (lines_.size() >= many_lines)
+    lines_.erase(
+        std::remove_if(lines_.begin() + 1, lines_.end(), [](const auto& line) { return line->unused(); }),
+        lines_.end());
+  return *lines_.emplace_back(std::make_unique<Line>(lane_, *pool_, std::move(subscriber), members_.line));
+}
+
+/// Whether a run of records may pass the backlog.
+bool Bulkhead::takes_directly(const Line& line) const {
+  return pool_->each == nullptr && line.backlog().empty() && workload_.next() == nullptr &&
+         line.context().rate == nullptr && line.downstream().closed() &&
+         (next_ == nullptr || !next_->crowded());
+}
+
+void Bulkhead::take(Workload::BatchPtr batch, TimePoint now) {
+  if (pool_ == nullptr) return workload_.add(std::move(batch));
+  auto& line = *lines_.front();
+  if (takes_directly(line)) {
+    batch->line = &line;
+    batch->passes_on = passes_on(pool_);
+    return workload_.add(std::move(batch));
+  }
+  for (auto& item : batch->items) take(std::move(item), now);
+  batch->items.clear();
+  workload_.put_back(std::move(batch));
+}
+
+void Bulkhead::take(handler::Item item, TimePoint now) {
+  if (gives_back_) return;  // the next owner of the partition gets the record
+  auto& line = line_of(item);
+  line.wait(std::move(item), now);
+  publish();
+}
+
+bool Bulkhead::feed(TimePoint now) {
+  if (pool_ == nullptr || waiting_.get() == 0) return false;
+  bool fed = false;
+  for (std::size_t i = 0; i < lines_.size(); ++i)
+    fed = feed(*lines_[(turn_ + i) % lines_.size()], now) || fed;
+  turn_ = (turn_ + 1) % lines_.size();
+  if (fed) publish();
+  return fed;
+}
+
+bool Bulkhead::feed(Line& line, TimePoint now) {
+  if (line.backlog().empty() || workload_.next() != nullptr) return false;
+  if ((next_ != nullptr && next_->crowded()) || line.blocked_by() != 0) return false;
+  const auto most = std::min(lines_.size() > 1 ? fed_of_many : fed_of_one, workload_.run_limit());
+  const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(line.backlog().size(), most));
+  const auto begun = line.begin(wanted, now);
+  if (begun == 0) return false;
+  std::vector<handler::Item> items;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < begun; ++i) {
+    items.push_back(line.pop());
+    bytes += items.back().record.size();
+  }
+  line.charge(begun, bytes, now);
+  workload_.run(std::move(items), line);
+  return true;
+}
+
+bool Bulkhead::crowded() const {
+  if (workload_.next() != nullptr) return true;
+  return pool_->each == nullptr && !lines_.front()->backlog().empty();
+}
+
+HoldBits Bulkhead::blocked(TimePoint now) const {
+  auto& line = *lines_.front();
+  HoldBits reasons = 0;
+  const auto add = [&](Hold reason) { reasons = static_cast<HoldBits>(reasons | bit(reason)); };
+  if (workload_.next() != nullptr || (next_ != nullptr && next_->crowded())) add(Hold::pool_full);
+  if (pool_ != nullptr && pool_->each != nullptr) return reasons;
+  reasons = static_cast<HoldBits>(reasons | line.blocked_by());
+  if (!line.backlog().empty() && line.rate_waits(now)) add(Hold::rate_limited);
+  return reasons;
+}
+
+void Bulkhead::collect(TimePoint now) {
+  each_workload([&](Workload&, Completions& completions) { completions.collect(now); });
+}
+
+void Bulkhead::tick(TimePoint now) {
+  each_workload([&](Workload& workload, Completions&) { workload.tick(now); });
+  if (pool_ == nullptr) return;
+  for (const auto& line : lines_) give_up_waiting(*line, now);
+  publish();
+}
+
+/// A record that its subscriber has not taken for too long must not hold back those of the others.
+void Bulkhead::give_up_waiting(Line& line, TimePoint now) {
+  const auto longest = pool_->settings.each.longest_wait;
+  if (line.subscriber() == nullptr || longest == Duration::zero() || lane_.forward == nullptr) return;
+  const auto give_up = [&](handler::Item item) {
+    line.attempts().give_up_unbegun(item, line.downstream().name());
+    restore_whole(item);
+    failed().run_alone(std::move(item), line);
+  };
+  while (!line.backlog().empty() && now - line.backlog().front().since >= longest) give_up(line.pop());
+  const auto out_since = line.downstream().closed() ? std::nullopt : line.downstream().report(now).out_since;
+  if (!out_since || now - *out_since < longest) return;
+  while (auto item = line.attempts().take_waiting_work()) give_up(std::move(*item));
+}
+
+TimePoint Bulkhead::next_due(TimePoint now) {
+  auto next = TimePoint::max();
+  if (pool_ == nullptr || waiting_.get() == 0) return next;
+  for (const auto& line : lines_) {
+    if (line->backlog().empty()) continue;
+    if (line->rate_waits(now))
+      next = std::min(next, std::max(line->rate_ready_at(now), now + milliseconds(1)));
+    if (line->subscriber() != nullptr) next = std::min(next, now + between_turns);
+  }
+  return next;
+}
+
+/// The results of a stage go on, and a subscriber's places become free, when the loop learns of them.
+void Bulkhead::set_eager(bool eager) {
+  const bool always = pool_ != nullptr && (pool_->then >= 0 || pool_->each != nullptr || waiting_.get() > 0);
+  each_workload([&](Workload& workload, Completions&) { workload.set_eager(eager || always); });
+}
+
+std::uint64_t Bulkhead::take_completed() {
+  std::uint64_t completed = 0;
+  each_workload([&](Workload&, Completions& completions) { completed += completions.take_completed(); });
+  return completed;
+}
+
+void Bulkhead::publish() {
+  std::uint64_t waiting = 0;
+  for (const auto& line : lines_) waiting += line->backlog().size();
+  waiting_.set(waiting);
+}
+
+std::uint64_t Bulkhead::bytes() const {
+  auto bytes = workload_.bytes() + (retries_ ? retries_->bytes() : 0);
+  for (const auto& line : lines_) bytes += line->bytes() + line->attempts().bytes();
+  return bytes;
+}
+
+bool Bulkhead::idle() const {
+  return workload_.idle() && (!retries_ || retries_->idle()) && waiting_.get() == 0;
+}
+
+void Bulkhead::begin_drain(bool finish, Duration left, TimePoint now) {
+  for (const auto& line : lines_) {
+    line->leave_rate(now);
+    workload_.leave_downstream(*line);
+    line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
+    const bool waits = line->blocked_by() != 0 || line->rate_waits(now);
+    if (!finish || waits || !workload_.fits(left, line->backlog().size())) line->clear_backlog();
+  }
+  gives_back_ = !finish;
+  publish();
+  each_workload([&](Workload& workload, Completions& completions) {
+    completions.drain();
+    workload.drain(finish, left);
+  });
+}
+
+bool Bulkhead::drained() const {
+  return waiting_.get() == 0 && workload_.drained() && (!retries_ || retries_->drained());
+}
+
+void Bulkhead::cancel() {
+  gives_back_ = true;
+  for (const auto& line : lines_) line->clear_backlog();
+  publish();
+  each_workload([](Workload& workload, Completions& completions) {
+    completions.cancel();
+    workload.cancel();
+  });
+}
+
+void Bulkhead::close() {
+  gives_back_ = true;
+  each_workload([&](Workload& workload, Completions&) {
+    for (const auto& line : lines_) workload.leave_downstream(*line);
+    workload.close();
+  });
+}
+
+void Bulkhead::start_over() {
+  for (const auto& line : lines_) {
+    line->clear_backlog();
+    line->attempts().start_over();
+  }
+  publish();
+  each_workload([](Workload& workload, Completions&) { workload.start_over(); });
+}
+
+void Bulkhead::abandon() {
+  each_workload([](Workload& workload, Completions&) { workload.abandon(); });
+}
+
+std::uint64_t Bulkhead::abandoned() const {
+  return workload_.abandoned() + (retries_ ? retries_->abandoned() : 0);
+}
+
+bool Bulkhead::join(Deadline deadline) {
+  bool joined = true;
+  each_workload([&](Workload& workload, Completions&) { joined = workload.join(deadline) && joined; });
+  return joined;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,117 @@
+// A lane's part in one pool: the workload with the pool's workers, and the lines of the records that come to
+// it. Without named pools a lane has one bulkhead, which is that of every record.
+//
+// Records that the pool or its downstream cannot take wait in the backlog of their line, so that the records
+// of other pools pass; the lane bounds what waits (lanes.max_incomplete, its share of lanes.memory). A pool
+// is not fed while the next one (config::Pool::then) rejects records: so each stage bounds the one before.
+//
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pool()
+// and retry_pool(). Nothing blocks except join, up to its deadline.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lane/bulkhead/line.h"
+#include "lane/commit/crash_gate.h"
+#include "lane/shared/lane_context.h"
+#include "lane/state/hold_reasons.h"
+#include "lane/state/lane_stats.h"
+#include "lane/workload/completions.h"
+#include "lane/workload/workload.h"
+
+namespace laneway::lane {
+
+class Bulkhead {
+ public:
+  struct Members {
+    LineMembers line;
+    Ledger& ledger;
+    CrashGate& gate;
+    LaneStats& stats;
+    Onward* onward;
+    std::function<void()> on_ready;
+  };
+
+  /// `pool`: null if the lane has one pool.
+  Bulkhead(const LaneContext& lane, const NamedPool* pool, const Members& members);
+  /// To be called before the first record comes; null if the records are finished here.
+  void set_next(const Bulkhead* next) { next_ = next; }
+  /// `pool`: at its place after the settings have changed.
+  void follow_settings();
+
+  bool named() const { return pool_ != nullptr; }
+  const NamedPool& pool_settings() const { return *pool_; }
+  Workload& workload() { return workload_; }
+  const Workload& workload() const { return workload_; }
+  /// The workload of failed records; the same as workload() unless the pool has retry_workers.
+  Workload& failed() { return retries_ ? *retries_ : workload_; }
+  const pool::Pool* retry_pool() const { return retries_ ? &retries_->pool() : nullptr; }
+  const std::vector<std::unique_ptr<Line>>& lines() const { return lines_; }
+  Line& line_of(const handler::Item& item);
+
+  /// New records of this pool.
+  void take(Workload::BatchPtr batch, TimePoint now);
+  void take(handler::Item item, TimePoint now);
+  /// Gives the workload records of the backlogs. Returns whether it gave any.
+  bool feed(TimePoint now);
+  /// Whether the pool rejects records, so that the one before is not to be fed.
+  bool crowded() const;
+  /// Why no record that comes now could begin.
+  HoldBits blocked(TimePoint now) const;
+
+  void collect(TimePoint now);
+  void tick(TimePoint now);
+  /// When a record of a backlog can begin or is given up, as far as that is known.
+  TimePoint next_due(TimePoint now);
+  void set_eager(bool eager);
+  std::uint64_t take_completed();
+
+  std::uint64_t bytes() const;
+  /// Records in backlogs; any thread.
+  std::uint64_t waiting() const { return waiting_.get(); }
+  bool idle() const;
+  bool none_at_work() const { return workload_.none_at_work() && (!retries_ || retries_->none_at_work()); }
+
+  void begin_drain(bool finish, Duration left, TimePoint now);
+  bool drained() const;
+  void cancel();
+  void close();
+  void start_over();
+  void abandon();
+  std::uint64_t abandoned() const;
+  bool join(Deadline deadline);
+  /// What the workers have of this lane is of an earlier life, or nobody waits for it.
+  bool gives_back() const { return gives_back_; }
+
+ private:
+  Line& add_line(std::shared_ptr<Subscriber> subscriber);
+  bool feed(Line& line, TimePoint now);
+  bool takes_directly(const Line& line) const;
+  void give_up_waiting(Line& line, TimePoint now);
+  void publish();
+  template <class Do>
+  void each_workload(Do act) {
+    act(workload_, completions_);
+    if (retries_) act(*retries_, *retry_completions_);
+  }
+
+  const LaneContext& lane_;
+  const NamedPool* const pool_;  // null: the lane's only pool
+  const Members members_;
+  std::vector<std::unique_ptr<Line>> lines_;  // the first one is that of records without a subscriber
+  const Bulkhead* next_ = nullptr;
+  std::size_t turn_ = 0;  // the line that is fed first
+  bool gives_back_ = false;
+  Relaxed<std::uint64_t> waiting_;
+  Workload workload_;  // its threads use the members above
+  std::optional<Workload> retries_;
+  Completions completions_;
+  std::optional<Completions> retry_completions_;
+};
+
+}  // namespace laneway::lane

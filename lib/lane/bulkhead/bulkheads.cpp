@@ -1,0 +1,320 @@
+#include "lane/bulkhead/bulkheads.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "lane/bulkhead/stages.h"
+
+namespace laneway::lane {
+namespace {
+
+std::uint64_t attempts_of(const pool::Pool& pool) {
+  const auto counts = pool.duration().snapshot().counts;
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+Bulkheads::Bulkheads(const Members& members, const std::function<void()>& on_ready) : lane_(members) {
+  const auto& context = members.context;
+  const Bulkhead::Members parts{{members.id, members.ledger, members.oldest, members.stage},
+                                members.ledger,
+                                members.gate,
+                                members.stats,
+                                this,
+                                on_ready};
+  if (context.pools.empty()) {
+    all_.push_back(std::make_unique<Bulkhead>(context, nullptr, parts));
+    return;
+  }
+  for (const auto& pool : context.pools) all_.push_back(std::make_unique<Bulkhead>(context, &pool, parts));
+  routed_.resize(all_.size());
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (context.pools[i].then >= 0)
+      all_[i]->set_next(all_[static_cast<std::size_t>(context.pools[i].then)].get());
+}
+
+void Bulkheads::follow_settings() {
+  for (const auto& bulkhead : all_) bulkhead->follow_settings();
+}
+
+// Records come and go
+
+void Bulkheads::add(Workload::BatchPtr batch, TimePoint now) {
+  if (!named()) return first().take(std::move(batch), now);
+  const auto& router = *lane_.context.router;
+  if (router.entries().size() == 1) return all_[router.entries().front()]->take(std::move(batch), now);
+  for (auto& item : batch->items) routed_[router.pool_of(item.record)].push_back(std::move(item));
+  batch->items.clear();
+  put_back(std::move(batch));
+  for (std::size_t i = 0; i < routed_.size(); ++i) {
+    if (routed_[i].empty()) continue;
+    auto run = all_[i]->workload().new_batch();
+    run->consecutive = false;
+    for (auto& item : routed_[i]) {
+      run->bytes += memory_of(item);
+      run->items.push_back(std::move(item));
+    }
+    routed_[i].clear();
+    all_[i]->take(std::move(run), now);
+  }
+}
+
+bool Bulkheads::put_off(handler::Item& item, TimePoint now) {
+  const auto left = first().lines().front()->attempts().restore(item);
+  if (left == Duration::zero()) return false;
+  auto& bulkhead = named() ? *all_[lane_.context.router->pool_of(item.record)] : first();
+  bulkhead.line_of(item).attempts().put_off(std::move(item), now + left);
+  return true;
+}
+
+void Bulkheads::give_to(std::size_t pool, handler::Item item) { all_[pool]->take(std::move(item), now_); }
+
+/// The place of the pool that gathers the sub-jobs which this pool's records are split into; -1 if none does.
+int Bulkheads::gatherer_after(std::size_t pool) const {
+  const auto& pools = lane_.context.pools;
+  // The results of this pool go to the next one; what those have as results may be gathered.
+  for (auto place = pools[pool].then; place >= 0; place = pools[static_cast<std::size_t>(place)].then) {
+    const auto next = pools[static_cast<std::size_t>(place)].then;
+    if (next >= 0 && pools[static_cast<std::size_t>(next)].settings.gather) return next;
+  }
+  return -1;
+}
+
+void Bulkheads::pass_on(handler::Item done) {
+  const auto& pools = lane_.context.pools;
+  const auto next = static_cast<std::size_t>(pools[collecting_].then);
+  if (all_[next]->gives_back()) return;  // a drain that lets nothing more begin: the record runs again
+  if (pools[next].settings.gather) {
+    if (done.progress->gathering && done.progress->gathering->gatherer() == static_cast<int>(next))
+      return end_part(std::move(done), false);
+    const std::vector<handler::Gathering::Result> alone{
+        {"0", std::exchange(done.progress->results, nullptr), false}};
+    return give_to(next, gathered(std::move(done), alone));
+  }
+  std::vector<handler::Item> items;
+  if (!lane::pass_on(done, gatherer_after(collecting_), items)) return end(std::move(done));
+  for (auto& item : items) give_to(next, std::move(item));
+}
+
+void Bulkheads::end(handler::Item item) {
+  if (item.progress && item.progress->gathering) return end_part(std::move(item), false);
+  ++completed_;
+  lane_.ledger.complete(item.sequence);
+}
+
+void Bulkheads::end_part(handler::Item part, bool given_up) {
+  const auto gathering = part.progress->gathering;
+  const auto index = part.progress->index;
+  if (!gathering->finish(index, {part.progress->part, std::move(part.progress->results), given_up})) return;
+  auto whole = gathering->take();
+  if (gathering->gatherer() < 0) return end(std::move(whole));
+  const auto gatherer = static_cast<std::size_t>(gathering->gatherer());
+  if (!all_[gatherer]->gives_back()) give_to(gatherer, gathered(std::move(whole), gathering->results()));
+}
+
+// A turn
+
+void Bulkheads::collect(TimePoint now) {
+  now_ = now;
+  for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->collect(now);
+}
+
+void Bulkheads::submit(TimePoint now) {
+  // From the last stage to the first: what one takes lets the one before go on.
+  for (std::size_t i = all_.size(); i-- > 0;) {
+    auto& bulkhead = *all_[i];
+    do {
+      submit(bulkhead.workload(), now);
+    } while (bulkhead.feed(now));
+    if (bulkhead.retry_pool() != nullptr) submit(bulkhead.failed(), now);
+  }
+}
+
+void Bulkheads::submit(Workload& workload, TimePoint now) {
+  while (const auto* next = workload.next()) {
+    if (lane_.gate.closed() && !may_begin(*next, now)) break;
+    if (workload.submit_next()) continue;
+    if (!workload.was_rejected()) lane_.stats.rejections.add(1);
+    break;
+  }
+  workload.note_rejection();
+}
+
+/// Whether the first of these records may go to the pool now.
+bool Bulkheads::may_begin(const Workload::Pending& next, TimePoint now) {
+  auto& batch = *next.batch;
+  const auto entry = lane_.gate.may_begin(batch, next.begin > 0, none_at_work(), now);
+  if (entry == CrashGate::Entry::condemned) {
+    auto& item = batch.items.front();
+    batch.line->attempts().condemn(item, lane_.gate.watch().crashes(item.offset()));
+    restore_whole(item);
+    batch.route = handler::Route::dead_letter;
+    batch.passes_on = false;
+  }
+  return entry != CrashGate::Entry::later;
+}
+
+HoldBits Bulkheads::blocked(TimePoint now) const {
+  if (!named()) return first().blocked(now);
+  HoldBits reasons = 0;
+  for (const auto entry : lane_.context.router->entries()) {
+    const auto of_entry = all_[entry]->blocked(now);
+    if (of_entry == 0) return 0;
+    reasons = static_cast<HoldBits>(reasons | of_entry);
+  }
+  return reasons;
+}
+
+void Bulkheads::tick(TimePoint now) {
+  now_ = now;
+  for (const auto& bulkhead : all_) bulkhead->tick(now);
+}
+
+TimePoint Bulkheads::next_due(TimePoint now) {
+  auto next = TimePoint::max();
+  for (const auto& bulkhead : all_) next = std::min(next, bulkhead->next_due(now));
+  return next;
+}
+
+void Bulkheads::set_eager(bool eager) {
+  for (const auto& bulkhead : all_) bulkhead->set_eager(eager || bulkhead->workload().keys_wait());
+}
+
+std::uint64_t Bulkheads::take_completed() {
+  auto completed = std::exchange(completed_, 0);
+  for (const auto& bulkhead : all_) completed += bulkhead->take_completed();
+  return completed;
+}
+
+// What all are together
+
+bool Bulkheads::due(TimePoint now) const {
+  bool due = false;
+  each_line([&](const Bulkhead&, const Line& line) { due = due || line.attempts().due(now); });
+  return due;
+}
+
+std::optional<TimePoint> Bulkheads::next_attempt() const {
+  std::optional<TimePoint> next;
+  each_line([&](const Bulkhead&, const Line& line) {
+    const auto due = line.attempts().waiting().next_due();
+    if (due && (!next || *due < *next)) next = due;
+  });
+  return next;
+}
+
+bool Bulkheads::breaker_holds() const {
+  bool holds = false;
+  each_line([&](const Bulkhead&, const Line& line) { holds = holds || line.breaker_holds(); });
+  return holds;
+}
+
+bool Bulkheads::downstreams_work() const {
+  bool work = true;
+  each_line([&](const Bulkhead&, const Line& line) { work = work && line.downstream().closed(); });
+  return work;
+}
+
+std::vector<const WaitingRecords*> Bulkheads::waiting() const {
+  std::vector<const WaitingRecords*> waiting;
+  each_line([&](const Bulkhead&, const Line& line) { waiting.push_back(&line.attempts().waiting()); });
+  return waiting;
+}
+
+std::uint64_t Bulkheads::waiting_attempts() const {
+  std::uint64_t waiting = 0;
+  each_line([&](const Bulkhead&, const Line& line) { waiting += line.attempts().waiting().size(); });
+  return waiting;
+}
+
+std::uint64_t Bulkheads::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& bulkhead : all_) bytes += bulkhead->bytes();
+  return bytes;
+}
+
+Duration Bulkheads::time_left() const {
+  Duration longest{};
+  for (const auto& bulkhead : all_) {
+    const auto& workload = bulkhead->workload();
+    const auto records = workload.records() + bulkhead->waiting();
+    const auto service = workload.service_time();
+    const auto workers = std::max(workload.pool().limits().workers, 1U);
+    longest = std::max<Duration>(longest, service * static_cast<std::int64_t>(records / workers));
+  }
+  return longest;
+}
+
+bool Bulkheads::service_known() const {
+  return std::any_of(all_.begin(), all_.end(), [](const auto& bulkhead) {
+    return bulkhead->workload().service_time() > Duration::zero();
+  });
+}
+
+bool Bulkheads::idle() const {
+  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->idle(); });
+}
+
+bool Bulkheads::none_at_work() const {
+  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->none_at_work(); });
+}
+
+std::vector<PoolView> Bulkheads::views() const {
+  std::vector<PoolView> views;
+  if (!named()) return views;
+  for (const auto& bulkhead : all_) {
+    const auto& pool = bulkhead->workload().pool();
+    PoolView view{bulkhead->pool_settings().settings.name, pool.snapshot(), pool.limits(),
+                  bulkhead->waiting()};
+    view.done = attempts_of(pool);
+    if (const auto* retries = bulkhead->retry_pool()) {
+      const auto snapshot = retries->snapshot();
+      view.retries_queued = snapshot.queued;
+      view.retries_running = snapshot.in_flight;
+      view.done += attempts_of(*retries);
+    }
+    views.push_back(view);
+  }
+  return views;
+}
+
+// The end
+
+void Bulkheads::begin_drain(bool finish, Duration left, TimePoint now) {
+  for (const auto& bulkhead : all_) bulkhead->begin_drain(finish, left, now);
+}
+
+bool Bulkheads::drained() const {
+  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->drained(); });
+}
+
+void Bulkheads::cancel() {
+  for (const auto& bulkhead : all_) bulkhead->cancel();
+}
+
+void Bulkheads::close() {
+  for (const auto& bulkhead : all_) bulkhead->close();
+}
+
+void Bulkheads::start_over() {
+  for (const auto& bulkhead : all_) bulkhead->start_over();
+}
+
+std::uint64_t Bulkheads::abandon(bool log) {
+  std::uint64_t abandoned = 0;
+  for (const auto& bulkhead : all_) {
+    if (log) bulkhead->abandon();
+    abandoned += bulkhead->abandoned();
+  }
+  return abandoned;
+}
+
+bool Bulkheads::join(Deadline deadline) {
+  bool joined = true;
+  for (const auto& bulkhead : all_) joined = bulkhead->join(deadline) && joined;
+  return joined;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,142 @@
+// All pools of a lane: which one a record goes to, what follows when it has finished there, and what they are
+// together for the lane.
+//
+// Without named pools there is one bulkhead, and records go to it as they are. The ledger and the commits do
+// not know of pools: a record is complete when its work is finished in its last pool, with all its sub-jobs.
+//
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pool()
+// and views(). Nothing blocks except join, up to its deadline.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "lane/bulkhead/bulkhead.h"
+
+namespace laneway::lane {
+
+/// A lane's part in a named pool at one moment.
+struct PoolView {
+  std::string_view name;
+  pool::Snapshot pool;
+  pool::Limits limits;
+  std::uint64_t waiting = 0;         ///< records that have come to the pool, and wait outside it
+  std::uint64_t done = 0;            ///< attempts that have ended, since the assignment
+  std::uint32_t retries_queued = 0;  ///< in the pool of failed records
+  std::uint32_t retries_running = 0;
+};
+
+class Bulkheads final : public Onward {
+ public:
+  struct Members {
+    const LaneContext& context;
+    const LaneId& id;
+    Ledger& ledger;
+    const OldestWatch& oldest;
+    CrashGate& gate;
+    const delivery::RetryStage* stage;
+    LaneStats& stats;
+  };
+  Bulkheads(const Members& members, const std::function<void()>& on_ready);
+
+  void follow_settings();
+  bool ordered() const { return first().workload().ordered(); }
+
+  /// How many records may be taken at a time.
+  std::uint32_t run_limit() const { return first().workload().run_limit(); }
+  /// An empty batch, to be filled and then added or put back.
+  Workload::BatchPtr new_batch() { return first().workload().new_batch(); }
+  void put_back(Workload::BatchPtr batch) { first().workload().put_back(std::move(batch)); }
+  /// New records.
+  void add(Workload::BatchPtr batch, TimePoint now);
+  /// A record of a retry topic. Returns true if it is not due: then it waits here.
+  bool put_off(handler::Item& item, TimePoint now);
+
+  /// Applies what the workers have finished.
+  void collect(TimePoint now);
+  /// Gives the pools what they can take.
+  void submit(TimePoint now);
+  /// Why nothing that is taken now could begin: why every pool that records go to first is blocked.
+  HoldBits blocked(TimePoint now) const;
+  void tick(TimePoint now);
+  TimePoint next_due(TimePoint now);
+  void set_eager(bool eager);
+  std::uint64_t take_completed();
+
+  /// Looks at every line with its bulkhead.
+  template <class Look>
+  void each_line(Look look) {
+    for (const auto& bulkhead : all_)
+      for (const auto& line : bulkhead->lines()) look(*bulkhead, *line);
+  }
+  template <class Look>
+  void each_line(Look look) const {
+    for (const auto& bulkhead : all_)
+      for (const auto& line : bulkhead->lines()) look(*bulkhead, static_cast<const Line&>(*line));
+  }
+  /// Whether a waiting record may begin.
+  bool due(TimePoint now) const;
+  /// When the first waiting record may begin.
+  std::optional<TimePoint> next_attempt() const;
+  bool breaker_holds() const;
+  /// Whether each downstream works.
+  bool downstreams_work() const;
+  /// The records that wait for their next attempt, of every line.
+  std::vector<const WaitingRecords*> waiting() const;
+  std::uint64_t waiting_attempts() const;
+  std::uint64_t bytes() const;
+  bool keys_wait() const;
+  /// How long the records that the lane has last, by the measured service times; zero if nothing is known.
+  Duration time_left() const;
+  bool service_known() const;
+  bool idle() const;
+  bool none_at_work() const;
+  template <class Look>
+  void each_at_work(Look look) const {
+    for (const auto& bulkhead : all_) {
+      bulkhead->workload().each_at_work(look);
+      if (bulkhead->retry_pool() != nullptr) bulkhead->failed().each_at_work(look);
+    }
+  }
+
+  void begin_drain(bool finish, Duration left, TimePoint now);
+  bool drained() const;
+  void cancel();
+  void close();
+  void start_over();
+  /// Returns the number of abandoned records; `log`: logs those that the workers have not answered.
+  std::uint64_t abandon(bool log);
+  bool join(Deadline deadline);
+
+  /// The first pool; for any thread.
+  const pool::Pool& pool() const { return first().workload().pool(); }
+  /// Of the named pools, in their order; empty if there are none. Any thread.
+  std::vector<PoolView> views() const;
+
+  // Onward
+  void pass_on(handler::Item done) override;
+  void end_part(handler::Item part, bool given_up) override;
+
+ private:
+  Bulkhead& first() { return *all_.front(); }
+  const Bulkhead& first() const { return *all_.front(); }
+  bool named() const { return first().named(); }
+  void submit(Workload& workload, TimePoint now);
+  bool may_begin(const Workload::Pending& next, TimePoint now);
+  int gatherer_after(std::size_t pool) const;
+  void end(handler::Item item);
+  void give_to(std::size_t pool, handler::Item item);
+
+  const Members lane_;
+  std::vector<std::unique_ptr<Bulkhead>> all_;
+  std::vector<std::vector<handler::Item>> routed_;  // of one add()
+  std::uint64_t completed_ = 0;                     // records whose last sub-job has ended
+  std::size_t collecting_ = 0;                      // the place of the pool whose records are being applied
+  TimePoint now_{};
+};
+
+}  // namespace laneway::lane

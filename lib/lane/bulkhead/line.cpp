@@ -1,0 +1,134 @@
+#include "lane/bulkhead/line.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "lane/workload/work_batch.h"
+
+namespace laneway::lane {
+namespace {
+
+/// The settings that a running service can change.
+void follow(LaneContext& context, const LaneContext& lane, const config::Pool& pool) {
+  context.lanes = lane.lanes;
+  context.lanes.workers = pool.workers;
+  context.lanes.queue = pool.queue;
+  context.lanes.rate = {};  // the lane's intake keeps it
+  context.retry = lane.retry;
+  context.ledger = lane.ledger;
+}
+
+/// What the workers and the attempts of a named pool see.
+std::unique_ptr<LaneContext> context_of(const LaneContext& lane, const NamedPool& pool,
+                                        Subscriber* subscriber) {
+  auto context = std::make_unique<LaneContext>(lane);
+  context->pools.clear();
+  context->handler = pool.handler;
+  context->downstream = subscriber == nullptr ? pool.downstream : &subscriber->downstream;
+  context->rate = subscriber == nullptr ? pool.rate : &subscriber->rate;
+  context->permits = pool.permits;
+  follow(*context, lane, pool.settings);
+  return context;
+}
+
+}  // namespace
+
+Line::Line(const LaneContext& lane, const NamedPool& pool, std::shared_ptr<Subscriber> subscriber,
+           const LineMembers& members)
+    : own_(context_of(lane, pool, subscriber.get())),
+      context_(*own_),
+      subscriber_(std::move(subscriber)),
+      attempts_(context_, members.id, members.ledger, members.oldest, members.stage),
+      rate_(std::in_place, context_) {}
+
+Line::~Line() {
+  if (subscriber_) subscriber_->end(running_);
+}
+
+void Line::follow_settings(const LaneContext& lane, const NamedPool& pool) {
+  follow(*own_, lane, pool.settings);
+  attempts_.follow_settings();
+}
+
+HoldBits Line::blocked_by() {
+  HoldBits reasons = 0;
+  const auto waiting = attempts_.waiting().size();
+  const auto most = context_.retry.max_waiting;
+  const bool full = waiting >= (retries_full_ ? most - most / 4 : most);
+  // Otherwise waiting records that are all poison would hide the end of an outage.
+  const bool asks_new = !downstream().closed() && attempts_.waiting().fresh() == 0;
+  retries_full_ = full && !asks_new;
+  if (retries_full_) reasons = bit(Hold::retries_full);
+  if (breaker_holds()) reasons = static_cast<HoldBits>(reasons | bit(Hold::breaker_open));
+  return reasons;
+}
+
+std::uint32_t Line::begin(std::uint32_t wanted, TimePoint now) {
+  if (rate_) {
+    const auto room = rate_->room(now);
+    if (room.none()) return 0;
+    wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room.records));
+  }
+  if (!subscriber_) return wanted;
+  // What was reserved and not used is there still.
+  const auto begun = wanted <= reserved_ ? 0 : subscriber_->begin(wanted - reserved_);
+  reserved_ += begun;
+  running_ += begun;
+  return std::min(wanted, reserved_);
+}
+
+void Line::charge(std::uint32_t records, std::uint64_t bytes, TimePoint now) {
+  if (!rate_) return;
+  rate_->charge(records, bytes, now);
+  rate_->took_new();
+  if (backlog_.empty()) rate_->leave(now);
+}
+
+void Line::charge_failed(std::uint64_t bytes, TimePoint now) {
+  if (rate_) rate_->charge(1, bytes, now);
+}
+
+/// Records that come back to the pool, and those on their way to a topic, take a place as well.
+void Line::entered(std::uint32_t records) {
+  if (!subscriber_) return;
+  const auto reserved = std::min(records, reserved_);
+  reserved_ -= reserved;
+  subscriber_->take(records - reserved);
+  running_ += records - reserved;
+}
+
+void Line::ended(std::uint32_t records) {
+  if (!subscriber_) return;
+  subscriber_->end(records);
+  running_ -= records;
+}
+
+void Line::took_failed() {
+  if (rate_) rate_->took_failed();
+}
+
+void Line::leave_rate(TimePoint now) {
+  if (rate_) rate_->leave(now);
+}
+
+void Line::wait(handler::Item item, TimePoint now) {
+  constexpr std::size_t short_wait = 256;  // records; a longer wait must not pin the fetch buffer
+  if (backlog_.size() >= short_wait) item.record.detach();
+  bytes_ += memory_of(item);
+  backlog_.push_back({std::move(item), now});
+}
+
+handler::Item Line::pop() {
+  auto item = std::move(backlog_.front().item);
+  backlog_.pop_front();
+  bytes_ -= memory_of(item);
+  return item;
+}
+
+void Line::clear_backlog() {
+  backlog_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace laneway::lane

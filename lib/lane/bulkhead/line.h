@@ -1,0 +1,101 @@
+// The records of a pool that share a downstream and its limits: all records of the pool, or those of one
+// subscriber (config::Each). A line has the attempts at its records, and the records that have come to the
+// pool and cannot begin yet (the backlog).
+//
+// Without named pools a lane has one line, by the lane's own context, and no backlog: its records wait in the
+// workload, and then the lane holds.
+//
+// Ownership: the bulkhead's; batches of the workload refer to their line, which outlives them. Threads: the
+// loop's; workers read the handler, the downstream and the rate of the context, which are constant.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "lane/attempts/attempts.h"
+#include "lane/intake/lane_rate.h"
+#include "lane/shared/lane_context.h"
+#include "lane/shared/subscribers.h"
+#include "lane/state/hold_reasons.h"
+
+namespace laneway::lane {
+
+struct LineMembers {
+  const LaneId& id;
+  const Ledger& ledger;
+  const OldestWatch& oldest;
+  const delivery::RetryStage* stage;
+};
+
+class Line {
+ public:
+  struct Waiting {
+    handler::Item item;
+    TimePoint since;
+  };
+
+  /// The only line of a lane without named pools.
+  Line(const LaneContext& lane, const LineMembers& members)
+      : context_(lane), attempts_(lane, members.id, members.ledger, members.oldest, members.stage) {}
+  /// A line of a named pool; `subscriber` is null unless the pool has `each`.
+  Line(const LaneContext& lane, const NamedPool& pool, std::shared_ptr<Subscriber> subscriber,
+       const LineMembers& members);
+  ~Line();
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  void follow_settings(const LaneContext& lane, const NamedPool& pool);
+
+  const LaneContext& context() const { return context_; }
+  Downstream& downstream() const { return *context_.downstream; }
+  Attempts& attempts() { return attempts_; }
+  const Attempts& attempts() const { return attempts_; }
+  const Subscriber* subscriber() const { return subscriber_.get(); }
+
+  /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
+  bool breaker_holds() const { return !downstream().closed() && attempts_.waiting().fresh() > 0; }
+  /// Why no record of the backlog may begin now, without the rate and the pool.
+  HoldBits blocked_by();
+  /// How many of up to `wanted` records may begin now: by the rate, and by the subscriber's workers. They are
+  /// given back by ended().
+  std::uint32_t begin(std::uint32_t wanted, TimePoint now);
+  /// The records that begin() has let begin: charged to the rate.
+  void charge(std::uint32_t records, std::uint64_t bytes, TimePoint now);
+  /// The same for a failed record that runs again.
+  void charge_failed(std::uint64_t bytes, TimePoint now);
+  /// Records of this line go to the pool, and have left it.
+  void entered(std::uint32_t records);
+  void ended(std::uint32_t records);
+  bool rate_waits(TimePoint now) { return rate_ && rate_->waits(now); }
+  TimePoint rate_ready_at(TimePoint now) { return rate_ ? rate_->ready_at(now) : now; }
+  /// At the pace of a downstream, failed records and new ones take turns.
+  bool leaves_turn_to_new() const { return rate_ && rate_->turn_of_new() && !backlog_.empty(); }
+  void took_failed();
+  /// The line wants nothing for now; its share of the rate goes to the others.
+  void leave_rate(TimePoint now);
+
+  void wait(handler::Item item, TimePoint now);
+  const std::deque<Waiting>& backlog() const { return backlog_; }
+  handler::Item pop();
+  void clear_backlog();
+  /// Memory of the backlog.
+  std::uint64_t bytes() const { return bytes_; }
+  /// Whether the line has nothing that another one of the pool would not have, too.
+  bool unused() const { return backlog_.empty() && attempts_.waiting().size() == 0 && running_ == 0; }
+
+ private:
+  const std::unique_ptr<LaneContext> own_;  // null: the lane's
+  const LaneContext& context_;
+  const std::shared_ptr<Subscriber> subscriber_;
+  Attempts attempts_;
+  std::optional<LaneRate> rate_;  // nullopt: the lane's intake keeps the rate
+  bool retries_full_ = false;
+  std::deque<Waiting> backlog_;
+  std::uint64_t bytes_ = 0;
+  std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()
+  std::uint32_t running_ = 0;   // the same, with the records in the pool
+};
+
+}  // namespace laneway::lane

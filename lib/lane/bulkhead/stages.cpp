@@ -1,0 +1,167 @@
+#include "lane/bulkhead/stages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "handler/format/gathered_json.h"
+
+namespace laneway::lane {
+namespace {
+
+using handler::Item;
+using handler::Part;
+using handler::Parts;
+
+std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
+  if (!bytes) return std::nullopt;
+  return std::string(*bytes);
+}
+
+/// A copy of the record without its value.
+kafka::RecordData frame_of(const kafka::Record& record) {
+  kafka::RecordData data;
+  data.topic = record.topic();
+  data.partition = record.partition();
+  data.offset = record.offset();
+  data.timestamp = record.timestamp();
+  data.timestamp_type = record.timestamp_type();
+  data.key = copy_of(record.key());
+  for (const auto& header : record.headers()) data.headers.emplace_back(header.name, copy_of(header.value));
+  return data;
+}
+
+void replace_header(kafka::RecordData& data, std::string_view name, std::optional<std::string> value) {
+  std::erase_if(data.headers, [&](const auto& header) { return header.first == name; });
+  data.headers.emplace_back(name, std::move(value));
+}
+
+kafka::Record record_of(kafka::RecordData frame, Part part) {
+  if (part.key) frame.key = std::move(part.key);
+  frame.value = std::move(part.value);
+  for (auto& [name, value] : part.headers) replace_header(frame, name, std::move(value));
+  return kafka::Record(frame);
+}
+
+/// The record as it was read.
+const kafka::Record& origin_of(const Item& item) {
+  if (!item.progress) return item.record;
+  if (item.progress->gathering) return origin_of(item.progress->gathering->whole());
+  return item.progress->origin ? item.progress->origin : item.record;
+}
+
+/// A record of a retry topic still belongs to it in the next pool.
+std::unique_ptr<handler::FailureHistory> history_for_next(const Item& item) {
+  if (!item.failures || item.failures->stage == nullptr) return nullptr;
+  auto history = std::make_unique<handler::FailureHistory>();
+  history->stage = item.failures->stage;
+  history->retry_offset = item.failures->retry_offset;
+  history->attempts_before = history->last_attempt = item.failures->attempts_before;
+  return history;
+}
+
+/// The item in the next pool, whose attempts count from the beginning.
+void begin_anew(Item& item) {
+  item.failures = history_for_next(item);
+  item.attempt = item.failures ? item.failures->attempts_before + 1 : 1;
+  item.state = handler::ItemState::waiting;
+  item.key = 0;
+}
+
+/// The id that a record which comes back asks for; empty if it asks for all parts.
+std::string wanted_part(const Item& item) {
+  for (const auto& header : origin_of(item).headers())
+    if (header.name == part_header && header.value) return std::string(*header.value);
+  return {};
+}
+
+/// `path`: of the record that is split.
+void name_parts(Parts& parts, const std::string& path) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto& id = parts[i].id;
+    if (id.empty()) id = std::to_string(i);
+    if (!path.empty()) id.insert(0, path + '/');
+  }
+}
+
+void keep_wanted(Parts& parts, const std::string& wanted) {
+  if (wanted.empty()) return;
+  std::erase_if(parts,
+                [&](const Part& part) { return wanted != part.id && !wanted.starts_with(part.id + '/'); });
+}
+
+void replace_value(Item& item, Part part) {
+  auto record = record_of(frame_of(item.record), std::move(part));
+  auto& progress = *item.progress;
+  if (!progress.gathering && !progress.origin) progress.origin = std::move(item.record);
+  item.record = std::move(record);
+}
+
+void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
+  const auto sequence = done.sequence;
+  const bool left_behind = done.left_behind;
+  auto frame = frame_of(done.record);
+  std::erase_if(frame.headers, [](const auto& header) { return header.first == part_header; });
+  auto history = history_for_next(done);
+  const auto gathering = std::make_shared<handler::Gathering>(std::move(done), parts.size(), gatherer);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Item item;
+    item.sequence = sequence;
+    item.left_behind = left_behind;
+    if (history) item.failures = std::make_unique<handler::FailureHistory>(*history);
+    item.progress = std::make_unique<handler::Progress>();
+    item.progress->part = parts[i].id;
+    item.progress->index = i;
+    item.progress->gathering = gathering;
+    item.record = record_of(frame, std::move(parts[i]));
+    begin_anew(item);
+    next.push_back(std::move(item));
+  }
+}
+
+}  // namespace
+
+bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
+  const auto results = std::exchange(done.progress->results, nullptr);
+  if (!results) {
+    begin_anew(done);
+    next.push_back(std::move(done));
+    return true;
+  }
+  auto parts = std::move(*results);
+  if (parts.size() == 1 && parts.front().id.empty()) {
+    replace_value(done, std::move(parts.front()));
+    begin_anew(done);
+    next.push_back(std::move(done));
+    return true;
+  }
+  name_parts(parts, done.progress->part);
+  keep_wanted(parts, wanted_part(done));
+  if (parts.empty()) return false;
+  split(std::move(done), std::move(parts), gatherer, next);
+  return true;
+}
+
+Item gathered(Item whole, const std::vector<handler::Gathering::Result>& results) {
+  if (!whole.progress) whole.progress = std::make_unique<handler::Progress>();
+  Part part;
+  part.value = handler::gathered_json(results);
+  replace_value(whole, std::move(part));
+  begin_anew(whole);
+  return whole;
+}
+
+void restore_whole(Item& item) {
+  if (!item.progress) return;
+  auto& progress = *item.progress;
+  if (!progress.gathering) {
+    if (progress.origin) item.record = std::exchange(progress.origin, {});
+    return;
+  }
+  const auto& origin = origin_of(item);
+  auto data = frame_of(origin);
+  data.value = copy_of(origin.value());
+  replace_header(data, part_header, progress.part);
+  item.record = kafka::Record(data);
+}
+
+}  // namespace laneway::lane

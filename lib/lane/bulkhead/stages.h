@@ -1,0 +1,31 @@
+// What becomes of a record between two pools (config::Pool::then): the result of a pool is the value for the
+// next one, several results are sub-jobs, and sub-jobs become one record again.
+//
+// A failed sub-job leaves as the record that was read, with the header `laneway-part: <id>`. A record that
+// comes back with this header is split into this sub-job only, so the others do not run again.
+//
+// Pure. The thread of the lane's loop.
+#pragma once
+
+#include <vector>
+
+#include "handler/gathering.h"
+#include "handler/record_batch.h"
+
+namespace laneway::lane {
+
+inline constexpr std::string_view part_header = "laneway-part";
+
+/// Adds what `done`, which a pool has finished, becomes for the next pool. Returns false if nothing is left
+/// to do: then `done` is as it was, and is finished. `gatherer`: the place of the next pool that gathers; -1
+/// if there is none.
+bool pass_on(handler::Item& done, int gatherer, std::vector<handler::Item>& next);
+
+/// The record `whole` with the results of its sub-jobs as its value, for a pool that gathers.
+handler::Item gathered(handler::Item whole, const std::vector<handler::Gathering::Result>& results);
+
+/// Makes the record what it was when it was read, because it leaves for a retry topic or the dead-letter
+/// topic.
+void restore_whole(handler::Item& item);
+
+}  // namespace laneway::lane
