@@ -8,7 +8,32 @@
 
 namespace laneway::pool {
 
-Claim Pool::Implementation::take_claim(TimePoint now) {
+Pool::Implementation::Next Pool::Implementation::next_to_work(TimePoint now) {
+  Next next;
+  if (asynchronous_)
+    begin_to_pass_on(now, next);
+  else
+    next.wake = wake_if_wanted();
+  next.call = calls_for_help();
+  return next;
+}
+
+void Pool::Implementation::set_to_work(const Next& next) {
+  if (next.wake != nullptr) next.wake->wake.notify_one();
+  bool call = next.call;
+  if (next.claim || next.borrower != nullptr) call = pass_on(next);
+  if (call) call_helpers();
+}
+
+/// The next claim of a free slot. Returns false if there is nothing to do.
+bool Pool::Implementation::choose(TimePoint now, Next& next) {
+  if (!helps_.empty()) return choose_with_helping(now, next);
+  if (!claimable() || !permits_.obtain()) return false;
+  next.claim = take_claim(now);
+  return true;
+}
+
+Claim Pool::Implementation::take_claim(TimePoint now, Lender* lender) {
   auto& queue = queues_.next();
   auto& entry = queue.front();
   Range range = entry.range;
@@ -21,7 +46,7 @@ Claim Pool::Implementation::take_claim(TimePoint now) {
   if (entry.range.count() == 0) queue.pop_front();
   queued_ -= jobs;
   ++claims_;
-  const Claim claim = slots_.take(range, weight(range), permits_.needed(), now);
+  const Claim claim = slots_.take(range, weight(range), permits_.needed(), now, lender);
   stop_waiting_in_vain();
   return claim;
 }
@@ -32,9 +57,10 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
   const TimePoint now = SteadyClock::now();
   const Duration took = now - slot.started;
   if (ran.attempts > 0) duration.record(took / ran.attempts, ran.attempts);
-  Worker* wake = nullptr;
-  std::optional<Claim> next;
+  Next next;
   Permitted permitted;
+  Lender* lender = nullptr;
+  bool stuck = false;
   bool room = false;
   {
     MutexLock lock(mutex_);
@@ -42,24 +68,28 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
     if (ran.typical > 0) service_time_.record(took, ran.typical);
     outstanding_ -= jobs;
     admitted_ -= slot.weight;
+    lender = slot.lender;
+    stuck = slot.stuck;
     if (slot.permit) permits_.give_back(permitted);
     slots_.give_back(slot);
+    if (lender != nullptr) wants_help_ = queued_ > 0;  // the lender sees it when the loan has ended
     // The work may have waited for a slot, and not for a thread.
-    if (asynchronous_)
-      next = begin_to_pass_on(now);
-    else if (slots_.free() == 1)
-      wake = wake_if_wanted();
+    if (asynchronous_ || slots_.free() == 1) next = next_to_work(now);
     room = take_notification();
-    if (wake == nullptr && !room && !next && permitted.empty()) {
+    if (!next.wake && !next.claim && !next.borrower && !next.call && !room && !lender && permitted.empty()) {
       if (ended()) ended_.notify_all();
       return;
     }
     ++signalling_;
   }
-  if (wake != nullptr) wake->wake.notify_one();
   hand_over(permitted);
+  if (lender != nullptr) lender->loan_ended(stuck);
   if (room) on_room_();
-  if (next) pass_on(*next);
+  set_to_work(next);
+  end_signalling();
+}
+
+void Pool::Implementation::end_signalling() {
   MutexLock lock(mutex_);
   --signalling_;
   if (ended()) ended_.notify_all();
@@ -69,48 +99,55 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
 
 void Pool::Implementation::run_claims(Worker& self) {
   ::pthread_setname_np(::pthread_self(), "worker");  // for top -H and debuggers
-  while (const auto claim = next_claim(self)) work_.run(*claim);
+  for (Next next; find_work(self, next); next = {}) {
+    if (next.borrower != nullptr)
+      serve(*next.borrower, next.errand);
+    else
+      work_.run(*next.claim);
+  }
 }
 
-std::optional<Claim> Pool::Implementation::next_claim(Worker& self) {
+/// Returns false if the thread must end.
+bool Pool::Implementation::find_work(Worker& self, Next& next) {
   for (;;) {
     const TimePoint now = SteadyClock::now();
-    Found found;
+    Search result;
+    Permitted permitted;
     {
       MutexLock lock(mutex_);
       workers_.arrive(self);
-      found = find_claim(self, now);
+      result = search(self, now, next, permitted);
     }
-    if (found.wake != nullptr) found.wake->wake.notify_one();
-    hand_over(found.permitted);
-    if (found.claim || found.end) return found.claim;
+    if (next.wake != nullptr) next.wake->wake.notify_one();
+    hand_over(permitted);
+    if (next.call) call_helpers();
+    if (result != Search::again) return result == Search::found;
   }
 }
 
-Pool::Implementation::Found Pool::Implementation::find_claim(Worker& self, TimePoint now) {
-  Found found;
-  while (!claimable() || !permits_.obtain()) {
-    give_back_unused_permits(1, found.permitted);
-    if (!found.permitted.empty()) return found;
-    if (!park(self)) {
-      found.end = true;
-      return found;
-    }
+Pool::Implementation::Search Pool::Implementation::search(Worker& self, TimePoint now, Next& next,
+                                                          Permitted& permitted) {
+  while (!choose(now, next)) {
+    give_back_unused_permits(1, permitted);
+    if (!permitted.empty()) return Search::again;
+    if (!park(self)) return Search::end;
     now = SteadyClock::now();
   }
-  found.claim = take_claim(now);
+  if (next.borrower != nullptr) give_back_unused_permits(0, permitted);  // one may have been for this thread
   if (ending_ && queued_ == 0) workers_.wake_all();
-  found.wake = wake_if_wanted();
-  return found;
+  next.wake = wake_if_wanted();
+  next.call = calls_for_help();
+  return Search::found;
 }
 
 Worker* Pool::Implementation::wake_if_wanted() {
-  if (slots_.free() <= workers_.searching()) return nullptr;
-  const std::uint64_t expected = std::uint64_t{workers_.searching()} * service_time_.claim_size();
-  if (queued_ <= expected || !service_time_.worth_a_wake_up(queued_ - expected, workers_.awake()))
-    return nullptr;
-  if (!permits_.in_sight()) return nullptr;
-  return workers_.wake_one(slots_.most());
+  const auto searching = this->searching();
+  if (slots_.free() <= searching) return nullptr;
+  const std::uint64_t expected = std::uint64_t{searching} * service_time_.claim_size();
+  const auto awake = workers_.awake() - std::min(workers_.awake(), slots_.lent());
+  if (queued_ > expected && service_time_.worth_a_wake_up(queued_ - expected, awake) && permits_.in_sight())
+    return workers_.wake_one(slots_.most());
+  return somebody_wants_help() ? workers_.wake_one(slots_.most()) : nullptr;
 }
 
 /// Sleeps until woken; returns false if the thread must end.
@@ -137,26 +174,33 @@ void Pool::Implementation::leave(Worker& self, bool parked) {
 
 // Asynchronous work
 
-/// The first claim, unless it is already being run: by another thread, or by this one further up the stack.
-std::optional<Claim> Pool::Implementation::begin_to_pass_on(TimePoint now) {
-  if (passing_on_ || !claimable() || !permits_.obtain()) return std::nullopt;
-  passing_on_ = true;
-  return take_claim(now);
+/// Nothing begins while work is already being passed on: by another thread, or by this one further up the
+/// stack.
+void Pool::Implementation::begin_to_pass_on(TimePoint now, Next& next) {
+  if (!passing_on_) passing_on_ = choose(now, next);
 }
 
-void Pool::Implementation::pass_on(Claim claim) {
-  for (bool more = true; more;) {
-    work_.run(claim);
+/// Returns whether to call the helpers.
+bool Pool::Implementation::pass_on(Next next) {
+  for (;;) {
+    if (next.borrower != nullptr)
+      serve(*next.borrower, next.errand);
+    else
+      work_.run(*next.claim);
     Permitted permitted;
+    bool more = false;
+    bool call = false;
     {
       MutexLock lock(mutex_);
-      more = passing_on_ = claimable() && permits_.obtain();
-      if (more)
-        claim = take_claim(SteadyClock::now());
-      else
+      next = {};
+      more = passing_on_ = choose(SteadyClock::now(), next);
+      if (!more) {
         give_back_unused_permits(0, permitted);
+        call = calls_for_help();
+      }
     }
     hand_over(permitted);
+    if (!more) return call;
   }
 }
 
@@ -166,7 +210,8 @@ void Pool::Implementation::pass_on(Claim claim) {
 /// is finished.
 std::uint32_t Pool::Implementation::coming() const {
   if (asynchronous_) return passing_on_ ? 1 : 0;
-  const auto running = slots_.in_use();
+  const auto errands = static_cast<std::uint32_t>(errands_.size());
+  const auto running = slots_.in_use() - slots_.borrowed() + slots_.lent() - errands;
   return std::max(workers_.searching(), workers_.awake() - std::min(workers_.awake(), running));
 }
 
@@ -177,28 +222,37 @@ void Pool::Implementation::permitted() {
     MutexLock lock(mutex_);
     permits_.granted();
     if (asynchronous_)
-      next.claim = begin_to_pass_on(SteadyClock::now());
+      begin_to_pass_on(SteadyClock::now(), next);
     else if (claimable() && permits_.unused() > coming())
       next.wake = workers_.wake_one(slots_.most());
-    give_back_unused_permits(0, others);
+    next.call = calls_for_help();
+    if (!next.call) give_back_unused_permits(0, others);
     ++signalling_;
   }
-  set_to_work(next);
   hand_over(others);
-  MutexLock lock(mutex_);
-  --signalling_;
-  if (ended()) ended_.notify_all();
+  set_to_work(next);
+  if (next.call) {
+    Permitted unused;
+    {
+      MutexLock lock(mutex_);
+      give_back_unused_permits(0, unused);
+    }
+    hand_over(unused);
+  }
+  end_signalling();
 }
 
 /// Keeps one for each thread that comes for it; `leaving` of these do not come after all.
 void Pool::Implementation::give_back_unused_permits(std::uint32_t leaving, Permitted& to) {
   if (permits_.unused() == 0) return;
-  const auto takers = coming();
-  permits_.give_back_unused(claimable() ? takers - std::min(takers, leaving) : 0, to);
+  auto takers = coming();
+  takers = (claimable() ? takers - std::min(takers, leaving) : 0) + errands_coming_;
+  permits_.give_back_unused(queued_ > 0 ? takers : 0, to);
 }
 
 void Pool::Implementation::stop_waiting_in_vain() {
-  if (permits_.waiting() && !claimable()) permits_.stop_waiting();
+  if (!permits_.waiting()) return;
+  if (queued_ == 0 || (slots_.free() == 0 && helpers_.empty())) permits_.stop_waiting();
 }
 
 }  // namespace laneway::pool

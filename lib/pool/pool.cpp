@@ -34,16 +34,6 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
   return {taken, taken == jobs ? Admission::accepted : Admission::full};
 }
 
-Pool::Implementation::Next Pool::Implementation::next_to_work(TimePoint now) {
-  if (asynchronous_) return {nullptr, begin_to_pass_on(now)};
-  return {wake_if_wanted(), std::nullopt};
-}
-
-void Pool::Implementation::set_to_work(const Next& next) {
-  if (next.wake != nullptr) next.wake->wake.notify_one();
-  if (next.claim) pass_on(*next.claim);
-}
-
 void Pool::Implementation::notify_at(std::uint32_t outstanding) {
   {
     MutexLock lock(mutex_);
@@ -116,24 +106,25 @@ std::vector<Range> Pool::Implementation::expire(TimePoint now) {
     next = next_to_work(now);
   }
   hand_over(permitted);
+  for (auto* lender : stuck.lenders) lender->loan_stuck();
   set_to_work(next);
   return std::move(stuck.jobs);
 }
 
 void Pool::Implementation::kick() {
-  Worker* wake = nullptr;
+  Next next;
   {
     MutexLock lock(mutex_);
     if (asynchronous_) return;
     workers_.allow_starts();
-    const bool stuck =
-        claimable() && !permits_.waiting() && workers_.searching() == 0 && claims_ == claims_at_kick_;
+    const bool may_begin = slots_.free() > 0 ? searching() == 0 : !helpers_.empty();
+    const bool stuck = queued_ > 0 && may_begin && !permits_.waiting() && claims_ == claims_at_kick_;
     claims_at_kick_ = claims_;
     if (!stuck) return;
     service_time_.forget();
-    wake = wake_if_wanted();
+    next = next_to_work(SteadyClock::now());
   }
-  if (wake != nullptr) wake->wake.notify_one();
+  set_to_work(next);
 }
 
 void Pool::Implementation::want_back() {
@@ -177,6 +168,9 @@ Snapshot Pool::Implementation::snapshot() const {
   result.expired = slots_.expired();
   result.stuck = slots_.stuck();
   result.start_failures = workers_.start_failures();
+  result.lent = slots_.lent();
+  result.borrowed = slots_.borrowed();
+  if (queued_ > 0) result.oldest = SteadyClock::now() - queues_.oldest();
   return result;
 }
 
@@ -188,9 +182,13 @@ Pool::Pool(Limits limits, Work& work, std::function<void()> on_room)
 Pool::~Pool() {
   while (!join(Deadline::in(seconds(60)))) {
   }
+  implementation_->detach();
 }
 
-void Pool::help(const std::vector<Pool*>&) {}
+void Pool::help(const std::vector<Pool*>& others) {
+  for (std::size_t rank = 0; rank < others.size(); ++rank)
+    implementation_->help(*others[rank]->implementation_, rank);
+}
 Submitted Pool::try_submit(Batch& batch, std::uint32_t begin) {
   return implementation_->try_submit(batch, begin);
 }

@@ -85,6 +85,9 @@ struct Snapshot {
   std::uint64_t expired = 0;         ///< jobs whose deadline passed
   std::uint32_t stuck = 0;           ///< running claims with a stuck job
   std::uint64_t start_failures = 0;  ///< threads that the system refused
+  std::uint32_t lent = 0;            ///< slots of this pool that run claims of the pools that it helps
+  std::uint32_t borrowed = 0;        ///< claims of this pool on slots of its helpers
+  Duration oldest{};                 ///< how long the oldest queued job has waited; zero without one
 };
 
 class Pool {

@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "pool/batch.h"
+#include "pool/lender.h"
 
 namespace laneway::pool {
 
@@ -27,6 +28,7 @@ struct WorkerSlot : Slot {
   bool stuck =
       false;  ///< its job ignores its stop; another slot replaces this one until the claim is finished
   bool permit = false;  ///< the claim holds one (permits.h)
+  Lender* lender = nullptr;  ///< whose slot the claim occupies; null: the pool's own
 
   /// Whether the slot has a claim with an unanswered job, so that the claim's batch still exists.
   bool at_work() const { return in_use && !answered(); }

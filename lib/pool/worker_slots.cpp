@@ -17,7 +17,12 @@ void WorkerSlots::resize(std::uint32_t workers) {
   provide();
 }
 
-Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, TimePoint now) {
+Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, TimePoint now,
+                        Lender* lender) {
+  if (lender != nullptr) {
+    ++borrowed_;
+    provide();
+  }
   WorkerSlot& slot = *free_.back();
   free_.pop_back();
   slot.in_use = true;
@@ -25,6 +30,7 @@ Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, T
   slot.range = range;
   slot.weight = weight;
   slot.permit = permit;
+  slot.lender = lender;
   slot.progress(0);
   slot.first_ticket = slot.next_ticket;
   slot.next_ticket += range.count();
@@ -36,9 +42,14 @@ void WorkerSlots::give_back(WorkerSlot& slot) {
   slot.in_use = false;
   --in_use_;
   stuck_ -= slot.stuck;
-  (free_.size() + in_use_ < most() ? free_ : spare_).push_back(&slot);
+  if (slot.lender != nullptr) {
+    --borrowed_;
+    stuck_borrowed_ -= slot.stuck;
+  }
+  (free_.size() + in_use_ < capacity() ? free_ : spare_).push_back(&slot);
   slot.stuck = false;
   slot.permit = false;
+  slot.lender = nullptr;
 }
 
 WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
@@ -54,9 +65,28 @@ WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
     found.jobs.push_back(slot.job());
     found.permits += std::exchange(slot.permit, false);
     ++stuck_;
+    if (slot.lender == nullptr) continue;
+    ++stuck_borrowed_;
+    found.lenders.push_back(slot.lender);
   }
   provide();
   return found;
+}
+
+void WorkerSlots::lend() {
+  ++lent_;
+  provide();
+}
+
+void WorkerSlots::end_loan(bool stuck) {
+  --lent_;
+  stuck_lent_ -= stuck;
+  provide();
+}
+
+void WorkerSlots::replace_lent() {
+  ++stuck_lent_;
+  provide();
 }
 
 void WorkerSlots::want_all_back() {
@@ -77,11 +107,11 @@ std::vector<Range> WorkerSlots::in_flight() const {
 
 /// Provides as many free slots as are allowed.
 void WorkerSlots::provide() {
-  while (free_.size() + in_use_ > most() && !free_.empty()) {
+  while (free_.size() + in_use_ > capacity() && !free_.empty()) {
     spare_.push_back(free_.back());
     free_.pop_back();
   }
-  while (free_.size() + in_use_ < most()) {
+  while (free_.size() + in_use_ < capacity()) {
     if (spare_.empty()) spare_.push_back(&slots_.emplace_back());
     free_.push_back(spare_.back());
     spare_.pop_back();
