@@ -1,29 +1,35 @@
-// The implementation of the pool; only pool.cpp includes it. See pool.h for the contract.
+// The implementation of the pool; only the sources of this folder include it. See pool.h for the contract.
 #pragma once
 
 #include <algorithm>
-#include <deque>
+#include <atomic>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
 #include "pool/job_queues.h"
+#include "pool/permit_use.h"
 #include "pool/pool.h"
 #include "pool/service_time.h"
 #include "pool/worker_slots.h"
+#include "pool/workers.h"
 
 namespace laneway::pool {
 
-class Pool::Implementation {
+class Pool::Implementation final : private Permits::Waiter, private Lender {
  public:
   Implementation(const Limits& limits, Work& work, std::function<void()> on_room)
       : work_(work),
         on_room_(std::move(on_room)),
         asynchronous_(limits.asynchronous),
         limits_(limits),
-        slots_(limits.workers, limits.job_deadline, limits.stuck_after) {}
+        slots_(limits.workers, limits.job_deadline, limits.stuck_after),
+        permits_(limits.permits, *this),
+        workers_([this](Worker& self) { run_claims(self); }, limits.idle) {}
 
+  void help(Implementation& other, std::size_t rank) EXCLUDES(mutex_);
+  /// Ends the relations with the other pools. After join() only.
+  void detach() EXCLUDES(mutex_);
   Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
   void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
   void resize(std::uint32_t workers, std::uint32_t queue) EXCLUDES(mutex_);
@@ -55,34 +61,62 @@ class Pool::Implementation {
   Histogram duration;
 
  private:
-  struct Worker {
-    std::thread thread;
-    Condition wake;
-    bool woken = false;  // woken or started by another thread, and not arrived yet
-  };
-
-  std::optional<Claim> begin_to_pass_on(TimePoint now) REQUIRES(mutex_);
-  void pass_on(Claim claim) EXCLUDES(mutex_);
-
-  void run_claims(Worker& self) EXCLUDES(mutex_);
-  std::optional<Claim> next_claim(Worker& self) EXCLUDES(mutex_);
-  Claim take_claim(TimePoint now) REQUIRES(mutex_);
-  bool park(Worker& self) REQUIRES(mutex_);
-  void arrive(Worker& self) REQUIRES(mutex_);
-  void leave(Worker& self) REQUIRES(mutex_);
-
-  Worker* wake_if_wanted() REQUIRES(mutex_);
-  Worker* wake_one() REQUIRES(mutex_);
-  void wake_all() REQUIRES(mutex_);
-  bool start_worker() REQUIRES(mutex_);
-  /// The next runner of claimable jobs: a thread to wake or, if asynchronous, the caller itself.
+  /// What a thread does next for this pool.
   struct Next {
-    Worker* wake = nullptr;
+    Worker* wake = nullptr;  // to notify first
     std::optional<Claim> claim;
+    Implementation* borrower = nullptr;  // a slot has been lent to this pool
+    bool errand = false;                 // because the borrower called
+    bool call = false;                   // call the helpers
   };
   Next next_to_work(TimePoint now) REQUIRES(mutex_);
   void set_to_work(const Next& next) EXCLUDES(mutex_);
-  bool too_many_threads() const REQUIRES(mutex_) { return threads_ > slots_.most(); }
+  bool choose(TimePoint now, Next& next) REQUIRES(mutex_);
+  Claim take_claim(TimePoint now, Lender* lender = nullptr) REQUIRES(mutex_);
+  void end_signalling() EXCLUDES(mutex_);
+
+  // asynchronous
+  void begin_to_pass_on(TimePoint now, Next& next) REQUIRES(mutex_);
+  bool pass_on(Next next) EXCLUDES(mutex_);
+
+  // on the pool's threads
+  void run_claims(Worker& self) EXCLUDES(mutex_);
+  bool find_work(Worker& self, Next& next) EXCLUDES(mutex_);
+  enum class Search : std::uint8_t { found, again, end };
+  Search search(Worker& self, TimePoint now, Next& next, Permitted& permitted) REQUIRES(mutex_);
+  bool park(Worker& self) REQUIRES(mutex_);
+  void leave(Worker& self, bool parked) REQUIRES(mutex_);
+  Worker* wake_if_wanted() REQUIRES(mutex_);
+
+  void permitted() override EXCLUDES(mutex_);
+  std::uint32_t coming() const REQUIRES(mutex_);
+  void give_back_unused_permits(std::uint32_t leaving, Permitted& to) REQUIRES(mutex_);
+  void stop_waiting_in_vain() REQUIRES(mutex_);
+
+  // as a helper
+  void loan_stuck() override EXCLUDES(mutex_);
+  void loan_ended(bool stuck) override EXCLUDES(mutex_);
+  bool choose_with_helping(TimePoint now, Next& next) REQUIRES(mutex_);
+  Implementation* lend_to_next() REQUIRES(mutex_);
+  void serve(Implementation& borrower, bool errand) EXCLUDES(mutex_);
+  bool lend() EXCLUDES(mutex_);
+  bool take_errand(Implementation& borrower) EXCLUDES(mutex_);
+  bool may_lend(TimePoint now) const REQUIRES(mutex_);
+  bool own_first(TimePoint now) const REQUIRES(mutex_) {
+    return claimable() && now - queues_.oldest() > limits_.longest_wait;
+  }
+  bool somebody_wants_help() const REQUIRES(mutex_);
+  // as a borrower
+  bool calls_for_help() REQUIRES(mutex_);
+  void call_helpers() EXCLUDES(mutex_);
+  struct Served {
+    bool ran = false;
+    bool call = false;  // call the helpers
+  };
+  Served run_on_loan(Implementation& lender, bool errand) EXCLUDES(mutex_);
+  void end_visit() EXCLUDES(mutex_);
+
+  bool too_many_threads() const REQUIRES(mutex_) { return workers_.threads() > slots_.most(); }
 
   /// The weight of a range against the limits: a sequential range occupies at most one worker at a time, and
   /// only jobs that are in order need room.
@@ -99,8 +133,14 @@ class Pool::Implementation {
   }
   bool take_notification() REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
+  /// Workers on their way to this pool's own queue.
+  std::uint32_t searching() const REQUIRES(mutex_) {
+    const auto all = workers_.searching();
+    return all - std::min(all, static_cast<std::uint32_t>(errands_.size()));
+  }
   bool ended() const REQUIRES(mutex_) {
-    return ending_ && threads_ == 0 && outstanding_ == 0 && signalling_ == 0;
+    return ending_ && workers_.threads() == 0 && outstanding_ == 0 && signalling_ == 0 && slots_.lent() == 0 &&
+           visitors_ == 0 && !permits_.waiting();
   }
 
   // Constant after construction.
@@ -120,22 +160,29 @@ class Pool::Implementation {
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
   std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t start_failures_ GUARDED_BY(mutex_) = 0;
-  bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next submission
-  bool passing_on_ GUARDED_BY(mutex_) = false;    // asynchronous: a thread runs the claimable jobs
+  bool passing_on_ GUARDED_BY(mutex_) = false;  // asynchronous: a thread runs the claimable jobs
   bool closed_ GUARDED_BY(mutex_) = false;
   bool ending_ GUARDED_BY(mutex_) = false;
-  // threads in finish() that still use the pool without the lock
+  // threads that still use the pool without the lock
   std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;
+  PermitUse permits_ GUARDED_BY(mutex_);
+  Workers workers_ GUARDED_BY(mutex_);
 
-  // Every worker is unstarted, parked or awake; an awake worker is on its way to the queue (searching) or
-  // running a claim.
-  std::deque<Worker> workers_ GUARDED_BY(mutex_);  // workers never move in memory
-  std::vector<Worker*> unstarted_ GUARDED_BY(mutex_);
-  std::vector<Worker*> parked_ GUARDED_BY(mutex_);  // the last element parked last
-  std::uint32_t threads_ GUARDED_BY(mutex_) = 0;    // parked or awake
-  std::uint32_t awake_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t searching_ GUARDED_BY(mutex_) = 0;
+  // The pools of the group. Each is alive while it is in one of these lists: it takes itself out at its end.
+  struct Helper {
+    Implementation* pool;
+    std::size_t rank;  // this pool's place in the helper's list
+  };
+  std::vector<Implementation*> helps_ GUARDED_BY(mutex_);
+  std::vector<Helper> helpers_ GUARDED_BY(mutex_);           // the nearest first
+  std::vector<Implementation*> errands_ GUARDED_BY(mutex_);  // called for help; a slot is lent already
+  std::uint32_t errands_coming_ GUARDED_BY(mutex_) = 0;      // helpers that are on their way to this pool
+  // A helper whose slot becomes free should look at this pool. Set under the lock before the helpers are
+  // called; a hint for those that come too late for the call.
+  std::atomic<bool> wants_help_{false};
+  // Threads of other pools that use this pool. Raised under the lock of the pool that they come from, where
+  // this pool is in one of the lists.
+  std::atomic<std::uint32_t> visitors_{0};
 };
 
 }  // namespace laneway::pool

@@ -2,6 +2,7 @@
 // queues is next. Pure. One thread at a time: the pool's lock protects the object.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <deque>
@@ -32,6 +33,14 @@ class JobQueues {
     for (const auto turn : {Turn::in_order, Turn::alternating})
       if (!of(turn).empty()) return of(turn);
     return of(Turn::first);
+  }
+
+  /// When the job that has waited longest was submitted; the latest possible time if there is no entry.
+  TimePoint oldest() const {
+    TimePoint oldest = TimePoint::max();
+    for (const auto& queue : queues_)
+      if (!queue.empty()) oldest = std::min(oldest, queue.front().submitted);
+    return oldest;
   }
 
  private:

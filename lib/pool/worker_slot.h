@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "pool/batch.h"
+#include "pool/lender.h"
 
 namespace laneway::pool {
 
@@ -24,8 +25,10 @@ struct WorkerSlot : Slot {
   std::uint64_t seen_ticket = 0;
   TimePoint seen_since;
   bool expired = false;
-  bool stuck = false;     ///< its job ignores its stop
-  bool replaced = false;  ///< another slot replaces this one until the claim is finished
+  bool stuck =
+      false;  ///< its job ignores its stop; another slot replaces this one until the claim is finished
+  bool permit = false;  ///< the claim holds one (permits.h)
+  Lender* lender = nullptr;  ///< whose slot the claim occupies; null: the pool's own
 
   /// Whether the slot has a claim with an unanswered job, so that the claim's batch still exists.
   bool at_work() const { return in_use && !answered(); }

@@ -1,15 +1,11 @@
 #include "pool/worker_slots.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pool/service_time.h"
 
 namespace laneway::pool {
-namespace {
-
-constexpr std::uint32_t most_replaced = 64;
-
-}  // namespace
 
 WorkerSlots::WorkerSlots(std::uint32_t workers, Duration job_deadline, Duration stuck_after)
     : job_deadline_(job_deadline), stuck_after_(stuck_after), workers_(workers) {
@@ -21,13 +17,20 @@ void WorkerSlots::resize(std::uint32_t workers) {
   provide();
 }
 
-Claim WorkerSlots::take(const Range& range, std::uint32_t weight, TimePoint now) {
+Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, TimePoint now,
+                        Lender* lender) {
+  if (lender != nullptr) {
+    ++borrowed_;
+    provide();
+  }
   WorkerSlot& slot = *free_.back();
   free_.pop_back();
   slot.in_use = true;
   ++in_use_;
   slot.range = range;
   slot.weight = weight;
+  slot.permit = permit;
+  slot.lender = lender;
   slot.progress(0);
   slot.first_ticket = slot.next_ticket;
   slot.next_ticket += range.count();
@@ -39,14 +42,18 @@ void WorkerSlots::give_back(WorkerSlot& slot) {
   slot.in_use = false;
   --in_use_;
   stuck_ -= slot.stuck;
-  replaced_ -= slot.replaced;
-  (free_.size() + in_use_ < most() ? free_ : spare_).push_back(&slot);
+  if (slot.lender != nullptr) {
+    --borrowed_;
+    stuck_borrowed_ -= slot.stuck;
+  }
+  (free_.size() + in_use_ < capacity() ? free_ : spare_).push_back(&slot);
   slot.stuck = false;
-  slot.replaced = false;
+  slot.permit = false;
+  slot.lender = nullptr;
 }
 
-std::vector<Range> WorkerSlots::expire(TimePoint now) {
-  std::vector<Range> stuck;
+WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
+  Stuck found;
   for (WorkerSlot& slot : slots_) {
     if (!slot.at_work()) continue;
     if (now - slot.started > ServiceTime::longest_claim) slot.want_back(slot.first_ticket);
@@ -55,10 +62,31 @@ std::vector<Range> WorkerSlots::expire(TimePoint now) {
       ++expired_;
     }
     if (!slot.gets_stuck(now, job_deadline_, stuck_after_)) continue;
-    stuck.push_back(slot.job());
-    replace(slot);
+    found.jobs.push_back(slot.job());
+    found.permits += std::exchange(slot.permit, false);
+    ++stuck_;
+    if (slot.lender == nullptr) continue;
+    ++stuck_borrowed_;
+    found.lenders.push_back(slot.lender);
   }
-  return stuck;
+  provide();
+  return found;
+}
+
+void WorkerSlots::lend() {
+  ++lent_;
+  provide();
+}
+
+void WorkerSlots::end_loan(bool stuck) {
+  --lent_;
+  stuck_lent_ -= stuck;
+  provide();
+}
+
+void WorkerSlots::replace_lent() {
+  ++stuck_lent_;
+  provide();
 }
 
 void WorkerSlots::want_all_back() {
@@ -77,21 +105,13 @@ std::vector<Range> WorkerSlots::in_flight() const {
   return ranges;
 }
 
-void WorkerSlots::replace(WorkerSlot& slot) {
-  ++stuck_;
-  if (replaced_ >= std::min(workers_, most_replaced)) return;
-  slot.replaced = true;
-  ++replaced_;
-  provide();
-}
-
 /// Provides as many free slots as are allowed.
 void WorkerSlots::provide() {
-  while (free_.size() + in_use_ > most() && !free_.empty()) {
+  while (free_.size() + in_use_ > capacity() && !free_.empty()) {
     spare_.push_back(free_.back());
     free_.pop_back();
   }
-  while (free_.size() + in_use_ < most()) {
+  while (free_.size() + in_use_ < capacity()) {
     if (spare_.empty()) spare_.push_back(&slots_.emplace_back());
     free_.push_back(spare_.back());
     spare_.pop_back();

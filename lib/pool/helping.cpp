@@ -1,0 +1,223 @@
+// How a pool lends its slots to the pools that it helps, and calls its own helpers.
+//
+// The loan is counted under the lender's lock, then the claim is taken under the borrower's; no thread holds
+// the locks of two pools. A pool that needs help calls its helpers, and a helper whose slot becomes free looks
+// at the pools that it helps: whichever comes second sees the other, because both happen under the helper's
+// lock.
+#include <algorithm>
+#include <stdexcept>
+
+#include "pool/implementation.h"
+
+namespace laneway::pool {
+
+void Pool::Implementation::help(Implementation& other, std::size_t rank) {
+  if (&other == this) throw std::invalid_argument("A pool cannot help itself.");
+  if (asynchronous_ && !other.asynchronous_)
+    throw std::invalid_argument("An asynchronous pool has no threads for a pool whose work blocks.");
+  {
+    MutexLock lock(mutex_);
+    helps_.push_back(&other);
+  }
+  MutexLock lock(other.mutex_);
+  const auto nearer = [rank](const Helper& helper) { return helper.rank <= rank; };
+  const auto at = std::find_if_not(other.helpers_.begin(), other.helpers_.end(), nearer);
+  other.helpers_.insert(at, {this, rank});
+}
+
+void Pool::Implementation::detach() {
+  std::vector<Implementation*> peers;
+  {
+    MutexLock lock(mutex_);
+    peers = helps_;
+    for (const auto& helper : helpers_) peers.push_back(helper.pool);
+  }
+  for (auto* peer : peers) {
+    MutexLock lock(peer->mutex_);
+    std::erase(peer->helps_, this);
+    std::erase_if(peer->helpers_, [this](const Helper& helper) { return helper.pool == this; });
+  }
+  MutexLock lock(mutex_);
+  while (!ended()) ended_.wait(mutex_);  // for visitors that came before
+}
+
+// The helper
+
+bool Pool::Implementation::choose_with_helping(TimePoint now, Next& next) {
+  if (!errands_.empty()) {
+    next.borrower = errands_.front();
+    next.errand = true;
+    errands_.erase(errands_.begin());
+    return true;
+  }
+  if (!own_first(now) || !permits_.obtain()) {
+    next.borrower = lend_to_next();
+    if (next.borrower != nullptr) return true;
+    if (!claimable() || !permits_.obtain()) return false;
+  }
+  next.claim = take_claim(now);
+  return true;
+}
+
+/// Lends a slot to the first pool that wants one.
+Pool::Implementation* Pool::Implementation::lend_to_next() {
+  if (slots_.free() == 0 || ending_) return nullptr;
+  for (auto* other : helps_) {
+    if (!other->wants_help_) continue;
+    slots_.lend();
+    ++other->visitors_;
+    return other;
+  }
+  return nullptr;
+}
+
+bool Pool::Implementation::somebody_wants_help() const {
+  if (ending_) return false;
+  for (const auto* other : helps_)
+    if (other->wants_help_) return true;
+  return false;
+}
+
+/// Runs a claim of the borrower, to which a slot has been lent, or ends the loan.
+void Pool::Implementation::serve(Implementation& borrower, bool errand) {
+  const Served served = borrower.run_on_loan(*this, errand);
+  if (served.call) borrower.call_helpers();
+  borrower.end_visit();
+  if (!served.ran) loan_ended(false);
+}
+
+bool Pool::Implementation::may_lend(TimePoint now) const {
+  return slots_.free() > 0 && !ending_ && !own_first(now);
+}
+
+/// Lends a slot to a pool that needs no thread.
+bool Pool::Implementation::lend() {
+  MutexLock lock(mutex_);
+  const bool lends = may_lend(SteadyClock::now());
+  if (lends) slots_.lend();
+  --visitors_;
+  if (ended()) ended_.notify_all();
+  return lends;
+}
+
+/// Lends a slot and sends a thread.
+bool Pool::Implementation::take_errand(Implementation& borrower) {
+  bool taken = false;
+  Worker* wake = nullptr;
+  {
+    MutexLock lock(mutex_);
+    if (may_lend(SteadyClock::now())) {
+      errands_.push_back(&borrower);
+      slots_.lend();
+      if (coming() < errands_.size()) wake = workers_.wake_one(slots_.most());
+      taken = coming() >= errands_.size();
+      if (!taken) {  // no thread can be started
+        errands_.pop_back();
+        slots_.end_loan(false);
+      }
+    }
+  }
+  if (wake != nullptr) wake->wake.notify_one();
+  end_visit();
+  return taken;
+}
+
+void Pool::Implementation::loan_ended(bool stuck) {
+  Next next;
+  {
+    MutexLock lock(mutex_);
+    slots_.end_loan(stuck);
+    if (asynchronous_ || slots_.free() == 1) next = next_to_work(SteadyClock::now());
+    ++signalling_;
+  }
+  set_to_work(next);
+  end_signalling();
+}
+
+void Pool::Implementation::loan_stuck() {
+  Next next;
+  {
+    MutexLock lock(mutex_);
+    slots_.replace_lent();
+    next = next_to_work(SteadyClock::now());
+  }
+  set_to_work(next);
+}
+
+// The borrower
+
+/// Whether there are jobs for helpers, and it is worth waking one.
+bool Pool::Implementation::calls_for_help() {
+  if (helpers_.empty() || queued_ == 0 || slots_.free() > 0 || passing_on_ || permits_.waiting()) return false;
+  wants_help_ = true;
+  const std::uint64_t expected = std::uint64_t{errands_coming_} * service_time_.claim_size();
+  if (queued_ <= expected) return false;
+  const auto awake = workers_.awake() + slots_.borrowed();
+  if (!asynchronous_ && !service_time_.worth_a_wake_up(queued_ - expected, awake)) return false;
+  return permits_.unused() > errands_coming_ || permits_.in_sight();
+}
+
+/// Calls the helpers, the nearest first, until enough of them come or no more has a free slot.
+void Pool::Implementation::call_helpers() {
+  for (std::size_t i = 0;;) {
+    Implementation* helper = nullptr;
+    {
+      MutexLock lock(mutex_);
+      if (i >= helpers_.size() || !calls_for_help()) return;
+      helper = helpers_[i].pool;
+      ++helper->visitors_;
+      ++visitors_;  // the errand, or this thread
+      if (!asynchronous_) ++errands_coming_;
+    }
+    if (!asynchronous_) {
+      if (helper->take_errand(*this)) continue;
+      Permitted unused;
+      {
+        MutexLock lock(mutex_);
+        --errands_coming_;
+        give_back_unused_permits(0, unused);
+      }
+      hand_over(unused);
+    } else if (helper->lend()) {
+      if (!run_on_loan(*helper, false).ran) helper->loan_ended(false);
+      end_visit();
+      continue;
+    }
+    end_visit();
+    ++i;
+  }
+}
+
+/// Runs a claim on a slot that the lender has lent, if this pool still needs it.
+Pool::Implementation::Served Pool::Implementation::run_on_loan(Implementation& lender, bool errand) {
+  Next next;
+  Permitted permitted;
+  bool call = false;
+  {
+    MutexLock lock(mutex_);
+    if (errand) --errands_coming_;
+    if (queued_ > 0 && slots_.free() == 0 && !passing_on_ && permits_.obtain()) {
+      next.claim = take_claim(SteadyClock::now(), &lender);
+      if (ending_ && queued_ == 0) workers_.wake_all();
+      passing_on_ = asynchronous_;
+      call = calls_for_help();
+    } else {
+      wants_help_ = false;
+      give_back_unused_permits(0, permitted);
+    }
+  }
+  hand_over(permitted);
+  if (!next.claim) return {};
+  if (asynchronous_) return {true, pass_on(next)};
+  if (call) call_helpers();
+  work_.run(*next.claim);
+  return {true, false};
+}
+
+void Pool::Implementation::end_visit() {
+  MutexLock lock(mutex_);
+  --visitors_;
+  if (ended()) ended_.notify_all();
+}
+
+}  // namespace laneway::pool

@@ -1,0 +1,17 @@
+// A pool that lends its slots to the pools that it helps, as these see it (Pool::help).
+#pragma once
+
+namespace laneway::pool {
+
+class Lender {
+ public:
+  /// The claim on a lent slot is stuck: another slot replaces the lent one.
+  virtual void loan_stuck() = 0;
+  /// The claim is finished, or none began. `stuck`: it was found stuck; loan_stuck() may come later than this.
+  virtual void loan_ended(bool stuck) = 0;
+
+ protected:
+  ~Lender() = default;
+};
+
+}  // namespace laneway::pool
