@@ -1,28 +1,30 @@
-// The implementation of the pool; only pool.cpp includes it. See pool.h for the contract.
+// The implementation of the pool; only the sources of this folder include it. See pool.h for the contract.
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
 #include "pool/job_queues.h"
+#include "pool/permit_use.h"
 #include "pool/pool.h"
 #include "pool/service_time.h"
 #include "pool/worker_slots.h"
+#include "pool/workers.h"
 
 namespace laneway::pool {
 
-class Pool::Implementation {
+class Pool::Implementation final : private Permits::Waiter {
  public:
   Implementation(const Limits& limits, Work& work, std::function<void()> on_room)
       : work_(work),
         on_room_(std::move(on_room)),
         asynchronous_(limits.asynchronous),
         limits_(limits),
-        slots_(limits.workers, limits.job_deadline, limits.stuck_after) {}
+        slots_(limits.workers, limits.job_deadline, limits.stuck_after),
+        permits_(limits.permits, *this),
+        workers_([this](Worker& self) { run_claims(self); }, limits.idle) {}
 
   Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
   void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
@@ -55,26 +57,29 @@ class Pool::Implementation {
   Histogram duration;
 
  private:
-  struct Worker {
-    std::thread thread;
-    Condition wake;
-    bool woken = false;  // woken or started by another thread, and not arrived yet
-  };
-
   std::optional<Claim> begin_to_pass_on(TimePoint now) REQUIRES(mutex_);
   void pass_on(Claim claim) EXCLUDES(mutex_);
 
   void run_claims(Worker& self) EXCLUDES(mutex_);
   std::optional<Claim> next_claim(Worker& self) EXCLUDES(mutex_);
+  struct Found {
+    std::optional<Claim> claim;
+    Worker* wake = nullptr;  // to notify
+    Permitted permitted;
+    bool end = false;  // the thread must end
+  };
+  Found find_claim(Worker& self, TimePoint now) REQUIRES(mutex_);
   Claim take_claim(TimePoint now) REQUIRES(mutex_);
   bool park(Worker& self) REQUIRES(mutex_);
-  void arrive(Worker& self) REQUIRES(mutex_);
-  void leave(Worker& self) REQUIRES(mutex_);
+  void leave(Worker& self, bool parked) REQUIRES(mutex_);
 
   Worker* wake_if_wanted() REQUIRES(mutex_);
-  Worker* wake_one() REQUIRES(mutex_);
-  void wake_all() REQUIRES(mutex_);
-  bool start_worker() REQUIRES(mutex_);
+
+  void permitted() override EXCLUDES(mutex_);
+  std::uint32_t coming() const REQUIRES(mutex_);
+  void give_back_unused_permits(std::uint32_t leaving, Permitted& to) REQUIRES(mutex_);
+  void stop_waiting_in_vain() REQUIRES(mutex_);
+
   /// The next runner of claimable jobs: a thread to wake or, if asynchronous, the caller itself.
   struct Next {
     Worker* wake = nullptr;
@@ -82,7 +87,7 @@ class Pool::Implementation {
   };
   Next next_to_work(TimePoint now) REQUIRES(mutex_);
   void set_to_work(const Next& next) EXCLUDES(mutex_);
-  bool too_many_threads() const REQUIRES(mutex_) { return threads_ > slots_.most(); }
+  bool too_many_threads() const REQUIRES(mutex_) { return workers_.threads() > slots_.most(); }
 
   /// The weight of a range against the limits: a sequential range occupies at most one worker at a time, and
   /// only jobs that are in order need room.
@@ -100,7 +105,7 @@ class Pool::Implementation {
   bool take_notification() REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
   bool ended() const REQUIRES(mutex_) {
-    return ending_ && threads_ == 0 && outstanding_ == 0 && signalling_ == 0;
+    return ending_ && workers_.threads() == 0 && outstanding_ == 0 && signalling_ == 0 && !permits_.waiting();
   }
 
   // Constant after construction.
@@ -120,22 +125,13 @@ class Pool::Implementation {
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
   std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t start_failures_ GUARDED_BY(mutex_) = 0;
-  bool start_failed_ GUARDED_BY(mutex_) = false;  // no more attempts until the producer's next submission
-  bool passing_on_ GUARDED_BY(mutex_) = false;    // asynchronous: a thread runs the claimable jobs
+  bool passing_on_ GUARDED_BY(mutex_) = false;  // asynchronous: a thread runs the claimable jobs
   bool closed_ GUARDED_BY(mutex_) = false;
   bool ending_ GUARDED_BY(mutex_) = false;
-  // threads in finish() that still use the pool without the lock
+  // threads that still use the pool without the lock
   std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;
-
-  // Every worker is unstarted, parked or awake; an awake worker is on its way to the queue (searching) or
-  // running a claim.
-  std::deque<Worker> workers_ GUARDED_BY(mutex_);  // workers never move in memory
-  std::vector<Worker*> unstarted_ GUARDED_BY(mutex_);
-  std::vector<Worker*> parked_ GUARDED_BY(mutex_);  // the last element parked last
-  std::uint32_t threads_ GUARDED_BY(mutex_) = 0;    // parked or awake
-  std::uint32_t awake_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t searching_ GUARDED_BY(mutex_) = 0;
+  PermitUse permits_ GUARDED_BY(mutex_);
+  Workers workers_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::pool

@@ -35,6 +35,7 @@
 #include "base/histogram.h"
 #include "base/time.h"
 #include "pool/batch.h"
+#include "pool/permits.h"
 
 namespace laneway::pool {
 
@@ -56,6 +57,11 @@ struct Limits {
   /// A claim takes all waiting jobs, up to most_per_claim, however long jobs take: for work that does all its
   /// jobs at once.
   bool whole_claims = false;
+  /// Each claim needs one of these permits, which other pools share. Null: no common limit. They must outlive
+  /// the pool.
+  Permits* permits = nullptr;
+  /// A job that has waited longer goes before the jobs of the pools that this pool helps.
+  Duration longest_wait = Duration::max();
 };
 
 enum class Admission : std::uint8_t { accepted, full, closed };
@@ -90,6 +96,10 @@ class Pool {
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
+
+  /// Idle workers of this pool run jobs of `others`, the first ones first. Call before the first submission
+  /// to any of these pools, which must have the same producer thread.
+  void help(const std::vector<Pool*>& others);
 
   /// Offers jobs [begin, batch.size). A sequential batch is accepted whole, as one job, or not at all.
   Submitted try_submit(Batch& batch, std::uint32_t begin = 0);

@@ -24,8 +24,9 @@ struct WorkerSlot : Slot {
   std::uint64_t seen_ticket = 0;
   TimePoint seen_since;
   bool expired = false;
-  bool stuck = false;     ///< its job ignores its stop
-  bool replaced = false;  ///< another slot replaces this one until the claim is finished
+  bool stuck =
+      false;  ///< its job ignores its stop; another slot replaces this one until the claim is finished
+  bool permit = false;  ///< the claim holds one (permits.h)
 
   /// Whether the slot has a claim with an unanswered job, so that the claim's batch still exists.
   bool at_work() const { return in_use && !answered(); }

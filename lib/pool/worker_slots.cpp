@@ -1,15 +1,11 @@
 #include "pool/worker_slots.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pool/service_time.h"
 
 namespace laneway::pool {
-namespace {
-
-constexpr std::uint32_t most_replaced = 64;
-
-}  // namespace
 
 WorkerSlots::WorkerSlots(std::uint32_t workers, Duration job_deadline, Duration stuck_after)
     : job_deadline_(job_deadline), stuck_after_(stuck_after), workers_(workers) {
@@ -21,13 +17,14 @@ void WorkerSlots::resize(std::uint32_t workers) {
   provide();
 }
 
-Claim WorkerSlots::take(const Range& range, std::uint32_t weight, TimePoint now) {
+Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, TimePoint now) {
   WorkerSlot& slot = *free_.back();
   free_.pop_back();
   slot.in_use = true;
   ++in_use_;
   slot.range = range;
   slot.weight = weight;
+  slot.permit = permit;
   slot.progress(0);
   slot.first_ticket = slot.next_ticket;
   slot.next_ticket += range.count();
@@ -39,14 +36,13 @@ void WorkerSlots::give_back(WorkerSlot& slot) {
   slot.in_use = false;
   --in_use_;
   stuck_ -= slot.stuck;
-  replaced_ -= slot.replaced;
   (free_.size() + in_use_ < most() ? free_ : spare_).push_back(&slot);
   slot.stuck = false;
-  slot.replaced = false;
+  slot.permit = false;
 }
 
-std::vector<Range> WorkerSlots::expire(TimePoint now) {
-  std::vector<Range> stuck;
+WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
+  Stuck found;
   for (WorkerSlot& slot : slots_) {
     if (!slot.at_work()) continue;
     if (now - slot.started > ServiceTime::longest_claim) slot.want_back(slot.first_ticket);
@@ -55,10 +51,12 @@ std::vector<Range> WorkerSlots::expire(TimePoint now) {
       ++expired_;
     }
     if (!slot.gets_stuck(now, job_deadline_, stuck_after_)) continue;
-    stuck.push_back(slot.job());
-    replace(slot);
+    found.jobs.push_back(slot.job());
+    found.permits += std::exchange(slot.permit, false);
+    ++stuck_;
   }
-  return stuck;
+  provide();
+  return found;
 }
 
 void WorkerSlots::want_all_back() {
@@ -75,14 +73,6 @@ std::vector<Range> WorkerSlots::in_flight() const {
   for (const WorkerSlot& slot : slots_)
     if (slot.at_work()) ranges.push_back(slot.range);
   return ranges;
-}
-
-void WorkerSlots::replace(WorkerSlot& slot) {
-  ++stuck_;
-  if (replaced_ >= std::min(workers_, most_replaced)) return;
-  slot.replaced = true;
-  ++replaced_;
-  provide();
 }
 
 /// Provides as many free slots as are allowed.

@@ -6,6 +6,7 @@
 // the pool's mutex. Nothing blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -23,24 +24,31 @@ class WorkerSlots {
   WorkerSlots(std::uint32_t workers, Duration job_deadline, Duration stuck_after);
 
   void resize(std::uint32_t workers);
-  std::uint32_t most() const { return workers_ + replaced_; }
+  std::uint32_t most() const { return workers_ + std::min({stuck_, workers_, most_replaced}); }
   std::uint32_t free() const { return static_cast<std::uint32_t>(free_.size()); }
+  std::uint32_t in_use() const { return in_use_; }
   std::uint32_t stuck() const { return stuck_; }
   /// The number of all stops that were ever requested.
   std::uint64_t expired() const { return expired_; }
 
   /// Takes a free slot, which must exist. `weight`: the claim's, for admission.
-  Claim take(const Range& range, std::uint32_t weight, TimePoint now);
+  /// `permit`: the claim holds one.
+  Claim take(const Range& range, std::uint32_t weight, bool permit, TimePoint now);
   void give_back(WorkerSlot& slot);
 
+  struct Stuck {
+    std::vector<Range> jobs;
+    std::uint32_t permits = 0;  ///< permits of their claims, which no longer hold them
+  };
   /// Checks the deadlines. Returns the jobs that are found stuck; their slots have been replaced.
-  std::vector<Range> expire(TimePoint now);
+  Stuck expire(TimePoint now);
   void want_all_back();
   void stop_all();
   std::vector<Range> in_flight() const;
 
  private:
-  void replace(WorkerSlot& slot);
+  static constexpr std::uint32_t most_replaced = 64;
+
   void provide();
 
   const Duration job_deadline_;
@@ -51,7 +59,6 @@ class WorkerSlots {
   std::vector<WorkerSlot*> spare_;
   std::uint32_t in_use_ = 0;
   std::uint32_t stuck_ = 0;
-  std::uint32_t replaced_ = 0;
   std::uint64_t expired_ = 0;
 };
 

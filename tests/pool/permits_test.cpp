@@ -1,0 +1,211 @@
+// Permits that pools share: how many claims run at once, in which turn pools get one, and that none is lost.
+#include "pool/permits.h"
+
+#include <deque>
+#include <memory>
+
+#include "support.h"
+
+using namespace laneway;
+using namespace laneway::pool;
+
+namespace {
+
+struct Client final : Permits::Waiter {
+  void permitted() override { ++got; }
+  int got = 0;
+};
+
+Limits with_permits(Permits& permits, bool asynchronous, std::uint32_t workers = 4) {
+  Limits result = limits(workers, 1000);
+  result.permits = &permits;
+  result.asynchronous = asynchronous;
+  result.most_per_claim = 1;
+  result.job_deadline = seconds(1000);
+  return result;
+}
+
+/// Pools whose claims stay until the test finishes them: in the order in which they began.
+class Lanes {
+ public:
+  Lanes(Permits& permits, int count, bool asynchronous, std::uint32_t workers = 4) {
+    for (int i = 0; i < count; ++i) {
+      pools_.push_back(std::make_unique<TestPool>(
+          with_permits(permits, asynchronous, workers), [this, i](const Claim& claim) { begin(i, claim); },
+          TestPool::Finish::later));
+    }
+  }
+  ~Lanes() {
+    for (auto& pool : pools_) (*pool)->withdraw(0);
+    while (running() > 0) finish_first();
+    for (auto& pool : pools_) (*pool)->join(Deadline::in(patience));
+  }
+
+  TestPool& operator[](int lane) { return *pools_[static_cast<std::size_t>(lane)]; }
+  std::size_t size() const { return pools_.size(); }
+  void submit(int lane, std::uint32_t jobs) {
+    jobs_.emplace_back(jobs);
+    REQUIRE(operator[](lane)->try_submit(jobs_.back()).taken == jobs);
+  }
+  std::size_t running() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return running_.size();
+  }
+  /// Waits until as many claims run.
+  bool run(std::size_t count) {
+    return eventually([&] { return running() == count; });
+  }
+  int first_lane() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return running_.front().first;
+  }
+  /// The lanes of the claims that began, in order.
+  std::vector<int> begun() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return begun_;
+  }
+  void finish_first() EXCLUDES(mutex_) {
+    std::pair<int, Claim> first;
+    {
+      MutexLock lock(mutex_);
+      first = running_.front();
+      running_.pop_front();
+    }
+    operator[](first.first)->finish(first.second);
+  }
+  bool drained() const {
+    for (const auto& pool : pools_)
+      if (!(*pool)->drained()) return false;
+    return true;
+  }
+  bool all_ran() const {
+    for (const auto& jobs : jobs_)
+      if (!jobs.all_ran()) return false;
+    return true;
+  }
+
+ private:
+  void begin(int lane, const Claim& claim) EXCLUDES(mutex_) {
+    run_jobs(claim);
+    MutexLock lock(mutex_);
+    running_.emplace_back(lane, claim);
+    begun_.push_back(lane);
+  }
+
+  mutable Mutex mutex_;
+  std::deque<std::pair<int, Claim>> running_ GUARDED_BY(mutex_);
+  std::vector<int> begun_ GUARDED_BY(mutex_);
+  std::deque<Jobs> jobs_;
+  std::vector<std::unique_ptr<TestPool>> pools_;
+};
+
+}  // namespace
+
+TEST_CASE("permits are handed to those that wait, in turn, and never more than the limit") {
+  Permits permits(2);
+  Client holder, a, b, c;
+  CHECK(permits.take(holder));
+  CHECK(permits.available(holder));
+  CHECK_FALSE(permits.take_contended());
+  CHECK(permits.take(holder));
+  for (auto* client : {&a, &b, &c}) CHECK_FALSE(permits.take(*client));
+  CHECK(permits.waiting() == 3);
+  CHECK(permits.in_use() == 2);
+  CHECK(permits.give_back() == &a);
+  CHECK(permits.in_use() == 2);
+  CHECK(permits.leave(b));
+  CHECK_FALSE(permits.leave(a));
+  permits.set_limit(1);
+  CHECK(permits.give_back() == nullptr);
+  CHECK(permits.give_back() == &c);
+  CHECK(permits.give_back() == nullptr);
+  CHECK(permits.in_use() == 0);
+  CHECK(permits.waiting() == 0);
+}
+
+TEST_CASE("a higher limit wakes those that wait") {
+  Permits permits(1);
+  Client a, b, c;
+  CHECK(permits.take(a));
+  CHECK_FALSE(permits.take(b));
+  CHECK_FALSE(permits.available(c));
+  permits.set_limit(2);
+  CHECK(b.got == 1);
+  CHECK(c.got == 0);
+  permits.set_limit(8);
+  CHECK(c.got == 1);
+  CHECK(permits.in_use() == 3);
+  CHECK(permits.limit() == 8);
+}
+
+TEST_CASE("the permits know whether more were wanted, and how many were in use") {
+  Permits permits(2);
+  Client a, b;
+  CHECK(permits.take(a));
+  CHECK(permits.take(a));
+  CHECK_FALSE(permits.take_contended());
+  CHECK_FALSE(permits.take(b));
+  CHECK(permits.take_contended());
+  CHECK(permits.take_contended());  // still
+  CHECK(permits.leave(b));
+  CHECK_FALSE(permits.take_contended());
+  CHECK(permits.take_most_in_use() == 2);
+  CHECK(permits.give_back() == nullptr);
+  CHECK(permits.take_most_in_use() == 2);
+  CHECK(permits.take_most_in_use() == 1);
+}
+
+TEST_CASE("sixteen pools run exactly as many claims as the limit says while it changes") {
+  const bool asynchronous = GENERATE(false, true);
+  Permits permits(5);
+  Lanes lanes(permits, 16, asynchronous);
+  for (int lane = 0; lane < 16; ++lane) lanes.submit(lane, 20);
+  std::size_t left = 16 * 20;
+  REQUIRE(lanes.run(5));
+  for (const std::uint32_t limit : {5, 1, 12, 64, 3, 16, 2}) {
+    // A lower limit takes effect as claims finish, and none begins before.
+    const auto before = lanes.running();
+    if (limit < before) {
+      permits.set_limit(limit);
+      for (auto running = before; running > limit; --running, --left) {
+        CHECK(lanes.running() == running);
+        CHECK(permits.in_use() == running);
+        lanes.finish_first();
+      }
+    }
+    permits.set_limit(limit);
+    REQUIRE(lanes.run(limit));
+    for (int i = 0; i < 20; ++i, --left) {
+      CHECK(permits.in_use() == limit);
+      lanes.finish_first();
+      REQUIRE(lanes.run(limit));
+    }
+  }
+  for (; left > 0; --left) {
+    REQUIRE(lanes.run(std::min<std::size_t>(left, 2)));
+    lanes.finish_first();
+  }
+  CHECK(lanes.drained());
+  CHECK(lanes.all_ran());
+  CHECK(eventually([&] { return permits.in_use() == 0; }));
+  CHECK(permits.waiting() == 0);
+}
+
+TEST_CASE("with one permit the pools take turns") {
+  const bool asynchronous = GENERATE(false, true);
+  Permits permits(1);
+  Lanes lanes(permits, 4, asynchronous);
+  for (int lane = 0; lane < 4; ++lane) {
+    lanes.submit(lane, 3);
+    // Whoever comes first has the permit; the others queue in the order of their submissions.
+    if (lane == 0) REQUIRE(lanes.run(1));
+  }
+  CHECK(eventually([&] { return permits.waiting() == 4; }));
+  for (const std::uint32_t waiting : {4, 4, 4, 4, 4, 3, 3, 3, 3, 2, 1, 0}) {
+    REQUIRE(lanes.run(1));
+    // The pool that has just begun a claim is in the queue again if it has more.
+    CHECK(eventually([&] { return permits.waiting() == waiting; }));
+    lanes.finish_first();
+  }
+  CHECK(lanes.begun() == std::vector<int>{0, 0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3});
+}
