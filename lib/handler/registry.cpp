@@ -77,7 +77,9 @@ struct Row<config::SimulateSettings> : PlainRow {
 template <>
 struct Row<config::HttpSettings> : PlainRow {
   using Settings = config::HttpSettings;
-  static Made make(const Settings& settings, const config::Config&) { return HttpHandler::make(settings); }
+  static Made make(const Settings& settings, const config::Config& config) {
+    return HttpHandler::make(settings, config.passes_on);
+  }
   static Status check(const Settings& settings, const config::Config&) {
     const auto server = HttpHandler::check(settings);
     return server ? Status() : server.error();
@@ -99,7 +101,9 @@ struct Row<config::HttpSettings> : PlainRow {
 template <>
 struct Row<config::ExecSettings> : PlainRow {
   using Settings = config::ExecSettings;
-  static Made make(const Settings& settings, const config::Config&) { return ExecHandler::make(settings); }
+  static Made make(const Settings& settings, const config::Config& config) {
+    return ExecHandler::make(settings, config.passes_on);
+  }
   static Status check(const Settings& settings, const config::Config&) {
     return ExecHandler::check(settings);
   }

@@ -41,8 +41,9 @@ struct HttpAnswer {
   int status = 0;
   std::optional<Duration> retry_after;
   std::string location;
-  std::string body;  ///< its beginning
-  bool cut = false;  ///< the body was longer than the kept part
+  std::string body;          ///< its beginning
+  bool cut = false;          ///< the body was longer than the kept part
+  std::string content_type;  ///< only if the body is evaluated; empty if the answer has no such header
 };
 
 /// The configured rules.

@@ -45,12 +45,12 @@ Result<std::string> HttpHandler::check(const config::HttpSettings& settings) {
   return server;
 }
 
-Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpSettings& settings) {
+Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpSettings& settings, bool passes_on) {
   if (const auto ready = curl::initialize(); !ready) return ready.error();
   const auto server = check(settings);
   if (!server) return server.error();
   try {
-    return std::unique_ptr<Handler>(new HttpHandler(settings, server.value()));
+    return std::unique_ptr<Handler>(new HttpHandler(settings, server.value(), passes_on));
   } catch (const std::system_error& e) {
     if (const auto lacks = shortage_of(e.code().value()))
       return Error{ErrorKind::exhausted, "handler.http cannot start: " + *lacks, ""};
@@ -63,14 +63,14 @@ std::uint32_t HttpHandler::threads(const config::HttpSettings& settings) {
   return std::clamp(std::thread::hardware_concurrency(), 1U, std::min(most_loops, settings.connections));
 }
 
-HttpHandler::HttpHandler(const config::HttpSettings& settings, const std::string& server)
+HttpHandler::HttpHandler(const config::HttpSettings& settings, const std::string& server, bool passes_on)
     : server_(server),
       // A record of a batch may be sent twice (see http_sender.h).
       timeout_(settings.batch.records > 0 ? 2 * settings.timeout + settings.batch.linger : settings.timeout) {
   const std::uint32_t loops = threads(settings);
   for (std::uint32_t i = 0; i < loops; ++i) {
     const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};
-    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits));
+    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits, passes_on));
   }
 }
 

@@ -4,8 +4,9 @@
 
 namespace laneway::handler {
 
-HttpLoop::HttpLoop(const config::HttpSettings& settings, std::string server, HttpLimits limits)
-    : connections_(limits.connections), sender_(settings, std::move(server), limits) {
+HttpLoop::HttpLoop(const config::HttpSettings& settings, std::string server, HttpLimits limits,
+                   bool passes_on)
+    : connections_(limits.connections), sender_(settings, std::move(server), limits, passes_on) {
   // The thread reads its own id (is_here()), so the mutex delays its work until the id is set.
   MutexLock lock(mutex_);
   thread_ = std::thread([this] { run(); });

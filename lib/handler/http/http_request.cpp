@@ -43,6 +43,7 @@ void add_request_headers(const Attempt& attempt, const std::vector<std::string>&
   if (const auto key = record.key()) encoded("Kafka-Key", *key);
   if (!record.value()) headers.add("Kafka-Tombstone", "true");
   number("Laneway-Attempt", attempt.number);
+  if (!attempt.part.empty()) encoded(part_header, attempt.part);
   headers.add_with(delivery_id_header, [&](std::string& line) { append_delivery_id(line, attempt); });
   for (const kafka::Header& header : shown_headers(record, attempt.trace)) {
     const bool wanted = header.name == tracing::traceparent_header ||

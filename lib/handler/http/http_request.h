@@ -6,6 +6,7 @@
 //                       key
 //   Kafka-Tombstone     "true" for a null value, whose body is empty like that of an empty value
 //   Laneway-Attempt     from 1
+//   Laneway-Part        the id of a sub-job, percent-encoded
 //   Laneway-Delivery-Id the same each time the record is sent; see handler/format/delivery_id.h
 //   traceparent         passed on if the record has it (W3C Trace Context); a sampled attempt sends its span
 //   configured names    passed on, each as often as the record has it; null values are absent

@@ -7,20 +7,27 @@
 
 #include "base/shortage.h"
 #include "handler/format/record_json.h"
+#include "handler/format/results.h"
 #include "handler/http/http_batch.h"
+#include "handler/http/http_results.h"
 
 namespace laneway::handler {
 namespace {
 
 constexpr Duration look_interval = milliseconds(50);  // the longest delay until a stop is noticed
 
-HttpEndpoint endpoint_of(const config::HttpSettings& settings, std::string server) {
+HttpEndpoint endpoint_of(const config::HttpSettings& settings, std::string server, bool passes_on) {
   HttpEndpoint endpoint{settings.url,     std::move(server),      settings.content_type,
                         settings.timeout, settings.authorization, settings.ca};
   if (settings.batch.records > 0) {
     endpoint.content_type = batch_content_type(settings.batch.format);
     endpoint.kept_of_answer = longest_verdicts(settings.batch.records);
     endpoint.reads_answer = true;
+  }
+  if (passes_on) {
+    const bool batches = settings.batch.records > 0;
+    endpoint.kept_of_answer = largest_results + (batches ? endpoint.kept_of_answer : 0);
+    endpoint.reads_answer = endpoint.passes_on = true;
   }
   return endpoint;
 }
@@ -57,8 +64,9 @@ bool HttpSender::Work::goes_alone() const {
   return spoilt || attempt->number > 1 || has_failed;
 }
 
-HttpSender::HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits)
-    : endpoint_(endpoint_of(settings, std::move(server))),
+HttpSender::HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits,
+                       bool passes_on)
+    : endpoint_(endpoint_of(settings, std::move(server), passes_on)),
       passed_on_(settings.headers),
       rules_{settings.max_retry_after, settings.statuses},
       batch_(settings.batch),
@@ -179,8 +187,17 @@ bool HttpSender::is_spoilt(const Request& request, const HttpAnswer& answer) con
 }
 
 std::vector<Outcome> HttpSender::verdicts(const Request& request, const HttpAnswer& answer) const {
-  if (batch_.records > 0) return batch_verdicts(answer, request.works.size(), endpoint_.server, rules_);
-  return {verdict_of(answer, endpoint_.server, rules_)};
+  if (batch_.records > 0) {
+    std::vector<const kafka::Record*> asked;
+    if (endpoint_.passes_on)
+      for (const WorkPtr& work : request.works) asked.push_back(work ? &work->attempt->record : nullptr);
+    return batch_verdicts(answer, request.works.size(), endpoint_.server, rules_, asked);
+  }
+  auto outcome = verdict_of(answer, endpoint_.server, rules_);
+  const WorkPtr& work = request.works.front();
+  if (endpoint_.passes_on && work)
+    outcome = with_results(std::move(outcome), answer, work->attempt->record, endpoint_.server);
+  return {std::move(outcome)};
 }
 
 std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {

@@ -42,7 +42,8 @@ namespace laneway::handler {
 class HttpSender {
  public:
   /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
-  HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits);
+  /// `passes_on`: answers have results (handler/http/http_results.h).
+  HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits, bool passes_on);
   /// Aborts requests in flight; tasks end with the records that were answered.
   ~HttpSender();
   HttpSender(const HttpSender&) = delete;

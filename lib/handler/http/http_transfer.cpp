@@ -21,6 +21,7 @@ constexpr std::size_t longest_answer =
     64 * 1024;                         // limit of headers and body, unless more is kept; the rest is not read
 constexpr int most_sendings = 2;       // sendings of one request
 constexpr long receive_buffer = 4096;  // answers are short, and there may be a thousand transfers
+constexpr long receive_buffer_of_results = 64 * 1024;
 
 /// The value of `line` if it is the header `name`.
 std::optional<std::string_view> header_value(std::string_view line, std::string_view name) {
@@ -110,6 +111,7 @@ struct HttpTransfer::Callbacks {
 HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting, HttpSockets& sockets)
     : first_headers_(headers_of(endpoint)),
       kept_of_body_(endpoint.kept_of_answer),
+      reads_answer_(endpoint.reads_answer),
       connecting_(connecting),
       sockets_(sockets),
       easy_(endpoint.url) {
@@ -125,7 +127,8 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
                    long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
   curl_easy_setopt(easy_.get(), CURLOPT_PIPEWAIT, tls ? 1L : 0L);
   easy_.trust(endpoint.ca);
-  curl_easy_setopt(easy_.get(), CURLOPT_BUFFERSIZE, receive_buffer);
+  curl_easy_setopt(easy_.get(), CURLOPT_BUFFERSIZE,
+                   endpoint.passes_on ? receive_buffer_of_results : receive_buffer);
   if (endpoint.reads_answer) curl_easy_setopt(easy_.get(), CURLOPT_ACCEPT_ENCODING, "identity");
   curl_easy_setopt(easy_.get(), CURLOPT_POST, 1L);
   curl_easy_setopt(easy_.get(), CURLOPT_FOLLOWLOCATION, 0L);
@@ -225,6 +228,9 @@ HttpAnswer HttpTransfer::conclude(int code) {
   curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
   answer_.sent = sent_;
+  char* content_type = nullptr;
+  if (reads_answer_) curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_TYPE, &content_type);
+  if (content_type != nullptr) answer_.content_type = content_type;
   long version = CURL_HTTP_VERSION_NONE;
   curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_VERSION, &version);
   if (version != CURL_HTTP_VERSION_NONE) multiplexes_ = version >= CURL_HTTP_VERSION_2_0;

@@ -70,6 +70,7 @@ class HttpTransfer {
 
   const std::string first_headers_;  // for every request; each line ends with a zero byte
   const std::size_t kept_of_body_;
+  const bool reads_answer_;
   std::uint32_t& connecting_;
   HttpSockets& sockets_;
   bool multiplexes_ = false;  // the server multiplexed, in its previous answer
