@@ -15,6 +15,7 @@
 #include "handler/produce/produce_handler.h"
 #include "handler/produce/produce_topics.h"
 #include "handler/simulate/simulate_handler.h"
+#include "handler/subscribers/fan_out_handler.h"
 
 namespace laneway::handler {
 namespace {
@@ -139,6 +140,19 @@ struct Row<config::ProduceSettings> : PlainRow {
     return find_produce_topics(asked.config, settings, asked.inputs, asked.directory, asked.timeout);
   }
   static Resources resources(const Settings&) { return {.workers = false, .produces = true}; }
+};
+
+template <>
+struct Row<config::FanOutSettings> : PlainRow {
+  using Settings = config::FanOutSettings;
+  static Made make(const Settings& settings, const config::Config& config) {
+    return FanOutHandler::make(settings, config.passes_on);
+  }
+  static Status check(const Settings& settings, const config::Config& config) {
+    return FanOutHandler::check(settings, config.passes_on);
+  }
+  static Reached reach(const Settings&, Duration) { return std::optional<std::string>(); }
+  static Resources resources(const Settings&) { return {.workers = true}; }
 };
 
 /// The result of `ask(row, settings)`, with the row of these settings.

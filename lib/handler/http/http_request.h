@@ -56,6 +56,10 @@ class RequestHeaders {
   std::string lines_;
 };
 
+/// Adds the traceparent and the record headers named in `passed_on` to `headers`.
+void add_passed_on_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
+                           RequestHeaders& headers);
+
 /// Adds the headers of a record to `headers`. `passed_on`: names of record headers to pass on.
 void add_request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
                          RequestHeaders& headers);

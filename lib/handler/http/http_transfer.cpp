@@ -13,6 +13,7 @@
 
 #include "base/shortage.h"
 #include "curl/url.h"
+#include "handler/http/public_address.h"
 
 namespace laneway::handler {
 namespace {
@@ -94,6 +95,10 @@ struct HttpTransfer::Callbacks {
   static curl_socket_t open(void* self_pointer, curlsocktype, curl_sockaddr* address) {
     auto& self = *static_cast<HttpTransfer*>(self_pointer);
     self.enter_connecting();
+    if (self.public_only_ && !is_public(address->addr)) {
+      self.not_public_ = true;
+      return CURL_SOCKET_BAD;
+    }
     const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (socket >= 0)
       self.sockets_.opened(socket);
@@ -112,6 +117,7 @@ HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecti
     : first_headers_(headers_of(endpoint)),
       kept_of_body_(endpoint.kept_of_answer),
       reads_answer_(endpoint.reads_answer),
+      public_only_(endpoint.public_only),
       connecting_(connecting),
       sockets_(sockets),
       easy_(endpoint.url) {
@@ -157,13 +163,14 @@ std::size_t HttpTransfer::count(std::size_t bytes) {
   return 0;  // ends the transfer
 }
 
-void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers) {
+void HttpTransfer::prepare(const std::string& url, std::string_view body, const RequestHeaders& headers) {
   answer_ = {};
   received_ = 0;
   sendings_ = 0;
   socket_error_ = 0;
-  cut_ = false;
+  cut_ = not_public_ = false;
   easy_.clear_error();
+  if (!url.empty()) curl_easy_setopt(easy_.get(), CURLOPT_URL, url.c_str());
   set_headers(headers);
   curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
@@ -238,6 +245,9 @@ HttpAnswer HttpTransfer::conclude(int code) {
   answer_.problem = easy_.problem(code, http_connection_keys);
   if (code == CURLE_OPERATION_TIMEDOUT) {
     answer_.transport = Transport::timed_out;
+  } else if (not_public_ && !sent_) {
+    answer_.transport = Transport::refused;
+    answer_.problem = "its address is not public; set handler.http.private_addresses to allow it";
   } else if (const auto lacks = shortage(code)) {
     answer_.transport = Transport::no_resources;
     answer_.problem = *lacks;
