@@ -65,6 +65,19 @@ typedef int32_t laneway_verdict;
 #define LANEWAY_REJECT 2      /* this record can never work */
 #define LANEWAY_UNAVAILABLE 3 /* the downstream of the plugin is out; the record is not the cause */
 
+/* A result of a record's work, for the pool that is next (the key `then` of a pool). */
+typedef struct laneway_result {
+  uint32_t struct_size; /* sizeof(laneway_result) */
+  uint32_t header_count;
+  /* Names the sub-job if a record has several results: text of at most 256 bytes, once among the results of a
+   * record. If empty or null, the number of the result, from 0. */
+  laneway_bytes id;
+  laneway_bytes key;   /* null: the record's key */
+  laneway_bytes value; /* may be null */
+  /* Replace the record's headers of the same names; the others stay. */
+  const laneway_header* headers;
+} laneway_result;
+
 /* Details of a verdict other than LANEWAY_DONE. laneway sets the fields before the call. */
 typedef struct laneway_failure {
   int64_t after_ms;   /* in: -1; out: the delay before the next attempt, or -1 for laneway's back-off */
@@ -123,6 +136,19 @@ typedef struct laneway_host {
    * /. One thread at a time for one record. The struct of an older laneway may end before this field: compare
    * struct_size. */
   void (*delivery_id)(const struct laneway_host* host, const laneway_record* record, laneway_bytes* id);
+
+  /* The struct of an older laneway may end before the following fields: compare struct_size. */
+
+  /* The id of the sub-job that the record is; null if the record is whole. */
+  void (*part)(const struct laneway_host* host, const laneway_record* record, laneway_bytes* id);
+  /* Adds a result to a record, before the record is answered with LANEWAY_DONE; another verdict drops the
+   * results. With `result` NULL the record has an empty list of results: nothing is left to do. A record that
+   * is done without any of these calls goes to the next pool as it is. The results are copied; without a next
+   * pool they are dropped. One thread at a time for one record. Returns 0 and logs an error if the result is
+   * invalid, or if the results of the record are more than 10,000 or larger than 16 MiB: the record is then
+   * retried, whatever its answer is. */
+  int32_t (*add_result)(const struct laneway_host* host, const laneway_record* record,
+                        const laneway_result* result);
 } laneway_host;
 
 /* The result of init. */

@@ -31,6 +31,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace laneway {
 
@@ -68,6 +69,9 @@ class Host {
   const laneway_host* host_;
 };
 
+/// The headers of a result: names and values; nullopt for null.
+using ResultHeaders = std::vector<std::pair<std::string_view, std::optional<std::string_view>>>;
+
 /// A view of a record, valid until the record is answered. Copyable.
 class Record {
  public:
@@ -89,6 +93,13 @@ class Record {
     host_->delivery_id(host_, record_, &id);
     return {id.data, id.size};
   }
+  /// The id of the sub-job that the record is; empty if the record is whole.
+  std::string_view part() const {
+    if (host_->struct_size < offsetof(laneway_host, part) + sizeof host_->part) return {};
+    laneway_bytes id;
+    host_->part(host_, record_, &id);
+    return {id.data, id.size};
+  }
   /// The key, or the value; nullopt if null (a null value is a tombstone).
   std::optional<std::string_view> key() const { return view(record_->key); }
   std::optional<std::string_view> value() const { return view(record_->value); }
@@ -103,12 +114,40 @@ class Record {
     return std::nullopt;
   }
 
+  /// Adds a result for the next pool (the key `then` of a pool), before the record is answered done. `id`
+  /// names the sub-job if there are several results; if empty, the result's number. `key`: nullopt for the
+  /// record's key. `headers` replace the record's headers of the same names. The texts are copied. Returns
+  /// false if the result is invalid, and the record is then retried; also if laneway is too old to have pools
+  /// one after the other. A record that is done without results goes to the next pool as it is.
+  bool add_result(std::string_view id, std::optional<std::string_view> value,
+                  std::optional<std::string_view> key = {}, const ResultHeaders& headers = {}) const {
+    if (!takes_results()) return false;
+    std::vector<laneway_header> all;
+    for (const auto& [name, text] : headers) all.push_back({bytes(name), bytes(text)});
+    const laneway_result result{sizeof(laneway_result),
+                                static_cast<std::uint32_t>(all.size()),
+                                bytes(id),
+                                bytes(key),
+                                bytes(value),
+                                all.data()};
+    return host_->add_result(host_, record_, &result) != 0;
+  }
+  /// The record, answered done, does not go to the next pool: nothing is left to do.
+  bool no_results() const { return takes_results() && host_->add_result(host_, record_, nullptr) != 0; }
+
   /// Returns true if the attempt's time is over, or laneway stops: answer soon.
   bool stop_requested() const { return host_->stop_requested(host_, record_) != 0; }
   /// Sleeps for `time`, or until a stop is requested; returns true if a stop is requested.
   bool wait(std::chrono::milliseconds time) const { return host_->wait(host_, record_, time.count()) != 0; }
 
  private:
+  bool takes_results() const {
+    return host_->struct_size >= offsetof(laneway_host, add_result) + sizeof host_->add_result;
+  }
+  static laneway_bytes bytes(std::optional<std::string_view> text) {
+    if (!text) return {nullptr, 0};
+    return {text->data() == nullptr ? "" : text->data(), text->size()};
+  }
   static std::optional<std::string_view> view(const laneway_bytes& bytes) {
     if (bytes.data == nullptr) return std::nullopt;
     return std::string_view(bytes.data, bytes.size);

@@ -40,15 +40,14 @@ inline void append_base64url(std::string& out, std::string_view bytes) {
   base64_detail::append(out, bytes, base64_detail::url_digits);
 }
 
-/// The bytes of base64url without padding. nullopt if a character is not of the alphabet, or if the last
-/// character has bits set that an encoder leaves zero.
-inline std::optional<std::string> decode_base64url(std::string_view text) {
+namespace base64_detail {
+inline std::optional<std::string> decode(std::string_view text, std::string_view digits) {
   std::string bytes;
   bytes.reserve(text.size() * 3 / 4);
   std::uint32_t bits = 0;
   unsigned held = 0;
   for (const char c : text) {
-    const auto value = base64_detail::url_digits.find(c);
+    const auto value = digits.find(c);
     if (value == std::string_view::npos) return {};
     bits = (bits << 6) | static_cast<std::uint32_t>(value);
     held += 6;
@@ -58,6 +57,20 @@ inline std::optional<std::string> decode_base64url(std::string_view text) {
   }
   if (held >= 6 || (bits & ((1U << held) - 1)) != 0) return {};
   return bytes;
+}
+}  // namespace base64_detail
+
+/// The bytes of base64url without padding. nullopt if a character is not of the alphabet, or if the last
+/// character has bits set that an encoder leaves zero.
+inline std::optional<std::string> decode_base64url(std::string_view text) {
+  return base64_detail::decode(text, base64_detail::url_digits);
+}
+
+/// The bytes of base64, with or without padding; likewise.
+inline std::optional<std::string> decode_base64(std::string_view text) {
+  if (text.size() % 4 == 0)
+    for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
+  return base64_detail::decode(text, base64_detail::standard_digits);
 }
 
 }  // namespace laneway

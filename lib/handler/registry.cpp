@@ -15,6 +15,7 @@
 #include "handler/produce/produce_handler.h"
 #include "handler/produce/produce_topics.h"
 #include "handler/simulate/simulate_handler.h"
+#include "handler/subscribers/fan_out_handler.h"
 
 namespace laneway::handler {
 namespace {
@@ -77,7 +78,9 @@ struct Row<config::SimulateSettings> : PlainRow {
 template <>
 struct Row<config::HttpSettings> : PlainRow {
   using Settings = config::HttpSettings;
-  static Made make(const Settings& settings, const config::Config&) { return HttpHandler::make(settings); }
+  static Made make(const Settings& settings, const config::Config& config) {
+    return HttpHandler::make(settings, config.passes_on);
+  }
   static Status check(const Settings& settings, const config::Config&) {
     const auto server = HttpHandler::check(settings);
     return server ? Status() : server.error();
@@ -99,7 +102,9 @@ struct Row<config::HttpSettings> : PlainRow {
 template <>
 struct Row<config::ExecSettings> : PlainRow {
   using Settings = config::ExecSettings;
-  static Made make(const Settings& settings, const config::Config&) { return ExecHandler::make(settings); }
+  static Made make(const Settings& settings, const config::Config& config) {
+    return ExecHandler::make(settings, config.passes_on);
+  }
   static Status check(const Settings& settings, const config::Config&) {
     return ExecHandler::check(settings);
   }
@@ -135,6 +140,19 @@ struct Row<config::ProduceSettings> : PlainRow {
     return find_produce_topics(asked.config, settings, asked.inputs, asked.directory, asked.timeout);
   }
   static Resources resources(const Settings&) { return {.workers = false, .produces = true}; }
+};
+
+template <>
+struct Row<config::FanOutSettings> : PlainRow {
+  using Settings = config::FanOutSettings;
+  static Made make(const Settings& settings, const config::Config& config) {
+    return FanOutHandler::make(settings, config.passes_on);
+  }
+  static Status check(const Settings& settings, const config::Config& config) {
+    return FanOutHandler::check(settings, config.passes_on);
+  }
+  static Reached reach(const Settings&, Duration) { return std::optional<std::string>(); }
+  static Resources resources(const Settings&) { return {.workers = true}; }
 };
 
 /// The result of `ask(row, settings)`, with the row of these settings.

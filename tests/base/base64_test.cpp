@@ -46,3 +46,16 @@ TEST_CASE("what base64url does not write is refused") {
   CHECK_FALSE(decode_base64url("Zg=="));  // padding
   CHECK_FALSE(decode_base64url("//77"));  // digits of the other alphabet
 }
+
+TEST_CASE("base64 is read with padding and without, and nothing else is") {
+  REQUIRE(rc::check([](const std::string& bytes) {
+    auto coded = base64(bytes);
+    RC_ASSERT(decode_base64(coded) == bytes);
+    while (coded.ends_with('=')) coded.pop_back();
+    RC_ASSERT(decode_base64(coded) == bytes);
+  }));
+  for (const char* wrong : {"=", "Zg=", "Zg===", "Z=g=", "Zg==\n", "Zh==", "_-8="}) {
+    INFO(wrong);
+    CHECK_FALSE(decode_base64(wrong));
+  }
+}

@@ -37,7 +37,7 @@ TEST_CASE("a misspelt key names the nearest") {
         "f.yaml:5:12: handler.htpp: this key does not exist (did you mean handler.http?)\n");
   CHECK(with_handler("htpp") ==
         "f.yaml:5:10: handler: found \"htpp\" (expected one of log, simulate, http, exec, plugin, produce, "
-        "with the settings of the handler below it)\n");
+        "fan_out, with the settings of the handler below it)\n");
 }
 
 TEST_CASE("a misspelt key that is needed is not reported as missing too") {
@@ -205,7 +205,7 @@ TEST_CASE("handlers are checked") {
         "f.yaml:5:17: handler.log: found \"5\" (expected a group of keys, or {})\n");
   CHECK(with_handler("") ==
         "f.yaml:5:1: handler: found no value (expected one of log, simulate, http, exec, plugin, produce, "
-        "with the settings of the handler below it)\n");
+        "fan_out, with the settings of the handler below it)\n");
 }
 
 TEST_CASE("a program to execute is a list of words") {
@@ -289,7 +289,7 @@ TEST_CASE("what is needed and missing is named") {
         "127.0.0.1:9092)\nf.yaml: kafka.group.id: this key is missing (the name of the consumer group, which "
         "all instances of a service share)\nf.yaml: topics: this key is missing (the topics to consume, such "
         "as [orders])\nf.yaml: handler: this key is missing (the work for each record: one of log, simulate, "
-        "http, exec, plugin, produce)\n");
+        "http, exec, plugin, produce, fan_out)\n");
 }
 
 TEST_CASE("a text that is no map of keys is refused") {

@@ -2,6 +2,7 @@
 
 #include "catch.h"
 #include "handler/run.h"
+#include "handler/subscribers/subscribers.h"
 
 using namespace laneway;
 using namespace laneway::handler;
@@ -11,11 +12,17 @@ TEST_CASE("the registry says of the workers what the handler itself says") {
   http.url = "http://127.0.0.1:1/";
   config::ProduceSettings produce;
   produce.topic = "out";
-  const std::vector<config::HandlerSettings> all{config::LogSettings{}, config::SimulateSettings{}, http,
-                                                 config::ExecSettings{.command = {"/bin/cat"}}, produce};
+  const SubscriberFolder folder;
+  const std::vector<config::HandlerSettings> all{config::LogSettings{},
+                                                 config::SimulateSettings{},
+                                                 http,
+                                                 config::ExecSettings{.command = {"/bin/cat"}},
+                                                 produce,
+                                                 config::FanOutSettings{folder.write("none.yaml", "")}};
   for (const auto& settings : all) {
     auto config = config_with(settings);
     config.topics = {"orders"};
+    config.passes_on = true;
     config.kafka = {{"bootstrap.servers", {"127.0.0.1:1", "", false}}, {"group.id", {"g", "", false}}};
     const auto handler = make_handler(config);
     REQUIRE(handler.ok());

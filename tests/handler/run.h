@@ -52,6 +52,20 @@ class Run final : public TaskSink {
       item.failures->unavailable = unavailable;
     }
   }
+  /// Another pool is next: the results are kept.
+  void pass_on() { batch_.passes_on = true; }
+  /// The records are sub-jobs with this id.
+  void is_part(const std::string& id) {
+    for (Item& item : batch_.items) {
+      item.progress = std::make_unique<Progress>();
+      item.progress->part = id;
+    }
+  }
+  /// The results of a record that is done; null if the record itself goes on.
+  const Parts* results(std::uint32_t index) const {
+    const auto& progress = batch_.items[index].progress;
+    return progress ? progress->results.get() : nullptr;
+  }
   Task task() { return Task({{&batch_, 0, batch_.size}, &slot_, 1}, *this); }
   void stop() { slot_.stop.stop_up_to(StopState::all); }
   void want_back() { slot_.want_back(1); }

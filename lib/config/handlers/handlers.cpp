@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "config/handlers/exec.h"
+#include "config/handlers/fan_out.h"
 #include "config/handlers/http.h"
 #include "config/handlers/log.h"
 #include "config/handlers/plugin.h"
@@ -30,7 +31,8 @@ const std::vector<HandlerSchema>& handlers() {
       http_schema(),                               //
       exec_schema(),                               //
       plugin_schema(),                             //
-      produce_schema());
+      produce_schema(),                            //
+      fan_out_schema());
   return table;
 }
 

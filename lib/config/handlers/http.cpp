@@ -43,6 +43,16 @@ Property headers_property() {
 std::vector<Property> http_properties() {
   std::vector<Property> table;
   table.push_back(http_url_property());
+  table.push_back(
+      text("handler.http.subscribers", handler_at_start, "the path of a file",
+           "File with subscribers, instead of url: each sub-job goes to the subscriber that its id "
+           "names, and is signed. docs/webhooks.md describes the file.",
+           in_handler(&HttpSettings::subscribers), [](const std::string&) { return std::string(); }));
+  table.push_back(
+      flag("handler.http.private_addresses", handler_at_start,
+           "Allows subscribers with addresses of private networks and of this machine. Without it, "
+           "a subscriber cannot make laneway call services that only laneway can reach.",
+           in_handler(&HttpSettings::private_addresses)));
   table.push_back(duration("handler.http.timeout", handler_at_start, milliseconds(1), hours(1),
                            "Time limit of one attempt.", in_handler(&HttpSettings::timeout)));
   table.push_back(text("handler.http.content_type", handler_at_start, "a media type",
@@ -87,8 +97,22 @@ std::vector<Property> http_properties() {
   return table;
 }
 
+/// Subscribers have nothing in common: what one service is meant to get must not go to all of them.
+void check_subscribers(const HttpSettings& http, RuleContext& rules) {
+  const std::string key = "handler.http.subscribers";
+  if (!http.url.empty())
+    rules.refuse({key, "handler.http.url"}, "handler.http.url is set too", "remove one of the two");
+  if (http.batch.records > 0)
+    rules.refuse({"handler.http.batch.records", key}, "subscribers get one event in a request",
+                 "remove handler.http.batch");
+  if (!http.authorization.empty())
+    rules.refuse({"handler.http.authorization_file", key}, "every subscriber would get these credentials",
+                 "give each subscriber a secret in the file of subscribers");
+}
+
 void check_http(RuleContext& rules) {
   const auto& http = std::get<HttpSettings>(rules.config().handler);
+  if (!http.subscribers.empty()) return check_subscribers(http, rules);
   if (http.url.empty())
     rules.require_of_handler("handler.http.url",
                              "the URL that receives the records, such as http://127.0.0.1:8080/orders");

@@ -25,6 +25,10 @@ using StatusVerdicts = std::map<std::uint16_t, StatusVerdict>;
 /// `handler.http`: a POST for each record, or for several.
 struct HttpSettings {
   std::string url;
+  /// Path of a file with subscribers (subscribers.h), instead of a URL; empty if not configured.
+  std::string subscribers;
+  /// Whether subscribers may have addresses of private networks and of this machine.
+  bool private_addresses = false;
   Duration timeout = seconds(10);
   std::string content_type = "application/octet-stream";
   /// Record headers passed on as request headers, by name.

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "config/handlers/exec.h"
+#include "config/handlers/fan_out.h"
 #include "config/handlers/http.h"
 #include "config/handlers/log.h"
 #include "config/handlers/plugin.h"
@@ -13,7 +14,7 @@
 namespace laneway::config {
 
 /// One alternative for each handler. Each has a row in lib/config/handlers/handlers.cpp, in this order.
-using HandlerSettings =
-    std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings, PluginSettings, ProduceSettings>;
+using HandlerSettings = std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings,
+                                     PluginSettings, ProduceSettings, FanOutSettings>;
 
 }  // namespace laneway::config

@@ -74,6 +74,10 @@ std::vector<Property> simulate_properties() {
                            "Fraction of the attempts that hang until they are stopped.",
                            in_handler(&SimulateSettings::hang)));
   table.push_back(hang_partitions_property());
+  table.push_back(count("handler.simulate.results", handler_at_start, 0, 10'000,
+                        "Number of results of a record, for the pool that is next (the key then of a pool): "
+                        "so many sub-jobs with the record's value. 0 passes on the record itself.",
+                        in_handler(&SimulateSettings::results)));
   table.push_back(duration("handler.simulate.timeout", handler_at_start, milliseconds(1), hours(1),
                            "Time limit of one attempt.", in_handler(&SimulateSettings::timeout)));
   return table;

@@ -25,6 +25,9 @@ struct SimulateSettings {
   double fail = 0;                            ///< fraction of the attempts that fail with the answer retry
   double hang = 0;                            ///< fraction of the attempts that hang until they are stopped
   std::vector<std::int32_t> hang_partitions;  ///< partitions whose attempts all hang until they are stopped
+  /// With another pool next: the number of results of a record, each with the record's value; 0: the record
+  /// itself goes on.
+  std::uint32_t results = 0;
   Duration timeout = seconds(30);
 };
 

@@ -16,8 +16,10 @@
 
 namespace laneway::handler {
 
-/// `frame`: as read by ExecFrameReader; `id`: the id of the request. The reason is cut to 1,000 bytes and
-/// safe to print. Error: internal; its message continues "the program's answer ...".
-Result<Outcome> exec_answer(config::Framing framing, std::string_view frame, std::uint64_t id);
+/// `frame`: as read by ExecFrameReader; `id`: the id of the request; `record`: the record whose results go to
+/// another pool, null to ignore results. The reason is cut to 1,000 bytes and safe to print. Error: internal;
+/// its message continues "the program's answer ...".
+Result<Outcome> exec_answer(config::Framing framing, std::string_view frame, std::uint64_t id,
+                            const kafka::Record* record = nullptr);
 
 }  // namespace laneway::handler

@@ -34,20 +34,23 @@ ExecReply reply(ExecReply::Kind kind, std::string problem) { return {kind, {}, s
 }  // namespace
 
 Result<std::shared_ptr<ExecChild>> ExecChild::start(const config::ExecSettings& settings,
+                                                    std::size_t longest_answer,
                                                     std::shared_ptr<ExecErrorLog> log) {
   auto process = ExecProcess::start(settings.command);
   if (!process) return process.error();
-  return std::make_shared<ExecChild>(std::move(process).value(), settings.framing, std::move(log));
+  return std::make_shared<ExecChild>(std::move(process).value(), settings.framing, longest_answer,
+                                     std::move(log));
 }
 
 ExecChild::ExecChild(std::unique_ptr<ExecProcess> process, config::Framing framing,
-                     std::shared_ptr<ExecErrorLog> log)
+                     std::size_t longest_answer, std::shared_ptr<ExecErrorLog> log)
     : process_(std::move(process)),
       framing_(framing),
       errors_(process_->errors().number(), process_->pid(), std::move(log)),
-      reader_(framing) {}
+      reader_(framing, longest_answer) {}
 
-ExecReply ExecChild::exchange(std::string& frame, std::uint64_t id, Deadline deadline, StopToken stop) {
+ExecReply ExecChild::exchange(std::string& frame, std::uint64_t id, const kafka::Record* record,
+                              Deadline deadline, StopToken stop) {
   switch (read_some()) {
     case Progress::closed:
       return broken(0, stop);
@@ -74,7 +77,7 @@ ExecReply ExecChild::exchange(std::string& frame, std::uint64_t id, Deadline dea
       return reply(ExecReply::Kind::timed_out, "the program did not answer in time and was killed");
     }
     if (read_some() == Progress::closed) return broken(written, stop);
-    if (reader_.state() != ExecFrameReader::State::incomplete) return judge(written == size, id);
+    if (reader_.state() != ExecFrameReader::State::incomplete) return judge(written == size, id, record);
   }
 }
 
@@ -108,15 +111,15 @@ ExecChild::Wait ExecChild::wait(bool to_write, Deadline deadline, StopToken stop
 }
 
 /// Judges the bytes read: a whole answer, or too many. `written`: the whole record was written.
-ExecReply ExecChild::judge(bool written, std::uint64_t id) {
+ExecReply ExecChild::judge(bool written, std::uint64_t id, const kafka::Record* record) {
   if (reader_.state() == ExecFrameReader::State::too_long)
     return reply(ExecReply::Kind::failed, "the program's answer is longer than " +
-                                              std::to_string(longest_exec_answer) +
+                                              std::to_string(reader_.longest()) +
                                               " bytes: " + telemetry::excerpt(reader_.pending()));
   if (!written)
     return reply(ExecReply::Kind::failed, "the program answered before it had read the whole record: " +
                                               telemetry::excerpt(reader_.frame()));
-  auto outcome = exec_answer(framing_, reader_.frame(), id);
+  auto outcome = exec_answer(framing_, reader_.frame(), id, record);
   if (!outcome) return reply(ExecReply::Kind::failed, "the program's answer " + outcome.error().message);
   reader_.take();
   if (!reader_.empty())

@@ -17,6 +17,7 @@
 #include "handler/exec/exec_frame.h"
 #include "handler/exec/exec_process.h"
 #include "handler/outcome.h"
+#include "kafka/record.h"
 
 namespace laneway::handler {
 
@@ -43,12 +44,14 @@ class ExecChild {
  public:
   /// Errors: those of ExecProcess::start.
   static Result<std::shared_ptr<ExecChild>> start(const config::ExecSettings& settings,
+                                                  std::size_t longest_answer,
                                                   std::shared_ptr<ExecErrorLog> log);
 
   /// `frame`: made by exec_frame with this id. The frame is released once the program's pipe has all of it,
   /// because a record may be large and the work on it may take long. An exchange that ends earlier keeps the
-  /// frame.
-  ExecReply exchange(std::string& frame, std::uint64_t id, Deadline deadline, StopToken stop);
+  /// frame. `record`: see exec_answer().
+  ExecReply exchange(std::string& frame, std::uint64_t id, const kafka::Record* record, Deadline deadline,
+                     StopToken stop);
   /// Whether the program has answered at least once.
   bool proven() const { return proven_; }
 
@@ -59,7 +62,8 @@ class ExecChild {
   ExecProcess& process() { return *process_; }
   ExecErrorStream& errors() { return errors_; }
 
-  ExecChild(std::unique_ptr<ExecProcess> process, config::Framing framing, std::shared_ptr<ExecErrorLog> log);
+  ExecChild(std::unique_ptr<ExecProcess> process, config::Framing framing, std::size_t longest_answer,
+            std::shared_ptr<ExecErrorLog> log);
 
  private:
   enum class Progress { something, nothing, closed };
@@ -68,7 +72,7 @@ class ExecChild {
   Progress write_some(std::string_view frame, std::size_t& written);
   Progress read_some();
   Wait wait(bool to_write, Deadline deadline, StopToken stop) const;
-  ExecReply judge(bool written, std::uint64_t id);
+  ExecReply judge(bool written, std::uint64_t id, const kafka::Record* record);
   ExecReply broken(std::size_t written, StopToken stop);
   std::string how_it_broke(StopToken stop);
   ExecReply unasked();

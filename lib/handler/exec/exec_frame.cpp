@@ -27,6 +27,7 @@ std::string binary_frame(std::uint64_t id, const Attempt& attempt) {
   std::string delivery_id;
   append_delivery_id(delivery_id, attempt);
   auto headers = shown_headers(record, attempt.trace);
+  if (!attempt.part.empty()) headers.push_back({part_header, attempt.part});
   headers.push_back({delivery_id_header, delivery_id});
   std::string out(length_size, '\0');
   out.reserve(record.size() + 384);
@@ -55,22 +56,24 @@ std::string exec_frame(config::Framing framing, std::uint64_t id, const Attempt&
   return framing == config::Framing::json ? record_json(attempt, id) + '\n' : binary_frame(id, attempt);
 }
 
+void ExecFrameReader::feed(std::string_view bytes) {
+  const auto before = buffer_.size();
+  buffer_ += bytes;
+  if (line_end_ == buffer_.npos) line_end_ = buffer_.find('\n', before);
+}
+
 /// The size of the next frame, with its length or its line's end; npos while the size is not known.
 std::size_t ExecFrameReader::size_of_head() const {
-  if (framing_ == config::Framing::json) {
-    const auto end = buffer_.find('\n');
-    return end == buffer_.npos ? buffer_.npos : end + 1;
-  }
+  if (framing_ == config::Framing::json) return line_end_ == buffer_.npos ? buffer_.npos : line_end_ + 1;
   if (buffer_.size() < length_size) return buffer_.npos;
   return length_size + read_big_endian<std::uint32_t>(buffer_);
 }
 
 ExecFrameReader::State ExecFrameReader::state() const {
-  constexpr std::size_t longest = longest_exec_answer;
   const std::size_t size = size_of_head();
   const std::size_t around = framing_ == config::Framing::json ? 1 : length_size;
-  if (size == buffer_.npos) return buffer_.size() > longest ? State::too_long : State::incomplete;
-  if (size > longest + around) return State::too_long;
+  if (size == buffer_.npos) return buffer_.size() > longest_ ? State::too_long : State::incomplete;
+  if (size > longest_ + around) return State::too_long;
   return buffer_.size() < size ? State::incomplete : State::complete;
 }
 
@@ -79,6 +82,9 @@ std::string_view ExecFrameReader::frame() const {
   return framing_ == config::Framing::json ? whole.substr(0, whole.size() - 1) : whole.substr(length_size);
 }
 
-void ExecFrameReader::take() { buffer_.erase(0, size_of_head()); }
+void ExecFrameReader::take() {
+  buffer_.erase(0, size_of_head());
+  line_end_ = buffer_.find('\n');
+}
 
 }  // namespace laneway::handler

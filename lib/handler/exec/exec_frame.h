@@ -9,9 +9,13 @@
 //
 //   record   version (1 byte, 1) · id (8) · partition (4) · offset (8) · timestamp (8, ms, -1 for none) ·
 //            attempt (4) · topic (bytes) · key (bytes) · value (bytes) · headers (4, how many), each: name
-//            (bytes) · value (bytes); the last of them is Laneway-Delivery-Id (delivery_id.h)
+//            (bytes) · value (bytes); the last of them is Laneway-Delivery-Id (delivery_id.h), after
+//            Laneway-Part with the id of a sub-job
 //   answer   version (1 byte, 1) · id (8, the record's) · outcome (1: 0 done, 1 retry, 2 reject,
-//            3 unavailable) · after (8, ms, -1 for none) · reason (the rest, UTF-8)
+//            3 unavailable, 4 done with results) · after (8, ms, -1 for none) · reason (the rest, UTF-8).
+//            With outcome 4 there are results instead of a reason: results (4, how many), each: id (bytes) ·
+//            key (bytes, null for the record's) · value (bytes) · headers (4, how many), each: name (bytes) ·
+//            value (bytes)
 //
 // `id` differs for each frame.
 #pragma once
@@ -27,8 +31,10 @@
 namespace laneway::handler {
 
 inline constexpr std::uint8_t exec_version = 1;
-/// The longest answer in bytes, without its length or its line's end.
+/// The longest answer in bytes, without its length or its line's end, unless it may have results.
 inline constexpr std::size_t longest_exec_answer = 64 * 1024;
+/// The longest answer that may have results: JSON and base64 make the results (results.h) longer.
+inline constexpr std::size_t longest_exec_results = 24 << 20;
 
 /// The complete frame.
 std::string exec_frame(config::Framing framing, std::uint64_t id, const Attempt& attempt);
@@ -37,7 +43,8 @@ std::string exec_frame(config::Framing framing, std::uint64_t id, const Attempt&
 /// by the longest answer and the last piece.
 class ExecFrameReader {
  public:
-  explicit ExecFrameReader(config::Framing framing) : framing_(framing) {}
+  explicit ExecFrameReader(config::Framing framing, std::size_t longest = longest_exec_answer)
+      : framing_(framing), longest_(longest) {}
 
   enum class State {
     incomplete,  ///< Feed more.
@@ -45,7 +52,7 @@ class ExecFrameReader {
     too_long,    ///< The frame is longer than an answer may be, or its length announces that.
   };
 
-  void feed(std::string_view bytes) { buffer_ += bytes; }
+  void feed(std::string_view bytes);
   State state() const;
   /// The complete frame, without its length or its line's end. Valid until the next feed() or take().
   std::string_view frame() const;
@@ -55,12 +62,16 @@ class ExecFrameReader {
   bool empty() const { return buffer_.empty(); }
   /// The bytes that were fed and not taken, for messages.
   std::string_view pending() const { return buffer_; }
+  /// The longest answer in bytes.
+  std::size_t longest() const { return longest_; }
 
  private:
   std::size_t size_of_head() const;
 
   config::Framing framing_;
+  std::size_t longest_;
   std::string buffer_;
+  std::size_t line_end_ = std::string::npos;  // place of the first end of a line; of JSON
 };
 
 }  // namespace laneway::handler

@@ -28,13 +28,13 @@ Status ExecHandler::check(const config::ExecSettings& settings) {
   return check_program(settings.command.front());
 }
 
-Result<std::unique_ptr<Handler>> ExecHandler::make(const config::ExecSettings& settings) {
+Result<std::unique_ptr<Handler>> ExecHandler::make(const config::ExecSettings& settings, bool passes_on) {
   if (const auto status = check(settings); !status) return status.error();
-  return std::unique_ptr<Handler>(new ExecHandler(settings));
+  return std::unique_ptr<Handler>(new ExecHandler(settings, passes_on));
 }
 
-ExecHandler::ExecHandler(const config::ExecSettings& settings)
-    : settings_(settings), supervisor_(error_log_) {}
+ExecHandler::ExecHandler(const config::ExecSettings& settings, bool passes_on)
+    : settings_(settings), passes_on_(passes_on), supervisor_(error_log_) {}
 
 ExecHandler::~ExecHandler() {
   MutexLock lock(mutex_);
@@ -50,7 +50,8 @@ Outcome ExecHandler::handle_record(const Attempt& attempt) {
     if (!child) return unavailable(child.error().message);
     if (frame.empty()) frame = exec_frame(settings_.framing, id, attempt);
     const bool proven = (*child)->proven();
-    auto reply = (*child)->exchange(frame, id, Deadline::in(settings_.timeout), attempt.stop);
+    auto reply = (*child)->exchange(frame, id, passes_on_ ? &attempt.record : nullptr,
+                                    Deadline::in(settings_.timeout), attempt.stop);
     if (reply.kind == ExecReply::Kind::answered) {
       give_back(*child);
       return std::move(reply.outcome);
@@ -83,7 +84,8 @@ Result<ExecHandler::Child> ExecHandler::borrow(StopToken stop) {
 }
 
 Result<ExecHandler::Child> ExecHandler::start() {
-  auto child = ExecChild::start(settings_, error_log_);
+  auto child =
+      ExecChild::start(settings_, passes_on_ ? longest_exec_results : longest_exec_answer, error_log_);
   if (child) {
     supervisor_.add(*child);
     telemetry::debug("exec program started", {{"pid", (*child)->process().pid()}});

@@ -52,7 +52,8 @@ class ExecBackOff {
 class ExecHandler final : public RecordHandler {
  public:
   /// Error: configuration, for a program that cannot be executed.
-  static Result<std::unique_ptr<Handler>> make(const config::ExecSettings& settings);
+  /// `passes_on`: answers may have results, which go to another pool.
+  static Result<std::unique_ptr<Handler>> make(const config::ExecSettings& settings, bool passes_on = false);
   /// Returns the error that make() would return for these settings. No side effects.
   static Status check(const config::ExecSettings& settings);
   ~ExecHandler() override;
@@ -68,7 +69,7 @@ class ExecHandler final : public RecordHandler {
  private:
   using Child = std::shared_ptr<ExecChild>;
 
-  explicit ExecHandler(const config::ExecSettings& settings);
+  ExecHandler(const config::ExecSettings& settings, bool passes_on);
 
   Result<Child> borrow(StopToken stop) EXCLUDES(mutex_);
   Result<Child> start() EXCLUDES(mutex_);
@@ -77,6 +78,7 @@ class ExecHandler final : public RecordHandler {
   Outcome unavailable(std::string reason) EXCLUDES(mutex_);
 
   const config::ExecSettings settings_;
+  const bool passes_on_;
   std::atomic<std::uint64_t> next_id_{1};
   const std::shared_ptr<ExecErrorLog> error_log_ = std::make_shared<ExecErrorLog>();
 

@@ -26,7 +26,7 @@ void wait_for_end(ExecChild& child, Deadline deadline) {
 Result<std::string> reach_program(const config::ExecSettings& settings, Duration timeout) {
   const std::string& program = settings.command.front();
   if (const auto status = check_program(program); !status) return status.error();
-  auto started = ExecChild::start(settings, std::make_shared<ExecErrorLog>());
+  auto started = ExecChild::start(settings, longest_exec_answer, std::make_shared<ExecErrorLog>());
   if (!started) return started.error();
   ExecChild& child = **started;
   child.process().input().close();

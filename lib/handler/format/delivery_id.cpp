@@ -39,6 +39,9 @@ void append_delivery_id(std::string& out, const Attempt& attempt) {
   append_number(out, attempt.record.partition());
   out += '/';
   append_number(out, attempt.record.offset());
+  if (attempt.part.empty()) return;
+  out += '/';
+  append_percent_encoded(out, attempt.part);
 }
 
 }  // namespace laneway::handler

@@ -77,7 +77,12 @@ std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id)
   append_member(out, R"(],"attempt":)", attempt.number);
   out += R"(,"delivery_id":")";
   append_delivery_id(out, attempt);
-  out += as_base64 ? R"(","base64":true})" : R"("})";
+  out += '"';
+  if (!attempt.part.empty()) {
+    out += R"(,"part":)";
+    append_text(out, attempt.part);
+  }
+  out += as_base64 ? R"(,"base64":true})" : "}";
   return out;
 }
 

@@ -7,7 +7,8 @@
 // A null key, value or header value is null, and a missing timestamp is -1 (ms since 1970). If the key, the
 // value or a header's value of the record is not UTF-8, the object has "base64":true, and the key, the value
 // and every header's value of that record are base64 (RFC 4648, 4). Names of headers are text; bytes that are
-// not UTF-8 become U+FFFD. `id` is present if the caller gives an id; `delivery_id`: see delivery_id.h.
+// not UTF-8 become U+FFFD. `id` is present if the caller gives an id; `delivery_id`: see delivery_id.h. The
+// record of a sub-job has "part": its id (Attempt::part), after the delivery id.
 //
 // Pure functions.
 #pragma once

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/units.h"
+#include "handler/format/results.h"
 #include "telemetry/escape.h"
 
 namespace laneway::handler {
@@ -41,7 +42,7 @@ Result<std::optional<Duration>> after_of(const json& object, std::string_view te
 
 Error nonsense(std::string what) { return {ErrorKind::internal, std::move(what), ""}; }
 
-Result<Outcome> verdict_of_json(const json& object, std::string_view text) {
+Result<Outcome> verdict_of_json(const json& object, std::string_view text, const kafka::Record* record) {
   const json* outcome = member(object, "outcome");
   if (outcome == nullptr) return nonsense("has no outcome: " + telemetry::excerpt(text));
   const auto name = std::find_if(outcome_names.begin(), outcome_names.end(),
@@ -52,8 +53,14 @@ Result<Outcome> verdict_of_json(const json& object, std::string_view text) {
   if (reason != nullptr && !reason->is_string()) return wrong_member("reason", "a text", text);
   const auto after = after_of(object, text);
   if (!after) return after.error();
-  return verdict_of_parts(static_cast<std::size_t>(name - outcome_names.begin()),
-                          reason == nullptr ? "" : reason->get_ref<const std::string&>(), *after);
+  auto verdict = verdict_of_parts(static_cast<std::size_t>(name - outcome_names.begin()),
+                                  reason == nullptr ? "" : reason->get_ref<const std::string&>(), *after);
+  const json* results = member(object, "results");
+  if (verdict.verdict != Verdict::done || record == nullptr || results == nullptr) return verdict;
+  auto parts = results_of_json(*results, *record, text);
+  if (!parts) return parts.error();
+  verdict.parts = std::move(parts).value();
+  return verdict;
 }
 
 Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::optional<Duration> after) {

@@ -112,6 +112,8 @@ Outcome verdict_of(const HttpAnswer& answer, const std::string& server, const An
       return outcome_of_status(answer, server, rules);
     case Transport::not_connected:
       return Outcome::unavailable("no connection to " + server + ": " + answer.problem);
+    case Transport::refused:
+      return Outcome::retry("no request to " + server + ": " + answer.problem);
     case Transport::no_resources:
       return Outcome::local("no connection to " + server + ": " + answer.problem);
     case Transport::broken:

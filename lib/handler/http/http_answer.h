@@ -5,6 +5,7 @@
 //   429                                            unavailable, cause throttled, after Retry-After
 //   502, 503, 504                                  unavailable, after Retry-After
 //   no connection: refused, name, TLS, not in time unavailable
+//   the address of a subscriber is not public      retry
 //   closed or reset after the request was sent     retry
 //   no complete answer in time                     retry, cause timeout
 //   3xx, every other 4xx, every other 5xx          retry: the cause may be the record, the endpoint, the
@@ -28,6 +29,7 @@ namespace laneway::handler {
 enum class Transport : std::uint8_t {
   answered,       ///< There is a status, and the answer was complete or long enough.
   not_connected,  ///< Nothing of the request was sent.
+  refused,        ///< Likewise, because the address is not allowed; `problem` says why.
   no_resources,   ///< Likewise, because this process lacks a resource; `problem` names it.
   broken,         ///< The connection ended between the request and the end of the answer.
   timed_out,
@@ -41,8 +43,9 @@ struct HttpAnswer {
   int status = 0;
   std::optional<Duration> retry_after;
   std::string location;
-  std::string body;  ///< its beginning
-  bool cut = false;  ///< the body was longer than the kept part
+  std::string body;          ///< its beginning
+  bool cut = false;          ///< the body was longer than the kept part
+  std::string content_type;  ///< only if the body is evaluated; empty if the answer has no such header
 };
 
 /// The configured rules.

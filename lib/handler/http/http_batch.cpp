@@ -118,7 +118,8 @@ Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut
 }
 
 Result<std::vector<Outcome>> verdicts_in(const std::vector<json>& list, std::size_t records,
-                                         std::string_view body) {
+                                         std::string_view body,
+                                         const std::vector<const kafka::Record*>& asked) {
   if (list.size() != records)
     return nonsense("has " + std::to_string(list.size()) + " verdicts for " + std::to_string(records) +
                     " records");
@@ -126,7 +127,7 @@ Result<std::vector<Outcome>> verdicts_in(const std::vector<json>& list, std::siz
   for (const json& value : list) {
     if (!value.is_object())
       return nonsense("has a verdict that is not a JSON object: " + telemetry::excerpt(body));
-    auto outcome = verdict_of_json(value, body);
+    auto outcome = verdict_of_json(value, body, asked.empty() ? nullptr : asked[outcomes.size()]);
     if (!outcome) return outcome.error();
     outcomes.push_back(std::move(outcome).value());
   }
@@ -162,7 +163,8 @@ bool is_spoilt(const HttpAnswer& answer, std::size_t records, const std::string&
 }
 
 std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,
-                                    const AnswerRules& rules) {
+                                    const AnswerRules& rules,
+                                    const std::vector<const kafka::Record*>& asked) {
   const Outcome all = verdict_of(answer, server, rules);
   if (all.verdict == Verdict::done) {
     const auto unfit = [&](const Error& error) {
@@ -171,7 +173,7 @@ std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t record
     const auto list = list_in(answer.body, answer.cut);
     if (!list) return unfit(list.error());
     if (*list) {
-      auto outcomes = verdicts_in(**list, records, answer.body);
+      auto outcomes = verdicts_in(**list, records, answer.body, asked);
       return outcomes ? std::move(outcomes).value() : unfit(outcomes.error());
     }
   }

@@ -22,6 +22,7 @@
 #include "config/config.h"
 #include "handler/http/http_answer.h"
 #include "handler/http/http_request.h"
+#include "kafka/record.h"
 
 namespace laneway::handler {
 
@@ -36,8 +37,10 @@ void add_batch_headers(std::size_t records, RequestHeaders& headers);
 /// Whether a request is rejected and any of its several records may be the cause: then no record is answered.
 bool is_spoilt(const HttpAnswer& answer, std::size_t records, const std::string& server,
                const AnswerRules& rules);
-/// One outcome for each of `records` records. The other parameters as in verdict_of().
+/// One outcome for each of `records` records. The other parameters as in verdict_of(). `asked`: empty, or the
+/// records, if verdicts may have results (verdict_json.h); null for a record whose verdict does not count.
 std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,
-                                    const AnswerRules& rules);
+                                    const AnswerRules& rules,
+                                    const std::vector<const kafka::Record*>& asked = {});
 
 }  // namespace laneway::handler

@@ -102,7 +102,8 @@ HttpClient::Multi& HttpClient::multi_with_room() {
   return *multis_.back();
 }
 
-void HttpClient::begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers) {
+void HttpClient::begin(HttpExchange& exchange, const std::string& url, std::string_view body,
+                       const RequestHeaders& headers) {
   std::unique_ptr<HttpTransfer> transfer;
   if (idle_.empty()) {
     transfer = std::make_unique<HttpTransfer>(endpoint_, connecting_, sockets_);
@@ -111,7 +112,7 @@ void HttpClient::begin(HttpExchange& exchange, std::string_view body, const Requ
     idle_.pop_back();
   }
   curl_easy_setopt(transfer->handle(), CURLOPT_PRIVATE, &exchange);
-  transfer->prepare(body, headers);
+  transfer->prepare(url, body, headers);
   put_up(exchange, std::move(transfer));
 }
 

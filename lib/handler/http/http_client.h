@@ -65,9 +65,10 @@ class HttpClient {
 
   /// Whether a request may begin.
   bool has_room() const { return in_air_ < most_in_air_ && connecting_ < limits_.connecting; }
-  /// `body` and the exchange must stay in place until the request is answered or cancelled. Throws
-  /// std::bad_alloc, std::runtime_error.
-  void begin(HttpExchange& exchange, std::string_view body, const RequestHeaders& headers);
+  /// `url`: empty for the endpoint's. `body` and the exchange must stay in place until the request is
+  /// answered or cancelled. Throws std::bad_alloc, std::runtime_error.
+  void begin(HttpExchange& exchange, const std::string& url, std::string_view body,
+             const RequestHeaders& headers);
   /// Aborts the request, and closes its connection unless other requests share it. The exchange is not
   /// notified.
   void cancel(HttpExchange& exchange);

@@ -20,6 +20,8 @@ struct HttpEndpoint {
   /// The body of an answer is evaluated: the request asks for an uncompressed body, and a compressed one is
   /// decoded. Otherwise a body that cannot be decoded makes no difference.
   bool reads_answer = false;
+  bool public_only = false;  ///< only addresses of the internet (public_address.h)
+  bool passes_on = false;    ///< an answer has results for another pool (http_results.h)
 };
 
 inline constexpr curl::ConnectionKeys http_connection_keys{"handler.http.url", "to handler.http.ca_file"};

@@ -22,6 +22,13 @@ std::uint32_t share(std::uint32_t whole, std::uint32_t parts, std::uint32_t inde
   return whole / parts + (index < whole % parts ? 1 : 0);
 }
 
+Result<std::string> server_or_subscribers(const config::HttpSettings& settings) {
+  if (settings.subscribers.empty()) return curl::server_of(settings.url, http_connection_keys.url);
+  const auto subscribers = config::read_subscribers(settings.subscribers);
+  if (!subscribers) return subscribers.error();
+  return "the subscribers in " + settings.subscribers;
+}
+
 Error refused(std::string key, std::string message, std::string hint) {
   return {ErrorKind::configuration, "handler.http." + std::move(key) + ": " + std::move(message),
           std::move(hint)};
@@ -30,7 +37,7 @@ Error refused(std::string key, std::string message, std::string hint) {
 }  // namespace
 
 Result<std::string> HttpHandler::check(const config::HttpSettings& settings) {
-  auto server = curl::server_of(settings.url, http_connection_keys.url);
+  auto server = server_or_subscribers(settings);
   if (!server) return server.error();
   if (settings.timeout < milliseconds(1))
     return refused("timeout", "less than 1ms", "give a time such as 10s");
@@ -45,12 +52,19 @@ Result<std::string> HttpHandler::check(const config::HttpSettings& settings) {
   return server;
 }
 
-Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpSettings& settings) {
+Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpSettings& settings, bool passes_on) {
   if (const auto ready = curl::initialize(); !ready) return ready.error();
   const auto server = check(settings);
   if (!server) return server.error();
+  std::unique_ptr<HttpSubscribers> subscribers;
+  if (!settings.subscribers.empty()) {
+    auto opened = HttpSubscribers::open(settings.subscribers);
+    if (!opened) return opened.error();
+    subscribers = std::move(opened).value();
+  }
   try {
-    return std::unique_ptr<Handler>(new HttpHandler(settings, server.value()));
+    return std::unique_ptr<Handler>(
+        new HttpHandler(settings, server.value(), passes_on, std::move(subscribers)));
   } catch (const std::system_error& e) {
     if (const auto lacks = shortage_of(e.code().value()))
       return Error{ErrorKind::exhausted, "handler.http cannot start: " + *lacks, ""};
@@ -63,14 +77,17 @@ std::uint32_t HttpHandler::threads(const config::HttpSettings& settings) {
   return std::clamp(std::thread::hardware_concurrency(), 1U, std::min(most_loops, settings.connections));
 }
 
-HttpHandler::HttpHandler(const config::HttpSettings& settings, const std::string& server)
+HttpHandler::HttpHandler(const config::HttpSettings& settings, const std::string& server, bool passes_on,
+                         std::unique_ptr<HttpSubscribers> subscribers)
     : server_(server),
+      subscribers_(std::move(subscribers)),
       // A record of a batch may be sent twice (see http_sender.h).
       timeout_(settings.batch.records > 0 ? 2 * settings.timeout + settings.batch.linger : settings.timeout) {
   const std::uint32_t loops = threads(settings);
   for (std::uint32_t i = 0; i < loops; ++i) {
     const HttpLimits limits{share(settings.connections, loops, i), share(most_connecting, loops, i)};
-    loops_.push_back(std::make_unique<HttpLoop>(settings, server, limits));
+    loops_.push_back(
+        std::make_unique<HttpLoop>(settings, HttpPlace{server, passes_on, subscribers_.get()}, limits));
   }
 }
 

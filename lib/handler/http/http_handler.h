@@ -28,8 +28,10 @@ class HttpHandler final : public Handler {
   /// The handler's destructor aborts requests in flight; tasks end with the records that were answered.
   /// Errors: configuration, for an invalid address and for header names that cannot be passed on; internal if
   /// the system refuses a thread or a descriptor.
-  static Result<std::unique_ptr<Handler>> make(const config::HttpSettings& settings);
-  /// The server, host:port, if the settings are valid; otherwise the error of make(). No side effects.
+  /// `passes_on`: answers have results, which go to another pool (handler/http/http_results.h).
+  static Result<std::unique_ptr<Handler>> make(const config::HttpSettings& settings, bool passes_on = false);
+  /// The server, host:port, or the subscribers and their file, if the settings are valid; otherwise the error
+  /// of make(). No side effects.
   static Result<std::string> check(const config::HttpSettings& settings);
   ~HttpHandler() override;
   /// The number of threads of the handler.
@@ -43,9 +45,11 @@ class HttpHandler final : public Handler {
   std::string downstream() const override { return server_; }
 
  private:
-  HttpHandler(const config::HttpSettings& settings, const std::string& server);
+  HttpHandler(const config::HttpSettings& settings, const std::string& server, bool passes_on,
+              std::unique_ptr<HttpSubscribers> subscribers);
 
-  const std::string server_;  // host:port
+  const std::string server_;                            // host:port, or the subscribers
+  const std::unique_ptr<HttpSubscribers> subscribers_;  // may be null
   const Duration timeout_;
   std::vector<std::unique_ptr<HttpLoop>> loops_;  // at least one
 };

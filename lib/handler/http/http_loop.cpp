@@ -4,8 +4,8 @@
 
 namespace laneway::handler {
 
-HttpLoop::HttpLoop(const config::HttpSettings& settings, std::string server, HttpLimits limits)
-    : connections_(limits.connections), sender_(settings, std::move(server), limits) {
+HttpLoop::HttpLoop(const config::HttpSettings& settings, const HttpPlace& place, HttpLimits limits)
+    : connections_(limits.connections), sender_(settings, place, limits) {
   // The thread reads its own id (is_here()), so the mutex delays its work until the id is set.
   MutexLock lock(mutex_);
   thread_ = std::thread([this] { run(); });

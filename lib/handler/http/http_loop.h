@@ -20,7 +20,7 @@ namespace laneway::handler {
 class HttpLoop {
  public:
   /// Throws std::bad_alloc, std::system_error.
-  HttpLoop(const config::HttpSettings& settings, std::string server, HttpLimits limits);
+  HttpLoop(const config::HttpSettings& settings, const HttpPlace& place, HttpLimits limits);
   /// Aborts requests in flight; tasks end with the records that were answered.
   ~HttpLoop();
   HttpLoop(const HttpLoop&) = delete;

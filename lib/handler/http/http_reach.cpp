@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include "config/handlers/subscribers.h"
 #include "curl/easy_handle.h"
 #include "curl/url.h"
 #include "handler/http/http_endpoint.h"
@@ -9,6 +10,12 @@
 namespace laneway::handler {
 
 Result<std::string> reach_server(const config::HttpSettings& settings, Duration timeout) {
+  if (!settings.subscribers.empty()) {
+    const auto subscribers = config::read_subscribers(settings.subscribers);
+    if (!subscribers) return subscribers.error();
+    return settings.subscribers + " lists " + std::to_string(subscribers->size()) +
+           " subscribers, which are not contacted";
+  }
   const auto server = curl::server_of(settings.url, http_connection_keys.url);
   if (!server) return server.error();
   curl::EasyHandle easy(settings.url);

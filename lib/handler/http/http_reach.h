@@ -11,7 +11,8 @@
 
 namespace laneway::handler {
 
-/// Returns "host:port accepts connections"; with TLS if the URL is https. Errors: unavailable; configuration
+/// Returns "host:port accepts connections"; with TLS if the URL is https. With subscribers, only their file
+/// is read. Errors: unavailable; configuration
 /// for an invalid URL.
 Result<std::string> reach_server(const config::HttpSettings& settings, Duration timeout);
 

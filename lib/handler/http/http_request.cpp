@@ -43,8 +43,14 @@ void add_request_headers(const Attempt& attempt, const std::vector<std::string>&
   if (const auto key = record.key()) encoded("Kafka-Key", *key);
   if (!record.value()) headers.add("Kafka-Tombstone", "true");
   number("Laneway-Attempt", attempt.number);
+  if (!attempt.part.empty()) encoded(part_header, attempt.part);
   headers.add_with(delivery_id_header, [&](std::string& line) { append_delivery_id(line, attempt); });
-  for (const kafka::Header& header : shown_headers(record, attempt.trace)) {
+  add_passed_on_headers(attempt, passed_on, headers);
+}
+
+void add_passed_on_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
+                           RequestHeaders& headers) {
+  for (const kafka::Header& header : shown_headers(attempt.record, attempt.trace)) {
     const bool wanted = header.name == tracing::traceparent_header ||
                         std::find(passed_on.begin(), passed_on.end(), header.name) != passed_on.end();
     if (wanted && header.value) headers.add(header.name, without_control_characters(*header.value));

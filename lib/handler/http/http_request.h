@@ -6,6 +6,7 @@
 //                       key
 //   Kafka-Tombstone     "true" for a null value, whose body is empty like that of an empty value
 //   Laneway-Attempt     from 1
+//   Laneway-Part        the id of a sub-job, percent-encoded
 //   Laneway-Delivery-Id the same each time the record is sent; see handler/format/delivery_id.h
 //   traceparent         passed on if the record has it (W3C Trace Context); a sampled attempt sends its span
 //   configured names    passed on, each as often as the record has it; null values are absent
@@ -54,6 +55,10 @@ class RequestHeaders {
  private:
   std::string lines_;
 };
+
+/// Adds the traceparent and the record headers named in `passed_on` to `headers`.
+void add_passed_on_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
+                           RequestHeaders& headers);
 
 /// Adds the headers of a record to `headers`. `passed_on`: names of record headers to pass on.
 void add_request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,

@@ -7,20 +7,28 @@
 
 #include "base/shortage.h"
 #include "handler/format/record_json.h"
+#include "handler/format/results.h"
 #include "handler/http/http_batch.h"
+#include "handler/http/http_results.h"
 
 namespace laneway::handler {
 namespace {
 
 constexpr Duration look_interval = milliseconds(50);  // the longest delay until a stop is noticed
 
-HttpEndpoint endpoint_of(const config::HttpSettings& settings, std::string server) {
-  HttpEndpoint endpoint{settings.url,     std::move(server),      settings.content_type,
+HttpEndpoint endpoint_of(const config::HttpSettings& settings, const HttpPlace& place) {
+  HttpEndpoint endpoint{settings.url,     place.server,           settings.content_type,
                         settings.timeout, settings.authorization, settings.ca};
   if (settings.batch.records > 0) {
     endpoint.content_type = batch_content_type(settings.batch.format);
     endpoint.kept_of_answer = longest_verdicts(settings.batch.records);
     endpoint.reads_answer = true;
+  }
+  endpoint.public_only = place.subscribers != nullptr && !settings.private_addresses;
+  if (place.passes_on) {
+    const bool batches = settings.batch.records > 0;
+    endpoint.kept_of_answer = largest_results + (batches ? endpoint.kept_of_answer : 0);
+    endpoint.reads_answer = endpoint.passes_on = true;
   }
   return endpoint;
 }
@@ -43,6 +51,7 @@ class HttpSender::Request final : public HttpExchange {
 
   std::vector<WorkPtr> works;  // null if stopped and answered
   std::string body;            // of a batch
+  HttpTarget target;           // empty: the endpoint
   std::size_t place = 0;       // in in_air_
   TimePoint due{};
   Duration stood{};  // the time that the process had stood still when the request began
@@ -57,8 +66,9 @@ bool HttpSender::Work::goes_alone() const {
   return spoilt || attempt->number > 1 || has_failed;
 }
 
-HttpSender::HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits)
-    : endpoint_(endpoint_of(settings, std::move(server))),
+HttpSender::HttpSender(const config::HttpSettings& settings, const HttpPlace& place, HttpLimits limits)
+    : endpoint_(endpoint_of(settings, place)),
+      subscribers_(place.subscribers),
       passed_on_(settings.headers),
       rules_{settings.max_retry_after, settings.statuses},
       batch_(settings.batch),
@@ -129,15 +139,23 @@ void HttpSender::begin(Request& request) {
     if (batch_.records > 0) {
       request.body = batch_body(batch_.format, records);
       add_batch_headers(records.size(), headers_);
-      return client_.begin(request, request.body, headers_);
+      return client_.begin(request, "", request.body, headers_);
     }
+    if (subscribers_ != nullptr) return begin_at_subscriber(request);
     add_request_headers(attempt, passed_on_, headers_);
-    client_.begin(request, attempt.record.value().value_or(""), headers_);
+    client_.begin(request, "", attempt.record.value().value_or(""), headers_);
   } catch (const std::bad_alloc&) {
     not_begun(request, Outcome::local("no request to " + endpoint_.server + ": " + *shortage_of(ENOMEM)));
   } catch (...) {
     not_begun(request, outcome_of_exception());
   }
+}
+
+void HttpSender::begin_at_subscriber(Request& request) {
+  const Attempt& attempt = *request.works.front()->attempt;
+  if (const auto outcome = subscribers_->address(attempt, passed_on_, request.target, headers_))
+    return not_begun(request, *outcome);
+  client_.begin(request, request.target.url, attempt.record.value().value_or(""), headers_);
 }
 
 void HttpSender::not_begun(Request& request, const Outcome& outcome) {
@@ -179,8 +197,18 @@ bool HttpSender::is_spoilt(const Request& request, const HttpAnswer& answer) con
 }
 
 std::vector<Outcome> HttpSender::verdicts(const Request& request, const HttpAnswer& answer) const {
-  if (batch_.records > 0) return batch_verdicts(answer, request.works.size(), endpoint_.server, rules_);
-  return {verdict_of(answer, endpoint_.server, rules_)};
+  if (batch_.records > 0) {
+    std::vector<const kafka::Record*> asked;
+    if (endpoint_.passes_on)
+      for (const WorkPtr& work : request.works) asked.push_back(work ? &work->attempt->record : nullptr);
+    return batch_verdicts(answer, request.works.size(), endpoint_.server, rules_, asked);
+  }
+  const auto& server = request.target.server.empty() ? endpoint_.server : request.target.server;
+  auto outcome = verdict_of(answer, server, rules_);
+  const WorkPtr& work = request.works.front();
+  if (endpoint_.passes_on && work)
+    outcome = with_results(std::move(outcome), answer, work->attempt->record, server);
+  return {std::move(outcome)};
 }
 
 std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {

@@ -36,13 +36,21 @@
 #include "config/config.h"
 #include "handler/handler.h"
 #include "handler/http/http_client.h"
+#include "handler/http/http_subscribers.h"
 
 namespace laneway::handler {
 
+/// What the senders of a handler share.
+struct HttpPlace {
+  std::string server;                      ///< host:port, for reasons
+  bool passes_on = false;                  ///< answers have results (handler/http/http_results.h)
+  HttpSubscribers* subscribers = nullptr;  ///< the destinations of requests; null if all go to one URL
+};
+
 class HttpSender {
  public:
-  /// `server`: host:port, for reasons. Throws std::bad_alloc, std::system_error.
-  HttpSender(const config::HttpSettings& settings, std::string server, HttpLimits limits);
+  /// Throws std::bad_alloc, std::system_error.
+  HttpSender(const config::HttpSettings& settings, const HttpPlace& place, HttpLimits limits);
   /// Aborts requests in flight; tasks end with the records that were answered.
   ~HttpSender();
   HttpSender(const HttpSender&) = delete;
@@ -79,6 +87,7 @@ class HttpSender {
   std::vector<std::string> take_works(std::vector<WorkPtr>& works);
   void send_waiting();
   void begin(Request& request);
+  void begin_at_subscriber(Request& request);
   void not_begun(Request& request, const Outcome& outcome);
   void conclude(Request& request, const HttpAnswer& answer);
   void wait_again(Request& request);
@@ -94,6 +103,7 @@ class HttpSender {
   static bool missed_connecting(const Request& request, const HttpAnswer& answer);
 
   const HttpEndpoint endpoint_;
+  HttpSubscribers* const subscribers_;  // may be null
   const std::vector<std::string> passed_on_;
   const AnswerRules rules_;
   const config::HttpSettings::Batch batch_;

@@ -13,6 +13,7 @@
 
 #include "base/shortage.h"
 #include "curl/url.h"
+#include "handler/http/public_address.h"
 
 namespace laneway::handler {
 namespace {
@@ -21,6 +22,7 @@ constexpr std::size_t longest_answer =
     64 * 1024;                         // limit of headers and body, unless more is kept; the rest is not read
 constexpr int most_sendings = 2;       // sendings of one request
 constexpr long receive_buffer = 4096;  // answers are short, and there may be a thousand transfers
+constexpr long receive_buffer_of_results = 64 * 1024;
 
 /// The value of `line` if it is the header `name`.
 std::optional<std::string_view> header_value(std::string_view line, std::string_view name) {
@@ -93,6 +95,10 @@ struct HttpTransfer::Callbacks {
   static curl_socket_t open(void* self_pointer, curlsocktype, curl_sockaddr* address) {
     auto& self = *static_cast<HttpTransfer*>(self_pointer);
     self.enter_connecting();
+    if (self.public_only_ && !is_public(address->addr)) {
+      self.not_public_ = true;
+      return CURL_SOCKET_BAD;
+    }
     const int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (socket >= 0)
       self.sockets_.opened(socket);
@@ -110,6 +116,8 @@ struct HttpTransfer::Callbacks {
 HttpTransfer::HttpTransfer(const HttpEndpoint& endpoint, std::uint32_t& connecting, HttpSockets& sockets)
     : first_headers_(headers_of(endpoint)),
       kept_of_body_(endpoint.kept_of_answer),
+      reads_answer_(endpoint.reads_answer),
+      public_only_(endpoint.public_only),
       connecting_(connecting),
       sockets_(sockets),
       easy_(endpoint.url) {
@@ -125,7 +133,8 @@ void HttpTransfer::set_options(const HttpEndpoint& endpoint) {
                    long{tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1});
   curl_easy_setopt(easy_.get(), CURLOPT_PIPEWAIT, tls ? 1L : 0L);
   easy_.trust(endpoint.ca);
-  curl_easy_setopt(easy_.get(), CURLOPT_BUFFERSIZE, receive_buffer);
+  curl_easy_setopt(easy_.get(), CURLOPT_BUFFERSIZE,
+                   endpoint.passes_on ? receive_buffer_of_results : receive_buffer);
   if (endpoint.reads_answer) curl_easy_setopt(easy_.get(), CURLOPT_ACCEPT_ENCODING, "identity");
   curl_easy_setopt(easy_.get(), CURLOPT_POST, 1L);
   curl_easy_setopt(easy_.get(), CURLOPT_FOLLOWLOCATION, 0L);
@@ -154,13 +163,14 @@ std::size_t HttpTransfer::count(std::size_t bytes) {
   return 0;  // ends the transfer
 }
 
-void HttpTransfer::prepare(std::string_view body, const RequestHeaders& headers) {
+void HttpTransfer::prepare(const std::string& url, std::string_view body, const RequestHeaders& headers) {
   answer_ = {};
   received_ = 0;
   sendings_ = 0;
   socket_error_ = 0;
-  cut_ = false;
+  cut_ = not_public_ = false;
   easy_.clear_error();
+  if (!url.empty()) curl_easy_setopt(easy_.get(), CURLOPT_URL, url.c_str());
   set_headers(headers);
   curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   curl_easy_setopt(easy_.get(), CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
@@ -225,6 +235,9 @@ HttpAnswer HttpTransfer::conclude(int code) {
   curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
   answer_.sent = sent_;
+  char* content_type = nullptr;
+  if (reads_answer_) curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_TYPE, &content_type);
+  if (content_type != nullptr) answer_.content_type = content_type;
   long version = CURL_HTTP_VERSION_NONE;
   curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_VERSION, &version);
   if (version != CURL_HTTP_VERSION_NONE) multiplexes_ = version >= CURL_HTTP_VERSION_2_0;
@@ -232,6 +245,9 @@ HttpAnswer HttpTransfer::conclude(int code) {
   answer_.problem = easy_.problem(code, http_connection_keys);
   if (code == CURLE_OPERATION_TIMEDOUT) {
     answer_.transport = Transport::timed_out;
+  } else if (not_public_ && !sent_) {
+    answer_.transport = Transport::refused;
+    answer_.problem = "its address is not public; set handler.http.private_addresses to allow it";
   } else if (const auto lacks = shortage(code)) {
     answer_.transport = Transport::no_resources;
     answer_.problem = *lacks;

@@ -45,8 +45,8 @@ class HttpTransfer {
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 
-  /// `body` must stay in place until the handle has left its multi handle.
-  void prepare(std::string_view body, const RequestHeaders& headers);
+  /// `url`: empty for the endpoint's. `body` must stay in place until the handle has left its multi handle.
+  void prepare(const std::string& url, std::string_view body, const RequestHeaders& headers);
   /// Called with libcurl's CURLcode `code`: returns true if the request must be sent again, as described
   /// above.
   bool prepare_again(int code);
@@ -70,6 +70,8 @@ class HttpTransfer {
 
   const std::string first_headers_;  // for every request; each line ends with a zero byte
   const std::size_t kept_of_body_;
+  const bool reads_answer_;
+  const bool public_only_;
   std::uint32_t& connecting_;
   HttpSockets& sockets_;
   bool multiplexes_ = false;  // the server multiplexed, in its previous answer
@@ -78,11 +80,12 @@ class HttpTransfer {
   std::vector<curl_slist> header_list_;  // of header_lines_
   HttpAnswer answer_;
   std::size_t received_ = 0;
-  int sendings_ = 0;      // the number of times that sending began
-  bool sent_ = false;     // the last sending has begun; otherwise its connection is being made
-  int socket_error_ = 0;  // errno of a socket that could not be made
-  bool counted_ = false;  // in connecting_
-  bool cut_ = false;      // reading stopped because the answer is long enough
+  int sendings_ = 0;         // the number of times that sending began
+  bool sent_ = false;        // the last sending has begun; otherwise its connection is being made
+  int socket_error_ = 0;     // errno of a socket that could not be made
+  bool counted_ = false;     // in connecting_
+  bool not_public_ = false;  // an address was refused
+  bool cut_ = false;         // reading stopped because the answer is long enough
 
   curl::EasyHandle easy_;  // last, because it uses the other members
 };

@@ -84,13 +84,26 @@ struct Plugin::Functions {
     const auto& text = PluginRecord::of(record).delivery_id();
     *id = {text.data(), text.size()};
   }
+  static void part(const laneway_host*, const laneway_record* record, laneway_bytes* id) noexcept {
+    const auto part = PluginRecord::of(record).part();
+    *id = {part.empty() ? nullptr : part.data(), part.size()};
+  }
+  static std::int32_t add_result(const laneway_host* host, const laneway_record* record,
+                                 const laneway_result* result) noexcept {
+    const auto wrong = PluginRecord::of(record).add_result(result);
+    if (wrong.empty()) return 1;
+    telemetry::log_repeating(telemetry::Level::error, "plugin gave an invalid result",
+                             "plugin gave an invalid result; the record is retried",
+                             {{"plugin", plugin(host).table_.name}, {"error", wrong}});
+    return 0;
+  }
 };
 
 Plugin::Plugin(const laneway_plugin& table, void* data)
     : table_(table),
       host_{{LANEWAY_PLUGIN_ABI, sizeof(laneway_host), Functions::log, Functions::header_count,
              Functions::header, Functions::stop_requested, Functions::wait, Functions::answer,
-             Functions::give_up, Functions::delivery_id},
+             Functions::give_up, Functions::delivery_id, Functions::part, Functions::add_result},
             this},
       instance_{data, 1} {}
 

@@ -29,7 +29,7 @@ class BlockingPlugin final : public PluginHandler {
     laneway_failure failure{-1, reason.data(), reason.size()};
     try {
       const laneway_verdict verdict = plugin().table().handle(plugin().data(), &record, &failure);
-      if (verdict == LANEWAY_DONE) return Outcome::done();
+      if (verdict == LANEWAY_DONE) return record.done();
       reason.back() = '\0';
       return plugin_outcome(verdict, failure.after_ms, reason.data());
     } catch (...) {

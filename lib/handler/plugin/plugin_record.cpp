@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "handler/format/delivery_id.h"
+#include "handler/format/results.h"
 #include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
@@ -14,6 +15,18 @@ constexpr std::int64_t longest_delay_ms = 24LL * 3600 * 1000;
 
 laneway_bytes bytes_of(std::string_view text) {
   return {text.data() == nullptr ? "" : text.data(), text.size()};
+}
+
+std::optional<std::string> copy_of(const laneway_bytes& bytes) {
+  if (bytes.data == nullptr) return std::nullopt;
+  return std::string(bytes.data, bytes.size);
+}
+
+std::size_t size_of(const laneway_result& result) {
+  std::size_t size = result.key.size + result.value.size;
+  for (std::uint32_t i = 0; i < result.header_count; ++i)
+    size += result.headers[i].name.size + result.headers[i].value.size;
+  return size;
 }
 
 laneway_bytes bytes_of(const std::optional<std::string_view>& text) {
@@ -34,6 +47,9 @@ void PluginRecord::show(const Attempt& begun) {
   begun_.emplace(begun);
   delivery_id_.clear();
   headers_read_ = false;
+  results_.reset();
+  results_size_ = 0;
+  wrong_.clear();
 }
 
 const std::string& PluginRecord::delivery_id() const {
@@ -53,6 +69,42 @@ laneway_header PluginRecord::header(std::size_t index) const {
   if (index >= headers().size()) return {};
   const kafka::Header& header = headers_[index];
   return {bytes_of(header.name), bytes_of(header.value)};
+}
+
+/// The limits are checked before anything is copied.
+std::string PluginRecord::add_result(const laneway_result* result) const {
+  if (!results_) results_ = std::make_shared<Parts>();
+  if (result == nullptr || !wrong_.empty()) return wrong_;
+  results_size_ += size_of(*result);
+  if (results_->size() >= most_results)
+    wrong_ = "more than " + std::to_string(most_results) + " results";
+  else if (results_size_ > largest_results)
+    wrong_ = "results of more than " + std::to_string(largest_results) + " bytes";
+  else
+    wrong_ = wrong_result_id({result->id.data, result->id.size});
+  if (!wrong_.empty()) return wrong_;
+  Part& part = results_->emplace_back();
+  part.id = copy_of(result->id).value_or("");
+  part.key = copy_of(result->key);
+  part.value = copy_of(result->value);
+  for (std::uint32_t i = 0; i < result->header_count; ++i) {
+    const auto& [name, value] = result->headers[i];
+    part.headers.emplace_back(copy_of(name).value_or(""), copy_of(value));
+  }
+  return {};
+}
+
+Outcome PluginRecord::done() const {
+  auto outcome = Outcome::done();
+  if (!results_) return outcome;
+  if (wrong_.empty()) wrong_ = wrong_results(*results_);
+  if (!wrong_.empty()) {
+    outcome = Outcome::retry("the plugin gave " + wrong_);
+    outcome.cause = Cause::panic;
+    return outcome;
+  }
+  outcome.parts = std::move(results_);
+  return outcome;
 }
 
 Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const char* reason) {

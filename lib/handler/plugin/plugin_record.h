@@ -3,7 +3,9 @@
 // Threads: one at a time for one record. Valid until the record is answered.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,13 +29,22 @@ class PluginRecord : public laneway_record {
   std::size_t header_count() const { return headers().size(); }
   laneway_header header(std::size_t index) const;
   const std::string& delivery_id() const;
+  std::string_view part() const { return begun_->part; }
   const StopToken& stop() const { return begun_->stop; }
+  /// Adds a result; null for an empty list. Returns what is wrong with it, after which the record cannot be
+  /// done; empty if nothing is wrong.
+  std::string add_result(const laneway_result* result) const;
+  /// The outcome for the plugin's answer that the record is done. Call once.
+  Outcome done() const;
 
  private:
   const std::vector<kafka::Header>& headers() const;
 
   std::optional<Attempt> begun_;
   mutable std::string delivery_id_;  // empty until it is first requested
+  mutable std::shared_ptr<Parts> results_;
+  mutable std::size_t results_size_ = 0;
+  mutable std::string wrong_;  // what is wrong with the results; empty if nothing is
   mutable bool headers_read_ = false;
   mutable std::vector<kafka::Header> headers_;
 };

@@ -42,6 +42,15 @@ Error refused(std::string message, std::string hint) {
   return {ErrorKind::configuration, "handler.simulate: " + std::move(message), std::move(hint)};
 }
 
+Parts results_of(const Attempt& attempt, std::uint32_t count) {
+  Parts parts(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    parts[i].id = std::to_string(i);
+    if (const auto value = attempt.record.value()) parts[i].value = *value;
+  }
+  return parts;
+}
+
 bool is_fraction(double value) { return value >= 0 && value <= 1; }
 
 }  // namespace
@@ -75,7 +84,8 @@ Result<std::unique_ptr<Handler>> SimulateHandler::make(const config::SimulateSet
 SimulateHandler::SimulateHandler(const config::SimulateSettings& settings)
     : settings_(settings),
       does_nothing_(settings.sleep.p50 == Duration::zero() && settings.spin == Duration::zero() &&
-                    settings.fail == 0 && settings.hang == 0 && settings.hang_partitions.empty()) {}
+                    settings.fail == 0 && settings.hang == 0 && settings.hang_partitions.empty() &&
+                    settings.results == 0) {}
 
 Outcome SimulateHandler::handle_record(const Attempt& attempt) {
   return does_nothing_ ? Outcome::done() : work(attempt);
@@ -100,7 +110,7 @@ Outcome SimulateHandler::work(const Attempt& attempt) {
     return Outcome::retry("stopped while busy");
   if (settings_.fail > 0 && uniform(attempt, Purpose::fail, call) < settings_.fail)
     return Outcome::retry("simulated failure");
-  return Outcome::done();
+  return settings_.results == 0 ? Outcome::done() : Outcome::done(results_of(attempt, settings_.results));
 }
 
 bool SimulateHandler::hangs(const Attempt& attempt, std::uint64_t call) const {

@@ -3,6 +3,7 @@
 #include "base/big_endian.h"
 #include "catch.h"
 #include "handler/exec/exec_frame.h"
+#include "handler/run.h"
 
 using namespace laneway;
 using namespace laneway::handler;
@@ -105,6 +106,78 @@ TEST_CASE("what is no binary answer is told") {
   CHECK(told(binary(7, 0, -1).substr(1)) == "has 17 bytes; an answer has at least 18");
   CHECK(told(binary(7, 0, -1, "", 2)) == "has version 2 (expected 1)");
   CHECK(told(binary(8, 0, -1)) == "has id 8 (expected 7)");
-  CHECK(told(binary(7, 4, -1)) == "has outcome 4 (expected 0 to 3)");
+  CHECK(told(binary(7, 5, -1)) == "has outcome 5 (expected 0 to 4)");
   CHECK(told(binary(7, 1, -2)) == "has after -2 (expected -1 or more)");
+}
+
+namespace {
+
+const kafka::Record asked(record_data(1, "v"));
+
+void append_bytes(std::string& out, const std::optional<std::string>& bytes) {
+  append_big_endian(out, bytes ? static_cast<std::uint32_t>(bytes->size()) : ~std::uint32_t{0});
+  out += bytes.value_or("");
+}
+
+std::string two_results() {
+  std::string out = binary(7, 4, -1);
+  append_big_endian(out, std::uint32_t{2});
+  for (const char* id : {"small", "large"}) {
+    append_bytes(out, id);
+    append_bytes(out, std::nullopt);
+    append_bytes(out, std::string("\x00\xff", 2));
+    append_big_endian(out, std::uint32_t{1});
+    append_bytes(out, "width");
+    append_bytes(out, std::nullopt);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("results in an answer count if another pool is next") {
+  const std::string text = R"({"outcome":"done","results":[{"id":"a","value":"x"}]})";
+  const auto passed_on = exec_answer(Framing::json, text, 7, &asked);
+  REQUIRE(passed_on.ok());
+  REQUIRE(passed_on->parts);
+  REQUIRE(passed_on->parts->size() == 1);
+  CHECK(passed_on->parts->front().value == "x");
+  CHECK(answer(text).parts == nullptr);
+  CHECK(answer(R"({"outcome":"done","results":7})").verdict == Verdict::done);
+  const auto none = exec_answer(Framing::json, R"({"outcome":"done","results":null})", 7, &asked);
+  CHECK(none->parts == nullptr);
+  const auto retry = exec_answer(Framing::json, R"({"outcome":"retry","results":[{}]})", 7, &asked);
+  CHECK(retry->parts == nullptr);
+  const auto wrong = exec_answer(Framing::json, R"({"outcome":"done","results":7})", 7, &asked);
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message.starts_with("has results that are not a list"));
+}
+
+TEST_CASE("a binary answer has results in bytes") {
+  const auto parsed = exec_answer(Framing::binary, two_results(), 7, &asked);
+  REQUIRE(parsed.ok());
+  REQUIRE(parsed->parts);
+  REQUIRE(parsed->parts->size() == 2);
+  const Part& large = parsed->parts->back();
+  CHECK(large.id == "large");
+  CHECK(large.key == std::nullopt);
+  CHECK(large.value == std::string("\x00\xff", 2));
+  REQUIRE(large.headers.size() == 1);
+  CHECK(large.headers[0].first == "width");
+  const auto ignored = exec_answer(Framing::binary, two_results(), 7);
+  CHECK(ignored->verdict == Verdict::done);
+  CHECK(ignored->parts == nullptr);
+}
+
+TEST_CASE("binary results that do not fill their frame are refused, wherever they end") {
+  const auto whole = two_results();
+  for (std::size_t size = 18; size < whole.size(); ++size) {
+    const auto cut = exec_answer(Framing::binary, whole.substr(0, size), 7, &asked);
+    REQUIRE_FALSE(cut.ok());
+    CHECK(cut.error().message == "has results that do not fill its frame");
+  }
+  CHECK_FALSE(exec_answer(Framing::binary, whole + "x", 7, &asked).ok());
+  std::string many = binary(7, 4, -1);
+  append_big_endian(many, std::uint32_t{10'001});
+  CHECK(exec_answer(Framing::binary, many, 7, &asked).error().message.starts_with("has 10001 results"));
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t large = 1 << 20;  // more than a pipe takes
 
 std::shared_ptr<ExecChild> started(const config::ExecSettings& settings) {
-  auto child = ExecChild::start(settings, std::make_shared<ExecErrorLog>());
+  auto child = ExecChild::start(settings, longest_exec_answer, std::make_shared<ExecErrorLog>());
   REQUIRE(child.ok());
   return std::move(child).value();
 }
@@ -23,10 +23,11 @@ TEST_CASE("a record's frame is released before the work on it ends, and kept whe
   const auto deadline = Deadline::in(seconds(60));
   const auto works = started(scripts.python_loop("answer(outcome='done')"));
   std::string frame = '"' + std::string(large, 'x') + "\"\n";
-  CHECK(works->exchange(frame, 1, deadline, StopToken(running, 1)).kind == ExecReply::Kind::answered);
+  CHECK(works->exchange(frame, 1, nullptr, deadline, StopToken(running, 1)).kind ==
+        ExecReply::Kind::answered);
   CHECK(frame.capacity() < large);
   const auto ends = started(scripts.python("sys.exit(1)"));
   frame = std::string(large, 'x');
-  CHECK(ends->exchange(frame, 1, deadline, StopToken(running, 1)).kind != ExecReply::Kind::answered);
+  CHECK(ends->exchange(frame, 1, nullptr, deadline, StopToken(running, 1)).kind != ExecReply::Kind::answered);
   CHECK(frame.size() == large);
 }

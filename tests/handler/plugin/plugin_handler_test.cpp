@@ -83,6 +83,80 @@ TEST_CASE("a plugin is told what it can recognise a record by, where laneway is 
   CHECK(laneway::Record(&older, &record).delivery_id().empty());
 }
 
+TEST_CASE("the results of a plugin go to the next pool") {
+  const auto handler = loaded("in_c");
+  Run run(records({"results", "done", "no results"}));
+  run.pass_on();
+  handler->handle(run.task());
+  REQUIRE(run.result().done == 3);
+  REQUIRE(run.results(0));
+  REQUIRE(run.results(0)->size() == 2);
+  const Part& first = run.results(0)->front();
+  CHECK(first.id == "small");
+  CHECK(first.key == "k");
+  CHECK(first.value == std::string(1, '\0'));
+  REQUIRE(first.headers.size() == 1);
+  CHECK(first.headers[0] == std::pair<std::string, std::optional<std::string>>("width", std::nullopt));
+  CHECK(run.results(0)->at(1).key == std::nullopt);
+  CHECK(run.results(0)->at(1).value == std::nullopt);
+  CHECK(run.results(1) == nullptr);
+  REQUIRE(run.results(2));
+  CHECK(run.results(2)->empty());
+}
+
+TEST_CASE("the results of a plugin in C++ go to the next pool, also from a batch") {
+  const auto handler = loaded("throwing");
+  Run run(records({"results", "fine", "no results"}));
+  run.pass_on();
+  handler->handle(run.task());
+  REQUIRE(run.result().done == 3);
+  REQUIRE(run.results(0));
+  REQUIRE(run.results(0)->size() == 2);
+  CHECK(run.results(0)->at(0).headers.size() == 2);
+  CHECK(run.results(0)->at(1).id == "right");
+  CHECK(run.results(1) == nullptr);
+  REQUIRE(run.results(2));
+  CHECK(run.results(2)->empty());
+  Run batch(records({"now", "now"}));
+  batch.pass_on();
+  const auto batches = loaded("batches");
+  batches->handle(batch.task());
+  REQUIRE(batch.result().done == 2);
+  REQUIRE(batch.results(1));
+  CHECK(batch.results(1)->front().value == "1");
+}
+
+TEST_CASE("a record with invalid results is not done, whatever its plugin answers") {
+  const CapturedLog log;
+  const auto handler = loaded("in_c");
+  const auto twice = outcome_of(*handler, record_data(1, "same ids"));
+  CHECK(twice.verdict == Verdict::retry);
+  CHECK(twice.cause == Cause::panic);
+  CHECK(twice.reason == "the plugin gave two results with the id same");
+  const auto no_text = outcome_of(*handler, record_data(1, "no text"));
+  CHECK(no_text.verdict == Verdict::retry);
+  CHECK(no_text.reason.starts_with("the plugin gave a result's id that is not text"));
+  CHECK(log.lines({"plugin gave an invalid result", "plugin=in_c"}) > 0);
+  CHECK(outcome_of(*handler, record_data(1, "done")).verdict == Verdict::done);
+}
+
+TEST_CASE("a plugin is told which sub-job a record is, where laneway is not too old") {
+  for (const char* plugin : {"in_c", "throwing"}) {
+    const auto handler = loaded(plugin);
+    Run whole(records({"part"}));
+    CHECK(outcome_of(*handler, whole).reason == (std::string(plugin) == "in_c" ? " null" : ""));
+    Run part(records({"part"}));
+    part.is_part("left");
+    CHECK(outcome_of(*handler, part).reason == (std::string(plugin) == "in_c" ? " 'left'" : "left"));
+  }
+  laneway_host older{};
+  older.struct_size = offsetof(laneway_host, part);
+  const laneway_record record{};
+  CHECK(laneway::Record(&older, &record).part().empty());
+  CHECK_FALSE(laneway::Record(&older, &record).add_result("a", "b"));
+  CHECK_FALSE(laneway::Record(&older, &record).no_results());
+}
+
 TEST_CASE("a plugin learns that its attempt is to stop, also while it waits") {
   const auto handler = loaded("in_c");
   Run run(records({"wait"}));

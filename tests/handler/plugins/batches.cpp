@@ -47,6 +47,7 @@ class Batches final : public laneway::BatchPlugin {
       if (value == "hang")
         while (!record.wait(std::chrono::milliseconds(10000))) {
         }
+      if (value == "now") record.add_result("at once", std::to_string(record.offset()));
       const bool done = value == "now" || value == "later" || value == "twice";
       count(batch.answer(index,
                          done ? laneway::Answer::done() : laneway::Answer::retry(value + report(value))));

@@ -45,6 +45,20 @@ static int32_t init(const laneway_host* given, const char* config, laneway_insta
   return 1;
 }
 
+static int32_t add_result(const laneway_record* record, const char* id) {
+  laneway_result result = {sizeof result, 0, {0}, {0}, {0}, NULL};
+  result.id.data = id;
+  result.id.size = strlen(id);
+  return host->add_result(host, record, &result);
+}
+
+static laneway_verdict add_results(const laneway_record* record) {
+  const laneway_header header = {{"width", 5}, {NULL, 0}};
+  laneway_result result = {sizeof result, 1, {"small", 5}, {"k", 1}, {"\0", 1}, NULL};
+  result.headers = &header;
+  return host->add_result(host, record, &result) && add_result(record, "") ? LANEWAY_DONE : LANEWAY_REJECT;
+}
+
 static laneway_verdict handle(void* instance, const laneway_record* record, laneway_failure* failure) {
   (void)instance;
   if (is(record->value, "done")) return LANEWAY_DONE;
@@ -61,6 +75,26 @@ static laneway_verdict handle(void* instance, const laneway_record* record, lane
   if (is(record->value, "delivery id")) {
     laneway_bytes id;
     host->delivery_id(host, record, &id);
+    append(failure->reason, failure->reason_size, id);
+    return LANEWAY_REJECT;
+  }
+  if (is(record->value, "results")) return add_results(record);
+  if (is(record->value, "same ids")) {
+    add_result(record, "same");
+    snprintf(failure->reason, failure->reason_size, "%d", (int)add_result(record, "same"));
+    return LANEWAY_DONE;
+  }
+  if (is(record->value, "no text")) {
+    const int taken = (int)add_result(record, "\n") + (int)add_result(record, "text");
+    return taken == 0 ? LANEWAY_DONE : LANEWAY_REJECT;
+  }
+  if (is(record->value, "no results")) {
+    host->add_result(host, record, NULL);
+    return LANEWAY_DONE;
+  }
+  if (is(record->value, "part")) {
+    laneway_bytes id;
+    host->part(host, record, &id);
     append(failure->reason, failure->reason_size, id);
     return LANEWAY_REJECT;
   }

@@ -18,6 +18,12 @@ class Throwing final : public laneway::RecordPlugin {
     if (record.value() == "header")
       return laneway::Answer::reject(std::string(record.header("h").value_or("none")));
     if (record.value() == "delivery id") return laneway::Answer::reject(std::string(record.delivery_id()));
+    if (record.value() == "part") return laneway::Answer::reject(std::string(record.part()));
+    if (record.value() == "results") {
+      record.add_result("left", "1", "k", {{"a", "b"}, {"c", std::nullopt}});
+      record.add_result("right", std::nullopt);
+    }
+    if (record.value() == "no results") record.no_results();
     return laneway::Answer::done();
   }
 };

@@ -39,6 +39,21 @@ TEST_CASE("with nothing configured every record is done") {
   CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done);
 }
 
+TEST_CASE("as many results as configured go to the next pool, each with the record's value") {
+  auto settings = nothing();
+  settings.results = 3;
+  std::vector<kafka::RecordData> one;
+  one.push_back(record_data(1, "v"));
+  Run run(std::move(one));
+  run.pass_on();
+  made(settings)->handle(run.task());
+  REQUIRE(run.result().done == 1);
+  REQUIRE(run.results(0));
+  REQUIRE(run.results(0)->size() == 3);
+  CHECK(run.results(0)->at(2).id == "2");
+  CHECK(run.results(0)->at(2).value == "v");
+}
+
 TEST_CASE("the configured fraction fails, the same records of a new handler, others at the next call") {
   auto settings = nothing();
   settings.fail = 0.25;

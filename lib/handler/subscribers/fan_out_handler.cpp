@@ -1,0 +1,37 @@
+#include "handler/subscribers/fan_out_handler.h"
+
+#include "config/pools/selector.h"
+#include "handler/format/selected_text.h"
+
+namespace laneway::handler {
+
+Status FanOutHandler::check(const config::FanOutSettings& settings, bool passes_on) {
+  const auto made = make(settings, passes_on);
+  return made ? Status() : made.error();
+}
+
+Result<std::unique_ptr<Handler>> FanOutHandler::make(const config::FanOutSettings& settings, bool passes_on) {
+  if (!passes_on)
+    return Error{ErrorKind::configuration, "handler.fan_out: no other pool gets its results",
+                 "use the handler in a pool with the key then"};
+  const auto event = config::parse_selector(settings.event, false);
+  if (!event) return Error{ErrorKind::configuration, "handler.fan_out.event: " + event.error().message, ""};
+  auto file = SubscriberFile::open(settings.subscribers);
+  if (!file) return file.error();
+  return std::unique_ptr<Handler>(new FanOutHandler(std::move(file).value(), *event));
+}
+
+Outcome FanOutHandler::handle_record(const Attempt& attempt) {
+  const auto event = selected_text(event_, attempt.record, attempt.part);
+  const auto subscribers = file_->current();
+  Parts parts;
+  for (const auto& subscriber : *subscribers) {
+    if (!subscriber.enabled || !subscriber.wants(event)) continue;
+    Part& part = parts.emplace_back();
+    part.id = subscriber.name;
+    if (const auto value = attempt.record.value()) part.value = *value;
+  }
+  return Outcome::done(std::move(parts));
+}
+
+}  // namespace laneway::handler

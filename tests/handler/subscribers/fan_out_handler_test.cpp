@@ -1,0 +1,73 @@
+#include "handler/subscribers/fan_out_handler.h"
+
+#include "handler/registry.h"
+#include "handler/run.h"
+#include "handler/subscribers/subscribers.h"
+
+using namespace laneway;
+using namespace laneway::handler;
+
+namespace {
+
+std::unique_ptr<Handler> made_for(const std::string& path, const std::string& event = "header:type") {
+  auto config = config_with(config::FanOutSettings{path, event});
+  config.passes_on = true;
+  auto handler = make_handler(config);
+  REQUIRE(handler.ok());
+  return std::move(handler).value();
+}
+
+/// The names of the subscribers that get a record with this type.
+std::vector<std::string> names_for(Handler& handler, std::optional<std::string> type) {
+  auto data = record_data(1, "the event");
+  if (type) data.headers = {{"type", type}};
+  std::vector<kafka::RecordData> one;
+  one.push_back(std::move(data));
+  Run run(std::move(one));
+  run.pass_on();
+  handler.handle(run.task());
+  REQUIRE(run.result().done == 1);
+  REQUIRE(run.results(0));
+  std::vector<std::string> names;
+  for (const auto& part : *run.results(0)) {
+    CHECK(part.value == "the event");
+    names.push_back(part.id);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("an event goes to the subscribers that want its type and are enabled") {
+  const SubscriberFolder folder;
+  const auto handler =
+      made_for(folder.write("s.yaml",
+                            "- { name: all, url: http://all.example/ }\n"
+                            "- { name: created, url: http://b.example/, events: order.created }\n"
+                            "- { name: orders, url: http://c.example/, events: [x, 'order.*'] }\n"
+                            "- { name: off, url: http://d.example/, enabled: false }\n"));
+  using Names = std::vector<std::string>;
+  CHECK(names_for(*handler, "order.created") == Names{"all", "created", "orders"});
+  CHECK(names_for(*handler, "order.paid") == Names{"all", "orders"});
+  CHECK(names_for(*handler, "invoice.paid") == Names{"all"});
+  CHECK(names_for(*handler, std::nullopt) == Names{"all"});
+}
+
+TEST_CASE("the type of an event may be its topic, and no subscriber means nothing to do") {
+  const SubscriberFolder folder;
+  const auto path = folder.write("s.yaml", "- { name: a, url: http://a.example/, events: orders }\n");
+  CHECK(names_for(*made_for(path, "topic"), std::nullopt).size() == 1);
+  CHECK(names_for(*made_for(path, "key"), std::nullopt).empty());
+}
+
+TEST_CASE("a fan-out without a next pool, or without its file, is refused") {
+  const SubscriberFolder folder;
+  const auto path = folder.write("s.yaml", "");
+  auto config = config_with(config::FanOutSettings{path, "topic"});
+  CHECK_FALSE(check_handler(config).ok());
+  CHECK(make_handler(config).error().message == "handler.fan_out: no other pool gets its results");
+  config.passes_on = true;
+  CHECK(check_handler(config).ok());
+  config.handler = config::FanOutSettings{path + ".none", "topic"};
+  CHECK(check_handler(config).error().kind == ErrorKind::no_input);
+}
