@@ -49,7 +49,7 @@ struct PoolOptions {
   std::chrono::nanoseconds cancel = std::chrono::seconds(2);
   /// Called by the worker for each job that threw. The worker goes on; exceptions of the function are
   /// dropped.
-  std::function<void(const JobError&)> on_error;
+  std::function<void(const JobError&)> on_error = nullptr;
   /// Begin as after pause().
   bool paused = false;
 };
