@@ -171,8 +171,9 @@ class PoolRules {
     if (each.by.enabled() && !limits)
       rules_.refuse({key(pool, "each.by")}, "there is no limit for the records of one text",
                     "set each.rate.records, each.rate.bytes or each.workers");
-    if (!each.by.enabled() && limits)
-      rules_.refuse({key(pool, "each.workers"), key(pool, "each.rate.records"), key(pool, "each.rate.bytes")},
+    if (!each.by.enabled() && (limits || each.longest_wait > Duration::zero()))
+      rules_.refuse({key(pool, "each.workers"), key(pool, "each.rate.records"), key(pool, "each.rate.bytes"),
+                     key(pool, "each.longest_wait")},
                     "this key has no effect without each.by", "set each.by, such as part or key");
     if (each.by.kind == Selector::Kind::part && !is_stage(pool))
       rules_.refuse({key(pool, "each.by")}, "no other pool leads to this one, so its records are no sub-jobs",

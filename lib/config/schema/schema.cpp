@@ -45,8 +45,10 @@ Property topics_property() {
 void add_lane_sizes(std::vector<Property>& table) {
   table.push_back(workers_property(
       "lanes.workers",
-      "Maximum number of records of one partition that run at the same time. With `algorithm`, the number "
-      "follows the downstream, between `min` and `max` records that run in the process.",
+      "Maximum number of records of one partition that run at the same time. With `{ min: 2, max: 64, "
+      "algorithm: aimd }` (or `vegas`, `gradient`) the number follows the downstream, between `min` and "
+      "`max` "
+      "records of the whole process.",
       AT(lanes)));
   table.push_back(count("lanes.queue", in_flight, 0, 1'000'000,
                         "Maximum number of records of one partition that wait for a worker, in addition to "

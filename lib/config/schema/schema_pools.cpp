@@ -127,10 +127,9 @@ Property total_property() {
 void add_pool_sizes(std::vector<Property>& table) {
   table.push_back(workers_property(
       "pools.NAME.workers",
-      "Maximum number of records of one partition that run at the same time in the pool. With `algorithm`, "
-      "the "
-      "number follows the pool's downstream, between `min` and `max` records that run in the process. The "
-      "default is that of `lanes.workers`.",
+      "Maximum number of records of one partition that run at the same time in the pool, or, with an "
+      "algorithm, a "
+      "range for all records of the pool in the process. The default is that of `lanes.workers`.",
       [](auto& config) -> auto& { return config.pools.front(); }));
   table.push_back(count("pools.NAME.queue", in_flight, 0, 1'000'000,
                         "Maximum number of records of one partition that wait for a worker of the pool. The "

@@ -22,9 +22,7 @@ inline constexpr std::uint32_t most_workers = 4096;
 template <class Access>
 Property workers_property(std::string name, std::string description, Access access) {
   Property property(std::move(name), in_flight);
-  property.expects =
-      "a whole number from 1 to 4096, or { min, max, algorithm }, such as { min: 2, max: 64, algorithm: aimd "
-      "}";
+  property.expects = "a whole number from 1 to 4096, or { min, max, algorithm }";
   property.description = std::move(description);
   property.most = most_workers;
   property.structured = true;

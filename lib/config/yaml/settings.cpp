@@ -24,7 +24,7 @@ constexpr std::string_view pools_prefix = "LANEWAY_POOLS__";
 bool may_hold_secret(const std::string& path) {
   if (below(path, "kafka") || path.ends_with(secret_file_suffix)) return path.ends_with(secret_file_suffix);
   const auto* property = find_property(path);
-  return property == nullptr || property->structured;
+  return property == nullptr || (property->structured && property->most == 0);
 }
 
 void hide(Node& node) {

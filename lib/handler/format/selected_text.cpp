@@ -5,7 +5,7 @@
 namespace laneway::handler {
 namespace {
 
-std::optional<std::string> copy_of(std::optional<std::string_view> text) {
+std::optional<std::string> owned(std::optional<std::string_view> text) {
   if (!text) return std::nullopt;
   return std::string(*text);
 }
@@ -13,7 +13,7 @@ std::optional<std::string> copy_of(std::optional<std::string_view> text) {
 std::optional<std::string> last_header(const kafka::Record& record, std::string_view name) {
   std::optional<std::string> text;
   for (const auto& header : record.headers())
-    if (header.name == name) text = copy_of(header.value);
+    if (header.name == name) text = owned(header.value);
   return text;
 }
 
@@ -26,7 +26,7 @@ std::optional<std::string> selected_text(const config::Selector& selector, const
     case Kind::topic:
       return std::string(record.topic());
     case Kind::key:
-      return copy_of(record.key());
+      return owned(record.key());
     case Kind::header:
       return last_header(record, selector.name);
     case Kind::value:

@@ -1,9 +1,9 @@
-// The limits and the breaker of each subscriber, tenant, … of a named pool (config::Each): of all records with
-// the same text. All lanes share them.
+// The limits and the breaker of each subscriber, tenant, … of a named pool (config::Each): of all records
+// with the same text. All lanes share them.
 //
 // Ownership: the service owns a Subscribers for each pool that has `each`; lanes share its subscribers.
-// Threads: any; a subscriber's parts have locks of their own. Nothing blocks. Bounded: subscribers that no lane
-// uses are forgotten once there are many; if all of 10,000 are in use, the further texts share one.
+// Threads: any; a subscriber's parts have locks of their own. Nothing blocks. Bounded: subscribers that no
+// lane uses are forgotten once there are many; if all of 10,000 are in use, the further texts share one.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,10 @@ namespace laneway::lane {
 class Subscriber {
  public:
   Subscriber(std::string text, std::string downstream, const DownstreamRules& rules, const config::Each& each)
-      : downstream(std::move(downstream), rules), rate(each.rate), text_(std::move(text)), most_(each.workers) {}
+      : downstream(std::move(downstream), rules),
+        rate(each.rate),
+        text_(std::move(text)),
+        most_(each.workers) {}
 
   const std::string& text() const { return text_; }
   void set_most(std::uint32_t workers) { most_.store(workers, std::memory_order_relaxed); }
@@ -36,7 +39,8 @@ class Subscriber {
     std::uint32_t taken;
     do {
       taken = most == 0 ? wanted : std::min(wanted, most - std::min(most, running));
-    } while (taken > 0 && !running_.compare_exchange_weak(running, running + taken, std::memory_order_relaxed));
+    } while (taken > 0 &&
+             !running_.compare_exchange_weak(running, running + taken, std::memory_order_relaxed));
     return taken;
   }
   void end(std::uint32_t records) { running_.fetch_sub(records, std::memory_order_relaxed); }
