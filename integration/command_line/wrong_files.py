@@ -70,7 +70,7 @@ VALUES = [
         'orders.yaml:7:18: lanes.memory: found "1GB", which has an unknown unit (expected a size from 1MiB to 1TiB, '
         "such as 64MiB or 1GiB)"),
     Row("a number out of range", RIGHT + "lanes: { workers: 0 }\n",
-        'orders.yaml:7:19: lanes.workers: found "0", which is out of range (expected a whole number from 1 to 4096)'),
+        'orders.yaml:7:19: lanes.workers: found "0", which is out of range (expected a whole number from 1 to 4096, or { min, max, algorithm })'),
     Row("a word that is no choice", RIGHT + "lanes: { order: sorted }\n",
         'orders.yaml:7:17: lanes.order: found "sorted" (expected one of none, key, partition)'),
     Row("yes for true", RIGHT + "admin: { enabled: yes }\n",

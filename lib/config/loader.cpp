@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "config/application.h"
 #include "config/client/client_keys.h"
 #include "config/handlers/exec_command.h"
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_path.h"
+#include "config/pools/pool_scope.h"
+#include "config/pools/pool_settings.h"
 #include "config/rules/rule_context.h"
 #include "config/rules/rules.h"
 #include "config/schema/schema.h"
@@ -48,111 +52,6 @@ bool read_text(std::string_view text, const Source& source, std::vector<Setting>
   return true;
 }
 
-/// Puts settings into a Config, one after the other.
-class Application {
- public:
-  Application(Config& config, Problems& problems) : config_(config), problems_(problems) {}
-
-  void apply(const Settings& settings) {
-    choose_handler(settings);
-    for (const auto& [path, setting] : settings) {
-      if (path.starts_with("kafka.")) {
-        apply_client_key(path.substr(6), setting);
-      } else if (const Property* property = find_property(path); property != nullptr && applies(path)) {
-        if (const auto bad = property->set(config_, setting.value))
-          complain(setting, *bad, property->expects + list_hint(*property, setting));
-      }
-    }
-  }
-
- private:
-  /// Settings of a handler apply when it was chosen.
-  bool applies(const std::string& path) const {
-    return !path.starts_with("handler.") || path.starts_with("handler." + chosen_ + ".");
-  }
-
-  /// For several words that were written as one text.
-  static std::string list_hint(const Property& property, const Setting& setting) {
-    const Node& value = setting.value;
-    const bool pattern = value.text.starts_with('^');
-    if (!property.list || !value.is_scalar() || pattern || value.text.find_first_of(", ") == value.text.npos)
-      return "";
-    return how_to_write_list(setting.place, setting.path, value.written ? *value.written : value.text);
-  }
-
-  void complain(const Setting& setting, const BadValue& bad, const std::string& expects) {
-    SettingPlace place = setting.place;
-    if (place.layer == Layer::file && bad.node.position.line > 0) place.position = bad.node.position;
-    problems_.add(place, setting.path, found_message(bad.node, bad.what), "expected " + expects);
-  }
-
-  /// In the order of precedence, so that a second handler is reported where it was added.
-  void choose_handler(const Settings& settings) {
-    std::vector<const Setting*> about_handler;
-    for (const auto& [path, setting] : settings)
-      if (path == "handler" || path.starts_with("handler.")) about_handler.push_back(&setting);
-    std::stable_sort(about_handler.begin(), about_handler.end(),
-                     [](const Setting* a, const Setting* b) { return a->place.layer < b->place.layer; });
-    for (const Setting* setting : about_handler) choose_of(*setting);
-  }
-
-  void choose_of(const Setting& setting) {
-    const auto parts = split(setting.path, ".");
-    if (parts.size() == 1) return choose(setting, setting.value.is_scalar() ? setting.value.text : "");
-    choose(setting, parts[1]);
-    if (parts.size() == 2 && !setting.value.is_null() && !setting.value.is_map())
-      complain(setting, {setting.value, ""}, "a group of keys, " + example_of(parts[1]));
-  }
-
-  /// "such as exec: { command: [python3, handler.py] }"
-  static std::string example_of(const std::string& handler) {
-    if (const HandlerSchema* schema = find_handler(handler); schema != nullptr)
-      for (const Property& property : schema->properties())
-        if (!property.example.empty())
-          return "such as " + handler + ": { " + property.name.substr(property.name.rfind('.') + 1) + ": " +
-                 property.example + " }";
-    return "or {}";
-  }
-
-  void choose(const Setting& setting, const std::string& name) {
-    const HandlerSchema* handler = find_handler(name);
-    if (handler == nullptr) {
-      complain(setting, {setting.value, ""},
-               "one of " + join(handler_names(), ", ") + ", with the settings of the handler below it");
-    } else if (chosen_.empty()) {
-      chosen_ = name;
-      config_.handler = handler->defaults;
-    } else if (chosen_ != name && !refused_second_) {
-      refused_second_ = true;
-      problems_.add(setting.place, setting.path,
-                    "the handler " + chosen_ + " is set already, and a service has one handler",
-                    "remove one of the two; --set handler=" + name + " replaces the handler of the file");
-    }
-  }
-
-  void apply_client_key(const std::string& name, const Setting& setting) {
-    const ClientKey* key = find_client_key(name);
-    if (key == nullptr) return;
-    if (!setting.value.is_scalar()) return complain(setting, {setting.value, ""}, key->expects());
-    if (const auto objection = key->objection(setting.value.text)) {
-      const std::string found =
-          key->secret ? "the secret is refused: " + *objection : found_message(setting.value, *objection);
-      problems_.add(setting.place, setting.path, found, "expected " + key->expects());
-    } else if (const auto safe = key->names_secret ? check_owners_only(setting.value.text) : Status();
-               !safe) {
-      problems_.add(setting.place, setting.path, found_message(setting.value, safe.error().message),
-                    safe.error().hint);
-    } else {
-      config_.kafka[name] = {setting.value.text, setting.place.text(), key->secret};
-    }
-  }
-
-  Config& config_;
-  Problems& problems_;
-  std::string chosen_;
-  bool refused_second_ = false;
-};
-
 void add_client_defaults(Config& config) {
   for (const ClientKey& key : client_keys())
     if (!key.default_value.empty())
@@ -167,36 +66,52 @@ bool wants_dead_letters(const Settings& settings) {
          !settings.contains("dead_letter.topic");
 }
 
-/// Names of programs and files in the handler's settings.
+/// Names of programs and files in the settings of the handler of `config`. `scope`: of its pool.
 void resolve_files(Config& config, const Settings& settings, const Expected& expected, const Source& source,
-                   Problems& problems) {
+                   Problems& problems, const std::string& scope = "") {
   const auto resolve = handler_of(config).resolve;
   if (resolve == nullptr) return;
   CommandPlace place;
   place.folder = std::filesystem::path(source.file).parent_path().string();
   if (const auto path = source.environment.find("PATH"); path != source.environment.end())
     place.path = path->second;
-  RuleContext rules(config, settings, expected, problems);
+  RuleContext rules(config, settings, expected, problems, scope);
   resolve(config, place, rules);
 }
 
+void resolve_all_files(Config& config, const Settings& settings, const Expected& expected,
+                       const Source& source, Problems& problems) {
+  resolve_files(config, settings, expected, source, problems);
+  for (Pool& pool : config.pools) {
+    if (!pool.handler) continue;
+    Config one = config_of(config, pool);
+    resolve_files(one, settings, expected, source, problems, PoolPath{pool.name, ""}.scope());
+    pool.handler = one.handler;
+  }
+}
+
 Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problems& problems) {
-  auto more = settings_of_environment(source.environment, problems);
+  const auto named = pools_of_file(all);
+  const auto* pools = read ? &named : nullptr;
+  auto more = settings_of_environment(source.environment, pools, problems);
   std::move(more.begin(), more.end(), std::back_inserter(all));
-  more = settings_of_command_line(source.sets, problems);
+  more = settings_of_command_line(source.sets, pools, problems);
   std::move(more.begin(), more.end(), std::back_inserter(all));
 
   Loaded loaded;
   Config config;
   const Settings settings = merge(std::move(all), problems);
   Application(config, problems).apply(settings);
+  apply_pools(config, settings, problems);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
   if (const auto set_defaults = handler_of(config).set_dependent_defaults) set_defaults(config, settings);
   if (read) {
     const Expected expected{{Layer::file, source.file, {}}, source.own_handler};
-    if (source.runs_handler) resolve_files(config, settings, expected, source, problems);
+    if (source.runs_handler) resolve_all_files(config, settings, expected, source, problems);
     check_rules(config, settings, expected, problems);
   }
+  order_pools(config.pools);
+  if (!uses_own_handler(config)) config.handler = *config.pools.front().handler;
   add_client_defaults(config);
   loaded.errors = problems.sorted();
   if (loaded.errors.empty()) {

@@ -38,6 +38,7 @@ struct Selector {
   std::string name;
 
   bool enabled() const { return kind != Kind::none; }
+  bool operator==(const Selector&) const = default;
 };
 
 /// Which pool a record goes to first.

@@ -1,20 +1,27 @@
 #include "config/reload.h"
 
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_path.h"
+#include "config/pools/pool_scope.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 
 namespace laneway::config {
 namespace {
 
-bool of_handler(const std::string& key, const std::string& name) {
-  return !key.starts_with("handler.") || key.starts_with("handler." + name + ".");
-}
+constexpr Reload pools_at_start = Reload::restart("the pools are created with the lanes");
 
 /// If only a secret differs, both are printed the same.
 Change change(std::string key, std::string before, std::string after, Reload reload) {
   if (before == after) before += before.empty() ? "(a secret)" : " (with another secret)";
   return {std::move(key), std::move(before), std::move(after), std::string(reload.restart_reason())};
+}
+
+Change change_of(const Property& property, const std::string& scope, const Config& before,
+                 const Config& after) {
+  auto found = change(scope + property.name, property.print(before), property.print(after), property.reload);
+  if (property.restart_for && found.restart.empty()) found.restart = property.restart_for(before, after);
+  return found;
 }
 
 std::string shown(const ClientSetting* setting) {
@@ -37,21 +44,51 @@ void add_client_keys(const Config& before, const Config& after, std::vector<Chan
   }
 }
 
+/// The handlers of two configurations with one handler each. `scope`: of their pool.
+void add_handler_changes(const Config& before, const Config& after, const std::string& scope,
+                         std::vector<Change>& found) {
+  const std::string name(handler_of(before).name);
+  const std::string new_name(handler_of(after).name);
+  if (name != new_name) return found.push_back(change(scope + "handler", name, new_name, handler_at_start));
+  for (const Property& property : handler_of(before).properties())
+    if (!property.same(before, after)) found.push_back(change_of(property, scope, before, after));
+}
+
+std::string names_of(const std::vector<Pool>& pools) {
+  std::vector<std::string> names;
+  for (const Pool& pool : pools) names.push_back(pool.name);
+  return "[" + join(names, ", ") + "]";
+}
+
+void add_pool_changes(const Config& before, const Config& after, std::vector<Change>& found) {
+  const auto old = names_of(before.pools);
+  const auto now = names_of(after.pools);
+  if (old != now) return found.push_back(change("pools", old, now, pools_at_start));
+  for (std::size_t i = 0; i < before.pools.size(); ++i) {
+    const auto& name = before.pools[i].name;
+    const Config one = config_of(before, before.pools[i]);
+    const Config other = config_of(after, after.pools[i]);
+    for (const Property& property : properties())
+      if (property.name.starts_with(pool_rows) && !property.same(one, other)) {
+        found.push_back(change_of(property, "", one, other));
+        found.back().key = name_in_pool(name, property.name);
+      }
+    if (before.pools[i].handler || after.pools[i].handler)
+      add_handler_changes(one, other, PoolPath{name, ""}.scope(), found);
+  }
+}
+
 }  // namespace
 
 std::vector<Change> changes(const Config& before, const Config& after) {
   std::vector<Change> found;
   add_client_keys(before, after, found);
-  const std::string name(handler_of(before).name);
-  const std::string new_name(handler_of(after).name);
-  const bool same_handler = name == new_name;
-  if (!same_handler) found.push_back(change("handler", name, new_name, handler_at_start));
+  if (uses_own_handler(before) && uses_own_handler(after)) add_handler_changes(before, after, "", found);
   for (const Property& property : properties()) {
-    if (!of_handler(property.name, name) || (!same_handler && property.name.starts_with("handler.")))
-      continue;
-    if (property.same(before, after)) continue;
-    found.push_back(change(property.name, property.print(before), property.print(after), property.reload));
+    if (property.name.starts_with("handler.") || property.name.starts_with(pool_rows)) continue;
+    if (!property.same(before, after)) found.push_back(change_of(property, "", before, after));
   }
+  add_pool_changes(before, after, found);
   return found;
 }
 

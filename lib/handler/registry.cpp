@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "config/pools/pool_scope.h"
 #include "curl/libraries.h"
 #include "handler/exec/exec_handler.h"
 #include "handler/exec/exec_reach.h"
@@ -182,7 +183,12 @@ Made make_handler(const config::Config& config) {
 }
 
 Status check_handler(const config::Config& config) {
-  return ask_row(config.handler, [&](auto row, const auto& settings) { return row.check(settings, config); });
+  for (const auto& one : config::configs_of_handlers(config)) {
+    auto checked =
+        ask_row(one.handler, [&](auto row, const auto& settings) { return row.check(settings, one); });
+    if (!checked) return checked;
+  }
+  return {};
 }
 
 Reached reach(const config::HandlerSettings& settings, Duration timeout) {
@@ -191,9 +197,18 @@ Reached reach(const config::HandlerSettings& settings, Duration timeout) {
 
 OutputTopics find_output_topics(const config::Config& config, const std::vector<kafka::TopicInfo>& inputs,
                                 kafka::Directory& directory, Duration timeout) {
-  const OutputQuestion asked{config, inputs, directory, timeout};
-  return ask_row(config.handler,
-                 [&](auto row, const auto& settings) { return row.outputs(settings, asked); });
+  const auto deadline = Deadline::in(timeout);
+  std::vector<kafka::TopicInfo> all;
+  for (const auto& one : config::configs_of_handlers(config)) {
+    const OutputQuestion asked{one, inputs, directory, std::max<Duration>(deadline.left(), milliseconds(1))};
+    auto found =
+        ask_row(one.handler, [&](auto row, const auto& settings) { return row.outputs(settings, asked); });
+    if (!found) return found;
+    for (auto& topic : *found)
+      if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == topic.name; }))
+        all.push_back(std::move(topic));
+  }
+  return all;
 }
 
 Resources resources_of(const config::HandlerSettings& settings) {

@@ -25,8 +25,9 @@ namespace laneway::handler {
 /// Errors have kind configuration, and name the key or the system's reason.
 Result<std::unique_ptr<Handler>> make_handler(const config::Config& config);
 
-/// Checks the settings without side effects: no handler is made, no code of the user runs, no server is
-/// contacted, and a transactional service with the same id continues. The file of a plugin is examined.
+/// Checks the settings of all handlers, those of named pools too, without side effects: no handler is made,
+/// no code of the user runs, no server is contacted, and a transactional service with the same id continues.
+/// The file of a plugin is examined.
 Status check_handler(const config::Config& config);
 
 /// Checks that the things that a handler needs are available, for `laneway check --connect`. Returns a
@@ -37,10 +38,10 @@ Status check_handler(const config::Config& config);
 /// not start.
 Result<std::optional<std::string>> reach(const config::HandlerSettings& settings, Duration timeout);
 
-/// The topics that the handler writes to, each once; empty if the handler writes to no topic. `inputs`: the
-/// input topics, as found by `directory` in the input's cluster. Blocks up to `timeout`. Errors: unavailable
-/// as in Directory; configuration if a topic would be both read and written, or has too few partitions to
-/// keep the partition numbers.
+/// The topics that the handlers write to, those of named pools too, each once; empty if none writes to a
+/// topic. `inputs`: the input topics, as found by `directory` in the input's cluster. Blocks up to `timeout`.
+/// Errors: unavailable as in Directory; configuration if a topic would be both read and written, or has too
+/// few partitions to keep the partition numbers.
 Result<std::vector<kafka::TopicInfo>> find_output_topics(const config::Config& config,
                                                          const std::vector<kafka::TopicInfo>& inputs,
                                                          kafka::Directory& directory, Duration timeout);

@@ -49,17 +49,18 @@ std::string pace_in_words(double pace) {
 
 }  // namespace
 
-DownstreamStatus status_of(lane::Downstream& downstream, lane::RateLimiter& rate, bool has_breaker) {
+DownstreamStatus status_of(const WatchedDownstream& watched) {
   const auto now = SteadyClock::now();
-  auto report = downstream.report(now);
-  DownstreamStatus status{.name = downstream.name(),
+  auto report = watched.downstream->report(now);
+  DownstreamStatus status{.name = watched.downstream->name(),
+                          .pool = watched.pool,
                           .state = report.state,
-                          .has_breaker = has_breaker,
+                          .has_breaker = watched.has_breaker,
                           .last_failure = std::move(report.last_failure),
                           .has_worked = report.has_worked,
                           .keeps_rejected = report.keeps_rejected,
                           .calls = std::move(report.calls),
-                          .pace = rate.pace(now)};
+                          .pace = watched.rate->pace(now)};
   if (report.out_since) status.out = now - *report.out_since;
   return status;
 }
@@ -85,7 +86,10 @@ std::optional<std::int64_t> out_since_ms(const DownstreamStatus& downstream, std
 std::string outage_in_words(const DownstreamStatus& downstream, std::int64_t now_ms) {
   auto how = calls_in_words(downstream);
   if (how.empty()) how = "failed the last call";
-  std::string text = "the downstream " + downstream.name + ' ' + how + "; the lanes have been held";
+  const bool of_pool = !downstream.pool.empty();
+  std::string text = "the downstream " + downstream.name +
+                     (of_pool ? " of the pool " + downstream.pool : std::string()) + ' ' + how +
+                     (of_pool ? "; the pool has been held" : "; the lanes have been held");
   if (const auto since = out_since_ms(downstream, now_ms)) text += " since " + utc_clock(*since, now_ms);
   if (downstream.state == delivery::Breaker::State::half_open) text += "; a few calls probe the downstream";
   text += "; no record is given up meanwhile";

@@ -18,6 +18,7 @@ namespace laneway::service {
 
 struct DownstreamStatus {
   std::string name;
+  std::string pool{};  ///< the named pool whose downstream it is; empty if there are no pools
   delivery::Breaker::State state{};
   bool has_breaker = true;        ///< if false, calls are counted, and no breaker opens
   std::string last_failure;       ///< as the downstream or the client worded it; empty if no call has failed
@@ -29,7 +30,15 @@ struct DownstreamStatus {
   double pace = 0;                ///< records per second, if the downstream has asked for fewer calls;
                                   ///< otherwise 0
 };
-DownstreamStatus status_of(lane::Downstream& downstream, lane::RateLimiter& rate, bool has_breaker);
+
+/// The downstream of a service, or of one of its pools.
+struct WatchedDownstream {
+  lane::Downstream* downstream = nullptr;
+  lane::RateLimiter* rate = nullptr;  ///< keeps its pace
+  bool has_breaker = true;
+  std::string pool{};  ///< as in DownstreamStatus
+};
+DownstreamStatus status_of(const WatchedDownstream& watched);
 
 /// The state as in the status: "closed", "half open", "open"; "off" if there is no breaker.
 const char* breaker_state(const DownstreamStatus& downstream);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string_view>
 
 #include "service/lane_view.h"
@@ -200,26 +201,37 @@ std::vector<Family> thread_families(const ExpectedThreads& expected) {
   return families;
 }
 
-std::vector<Family> downstream_families(const std::string& name, const lane::Downstream::Report& report,
-                                        double pace) {
-  const auto of_it = [&](const telemetry::MetricInfo& info, double value) {
+std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& watched, TimePoint now) {
+  struct Numbers {
+    delivery::Breaker::State state{};
+    double pace = 0;
+    delivery::CallTally::Totals totals{};
+  };
+  std::map<std::string, Numbers> by_name;
+  for (const auto& one : watched) {
+    const auto report = one.downstream->report(now);
+    auto& numbers = by_name[one.downstream->name()];
+    numbers.state = std::max(numbers.state, report.state);
+    numbers.pace += one.rate->pace(now);
+    for (std::size_t i = 0; i < report.totals.size(); ++i) numbers.totals[i] += report.totals[i];
+  }
+  Family state(metric("breaker_state"));
+  Family pace(metric("downstream_pace"));
+  Family calls(metric("downstream_calls_total"));
+  for (const auto& [name, numbers] : by_name) {
     Sample sample;
     sample.labels = {{"downstream", name}};
-    sample.value = value;
-    return Family(info, {std::move(sample)});
-  };
-  Family calls(metric("downstream_calls_total"));
-  for (std::size_t i = 0; i < delivery::call_outcomes.size(); ++i) {
-    Sample sample;
-    sample.labels = {{"downstream", name}, {"outcome", delivery::call_outcomes[i]}};
-    sample.value = static_cast<double>(report.totals[i]);
-    calls.samples.push_back(std::move(sample));
+    sample.value = static_cast<double>(numbers.state);
+    state.samples.push_back(sample);
+    sample.value = numbers.pace;
+    pace.samples.push_back(sample);
+    for (std::size_t i = 0; i < delivery::call_outcomes.size(); ++i) {
+      sample.labels = {{"downstream", name}, {"outcome", delivery::call_outcomes[i]}};
+      sample.value = static_cast<double>(numbers.totals[i]);
+      calls.samples.push_back(sample);
+    }
   }
-  std::vector<Family> families;
-  families.push_back(of_it(metric("breaker_state"), static_cast<double>(report.state)));
-  families.push_back(of_it(metric("downstream_pace"), pace));
-  families.push_back(std::move(calls));
-  return families;
+  return {std::move(state), std::move(pace), std::move(calls)};
 }
 
 std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loops) {

@@ -6,6 +6,7 @@
 
 #include "kafka/produce/renewals.h"
 #include "lane/member/consumer_loop.h"
+#include "service/downstream_status.h"
 #include "service/process_threads.h"
 #include "telemetry/metrics.h"
 #include "tracing/span_exporter.h"
@@ -17,8 +18,9 @@ telemetry::Family renewal_family(const std::vector<const kafka::Renewals*>& rene
 telemetry::Family silence_family(const lane::Silences& silences);
 telemetry::Family span_family(const tracing::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
-std::vector<telemetry::Family> downstream_families(const std::string& name,
-                                                   const lane::Downstream::Report& report, double pace);
+/// Pools may share a downstream: the worst state, and the sums of their calls and paces.
+std::vector<telemetry::Family> downstream_families(const std::vector<WatchedDownstream>& watched,
+                                                   TimePoint now);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 
 }  // namespace laneway::service

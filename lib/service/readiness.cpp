@@ -40,7 +40,7 @@ void judge_lane(const LaneFacts& lane, const Facts& facts, const ReadinessLimits
     return reasons.push_back(
         about(lane, "unreadable", "cannot be read for " + seconds_text(lane.detail.source_failing)));
   // the breaker has its own reason
-  if (!facts.breaker.empty() && view.held_by(lane::Hold::breaker_open)) return;
+  if (!facts.breakers.empty() && view.held_by(lane::Hold::breaker_open)) return;
   // Before a record of a retry topic is due, nothing can be done with it.
   const auto limit = limits.stall + view.retry_delay;
   if (lane.without_progress >= limit && view.lag > 0)
@@ -85,7 +85,7 @@ Readiness judge(const Facts& facts, const ReadinessLimits& limits) {
   if (facts.stopping) return {{{"stopping", "the service is stopping", "", -1}}};
   if (!facts.starting.empty()) return {{{"starting", facts.starting, "", -1}}};
   judge_members(facts, limits, reasons);
-  if (!facts.breaker.empty()) reasons.push_back({"breaker_open", facts.breaker, "", -1});
+  for (const auto& outage : facts.breakers) reasons.push_back({"breaker_open", outage, "", -1});
   for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits, reasons);
   return {std::move(reasons)};
 }

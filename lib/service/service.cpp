@@ -9,10 +9,9 @@
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
+#include "service/families.h"
 #include "service/forward_topics.h"
-#include "service/lane_metrics.h"
 #include "service/process_limits.h"
-#include "service/process_threads.h"
 #include "service/service_implementation.h"
 #include "telemetry/log.h"
 
@@ -25,11 +24,6 @@ constexpr Duration one_question = seconds(1);           // to the brokers, while
 constexpr Duration live_limit = seconds(10);
 /// Room in the memory plan for partitions that are added or match a pattern later.
 constexpr std::uint64_t fewest_partitions = 16;
-
-lane::DownstreamRules rules_of(const config::Config& config) {
-  const auto& breaker = config.breaker;
-  return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
-}
 
 /// Half of the client's time-out for a request: a healthy client needs less for everything.
 Duration silence_unit(const kafka::ClientSettings& client) {
@@ -48,7 +42,10 @@ Status Service::Implementation::prepare() {
     if (!opened) return opened.error();
     journal = std::move(opened).value();
   }
-  if (!handler) {
+  auto named = NamedPools::make(config, handler.get());
+  if (!named) return named.error();
+  pools = std::move(named).value();
+  if (!handler && pools.empty()) {
     auto made = handler::make_handler(config);
     if (!made) return made.error();
     handler = std::move(made).value();
@@ -145,17 +142,18 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
     if (!made) return made.error();
     forward = std::move(made).value();
   }
-  downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config));
+  if (pools.empty())
+    downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config.breaker, config));
   rate = std::make_unique<lane::RateLimiter>(config.rate);
   stages = retry_stages(config);
   context = {config.lanes,
              config.retry,
              config.ledger,
              plan,
-             handler.get(),
+             &first_handler(),
              forward.get(),
              &stages,
-             downstream.get(),
+             pools.empty() ? downstream.get() : &pools.downstream(0),
              rate.get(),
              journal.get(),
              &careful_turn,
@@ -166,6 +164,8 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              &silences,
              silence_unit(config.kafka),
              &dead_letters};
+  context.pools = pools.for_lanes(config);
+  context.router = pools.router();
   return {};
 }
 
@@ -189,12 +189,13 @@ Status Service::Implementation::start_members() {
   return {};
 }
 
-RunningParts Service::Implementation::parts() const {
+RunningParts Service::Implementation::parts() {
   MutexLock lock(mutex);
   RunningParts parts{members, in_force, waits_for, &stops, dead_letters.get()};
   if (!waits_for.empty()) return parts;
   parts.downstream = downstream.get();
   parts.rate = rate.get();
+  parts.pools = &pools;
   return parts;
 }
 
@@ -205,9 +206,13 @@ void Service::Implementation::report_standstill(Duration length) {
 
 /// To be called once the service has started.
 std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
+  std::vector<handler::Handler*> writers{handler.get(), forward.get()};
+  for (std::size_t i = 0; i < pools.size(); ++i) writers.push_back(&pools.handler(i));
   std::vector<const kafka::Renewals*> all;
-  for (const handler::Handler* writer : {handler.get(), static_cast<handler::Handler*>(forward.get())})
-    if (writer != nullptr && writer->renewals() != nullptr) all.push_back(writer->renewals());
+  for (handler::Handler* writer : writers) {
+    const auto* found = writer == nullptr ? nullptr : writer->renewals();
+    if (found != nullptr && std::find(all.begin(), all.end(), found) == all.end()) all.push_back(found);
+  }
   return all;
 }
 
@@ -220,8 +225,10 @@ Status Service::Implementation::change(const config::Config& wanted) {
                  "the service " + (stops.load() > 0 ? "is stopping" : "has not started: " + waits_for),
                  "try again when the service consumes"};
   in_force = std::make_shared<config::Config>(wanted);
-  downstream->change(rules_of(wanted), now);
+  if (downstream) downstream->change(rules_of(wanted.breaker, wanted), now);
+  pools.change(wanted, now);
   rate->change(wanted.rate, now);
+  context.pools = pools.for_lanes(wanted);
   context.lanes = wanted.lanes;  // for members that are created later
   context.retry = wanted.retry;
   context.ledger = wanted.ledger;
@@ -282,7 +289,7 @@ const char* Service::Implementation::watch() {
     if (stops.load() > 0) continue;
     observer.observe(parts());
     // A member that cannot go on stops the others in order, so that the process can be restarted.
-    if (handler->fatal() ||
+    if (handler_failure() ||
         std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
       stop();
     else if (const auto* why = why_renew(); why != nullptr)
@@ -320,7 +327,8 @@ Status Service::start() {
   if (auto status = check_limits(self.config, self.brokers.load()); !status) return status;
   if (auto status = self.make_context(*plan); !status) return status;
   if (auto status = self.start_members(); !status) return status;
-  telemetry::info("consuming", {{"members", self.config.consumers}, {"handler", self.handler->name()}});
+  telemetry::info("consuming",
+                  {{"members", self.config.consumers}, {"handler", self.first_handler().name()}});
   return {};
 }
 
@@ -339,7 +347,7 @@ Ended Service::wait() {
       self.stop();
     }
   }
-  if (self.handler && !ended.error) ended.error = self.handler->fatal();
+  if (!ended.error) ended.error = self.handler_failure();
   for (const auto& loop : self.loops()) {
     ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
     ended.abandoned += loop->abandoned();
@@ -349,29 +357,13 @@ Ended Service::wait() {
 }
 
 std::vector<telemetry::Family> Service::families() const {
-  std::vector<std::shared_ptr<const lane::Lane>> lanes;
-  std::vector<const lane::LoopStats*> stats;
-  const auto loops = implementation_->loops();
-  for (const auto& loop : loops) {
-    for (auto& lane : loop->lanes()) lanes.push_back(std::move(lane));
-    stats.push_back(&loop->stats());
-  }
-  auto families = lane_families(lanes);
-  for (auto& family : loop_families(stats)) families.push_back(std::move(family));
-  families.push_back(silence_family(implementation_->silences));
-  const auto now = SteadyClock::now();
-  if (const auto parts = implementation_->parts(); parts.downstream != nullptr) {
-    for (auto& family :
-         downstream_families(parts.downstream->name(), parts.downstream->report(now), parts.rate->pace(now)))
-      families.push_back(std::move(family));
-    if (const auto renewals = implementation_->renewals(); !renewals.empty())
-      families.push_back(renewal_family(renewals));
-  }
-  if (const auto* spans = implementation_->spans()) families.push_back(span_family(spans->counts()));
-  for (auto& family :
-       thread_families(expected_threads(*settings(), lanes.size(), implementation_->brokers.load())))
-    families.push_back(std::move(family));
-  implementation_->series_cap.apply(families);
+  auto& self = *implementation_;
+  const auto parts = self.parts();
+  const bool started = parts.rate != nullptr;
+  auto families =
+      families_of(parts, self.silences, started ? self.renewals() : std::vector<const kafka::Renewals*>(),
+                  self.spans(), self.brokers.load());
+  self.series_cap.apply(families);
   return families;
 }
 

@@ -17,6 +17,7 @@
 #include "kafka/admin/directory.h"
 #include "lane/member/consumer_loop.h"
 #include "service/lane_requests.h"
+#include "service/named_pools.h"
 #include "service/service.h"
 #include "service/status_observer.h"
 #include "telemetry/series_cap.h"
@@ -56,20 +57,26 @@ struct Service::Implementation {
     MutexLock lock(mutex);
     waits_for = std::move(what);
   }
-  RunningParts parts() const EXCLUDES(mutex);
+  RunningParts parts() EXCLUDES(mutex);
   const tracing::Tracer* spans() const EXCLUDES(mutex) {
     MutexLock lock(mutex);
     return waits_for.empty() ? tracer.get() : nullptr;
   }
   std::vector<const kafka::Renewals*> renewals() const;
+  handler::Handler& first_handler() const { return pools.empty() ? *handler : pools.handler(0); }
+  /// Why a handler has failed permanently.
+  std::optional<Error> handler_failure() const {
+    return handler && pools.empty() ? handler->fatal() : pools.fatal();
+  }
 
   const config::Config config;  // as at the start; settings that change while the service runs: settings()
   StatusObserver observer;
-  std::unique_ptr<handler::Handler> handler;
+  std::unique_ptr<handler::Handler> handler;  // the only one, or the program's own; null if pools have theirs
+  NamedPools pools;
   std::unique_ptr<handler::ForwardHandler> forward;
   delivery::RetryStages stages;
   std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
-  std::unique_ptr<lane::Downstream> downstream;
+  std::unique_ptr<lane::Downstream> downstream;            // null if pools have theirs
   std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::Journal> journal;
   std::unique_ptr<tracing::Tracer> tracer;

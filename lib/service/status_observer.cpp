@@ -58,9 +58,17 @@ Totals totals_of(const Loops& loops, std::uint64_t dead_letters) {
   return totals;
 }
 
-std::optional<DownstreamStatus> downstream_of(const RunningParts& parts) {
-  if (parts.downstream == nullptr) return std::nullopt;
-  return status_of(*parts.downstream, *parts.rate, parts.settings->breaker.failures > 0);
+std::vector<DownstreamStatus> statuses_of(const RunningParts& parts) {
+  std::vector<DownstreamStatus> all;
+  for (const auto& watched : parts.downstreams()) all.push_back(status_of(watched));
+  return all;
+}
+
+/// The one that is out, if one is; nullopt until the service has started.
+std::optional<DownstreamStatus> worst_of(std::vector<DownstreamStatus> all) {
+  if (all.empty()) return std::nullopt;
+  const auto out = std::find_if(all.begin(), all.end(), [](const auto& one) { return one.out.has_value(); });
+  return std::move(out == all.end() ? all.front() : *out);
 }
 
 TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downstream) {
@@ -71,6 +79,15 @@ TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downst
 }
 
 }  // namespace
+
+std::vector<WatchedDownstream> RunningParts::downstreams() const {
+  std::vector<WatchedDownstream> all;
+  if (downstream != nullptr) all.push_back({downstream, rate, settings->breaker.failures > 0});
+  for (std::size_t i = 0; pools != nullptr && i < pools->size(); ++i)
+    all.push_back(
+        {&pools->downstream(i), &pools->rate(i), settings->pools[i].breaker.failures > 0, pools->name(i)});
+  return all;
+}
 
 bool StatusObserver::is_due(TimePoint now) {
   MutexLock lock(mutex_);
@@ -85,8 +102,9 @@ void StatusObserver::observe(const RunningParts& parts) {
   const auto lanes = views_of(parts.loops);
   const auto idle = idle_members(parts.loops);
   if (parts.downstream != nullptr) parts.downstream->settle(now);
+  if (parts.pools != nullptr) parts.pools->settle(now);
   report_refused_threads(lanes);
-  Look look{lanes, totals_of(parts.loops, parts.dead_letters), downstream_of(parts), {}};
+  Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts)), {}};
   if (is_sample_due(now)) look.readiness = readiness(parts);
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
@@ -169,8 +187,8 @@ Facts StatusObserver::facts(const RunningParts& parts) const {
   facts.starting = parts.waits_for;
   facts.stopping = parts.stops->load() > 0;
   facts.members = members_of(parts.loops);
-  if (const auto watched = downstream_of(parts); watched && watched->out)
-    facts.breaker = outage_in_words(*watched, wall_clock_ms());
+  for (const auto& downstream : statuses_of(parts))
+    if (downstream.out) facts.breakers.push_back(outage_in_words(downstream, wall_clock_ms()));
   MutexLock lock(mutex_);
   for (const auto& lane : lanes)
     facts.lanes.push_back({lane, history_.without_progress(lane, now), history_.held(lane, now),
@@ -193,7 +211,7 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.settings = parts.settings->lanes;
   status.cores = processors();
   status.processor = processor_time();
-  status.downstream = downstream_of(parts);
+  status.downstream = worst_of(statuses_of(parts));
   auto advised = advice_settings(parts);
   advised.outage = status.downstream && status.downstream->out;
   MutexLock lock(mutex_);

@@ -19,6 +19,7 @@
 #include "service/downstream_status.h"
 #include "service/lane_history.h"
 #include "service/lane_requests.h"
+#include "service/named_pools.h"
 #include "service/readiness.h"
 #include "service/service.h"
 #include "service/timeline/changes.h"
@@ -36,8 +37,12 @@ struct RunningParts {
   const std::atomic<int>* stops;           ///< above zero if the service stops; read late, as a stop may come
                                            ///< in between
   std::uint64_t dead_letters = 0;          ///< acknowledged since the process started
-  lane::Downstream* downstream = nullptr;  ///< null until the service has started
-  lane::RateLimiter* rate = nullptr;       ///< likewise
+  lane::Downstream* downstream = nullptr;  ///< null until the service has started, and if pools have theirs
+  lane::RateLimiter* rate = nullptr;       ///< null until the service has started
+  NamedPools* pools = nullptr;             ///< likewise
+
+  /// Of the service or of its pools; empty until the service has started.
+  std::vector<WatchedDownstream> downstreams() const;
 };
 
 class StatusObserver {

@@ -65,7 +65,7 @@ TEST_CASE("--set that is no assignment, or of a group, is refused") {
         "--set lanes.workers: expected KEY=VALUE (such as --set lanes.workers=16)\n--set =3: expected "
         "KEY=VALUE (such as --set lanes.workers=16)\n--set lanes: this is a group of keys (name one key of "
         "the group, such as lanes.workers)\n--set lanes.workers: found \"\" (expected a whole number from 1 "
-        "to 4096)\n");
+        "to 4096, or { min, max, algorithm })\n");
   CHECK(errors_of(base, {}, {"topics=[a, ["}).starts_with("--set topics: found \"[a, [\": "));
 }
 
@@ -81,11 +81,14 @@ TEST_CASE("a key that is listed twice is refused at every depth") {
 
 TEST_CASE("a mistyped value says what was found and what is right") {
   CHECK(below_base("lanes: { workers: many }\n") ==
-        "f.yaml:7:19: lanes.workers: found \"many\" (expected a whole number from 1 to 4096)\n");
+        "f.yaml:7:19: lanes.workers: found \"many\" (expected a whole number from 1 to 4096, or { min, max, "
+        "algorithm })\n");
   CHECK(below_base("lanes: { workers: [8] }\n") ==
-        "f.yaml:7:19: lanes.workers: found a list (expected a whole number from 1 to 4096)\n");
+        "f.yaml:7:19: lanes.workers: found a list (expected a whole number from 1 to 4096, or { min, max, "
+        "algorithm })\n");
   CHECK(below_base("lanes:\n  workers:\n") ==
-        "f.yaml:8:3: lanes.workers: found no value (expected a whole number from 1 to 4096)\n");
+        "f.yaml:8:3: lanes.workers: found no value (expected a whole number from 1 to 4096, or { min, max, "
+        "algorithm })\n");
   CHECK(below_base("lanes: { drain: 20 }\n") ==
         "f.yaml:7:17: lanes.drain: found \"20\", which has no unit (expected a duration from 0s to 1h, such "
         "as 500ms, 2s or 1m)\n");
@@ -111,7 +114,7 @@ TEST_CASE("a value out of range is refused") {
   };
   CHECK(at_lanes("workers", "0") ==
         "f.yaml:7:19: lanes.workers: found \"0\", which is out of range (expected a whole number from 1 to "
-        "4096)\n");
+        "4096, or { min, max, algorithm })\n");
   CHECK(at_lanes("workers", "4097").find("out of range") != std::string::npos);
   CHECK(at_lanes("queue", "99999999999999999999").find("out of range") != std::string::npos);
   CHECK(at_lanes("queue", "0").empty());
@@ -341,7 +344,8 @@ TEST_CASE("all errors come in one go, in the order of their places") {
                   {"topics=a b", "commit.every=0"}) ==
         "f.yaml:7:23: retry.max_backoff: retry.backoff is 500ms, more than retry.max_backoff, 1ms (lower "
         "retry.backoff, or raise retry.max_backoff)\nf.yaml:8:19: lanes.workers: found \"0\", which is out "
-        "of range (expected a whole number from 1 to 4096)\nf.yaml:9:10: lanes.queue: found \"x\" (expected "
+        "of range (expected a whole number from 1 to 4096, or { min, max, algorithm })\nf.yaml:9:10: "
+        "lanes.queue: found \"x\" (expected "
         "a whole number from 0 to 1000000)\nf.yaml:10:1: foo: this key does not exist (laneway help keys "
         "prints all keys)\nLANEWAY_CONSUMERS: "
         "consumers: found \"0\", which is out of range (expected a whole number from 1 to "

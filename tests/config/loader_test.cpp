@@ -185,7 +185,7 @@ TEST_CASE("a variable that cannot be put in is named") {
 TEST_CASE("what a variable holds is not shown") {
   CHECK(errors_of(base + "lanes:\n  workers: ${N}\n", {{"N", "canary"}}) ==
         "f.yaml:8:12: lanes.workers: found \"${N}\" (its content is not shown) (expected a whole number from "
-        "1 to 4096)\n");
+        "1 to 4096, or { min, max, algorithm })\n");
 }
 
 TEST_CASE("a secret comes from a file without the newline at its end") {

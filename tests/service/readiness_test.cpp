@@ -39,7 +39,7 @@ std::string codes(const Facts& facts, const ReadinessLimits& limits = {}) {
 std::string code_of(const LaneFacts& lane, const std::string& breaker = {}) {
   auto facts = working();
   facts.lanes = {lane};
-  facts.breaker = breaker;
+  if (!breaker.empty()) facts.breakers = {breaker};
   return codes(facts);
 }
 

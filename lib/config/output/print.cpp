@@ -2,6 +2,8 @@
 
 #include "config/client/client_keys.h"
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_path.h"
+#include "config/pools/pool_scope.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
 
@@ -68,10 +70,6 @@ std::string comment_of(std::string_view description, const std::string& expects)
   return std::string(description) + (values == "Text" ? "" : " " + values + ".");
 }
 
-bool applies(const Property& property, const std::string& handler) {
-  return !property.name.starts_with("handler.") || property.name.starts_with("handler." + handler + ".");
-}
-
 std::string example_of(const ClientKey& key) {
   if (key.name == "bootstrap.servers") return "127.0.0.1:9092";
   return key.name == "group.id" ? "orders" : std::string(key.default_value);
@@ -102,6 +100,30 @@ constexpr const char* introduction =
 # bootstrap.servers and group.id are required.
 )";
 
+/// The handler of `config` and its keys, below `scope`.
+void print_handler(Writer& writer, const Config& config, const std::string& scope) {
+  const auto& handler = handler_of(config);
+  const auto rows = handler.properties();
+  if (rows.empty()) writer.write(scope + "handler", std::string(handler.name));
+  for (const Property& property : rows) writer.write(scope + property.name, property.print(config));
+}
+
+void print_pools(Writer& writer, const Config& config) {
+  for (const Pool& pool : config.pools) {
+    const Config one = config_of(config, pool);
+    for (const Property& property : properties())
+      if (property.name.starts_with(pool_rows))
+        writer.write(name_in_pool(pool.name, property.name), property.print(one));
+    if (pool.handler) print_handler(writer, one, PoolPath{pool.name, ""}.scope());
+  }
+}
+
+/// The sections that have no defaults to show.
+bool is_off(const Config& config, const std::string& name) {
+  if (name.starts_with(pool_rows)) return true;
+  return config.pools.empty() && name.starts_with("route.");
+}
+
 }  // namespace
 
 std::string print(const Config& config) {
@@ -109,15 +131,16 @@ std::string print(const Config& config) {
   writer.line(0, "kafka:");
   for (const auto& [key, setting] : config.kafka)
     writer.line(1, key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value)));
-  const std::string handler(handler_of(config).name);
-  bool handler_printed = !handler_of(config).properties().empty();
+  bool handler_printed = !uses_own_handler(config);
   for (const Property& property : properties()) {
-    if (!handler_printed && property.name.starts_with("handler.")) {
-      writer.line(0, "handler: " + handler);
+    const bool of_handler = property.name.starts_with("handler.");
+    if (of_handler && !handler_printed) {
+      print_handler(writer, config, "");
       handler_printed = true;
     }
-    if (applies(property, handler)) writer.write(property.name, property.print(config));
+    if (!of_handler && !is_off(config, property.name)) writer.write(property.name, property.print(config));
   }
+  print_pools(writer, config);
   return writer.take();
 }
 
@@ -130,8 +153,10 @@ std::string reference() {
     const auto group = split(property.name, ".");
     const std::string handler = group.front() == "handler" ? group[1] : "http";
     config.handler = find_handler(handler)->defaults;
+    config.pools.resize(1);
+    const bool off = handler != "http" || group.front() == "pools";
     writer.write(property.name, property.example.empty() ? property.print(config) : property.example,
-                 comment_of(property.description, property.expects), handler != "http");
+                 comment_of(property.description, property.expects), off);
   }
   return introduction + writer.take();
 }

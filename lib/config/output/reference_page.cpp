@@ -77,6 +77,25 @@ constexpr Section page_sections[] = {
      "topics: [orders, payments]\nconsumers: 2\n"},
     {"lanes", "How the records of each partition are processed. Which values to choose: [tuning](tuning.md).",
      "lanes: { workers: 16, queue: 128, order: key }\n"},
+    {"route",
+     "Which of the named pools below a record goes to first: see [pools](pools.md). Without `route`, all "
+     "records "
+     "go to the first pool of the file.",
+     "route:\n  by: header:tenant\n  pools: { gold: critical, \"free-*\": bulk }\n  default: bulk\npools:\n  "
+     "critical: { workers: 32 }\n  bulk: { workers: 8 }\n"},
+    {"pools",
+     "Pools with names of your own, in place of the one pool of each lane. `NAME` stands for the name: "
+     "letters, "
+     "digits, - and _.\nA pool can have a `handler` of its own, with all keys of the section `handler.…` "
+     "below "
+     "`pools.NAME.handler`; otherwise the\nservice's handler does its work. Pools are named in the file; "
+     "their "
+     "keys can also be set from outside: `--set pools.bulk.workers=4`,\n`LANEWAY_POOLS__BULK__WORKERS=4` (a "
+     "- in "
+     "a name is a _ in the variable). What pools are for: [pools](pools.md).",
+     "pools:\n  resize: { total: cores, handler: { exec: { command: [./resize] } }, then: store }\n  store: "
+     "{ "
+     "workers: 32, handler: { http: { url: \"http://127.0.0.1:8080/images\" } } }\n"},
     {"commit", "When offsets are committed. Both keys apply, and the first that is reached commits.",
      "commit: { interval: 500ms }\n"},
     {"rate",
@@ -132,6 +151,7 @@ std::string row_of(const Property& property) {
   Config config;
   const auto group = split(property.name, ".");
   if (group.front() == "handler") config.handler = find_handler(group[1])->defaults;
+  if (group.front() == "pools") config.pools.resize(1);
   const auto standard = property.example.empty() ? code(property.print(config)) : "none";
   return row(property.name, standard, property.expects.substr(0, property.expects.find(", such as")),
              property.reload.is_in_flight(), property.description);

@@ -5,13 +5,13 @@
 #include "config/text.h"
 
 namespace laneway::config {
-namespace {
-
-bool is_about_handler(const Settings::value_type& item) {
-  return item.first == "handler" || item.first.starts_with("handler.");
+std::string RuleContext::placed(const std::string& key) const {
+  return key == "handler" || key.starts_with("handler.") ? scope_ + key : key;
 }
 
-}  // namespace
+bool RuleContext::is_about_handler(const std::string& path) const {
+  return path == placed("handler") || path.starts_with(placed("handler."));
+}
 
 std::string RuleContext::client(const std::string& key) const { return lower(config_.client(key)); }
 
@@ -19,9 +19,9 @@ void RuleContext::refuse(const std::vector<std::string>& keys, const std::string
                          const std::string& hint) {
   if (std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return concern(key); })) return;
   for (const std::string& key : keys) {
-    const auto found = settings_.find(key);
+    const auto found = settings_.find(placed(key));
     if (found == settings_.end()) continue;
-    problems_.add(found->second.place, key, what, hint);
+    problems_.add(found->second.place, found->first, what, hint);
     return;
   }
 }
@@ -35,7 +35,8 @@ void RuleContext::require(const std::string& key, const std::string& hint) {
 }
 
 void RuleContext::require_handler(const std::string& hint) {
-  const auto handler = std::find_if(settings_.begin(), settings_.end(), is_about_handler);
+  const auto handler = std::find_if(settings_.begin(), settings_.end(),
+                                    [&](const auto& item) { return is_about_handler(item.first); });
   if (handler == settings_.end()) {
     if (!expected_.own_handler) require("handler", hint);
   } else if (expected_.own_handler) {
@@ -44,13 +45,25 @@ void RuleContext::require_handler(const std::string& hint) {
   }
 }
 
+bool RuleContext::given_handler() const {
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [&](const auto& item) { return is_about_handler(item.first); });
+}
+
+void RuleContext::refuse_handler(const std::string& what, const std::string& hint) {
+  const auto first = std::find_if(settings_.begin(), settings_.end(),
+                                  [&](const auto& item) { return is_about_handler(item.first); });
+  if (first != settings_.end() && !concern("handler"))
+    problems_.add(first->second.place, first->first, what, hint);
+}
+
 void RuleContext::require_of_handler(const std::string& key, const std::string& hint) {
-  const auto section = key.substr(0, key.rfind('.'));
-  if (expected_.own_handler || concern(key) || problems_.about(section)) return;
+  const auto section = placed(key.substr(0, key.rfind('.')));
+  if ((expected_.own_handler && scope_.empty()) || concern(key) || problems_.about(section)) return;
   const auto first = std::find_if(settings_.begin(), settings_.end(), [&](const auto& item) {
-    return item.first == "handler" || item.first.starts_with(section);
+    return item.first == placed("handler") || item.first.starts_with(section);
   });
-  problems_.add(first->second.place, key, "this key is missing", hint);
+  if (first != settings_.end()) problems_.add(first->second.place, placed(key), "this key is missing", hint);
 }
 
 std::vector<ConnectionProblem> RuleContext::new_connection_problems(const ClientSettings& all,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/config.h"
@@ -20,12 +21,19 @@ struct Expected {
 
 class RuleContext {
  public:
-  RuleContext(const Config& config, const Settings& settings, const Expected& expected, Problems& problems)
-      : config_(config), settings_(settings), expected_(expected), problems_(problems) {}
+  /// `scope`: the rules are about the handler of a pool, whose keys begin with "pools.critical."; `config`
+  /// has this handler (pools/pool_scope.h).
+  RuleContext(const Config& config, const Settings& settings, const Expected& expected, Problems& problems,
+              std::string scope = "")
+      : config_(config),
+        settings_(settings),
+        expected_(expected),
+        problems_(problems),
+        scope_(std::move(scope)) {}
 
   const Config& config() const { return config_; }
-  bool given(const std::string& key) const { return settings_.contains(key); }
-  bool concern(const std::string& key) const { return problems_.concern(key); }
+  bool given(const std::string& key) const { return settings_.contains(placed(key)); }
+  bool concern(const std::string& key) const { return problems_.concern(placed(key)); }
   /// The value of a key of the client library, in lower case.
   std::string client(const std::string& key) const;
 
@@ -36,6 +44,10 @@ class RuleContext {
   void require(const std::string& key, const std::string& hint);
   /// Requires a handler; if the program does the work itself, refuses one.
   void require_handler(const std::string& hint);
+  /// Whether a handler was chosen, or a key of one set.
+  bool given_handler() const;
+  /// Adds a problem where the handler is chosen, unless it has one.
+  void refuse_handler(const std::string& what, const std::string& hint);
   /// Requires a key of the chosen handler, such as handler.http.url. The problem is added where the handler
   /// is chosen.
   void require_of_handler(const std::string& key, const std::string& hint);
@@ -45,10 +57,15 @@ class RuleContext {
                                                          const ClientSettings& own) const;
 
  private:
+  /// The key of a handler where it is written.
+  std::string placed(const std::string& key) const;
+  bool is_about_handler(const std::string& path) const;
+
   const Config& config_;
   const Settings& settings_;
   const Expected& expected_;
   Problems& problems_;
+  const std::string scope_;
 };
 
 }  // namespace laneway::config

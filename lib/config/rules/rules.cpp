@@ -5,9 +5,12 @@
 #include <iterator>
 
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_path.h"
+#include "config/pools/pool_scope.h"
 #include "config/rules/broker_pattern.h"
 #include "config/rules/checks.h"
 #include "config/rules/connection_rules.h"
+#include "config/rules/pool_rules.h"
 #include "config/rules/retry_topics.h"
 #include "config/rules/rule_context.h"
 #include "config/text.h"
@@ -29,7 +32,8 @@ class Rules {
     check_membership();
     check_assignment();
     check_connections();
-    if (const auto check = handler_of(config_).check) check(context_);
+    const auto check = handler_of(config_).check;
+    if (check != nullptr && context_.given_handler()) check(context_);
   }
 
  private:
@@ -38,7 +42,21 @@ class Rules {
     context_.require("kafka.group.id",
                      "the name of the consumer group, which all instances of a service share");
     context_.require("topics", "the topics to consume, such as [orders]");
-    context_.require_handler("the work for each record: one of " + join(handler_names(), ", "));
+    const std::string work = "the work for each record: one of " + join(handler_names(), ", ");
+    if (uses_own_handler(config_))
+      context_.require_handler(work + missing_in_pools());
+    else if (context_.given_handler())
+      context_.refuse_handler("each pool has a handler of its own, so this handler does nothing",
+                              "remove it, or the handler of a pool");
+  }
+
+  /// The end of the hint, if there are pools.
+  std::string missing_in_pools() const {
+    std::vector<std::string> without;
+    for (const Pool& pool : config_.pools)
+      if (!pool.handler) without.push_back("pools." + pool.name + ".handler");
+    if (without.empty()) return "";
+    return "; it is the work of all pools without their own (" + join(without, ", ") + ")";
   }
 
   void check_own_keys() {
@@ -221,16 +239,26 @@ void check_rules(const Config& config, const Settings& settings, const Expected&
                  Problems& problems) {
   RuleContext context(config, settings, expected, problems);
   Rules(context).check();
+  check_pool_rules(context);
+  for (const Pool& pool : config.pools) {
+    if (!pool.handler) continue;
+    const Config one = config_of(config, pool);
+    RuleContext of_pool(one, settings, expected, problems, PoolPath{pool.name, ""}.scope());
+    if (const auto check = handler_of(one).check) check(of_pool);
+  }
 }
 
 std::vector<std::string> warnings_about(const Config& config) {
-  std::vector<std::string> warnings;
+  auto warnings = warnings_about_pools(config);
   if (config.allow_insecure) return warnings;
   if (auto warning = unencrypted(config.kafka, "kafka.security.protocol"))
     warnings.push_back(std::move(*warning));
-  if (const auto about_handler = handler_of(config).warnings) {
-    auto more = about_handler(config);
-    std::move(more.begin(), more.end(), std::back_inserter(warnings));
+  for (const Config& one : configs_of_handlers(config)) {
+    const auto about_handler = handler_of(one).warnings;
+    if (about_handler == nullptr) continue;
+    for (auto& warning : about_handler(one))
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(std::move(warning));
   }
   return warnings;
 }

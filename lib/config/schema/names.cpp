@@ -8,6 +8,7 @@
 #include "config/client/client_keys.h"
 #include "config/client/refused_client_keys.h"
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_path.h"
 #include "config/schema/other_names.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
@@ -20,9 +21,10 @@ constexpr std::size_t most_listed = 12;
 /// The keys and groups right below a group, without the group's name; of kafka, the whole names.
 std::vector<std::string> keys_in(std::string_view group) {
   std::vector<std::string> keys;
+  const auto above = schema_name(group);
   for (const std::string& name : known_names()) {
-    if (!below(name, group)) continue;
-    const auto key = std::string_view(name).substr(group.size() + 1);
+    if (!below(name, above)) continue;
+    const auto key = std::string_view(name).substr(above.size() + 1);
     if (group == "kafka" || key.find('.') == key.npos) keys.emplace_back(key);
   }
   return keys;
@@ -57,10 +59,21 @@ std::string list_of_keys(std::string_view path) {
   return "the keys of " + std::string(group) + " are " + join(keys, ", ");
 }
 
+/// The key of this pool for a name that other programs use.
+std::optional<std::string> other_name(std::string_view path) {
+  auto meant = key_for_other_name(schema_name(path));
+  const auto of_pool = pool_path(path);
+  if (!meant || !of_pool) return meant;
+  const bool in_pool = meant->starts_with(pool_rows) || below(*meant, "handler") || *meant == "handler";
+  return in_pool ? name_in_pool(of_pool->pool, *meant) : meant;
+}
+
 /// A table of names that other programs use comes first: such a name may be near to an unrelated key.
 Objection unknown(std::string_view path) {
-  auto meant = key_for_other_name(path);
+  auto meant = other_name(path);
   if (!meant) meant = nearest_key(path);
+  if (const auto of_pool = pool_path(path); of_pool && meant && meant->starts_with(pool_rows))
+    meant = name_in_pool(of_pool->pool, *meant);
   if (!meant) return {unknown_key, list_of_keys(path), {}};
   auto hint = "did you mean " + *meant + "?";
   return {unknown_key, std::move(hint), std::move(*meant)};
@@ -90,6 +103,7 @@ std::set<std::string, std::less<>> make_sections() {
     for (auto dot = property.name.find('.'); dot != std::string::npos; dot = property.name.find('.', dot + 1))
       sections.insert(property.name.substr(0, dot));
   for (const std::string& name : handler_names()) sections.insert("handler." + name);
+  sections.insert(std::string(pool_rows) + "handler");
   return sections;
 }
 
@@ -101,7 +115,10 @@ const std::set<std::string, std::less<>>& sections() {
 /// The first key of a group, for messages.
 std::string example_in(std::string_view section) {
   for (const Property& property : properties())
-    if (below(property.name, section)) return property.name;
+    if (below(property.name, schema_name(section))) {
+      const auto pool = pool_path(section);
+      return pool ? name_in_pool(pool->pool, property.name) : property.name;
+    }
   return below("kafka.group.id", section) ? "kafka.group.id" : "lanes.workers";
 }
 
@@ -111,13 +128,14 @@ bool below(std::string_view path, std::string_view section) {
   return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
 }
 
-bool is_section(std::string_view path) { return sections().contains(path); }
+bool is_section(std::string_view path) { return sections().contains(schema_name(path)); }
 
 std::optional<Objection> object_to(std::string_view path) {
   if (below(path, "kafka")) return object_to_client_key(path.substr(6));
-  if (find_property(path) != nullptr || path == "handler") return std::nullopt;
+  const auto name = schema_name(path);
+  if (find_property(path) != nullptr || name == "handler") return std::nullopt;
   const bool handler =
-      below(path, "handler") && path.find('.', std::string_view("handler.").size()) == path.npos;
+      below(name, "handler") && name.find('.', std::string_view("handler.").size()) == name.npos;
   if (handler && is_section(path)) return std::nullopt;
   if (is_section(path))
     return Objection{"this is a group of keys", "name one key of the group, such as " + example_in(path), {}};

@@ -68,6 +68,9 @@ struct Property {
   std::function<std::string(const Config&)> print;
   /// For settings whose printed form leaves out a secret; otherwise not set, and printed forms are compared.
   std::function<bool(const Config&, const Config&)> equal;
+  /// Why this change needs a restart, although others of this setting do not; empty if it does not. Not set
+  /// for settings whose changes are all alike.
+  std::function<std::string_view(const Config&, const Config&)> restart_for;
   /// Whether a value contains a secret; not set if no value does.
   std::function<bool(const Node&)> holds_secret;
 

@@ -4,8 +4,11 @@
 #include <iterator>
 
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_path.h"
 #include "config/rules/checks.h"
 #include "config/schema/schema_failure.h"
+#include "config/schema/schema_pools.h"
+#include "config/schema/workers_row.h"
 #include "config/yaml/read_file.h"
 
 namespace laneway::config {
@@ -40,9 +43,13 @@ Property topics_property() {
 }
 
 void add_lane_sizes(std::vector<Property>& table) {
-  table.push_back(count("lanes.workers", in_flight, 1, 4096,
-                        "Maximum number of records of one partition that run at the same time.",
-                        AT(lanes.workers)));
+  table.push_back(workers_property(
+      "lanes.workers",
+      "Maximum number of records of one partition that run at the same time. With `{ min: 2, max: 64, "
+      "algorithm: aimd }` (or `vegas`, `gradient`) the number follows the downstream, between `min` and "
+      "`max` "
+      "records of the whole process.",
+      AT(lanes)));
   table.push_back(count("lanes.queue", in_flight, 0, 1'000'000,
                         "Maximum number of records of one partition that wait for a worker, in addition to "
                         "the running records. A lane whose queue is full holds.",
@@ -179,6 +186,7 @@ std::vector<Property> make_properties() {
   add_lane_order(table);
   add_lane_ends(table);
   add_lane_rate(table);
+  add_pool_properties(table);
   add_rest(table);
   return table;
 }
@@ -194,8 +202,9 @@ const std::vector<Property>& properties() {
 
 const Property* find_property(std::string_view path) {
   const auto& table = properties();
+  const auto name = schema_name(path);
   const auto found =
-      std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.name == path; });
+      std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.name == name; });
   return found == table.end() ? nullptr : &*found;
 }
 

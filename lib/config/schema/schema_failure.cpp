@@ -1,6 +1,7 @@
 #include "config/schema/schema_failure.h"
 
 #include "config/rules/checks.h"
+#include "config/schema/shared_rows.h"
 
 namespace laneway::config {
 namespace {
@@ -11,25 +12,6 @@ constexpr Reload topics_at_start = Reload::restart("topics are looked up and cre
 
 #define AT(field) \
   [](auto& config) -> auto& { return config.field; }
-
-template <class Access>
-void add_rate(std::vector<Property>& table, const std::string& section, const std::string& whose,
-              Access access) {
-  constexpr std::uint64_t most = 1'000'000'000;
-  table.push_back(count(
-      section + ".records", in_flight, 0, most,
-      "Maximum number of records per second that start in " + whose + ". 0 means no limit.",
-      [access](auto& config) -> auto& { return access(config).records; }));
-  table.push_back(size(
-      section + ".bytes", in_flight, 0, 1ULL << 40,
-      "Maximum size per second of the keys and values of the records that start in " + whose +
-          ". 0B means no limit.",
-      [access](auto& config) -> auto& { return access(config).bytes; }));
-  table.push_back(duration(
-      section + ".burst", in_flight, milliseconds(1), hours(1),
-      "Size of a burst after an idle time: as many records start at once as the rate allows in this time.",
-      [access](auto& config) -> auto& { return access(config).burst; }));
-}
 
 Result<RetryDelay> retry_delay(const std::string& text) {
   const auto parsed = parse_duration_within(milliseconds(1), hours(24 * 7))(text);
@@ -126,26 +108,6 @@ void add_dead_letter(std::vector<Property>& table) {
                         AT(dead_letter.max_rate)));
 }
 
-void add_breaker(std::vector<Property>& table) {
-  table.push_back(
-      count("breaker.failures", in_flight, 0, 1'000'000,
-            "Minimum number of different records that must fail in a row before the breaker opens. "
-            "The breaker also opens when half of the records in `breaker.window` have failed. 0 "
-            "disables the breaker, and every failure counts against its record.",
-            AT(breaker.failures)));
-  table.push_back(duration("breaker.window", in_flight, seconds(1), hours(1),
-                           "The time over which the calls of different records are compared.",
-                           AT(breaker.window)));
-  table.push_back(duration("breaker.probe", in_flight, milliseconds(1), hours(1),
-                           "How long an open breaker waits before a record probes the downstream.",
-                           AT(breaker.probe)));
-  table.push_back(
-      duration("breaker.slow", in_flight, Duration::zero(), hours(1),
-               "A call that takes longer than this time counts as a failure of the downstream. 0s "
-               "disables this.",
-               AT(breaker.slow)));
-}
-
 }  // namespace
 
 void add_failure_properties(std::vector<Property>& table) {
@@ -153,7 +115,7 @@ void add_failure_properties(std::vector<Property>& table) {
   add_retry(table);
   add_ledger(table);
   add_dead_letter(table);
-  add_breaker(table);
+  add_breaker(table, "breaker", AT(breaker));
 }
 
 void add_lane_rate(std::vector<Property>& table) {

@@ -4,6 +4,7 @@
 
 #include "config/client/client_keys.h"
 #include "config/client/refused_client_keys.h"
+#include "config/pools/pool_path.h"
 #include "config/schema/names.h"
 #include "config/schema/other_names.h"
 #include "config/schema/schema.h"
@@ -16,13 +17,14 @@ namespace {
 
 constexpr std::string_view prefix = "LANEWAY_";
 constexpr std::string_view client_prefix = "LANEWAY_KAFKA__";
+constexpr std::string_view pools_prefix = "LANEWAY_POOLS__";
 
 /// The value of a misspelt variable may be a secret. Values that can only be a number, a word or a name are
 /// shown.
 bool may_hold_secret(const std::string& path) {
   if (below(path, "kafka") || path.ends_with(secret_file_suffix)) return path.ends_with(secret_file_suffix);
   const auto* property = find_property(path);
-  return property == nullptr || property->structured;
+  return property == nullptr || (property->structured && property->most == 0);
 }
 
 void hide(Node& node) {
@@ -37,9 +39,18 @@ std::string with_underscores(std::string_view name) {
   return out;
 }
 
+/// The name of a pool in a variable: variables have no hyphens.
+std::string with_underscores_only(std::string_view name) {
+  auto out = with_underscores(name);
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
 std::string variable_of(const std::string& path) {
   const bool client = below(path, "kafka");
-  std::string name = with_underscores(client ? path.substr(6) : join(split(path, "."), "__"));
+  std::string name =
+      client ? with_underscores(path.substr(6)) : with_underscores(join(split(path, "."), "__"));
+  if (pool_path(path)) name = with_underscores_only(name);
   for (char& c : name)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   return std::string(client ? client_prefix : prefix) + name;
@@ -88,8 +99,19 @@ std::string client_path(std::string_view ending) {
   return "kafka." + wanted;
 }
 
-std::string path_of(std::string_view variable) {
+/// The pool of the file whose name begins `ending`, and the key. Without one, the words of the variable.
+std::string pool_setting(std::string_view ending, const std::vector<std::string>& pools) {
+  const auto wanted = lower(ending);
+  for (const std::string& pool : pools)
+    if (const auto begin = with_underscores_only(pool) + "__"; wanted.starts_with(begin))
+      return PoolPath{pool, ""}.scope() + join(split(wanted.substr(begin.size()), "__"), ".");
+  return "pools." + join(split(wanted, "__"), ".");
+}
+
+std::string path_of(std::string_view variable, const std::vector<std::string>* pools) {
   if (variable.starts_with(client_prefix)) return client_path(variable.substr(client_prefix.size()));
+  if (variable.starts_with(pools_prefix) && pools != nullptr)
+    return pool_setting(variable.substr(pools_prefix.size()), *pools);
   return join(split(lower(variable.substr(prefix.size())), "__"), ".");
 }
 
@@ -135,13 +157,21 @@ bool contradicts(const Setting& setting, const Settings& merged, Problems& probl
   return true;
 }
 
+/// The setting that names a pool, without a value.
+bool names_pool(const std::string& path) {
+  const auto pool = pool_path(path);
+  return pool && pool->key.empty();
+}
+
 void put(Setting setting, Settings& merged) {
   std::erase_if(merged, [&](const auto& item) {
     const auto& path = item.first;
     const bool same_secret = path + std::string(secret_file_suffix) == setting.path ||
                              setting.path + std::string(secret_file_suffix) == path;
     if (below(path, "kafka")) return same_secret;  // dots there do not nest
-    const bool same_handler = setting.path == "handler" && below(path, "handler." + setting.value.text);
+    if (names_pool(path) || names_pool(setting.path)) return false;
+    const bool same_handler =
+        schema_name(setting.path) == "handler" && below(path, setting.path + '.' + setting.value.text);
     if (same_handler) return false;
     return below(path, setting.path) || below(setting.path, path);
   });
@@ -149,15 +179,44 @@ void put(Setting setting, Settings& merged) {
   merged.insert_or_assign(std::move(path), std::move(setting));
 }
 
+/// Why a setting of a pool has no pool in the file; nullopt if it has one.
+std::optional<Objection> object_to_pool(const std::string& path, const std::vector<std::string>* pools) {
+  const auto of_pool = pool_path(path);
+  if (!of_pool || pools == nullptr || std::find(pools->begin(), pools->end(), of_pool->pool) != pools->end())
+    return std::nullopt;
+  const std::string what = "the file has no pool " + printable(of_pool->pool);
+  if (pools->empty()) return Objection{what, "pools are named in the file, below pools", {}};
+  if (const auto near = nearest(of_pool->pool, *pools))
+    return Objection{what, "did you mean the pool " + *near + "?", {}};
+  return Objection{what, "the pools of the file are " + join(*pools, ", "), {}};
+}
+
+/// Two pools whose variables would have the same name; nullopt if there are none.
+std::optional<Objection> object_to_ambiguity(const std::string& path, const std::vector<std::string>* pools) {
+  const auto of_pool = pool_path(path);
+  if (!of_pool || pools == nullptr) return std::nullopt;
+  for (const std::string& other : *pools)
+    if (other != of_pool->pool && with_underscores_only(other) == with_underscores_only(of_pool->pool))
+      return Objection{"this variable could mean the pool " + of_pool->pool + " or the pool " + other,
+                       "use --set, or the file",
+                       {}};
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::vector<Setting> settings_of_environment(const Environment& environment, Problems& problems) {
+std::vector<Setting> settings_of_environment(const Environment& environment,
+                                             const std::vector<std::string>* pools, Problems& problems) {
   std::vector<Setting> found;
   for (auto it = environment.lower_bound(std::string(prefix));
        it != environment.end() && it->first.starts_with(prefix); ++it) {
     const SettingPlace place{Layer::environment, it->first, {}};
-    auto path = path_of(it->first);
-    if (const auto objection = object_to(path)) {
+    auto path = path_of(it->first, pools);
+    auto of_pools = object_to_pool(path, pools);
+    if (!of_pools) of_pools = object_to_ambiguity(path, pools);
+    if (of_pools) {
+      problems.add(place, "", of_pools->what, of_pools->hint);
+    } else if (const auto objection = object_to(path)) {
       if (!is_service_link(it->first, it->second))
         problems.add(place, "", objection->what, hint_for(it->first, path, *objection));
     } else {
@@ -167,7 +226,8 @@ std::vector<Setting> settings_of_environment(const Environment& environment, Pro
   return found;
 }
 
-std::vector<Setting> settings_of_command_line(const std::vector<std::string>& sets, Problems& problems) {
+std::vector<Setting> settings_of_command_line(const std::vector<std::string>& sets,
+                                              const std::vector<std::string>* pools, Problems& problems) {
   std::vector<Setting> found;
   int number = 0;
   for (const std::string& set : sets) {
@@ -184,6 +244,8 @@ std::vector<Setting> settings_of_command_line(const std::vector<std::string>& se
     if (key != nullptr && key->secret) {
       problems.add(place, path, "every user of the machine can see a secret on the command line",
                    "use " + path + "_file, or the variable " + variable_of(path));
+    } else if (const auto pool = object_to_pool(path, pools)) {
+      problems.add(place, path, pool->what, pool->hint);
     } else if (const auto objection = object_to(path)) {
       problems.add(place, path, objection->what, objection->hint);
     } else {

@@ -24,10 +24,13 @@ struct Setting {
 using Settings = std::map<std::string, Setting>;
 using Environment = std::map<std::string, std::string>;
 
-/// The settings of all variables that begin with LANEWAY_, without those of service_links.h.
-std::vector<Setting> settings_of_environment(const Environment& environment, Problems& problems);
+/// The settings of all variables that begin with LANEWAY_, without those of service_links.h. `pools`: the
+/// names of the file's pools, whose keys may be set; null if they are not known.
+std::vector<Setting> settings_of_environment(const Environment& environment,
+                                             const std::vector<std::string>* pools, Problems& problems);
 /// The settings of "name=value" texts.
-std::vector<Setting> settings_of_command_line(const std::vector<std::string>& sets, Problems& problems);
+std::vector<Setting> settings_of_command_line(const std::vector<std::string>& sets,
+                                              const std::vector<std::string>* pools, Problems& problems);
 
 /// The end of a hint, for a text that should have been a list or a map: how to write a list at `place`.
 std::string how_to_write_list(const SettingPlace& place, const std::string& path, const std::string& text);

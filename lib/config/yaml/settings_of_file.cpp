@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/pools/pool_path.h"
 #include "config/schema/names.h"
 #include "config/schema/schema.h"
 #include "config/text.h"
@@ -59,6 +60,7 @@ class Walk {
     if (misses_space(section_path, entry.key, entry.position, entry.value.is_null()) ||
         misses_hyphens_space(path, entry.value))
       return;
+    if (section_path == "pools" && !add_pool(path, entry)) return;
     if (!client && entry.key.find('.') != entry.key.npos) {
       problems_.add(at(entry.position), path, unknown_key, hint_for_dots(path));
     } else if (!client && is_section(path) && enter(path, entry)) {
@@ -72,6 +74,17 @@ class Walk {
     } else {
       add(path, entry.value);
     }
+  }
+
+  /// Notes that the file names this pool; false if it may not have this name.
+  bool add_pool(const std::string& path, const Entry& entry) {
+    auto what = check_pool_name(entry.key);
+    if (what.empty()) {
+      found_.push_back({path, Node{}, at(entry.position)});
+      return true;
+    }
+    problems_.add(at(entry.position), path, what, "such as critical, or free-tier");
+    return false;
   }
 
   /// Several brokers are one text to the client.
@@ -145,7 +158,8 @@ class Walk {
 
   /// A group of keys; false for a handler without settings, which is a value like others.
   bool enter(const std::string& path, const Entry& entry) {
-    const bool may_be_value = path == "handler" || path.starts_with("handler.");
+    const auto name = schema_name(path);
+    const bool may_be_value = name == "handler" || name.starts_with("handler.");
     if (entry.value.is_map() && !(may_be_value && entry.value.entries.empty())) {
       section(path, entry.value);
       return true;

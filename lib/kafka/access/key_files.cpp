@@ -181,9 +181,14 @@ class KeyFiles {
 
 std::vector<ClientSettings> clients_of(const config::Config& config) {
   std::vector<ClientSettings> clients{config.kafka};
-  const auto* produce = std::get_if<config::ProduceSettings>(&config.handler);
-  if (produce != nullptr && !produce->client.empty())
-    clients.push_back(config::client_of_producer(config.kafka, produce->client));
+  const auto add = [&](const config::HandlerSettings& handler) {
+    const auto* produce = std::get_if<config::ProduceSettings>(&handler);
+    if (produce != nullptr && !produce->client.empty())
+      clients.push_back(config::client_of_producer(config.kafka, produce->client));
+  };
+  add(config.handler);
+  for (const auto& pool : config.pools)
+    if (pool.handler) add(*pool.handler);
   return clients;
 }
 

@@ -1,0 +1,47 @@
+#include "config/pools/pool_path.h"
+
+#include <algorithm>
+
+namespace laneway::config {
+namespace {
+
+constexpr std::string_view group = "pools.";
+constexpr std::size_t longest_name = 60;
+
+bool is_handler(std::string_view key) { return key == "handler" || key.starts_with("handler."); }
+
+}  // namespace
+
+std::optional<PoolPath> pool_path(std::string_view path) {
+  if (!path.starts_with(group) || path.size() == group.size()) return std::nullopt;
+  path.remove_prefix(group.size());
+  const auto dot = path.find('.');
+  if (dot == path.npos) return PoolPath{std::string(path), ""};
+  return PoolPath{std::string(path.substr(0, dot)), std::string(path.substr(dot + 1))};
+}
+
+std::string schema_name(std::string_view path) {
+  const auto of_pool = pool_path(path);
+  if (!of_pool) return std::string(path);
+  if (is_handler(of_pool->key)) return of_pool->key;
+  const std::string pool = std::string(group) + std::string(pool_name);
+  return of_pool->key.empty() ? pool : pool + '.' + of_pool->key;
+}
+
+std::string name_in_pool(const std::string& pool, std::string_view row) {
+  const auto key = row.starts_with(pool_rows) ? row.substr(pool_rows.size()) : row;
+  return PoolPath{pool, ""}.scope() + std::string(key);
+}
+
+std::string check_pool_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  };
+  if (name.empty()) return "the name of a pool is empty";
+  if (name.size() > longest_name) return "the name of a pool has at most 60 characters";
+  if (!std::all_of(name.begin(), name.end(), allowed))
+    return "the name of a pool may have letters, digits, - and _ only";
+  return "";
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,232 @@
+#include "config/rules/pool_rules.h"
+
+#include <algorithm>
+#include <set>
+
+#include "config/handlers/handlers.h"
+#include "config/pools/pool_path.h"
+#include "config/pools/pool_scope.h"
+#include "config/pools/selector.h"
+#include "config/text.h"
+
+namespace laneway::config {
+namespace {
+
+/// A path back to its first pool along the edges that `next` gives; empty if there is none.
+template <class Next>
+std::vector<std::string> find_cycle(const std::string& start, const Next& next) {
+  std::vector<std::string> path{start};
+  std::set<std::string> seen;
+  const auto visit = [&](const auto& self) -> bool {
+    for (const std::string& name : next(path.back())) {
+      if (name == start) return true;
+      if (!seen.insert(name).second) continue;
+      path.push_back(name);
+      if (self(self)) return true;
+      path.pop_back();
+    }
+    return false;
+  };
+  if (!visit(visit)) return {};
+  path.push_back(start);
+  return path;
+}
+
+class PoolRules {
+ public:
+  explicit PoolRules(RuleContext& rules) : rules_(rules), config_(rules.config()) {}
+
+  void check() {
+    if (config_.pools.empty()) return check_without_pools();
+    check_route();
+    for (const Pool& pool : config_.pools) check_names(pool);
+    check_cycles();
+    check_reach();
+    for (const Pool& pool : config_.pools) {
+      check_gather(pool);
+      check_each(pool);
+      check_effect(pool);
+    }
+    check_transactions();
+  }
+
+ private:
+  static std::string key(const Pool& pool, const char* name) {
+    return PoolPath{pool.name, ""}.scope() + name;
+  }
+
+  std::string hint_for(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const Pool& pool : config_.pools) names.push_back(pool.name);
+    if (const auto near = nearest(name, names)) return "did you mean the pool " + *near + "?";
+    return "the pools are " + join(names, ", ");
+  }
+
+  void require_pool(const std::string& at, const std::string& name) {
+    if (name.empty() || find_pool(config_, name) != nullptr) return;
+    rules_.refuse({at}, "there is no pool " + in_quotes(name), hint_for(name));
+  }
+
+  void check_without_pools() {
+    const auto& route = config_.route;
+    if (route.by.enabled() || !route.rows.empty() || !route.otherwise.empty())
+      rules_.refuse({"route.by", "route.pools", "route.default"},
+                    "there are no pools to which records could go",
+                    "name the pools below pools, or remove route");
+  }
+
+  void check_route() {
+    const auto& route = config_.route;
+    for (const auto& row : route.rows) require_pool("route.pools", row.pool);
+    require_pool("route.default", route.otherwise);
+    if (!route.by.enabled()) {
+      if (!route.rows.empty() || !route.otherwise.empty())
+        rules_.refuse({"route.pools", "route.default", "route.by"}, "this key has no effect without route.by",
+                      "set route.by, such as header:tenant");
+      return;
+    }
+    if (route.otherwise.empty() && !rules_.concern("route.default"))
+      rules_.refuse(
+          {"route.by"}, "route.default is missing",
+          "name the pool of all other records, which have an unknown text or none, in route.default");
+    if (route.rows.empty() && !rules_.concern("route.pools"))
+      rules_.refuse({"route.by"}, "route.pools is missing",
+                    "name the pool for each text in route.pools, such as { gold: critical }");
+  }
+
+  void check_names(const Pool& pool) {
+    require_pool(key(pool, "then"), pool.then);
+    for (const auto& name : pool.helps) require_pool(key(pool, "helps"), name);
+    const std::set<std::string> once(pool.helps.begin(), pool.helps.end());
+    if (once.size() != pool.helps.size())
+      rules_.refuse({key(pool, "helps")}, "a pool is named twice", "name each pool once");
+  }
+
+  std::vector<std::string> after(const std::string& name) const {
+    const Pool* pool = find_pool(config_, name);
+    return pool == nullptr || pool->then.empty() ? std::vector<std::string>() : std::vector{pool->then};
+  }
+  std::vector<std::string> helped(const std::string& name) const {
+    const Pool* pool = find_pool(config_, name);
+    return pool == nullptr ? std::vector<std::string>() : pool->helps;
+  }
+
+  /// One problem for each kind of cycle, at its first pool in the file.
+  void check_cycles() {
+    const auto cycle_of = [&](const auto& next) {
+      for (const Pool& pool : config_.pools)
+        if (auto cycle = find_cycle(pool.name, next); !cycle.empty()) return cycle;
+      return std::vector<std::string>();
+    };
+    if (const auto cycle = cycle_of([&](const auto& name) { return after(name); }); !cycle.empty())
+      rules_.refuse({"pools." + cycle.front() + ".then"},
+                    "records would go round forever: " + join(cycle, " → "),
+                    "let the last stage have no then");
+    if (const auto cycle = cycle_of([&](const auto& name) { return helped(name); }); !cycle.empty())
+      rules_.refuse({"pools." + cycle.front() + ".helps"},
+                    cycle.size() == 2 ? "a pool cannot help itself"
+                                      : "pools would help each other: " + join(cycle, " → "),
+                    "let a pool help only pools that are less urgent");
+  }
+
+  void check_reach() {
+    if (rules_.concern("route") || rules_.concern("pools")) return;
+    std::set<std::string> reached;
+    for (const Pool* pool : entrances(config_))
+      for (; pool != nullptr && reached.insert(pool->name).second; pool = find_pool(config_, pool->then)) {
+      }
+    for (const Pool& pool : config_.pools)
+      if (!reached.contains(pool.name))
+        rules_.refuse({"pools." + pool.name}, "no record ever comes to this pool",
+                      config_.route.by.enabled()
+                          ? "name it in route.pools, in route.default, or in then of another pool"
+                          : "name it in then of another pool, or set route.by; without route.by all records "
+                            "go to the first pool of the file, " +
+                                config_.pools.front().name);
+  }
+
+  bool is_stage(const Pool& pool) const {
+    return std::any_of(config_.pools.begin(), config_.pools.end(),
+                       [&](const Pool& before) { return before.then == pool.name; });
+  }
+
+  void check_gather(const Pool& pool) {
+    if (!pool.gather) return;
+    const auto entering = entrances(config_);
+    if (!is_stage(pool))
+      return rules_.refuse({key(pool, "gather")},
+                           "no other pool leads to this one, so there are no results to "
+                           "gather",
+                           "set then: " + pool.name + " in the pool whose results are gathered");
+    if (std::find(entering.begin(), entering.end(), &pool) != entering.end())
+      rules_.refuse({key(pool, "gather")},
+                    "records also come to this pool from the topics, and have no results "
+                    "to gather",
+                    "let route lead to another pool");
+  }
+
+  void check_each(const Pool& pool) {
+    const auto& each = pool.each;
+    const bool limits = each.rate.records > 0 || each.rate.bytes > 0 || each.workers > 0;
+    if (each.by.enabled() && !limits)
+      rules_.refuse({key(pool, "each.by")}, "there is no limit for the records of one text",
+                    "set each.rate.records, each.rate.bytes or each.workers");
+    if (!each.by.enabled() && (limits || each.longest_wait > Duration::zero()))
+      rules_.refuse({key(pool, "each.workers"), key(pool, "each.rate.records"), key(pool, "each.rate.bytes"),
+                     key(pool, "each.longest_wait")},
+                    "this key has no effect without each.by", "set each.by, such as part or key");
+    if (each.by.kind == Selector::Kind::part && !is_stage(pool))
+      rules_.refuse({key(pool, "each.by")}, "no other pool leads to this one, so its records are no sub-jobs",
+                    "set each.by: key, or a header, or let another pool lead to this one");
+  }
+
+  void check_effect(const Pool& pool) {
+    if (pool.helps.empty() && pool.longest_wait != Pool().longest_wait)
+      rules_.refuse({key(pool, "longest_wait")}, "this key has no effect without helps",
+                    "name the pools that this pool helps, or remove this key");
+    if (!pool.adaptive.enabled() && pool.total > 0 && pool.total < pool.workers)
+      rules_.refuse({key(pool, "workers")},
+                    "workers is " + std::to_string(pool.workers) + ", more than total, " +
+                        std::to_string(pool.total) + ", so some workers would never run a record",
+                    "set workers to at most total");
+    if (pool.adaptive.enabled() && pool.total > 0)
+      rules_.refuse({key(pool, "total")},
+                    "with an algorithm, max of workers is the limit of the process already",
+                    "remove total, or give workers as a number");
+  }
+
+  void check_transactions() {
+    const std::string what =
+        "a transaction holds the records of one run of a lane, and pools finish their records apart";
+    const std::string hint = "set transactional: false, or remove pools";
+    const auto is_transactional = [](const HandlerSettings& handler) {
+      const auto* produce = std::get_if<ProduceSettings>(&handler);
+      return produce != nullptr && produce->transactional;
+    };
+    if (is_transactional(config_.handler)) rules_.refuse({"handler.produce.transactional"}, what, hint);
+    for (const Pool& pool : config_.pools)
+      if (pool.handler && is_transactional(*pool.handler))
+        rules_.refuse({key(pool, "handler.produce.transactional")}, what, hint);
+  }
+
+  RuleContext& rules_;
+  const Config& config_;
+};
+
+}  // namespace
+
+void check_pool_rules(RuleContext& rules) { PoolRules(rules).check(); }
+
+std::vector<std::string> warnings_about_pools(const Config& config) {
+  using Kind = Selector::Kind;
+  const auto by = config.route.by.kind;
+  const bool apart =
+      by == Kind::header || by == Kind::value || (by == Kind::key && config.lanes.order == Order::partition);
+  if (config.pools.size() < 2 || config.lanes.order == Order::none || !apart) return {};
+  const std::string unit = config.lanes.order == Order::key ? "key" : "partition";
+  return {"lanes.order: " + unit + " holds within each pool: records of one " + unit + " that route.by: " +
+          print_selector(config.route.by) + " sends to different pools run at the same time (route by " +
+          (unit == "key" ? "key or topic" : "topic") + " if their order matters)"};
+}
+
+}  // namespace laneway::config

@@ -1,0 +1,17 @@
+// The rules of routing and named pools. Private to this folder. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "config/rules/rule_context.h"
+
+namespace laneway::config {
+
+void check_pool_rules(RuleContext& rules);
+
+/// Settings of pools that are allowed but rarely intended.
+std::vector<std::string> warnings_about_pools(const Config& config);
+
+}  // namespace laneway::config

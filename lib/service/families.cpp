@@ -1,0 +1,39 @@
+#include "service/families.h"
+
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "service/lane_metrics.h"
+#include "service/process_threads.h"
+
+namespace laneway::service {
+namespace {
+
+void append(std::vector<telemetry::Family>& families, std::vector<telemetry::Family> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(families));
+}
+
+}  // namespace
+
+std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane::Silences& silences,
+                                           const std::vector<const kafka::Renewals*>& renewals,
+                                           const tracing::Tracer* spans, std::uint64_t brokers) {
+  std::vector<std::shared_ptr<const lane::Lane>> lanes;
+  std::vector<const lane::LoopStats*> stats;
+  for (const auto& loop : parts.loops) {
+    for (auto& lane : loop->lanes()) lanes.push_back(std::move(lane));
+    stats.push_back(&loop->stats());
+  }
+  auto families = lane_families(lanes);
+  append(families, loop_families(stats));
+  families.push_back(silence_family(silences));
+  if (const auto watched = parts.downstreams(); !watched.empty())
+    append(families, downstream_families(watched, SteadyClock::now()));
+  if (!renewals.empty()) families.push_back(renewal_family(renewals));
+  if (spans != nullptr) families.push_back(span_family(spans->counts()));
+  append(families, thread_families(expected_threads(*parts.settings, lanes.size(), brokers)));
+  return families;
+}
+
+}  // namespace laneway::service
