@@ -53,8 +53,8 @@ struct Facts {
   bool stopping = false;
   std::vector<MemberFacts> members;
   std::vector<LaneFacts> lanes;
-  std::string breaker;  ///< why the breaker is not closed (downstream_status.h); empty if it is closed, or
-                        ///< there is none
+  /// Why each breaker that is not closed is not (downstream_status.h); empty while all are closed or off.
+  std::vector<std::string> breakers;
 };
 
 struct ReadinessLimits {

@@ -78,8 +78,9 @@ Line& Bulkhead::add_line(std::shared_ptr<Subscriber> subscriber) {
 
 /// Whether a run of records may pass the backlog.
 bool Bulkhead::takes_directly(const Line& line) const {
+  const auto* rate = line.context().rate;
   return pool_->each == nullptr && line.backlog().empty() && workload_.next() == nullptr &&
-         line.context().rate == nullptr && line.downstream().closed() &&
+         (rate == nullptr || !rate->limited()) && line.downstream().closed() &&
          (next_ == nullptr || !next_->crowded());
 }
 
