@@ -1,9 +1,9 @@
 // How a pool lends its slots to the pools that it helps, and calls its own helpers.
 //
 // The loan is counted under the lender's lock, then the claim is taken under the borrower's; no thread holds
-// the locks of two pools. A pool that needs help calls its helpers, and a helper whose slot becomes free looks
-// at the pools that it helps: whichever comes second sees the other, because both happen under the helper's
-// lock.
+// the locks of two pools. A pool that needs help calls its helpers, and a helper whose slot becomes free
+// looks at the pools that it helps: whichever comes second sees the other, because both happen under the
+// helper's lock.
 #include <algorithm>
 #include <stdexcept>
 
@@ -148,7 +148,8 @@ void Pool::Implementation::loan_stuck() {
 
 /// Whether there are jobs for helpers, and it is worth waking one.
 bool Pool::Implementation::calls_for_help() {
-  if (helpers_.empty() || queued_ == 0 || slots_.free() > 0 || passing_on_ || permits_.waiting()) return false;
+  if (helpers_.empty() || queued_ == 0 || slots_.free() > 0 || passing_on_ || permits_.waiting())
+    return false;
   wants_help_ = true;
   const std::uint64_t expected = std::uint64_t{errands_coming_} * service_time_.claim_size();
   if (queued_ <= expected) return false;

@@ -139,8 +139,8 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
     return all - std::min(all, static_cast<std::uint32_t>(errands_.size()));
   }
   bool ended() const REQUIRES(mutex_) {
-    return ending_ && workers_.threads() == 0 && outstanding_ == 0 && signalling_ == 0 && slots_.lent() == 0 &&
-           visitors_ == 0 && !permits_.waiting();
+    return ending_ && workers_.threads() == 0 && outstanding_ == 0 && signalling_ == 0 &&
+           slots_.lent() == 0 && visitors_ == 0 && !permits_.waiting();
   }
 
   // Constant after construction.

@@ -7,7 +7,8 @@ class Lender {
  public:
   /// The claim on a lent slot is stuck: another slot replaces the lent one.
   virtual void loan_stuck() = 0;
-  /// The claim is finished, or none began. `stuck`: it was found stuck; loan_stuck() may come later than this.
+  /// The claim is finished, or none began. `stuck`: it was found stuck; loan_stuck() may come later than
+  /// this.
   virtual void loan_ended(bool stuck) = 0;
 
  protected:

@@ -25,6 +25,20 @@
 // thread that ran it has moved on. So `workers` bounds the claims in flight, and fewer threads may serve
 // them. With Limits::asynchronous there are no threads at all: the caller that submits a job or finishes a
 // claim runs the claims, because running only passes them on.
+//
+// Permits (permits.h): with Limits::permits, each claim also needs one of the permits that several pools
+// share. A stuck claim holds none.
+//
+// Helping: a pool lends its free slots, and with threads its workers, to the pools that it helps. A job
+// begins on its own pool's free slots first, then on those of the helpers in whose lists its pool comes
+// earliest. A slot of a helper that becomes free runs jobs of the helped pools first, in the order of the
+// list, then own ones; but an own job that has waited longer than longest_wait goes first. So an own job
+// begins at the latest on the first slot of its pool that becomes free after longest_wait has passed since
+// its submission and the own jobs before it have begun: longest_wait, and at most the rest of one running
+// claim. Admission, deadlines, permits and counts are those of the job's own pool. The helped pool's
+// Work::run is then called on threads of the helper. No thread holds the locks of two pools. All pools of a
+// group must live until each of them is joined; close all, then join each. A pool's join also waits for the
+// claims on the slots that it has lent or borrowed.
 #pragma once
 
 #include <cstdint>

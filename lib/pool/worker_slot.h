@@ -27,7 +27,7 @@ struct WorkerSlot : Slot {
   bool expired = false;
   bool stuck =
       false;  ///< its job ignores its stop; another slot replaces this one until the claim is finished
-  bool permit = false;  ///< the claim holds one (permits.h)
+  bool permit = false;       ///< the claim holds one (permits.h)
   Lender* lender = nullptr;  ///< whose slot the claim occupies; null: the pool's own
 
   /// Whether the slot has a claim with an unanswered job, so that the claim's batch still exists.

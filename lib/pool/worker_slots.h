@@ -3,8 +3,9 @@
 // pools, and with each borrowed slot one more.
 //
 // The slots in use and the free slots are together capacity() slots; more are in use only until a resize to
-// fewer workers has taken full effect. A borrowed slot is never free: it is borrowed for one claim. Ownership: owns the slots, which never move in memory. Threads: guarded by
-// the pool's mutex. Nothing blocks.
+// fewer workers has taken full effect. A borrowed slot is never free: it is borrowed for one claim.
+// Ownership: owns the slots, which never move in memory. Threads: guarded by the pool's mutex. Nothing
+// blocks.
 #pragma once
 
 #include <algorithm>

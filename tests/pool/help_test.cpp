@@ -28,7 +28,8 @@ class Tier {
         begun_(begun),
         mutex_(mutex),
         asynchronous_(limits.asynchronous),
-        pool_(limits, [this](const Claim& claim) { run(claim); }, TestPool::Finish::later) {}
+        pool_(
+            limits, [this](const Claim& claim) { run(claim); }, TestPool::Finish::later) {}
   ~Tier() { end(); }
   void end() {
     end_ = true;
@@ -88,7 +89,8 @@ class Tier {
       while (!end_ && std::find(finishing_.begin(), finishing_.end(), claim.range.batch) == finishing_.end())
         changed_.wait(mutex_);
       std::erase(finishing_, claim.range.batch);
-      std::erase_if(running_, [&](const Claim& one) { return one.range.batch == claim.range.batch; });  // at the end
+      std::erase_if(running_,
+                    [&](const Claim& one) { return one.range.batch == claim.range.batch; });  // at the end
     }
     pool_->finish(claim);
   }
@@ -190,7 +192,9 @@ TEST_CASE("a slot that becomes free runs helped jobs first, in the order of the 
   finish(tiers.low, 1);
   for (std::size_t begun = 2; begun <= 6; ++begun) {
     // Of its own claims each pool keeps the first; the last one began on the loan.
-    Tier& last = tiers.order().back() == "high" ? tiers.high : tiers.order().back() == "medium" ? tiers.medium : tiers.low;
+    Tier& last = tiers.order().back() == "high"     ? tiers.high
+                 : tiers.order().back() == "medium" ? tiers.medium
+                                                    : tiers.low;
     last.finish_last();
     REQUIRE(eventually([&] { return tiers.order().size() == begun; }));
   }
