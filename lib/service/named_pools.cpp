@@ -38,6 +38,7 @@ Result<NamedPools> NamedPools::make(const config::Config& config, handler::Handl
     parts->rate = std::make_unique<lane::RateLimiter>(pool.rate);
     if (pool.each.by.enabled())
       parts->subscribers = std::make_unique<lane::Subscribers>(pool.name, rules, pool.each);
+    if (pool.total > 0) parts->permits = std::make_unique<pool::Permits>(pool.total);
     names.push_back(pool.name);
     pools.parts_.push_back(std::move(parts));
   }
@@ -56,6 +57,7 @@ std::vector<lane::NamedPool> NamedPools::for_lanes(const config::Config& config)
     pool.downstream = parts.downstream.get();
     pool.rate = parts.rate.get();
     pool.each = parts.subscribers.get();
+    pool.permits = parts.permits.get();
     pool.then = place_of(config, settings.then);
     all.push_back(std::move(pool));
   }
@@ -69,6 +71,7 @@ void NamedPools::change(const config::Config& wanted, TimePoint now) {
     parts_[i]->downstream->change(rules, now);
     parts_[i]->rate->change(settings.rate, now);
     if (parts_[i]->subscribers) parts_[i]->subscribers->change(rules, settings.each, now);
+    if (parts_[i]->permits && settings.total > 0) parts_[i]->permits->set_limit(settings.total);
   }
 }
 

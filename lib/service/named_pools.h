@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "handler/handler.h"
 #include "lane/shared/lane_context.h"
+#include "pool/permits.h"
 
 namespace laneway::service {
 
@@ -55,6 +56,7 @@ class NamedPools {
     std::unique_ptr<lane::Downstream> downstream;
     std::unique_ptr<lane::RateLimiter> rate;
     std::unique_ptr<lane::Subscribers> subscribers;
+    std::unique_ptr<pool::Permits> permits;  // null if the process has no limit for the pool
   };
 
   std::vector<std::unique_ptr<Parts>> parts_;  // in the order of Config::pools

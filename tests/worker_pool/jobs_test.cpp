@@ -172,7 +172,8 @@ TEST_CASE("a job that throws is counted and reported, and its worker goes on") {
   REQUIRE(pool.submit([] { throw 7; }));
   REQUIRE(pool.submit([] {}));
   pool.wait_idle();
-  REQUIRE(errors == std::vector<std::string>{"1 resize: no such image", "2 : an exception that is not a std::exception"});
+  REQUIRE(errors == std::vector<std::string>{"1 resize: no such image",
+                                             "2 : an exception that is not a std::exception"});
   const auto metrics = pool.metrics();
   REQUIRE(metrics.failed == 2);
   REQUIRE(metrics.completed == 2);
@@ -184,9 +185,8 @@ TEST_CASE("the stop of a job is requested at its timeout") {
   JobOptions short_one;
   short_one.timeout = 1ms;
   std::atomic<bool> stopped = false;
-  REQUIRE(pool.submit(short_one, [&](std::stop_token stop) {
-    stopped = eventually([&] { return stop.stop_requested(); });
-  }));
+  REQUIRE(pool.submit(
+      short_one, [&](std::stop_token stop) { stopped = eventually([&] { return stop.stop_requested(); }); }));
   pool.wait_idle();
   REQUIRE(stopped);
   REQUIRE(pool.metrics().timed_out == 1);
@@ -243,7 +243,8 @@ TEST_CASE("jobs of a key run in their order, and different keys at once") {
     REQUIRE(one.size() == jobs);
     REQUIRE(std::is_sorted(one.begin(), one.end()));
   }
-  for (int i = 0; i < 4; ++i) REQUIRE(pool.submit([&] { gate.pass(); }));  // without a key: each worker in turn
+  for (int i = 0; i < 4; ++i)
+    REQUIRE(pool.submit([&] { gate.pass(); }));  // without a key: each worker in turn
   REQUIRE(gate.holds(4));
 }
 

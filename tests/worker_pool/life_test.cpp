@@ -284,7 +284,9 @@ TEST_CASE("submissions that race with a stop are run, given up, or refused: none
 
 TEST_CASE("a job must not wait for its own pool") {
   WorkerPool pool(pool_options(2, 10));
-  const auto refusal = [&](auto&& call) { return pool.submit_and_wait([&] { return text_of<std::logic_error>(call); }); };
+  const auto refusal = [&](auto&& call) {
+    return pool.submit_and_wait([&] { return text_of<std::logic_error>(call); });
+  };
   REQUIRE(refusal([&] { pool.stop(0ms); }) ==
           "pool test: stop() was called by a job of the same pool, which it would wait for");
   REQUIRE(refusal([&] { pool.wait_idle(); }).find("wait_idle()") != std::string::npos);

@@ -19,7 +19,8 @@ class Laneway : public Pool {
       }
       std::vector<Job> batch(settings.batch, Job{settings.steps});
       for (std::uint64_t i = 0; i < count; i += settings.batch)
-        static_cast<void>(pool_.submit_batch(std::span(batch).first(std::min<std::size_t>(settings.batch, count - i))));
+        static_cast<void>(
+            pool_.submit_batch(std::span(batch).first(std::min<std::size_t>(settings.batch, count - i))));
     });
   }
 

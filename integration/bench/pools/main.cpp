@@ -1,5 +1,5 @@
-// Measures one pool in this process: wall and processor time a job, and the most memory. Without a pool's library
-// the result is {"missing": 1}. "calibrate" prints the steps of work that take a microsecond.
+// Measures one pool in this process: wall and processor time a job, and the most memory. Without a pool's
+// library the result is {"missing": 1}. "calibrate" prints the steps of work that take a microsecond.
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
@@ -19,7 +19,8 @@ double calibrate() {
   for (int i = 0; i < 200; ++i) {
     const auto begun = std::chrono::steady_clock::now();
     pools::work(100000);
-    best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count());
+    best = std::min(
+        best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count());
   }
   return 100000 / best;
 }
@@ -27,7 +28,8 @@ double calibrate() {
 nlohmann::json measure(const Make make, const pools::Settings& settings) {
   const auto pool = make(settings);
   if (!pool) return {{"missing", 1}};
-  pool->run(settings, settings.jobs / 10 + settings.workers * settings.producers);  // threads and memory are there
+  pool->run(settings,
+            settings.jobs / 10 + settings.workers * settings.producers);  // threads and memory are there
   const auto cpu = bench::cpu_seconds();
   const auto seconds = pool->run(settings, settings.jobs);
   const auto jobs = static_cast<double>(settings.jobs);
@@ -56,7 +58,8 @@ int main(int argc, char** argv) {
   app.add_option("--steps", settings.steps, "of work in a job");
   app.add_option("--batch", settings.batch);
   CLI11_PARSE(app, argc, argv);
-  const auto result = pool == "calibrate" ? nlohmann::json{{"steps_per_us", calibrate()}} : measure(known.at(pool), settings);
+  const auto result =
+      pool == "calibrate" ? nlohmann::json{{"steps_per_us", calibrate()}} : measure(known.at(pool), settings);
   std::cout << result.dump() << "\n";
   return 0;
 }

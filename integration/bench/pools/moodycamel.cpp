@@ -1,5 +1,5 @@
-// A pool of threads at moodycamel's BlockingConcurrentQueue of std::function, with tokens; in batches with its
-// bulk calls.
+// A pool of threads at moodycamel's BlockingConcurrentQueue of std::function, with tokens; in batches with
+// its bulk calls.
 #include "run.h"
 
 #if __has_include(<concurrentqueue/blockingconcurrentqueue.h>)
@@ -62,7 +62,9 @@ class Moodycamel : public Pool {
 
 }  // namespace
 
-std::unique_ptr<Pool> make_moodycamel(const Settings& settings) { return std::make_unique<Moodycamel>(settings); }
+std::unique_ptr<Pool> make_moodycamel(const Settings& settings) {
+  return std::make_unique<Moodycamel>(settings);
+}
 
 }  // namespace pools
 #else

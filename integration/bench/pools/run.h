@@ -1,6 +1,6 @@
 // One measurement of a pool: producers submit jobs of equal work one by one (or in batches), and the run ends
-// when all have run. The job counts itself in a counter of its thread, so that all pools are asked in the same
-// way for their end, and no counter is shared.
+// when all have run. The job counts itself in a counter of its thread, so that all pools are asked in the
+// same way for their end, and no counter is shared.
 #pragma once
 
 #include <atomic>
@@ -70,7 +70,8 @@ double run(const Settings& settings, std::uint64_t jobs, Submit&& submit) {
   for (unsigned i = 1; i < settings.producers; ++i) producers.emplace_back([&] { submit(each); });
   submit(each);
   for (auto& producer : producers) producer.join();
-  while (Done::sum() - before < each * settings.producers) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (Done::sum() - before < each * settings.producers)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 

@@ -1,5 +1,5 @@
-// oneTBB: an arena of as many workers, enqueue() for each job; the limit of the process is raised so that there
-// are as many threads.
+// oneTBB: an arena of as many workers, enqueue() for each job; the limit of the process is raised so that
+// there are as many threads.
 #include "run.h"
 
 #if __has_include(<oneapi/tbb/task_arena.h>)

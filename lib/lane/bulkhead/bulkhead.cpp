@@ -31,6 +31,12 @@ std::uint32_t retry_workers(const NamedPool* pool) {
 
 bool passes_on(const NamedPool* pool) { return pool != nullptr && pool->then >= 0; }
 
+Workload::Settings settings_of(const NamedPool* pool, std::uint32_t workers) {
+  Workload::Settings settings{workers, passes_on(pool)};
+  if (pool != nullptr && !pool->settings.helps.empty()) settings.longest_wait = pool->settings.longest_wait;
+  return settings;
+}
+
 }  // namespace
 
 Bulkhead::Bulkhead(const LaneContext& lane, const NamedPool* pool, const Members& members)
@@ -39,12 +45,12 @@ Bulkhead::Bulkhead(const LaneContext& lane, const NamedPool* pool, const Members
       members_(members),
       lines_(first_line(lane, pool, members.line)),
       workload_(*lines_.front(), members.line.id, members.ledger, members.gate, members.stats,
-                members.on_ready, 0, passes_on(pool)),
+                members.on_ready, settings_of(pool, 0)),
       completions_(members.ledger, members.gate, workload_, workload_, members.onward) {
   const auto workers = retry_workers(pool);
   if (workers == 0) return;
   retries_.emplace(*lines_.front(), members.line.id, members.ledger, members.gate, members.stats,
-                   members.on_ready, workers, passes_on(pool));
+                   members.on_ready, settings_of(pool, workers));
   retry_completions_.emplace(members.ledger, members.gate, *retries_, *retries_, members.onward);
 }
 

@@ -33,6 +33,25 @@ Bulkheads::Bulkheads(const Members& members, const std::function<void()>& on_rea
   for (std::size_t i = 0; i < all_.size(); ++i)
     if (context.pools[i].then >= 0)
       all_[i]->set_next(all_[static_cast<std::size_t>(context.pools[i].then)].get());
+  help_each_other();
+}
+
+Bulkheads::~Bulkheads() {
+  close();
+  while (!join(Deadline::in(seconds(60)))) {
+  }
+}
+
+/// Idle workers of a pool run the records of those that it helps.
+void Bulkheads::help_each_other() {
+  const auto& pools = lane_.context.pools;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    std::vector<pool::Pool*> helped;
+    for (const auto& name : pools[i].settings.helps)
+      for (std::size_t k = 0; k < all_.size(); ++k)
+        if (pools[k].settings.name == name) helped.push_back(&all_[k]->workload().own_pool());
+    if (!helped.empty()) all_[i]->workload().own_pool().help(helped);
+  }
 }
 
 void Bulkheads::follow_settings() {

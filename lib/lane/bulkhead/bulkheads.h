@@ -42,6 +42,10 @@ class Bulkheads final : public Onward {
     LaneStats& stats;
   };
   Bulkheads(const Members& members, const std::function<void()>& on_ready);
+  /// Waits for the handlers unless join() has returned true: pools that help each other end together.
+  ~Bulkheads() override;
+  Bulkheads(const Bulkheads&) = delete;
+  Bulkheads& operator=(const Bulkheads&) = delete;
 
   void follow_settings();
   bool ordered() const { return first().workload().ordered(); }
@@ -127,6 +131,7 @@ class Bulkheads final : public Onward {
   bool named() const { return first().named(); }
   void submit(Workload& workload, TimePoint now);
   bool may_begin(const Workload::Pending& next, TimePoint now);
+  void help_each_other();
   int gatherer_after(std::size_t pool) const;
   void end(handler::Item item);
   void give_to(std::size_t pool, handler::Item item);

@@ -146,6 +146,7 @@ void ConsumerLoop::follow_settings(const config::Config& settings) {
   context_.lanes = settings.lanes;
   context_.retry = settings.retry;
   context_.ledger = settings.ledger;
+  for (std::size_t i = 0; i < context_.pools.size(); ++i) context_.pools[i].settings = settings.pools[i];
   rebalances_->set_drain(settings.lanes.drain);
   commits_->follow(settings.commit, now_);
   for (auto* lane : lanes_.all()) {

@@ -12,29 +12,30 @@ namespace {
 
 constexpr std::uint32_t longest_run = 256;
 
-/// `workers`: if it is not that of the lanes.
-pool::Limits limits_of(const LaneContext& context, std::uint32_t workers) {
-  return {.workers = workers > 0 ? workers : context.lanes.workers,
+pool::Limits limits_of(const LaneContext& context, const Workload::Settings& settings) {
+  return {.workers = settings.workers > 0 ? settings.workers : context.lanes.workers,
           .queue = context.lanes.queue,
           .most_per_claim = context.handler->most_per_task(),
           .job_deadline = context.handler->timeout(),
           .asynchronous = context.handler->asynchronous(),
-          .whole_claims = context.handler->fills_tasks()};
+          .whole_claims = context.handler->fills_tasks(),
+          .permits = context.permits,
+          .longest_wait = settings.longest_wait};
 }
 
 }  // namespace
 
 Workload::Workload(Line& line, const LaneId& id, const Ledger& ledger, const CrashGate& gate,
-                   LaneStats& stats, std::function<void()> on_ready, std::uint32_t workers, bool passes_on)
+                   LaneStats& stats, std::function<void()> on_ready, const Settings& settings)
     : line_(line),
       context_(line.context()),
       id_(id),
       ledger_(ledger),
       gate_(gate),
       stats_(stats),
-      passes_on_(passes_on),
+      passes_on_(settings.passes_on),
       execution_(context_, id.partition, id.epoch, stats, on_ready),
-      pool_(std::make_unique<pool::Pool>(limits_of(context_, workers), execution_, std::move(on_ready))) {
+      pool_(std::make_unique<pool::Pool>(limits_of(context_, settings), execution_, std::move(on_ready))) {
   execution_.set_pool(*pool_);
 }
 

@@ -40,9 +40,15 @@ class Workload {
     std::uint32_t begin;
   };
 
-  /// `line`: of the records, unless a record comes with another one. `passes_on`: another pool is next.
+  struct Settings {
+    std::uint32_t workers = 0;                ///< 0: those of the lanes
+    bool passes_on = false;                   ///< another pool is next
+    Duration longest_wait = Duration::max();  ///< pool::Limits
+  };
+
+  /// `line`: of the records, unless a record comes with another one.
   Workload(Line& line, const LaneId& id, const Ledger& ledger, const CrashGate& gate, LaneStats& stats,
-           std::function<void()> on_ready, std::uint32_t workers = 0, bool passes_on = false);
+           std::function<void()> on_ready, const Settings& settings);
 
   /// The settings of the context have changed.
   void follow_settings(std::uint32_t workers = 0) {
