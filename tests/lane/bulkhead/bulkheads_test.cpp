@@ -1,0 +1,288 @@
+#include "lane/bulkhead/bulkheads.h"
+
+#include "lane/bulkhead/pooled_lane.h"
+
+namespace laneway::lane {
+namespace {
+
+using handler::Outcome;
+
+/// Records of two pools in turn: even offsets go to `first`, odd ones to `second`.
+void add_alternating(PooledLane& test, std::int64_t records, const char* first, const char* second) {
+  for (std::int64_t offset = 0; offset < records; ++offset)
+    test.partition.add(offset, offset % 2 == 0 ? first : second);
+}
+
+TEST_CASE("records of a full pool wait, and those of other pools pass") {
+  PooledLane test;
+  ScriptedHandler fast;
+  test.add_pool("fast", fast);
+  test.add_pool("slow", test.handler);
+  test.route_by_key();
+  add_alternating(test, 200, "fast", "slow");
+  test.begin();
+  CHECK(test.until([&] { return fast.count() == 100; }));
+  CHECK(test.until([&] { return test.handler.started().size() == 2; }));
+  CHECK(test.lane->state() == State::running);
+  const auto views = test.lane->pool_views();
+  REQUIRE(views.size() == 2);
+  CHECK(views[0].done == 100);
+  CHECK(views[1].name == "slow");
+  CHECK(views[1].waiting > 0);
+  CHECK(test.commit() == 1);  // the first record of the slow pool holds back the commits
+  test.handler.open();
+  CHECK(test.until_committed(200));
+}
+
+TEST_CASE("a lane holds for a full pool when max_incomplete is reached, and goes on afterwards") {
+  PooledLane test;
+  ScriptedHandler fast;
+  test.context.lanes.max_incomplete = 50;
+  test.add_pool("fast", fast);
+  test.add_pool("slow", test.handler);
+  test.route_by_key();
+  add_alternating(test, 200, "fast", "slow");
+  test.begin();
+  CHECK(test.until([&] { return test.lane->state() == State::held; }));
+  CHECK(test.until([&] { return fast.count() >= 25; }));
+  test.work();
+  CHECK(fast.count() <= 26);  // of the first 50 records and the one that was never finished
+  CHECK(test.lane->detail(test.now).held_by == "max_incomplete reached");
+  test.handler.open();
+  CHECK(test.until_committed(200));
+}
+
+TEST_CASE("a lane holds at once when every pool that it feeds is full") {
+  PooledLane test;
+  HeldHandler other;
+  test.add_pool("one", test.handler);
+  test.add_pool("two", other);
+  test.route_by_key();
+  add_alternating(test, 600, "one", "two");
+  test.begin();
+  CHECK(test.until([&] { return test.lane->state() == State::held; }));
+  CHECK(test.lane->detail(test.now).held_by == "pool full");
+  other.open();
+  test.handler.open();
+  CHECK(test.until_committed(600));
+}
+
+TEST_CASE("the open breaker of a pool withholds its own records only") {
+  PooledLane test;
+  Downstream downstream{"broken", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}};
+  ScriptedHandler fast;
+  std::atomic<bool> works{false};
+  ScriptedHandler broken(
+      [&](const auto&) { return works ? Outcome::done() : Outcome::unavailable("refused"); });
+  test.add_pool("fast", fast);
+  test.add_pool("broken", broken).downstream = &downstream;
+  test.route_by_key();
+  add_alternating(test, 400, "fast", "broken");
+  test.begin();
+  CHECK(test.until([&] { return fast.count() == 200; }));
+  CHECK(!downstream.closed());
+  CHECK(test.lane->state() == State::running);
+  CHECK(broken.count() < 100);
+  works = true;
+  CHECK(test.until([&] {
+    test.pass(seconds(1));
+    return test.lane->commit_candidate() && test.lane->commit_candidate()->offset == 400;
+  }));
+}
+
+TEST_CASE("a record is complete at the end of its last stage") {
+  PooledLane test;
+  ScriptedHandler fetch(
+      [](const auto& attempt) { return result("fetched " + std::string(*attempt.record.value())); });
+  ScriptedHandler resize([](const auto&) { return result("resized"); });
+  test.add_pool("fetch", fetch);
+  test.add_pool("resize", resize);
+  test.add_pool("store", test.handler);
+  test.in_a_chain();
+  for (std::int64_t offset = 0; offset < 3; ++offset) test.partition.add(offset, "k", 2);
+  test.begin();
+  CHECK(test.until([&] { return resize.count() == 3; }));
+  CHECK(resize.values() == std::vector<std::string>(3, "fetched xx"));
+  CHECK(test.until([&] { return test.handler.started().size() == 2; }));
+  CHECK(test.commit() == -1);
+  test.handler.answer_done({0, 1, 2});
+  CHECK(test.until_committed(3));
+}
+
+TEST_CASE("a full stage stops the stages before it, and then the lane") {
+  PooledLane test;
+  ScriptedHandler first;
+  ScriptedHandler second;
+  test.add_pool("first", first);
+  test.add_pool("second", second);
+  test.add_pool("last", test.handler, 1, 1);
+  test.in_a_chain();
+  test.partition.add_run(0, 5000);
+  test.begin();
+  CHECK(test.until([&] { return test.lane->state() == State::held; }));
+  for (int i = 0; i < 100; ++i) test.pass_since_now(milliseconds(1));
+  // Each stage has at most what it runs and queues, and one run that the next one has rejected.
+  CHECK(second.count() <= 2 * 256 + 10);
+  CHECK(first.count() <= 3 * 256 + 20);
+  test.handler.open();
+  CHECK(test.until_committed(5000));
+}
+
+TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs again alone") {
+  PooledLane test;
+  ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
+  std::atomic<int> failures{2};
+  ScriptedHandler send([&](const auto& attempt) {
+    return attempt.part == "b" && failures-- > 0 ? Outcome::retry("500") : Outcome::done();
+  });
+  test.add_pool("split", split);
+  test.add_pool("send", send);
+  test.in_a_chain();
+  test.partition.add_run(0, 1);
+  test.begin();
+  CHECK(test.until([&] { return send.count() == 3; }));
+  test.work();
+  CHECK(test.commit() == -1);
+  CHECK(test.in_time([&] { return test.lane->commit_candidate().has_value(); }));
+  CHECK(test.commit() == 1);
+  CHECK(send.parts() == std::vector<std::string>{"a", "b", "b", "b", "c"});
+  CHECK(split.count() == 1);
+}
+
+TEST_CASE("a record without results in a list is complete") {
+  PooledLane test;
+  ScriptedHandler split([](const auto&) { return Outcome::done(handler::Parts{}); });
+  ScriptedHandler send;
+  test.add_pool("split", split);
+  test.add_pool("send", send);
+  test.in_a_chain();
+  test.partition.add_run(0, 3);
+  test.begin();
+  CHECK(test.until_committed(3));
+  CHECK(send.count() == 0);
+}
+
+/// Stands for the dead-letter topic.
+struct LettersLane : PooledLane {
+  LettersLane() {
+    context.forward = &letters;
+    context.retry.attempts = 2;
+  }
+  ~LettersLane() { lane.reset(); }
+  ScriptedHandler letters;
+};
+
+TEST_CASE("a sub-job that is given up leaves as the record that was read, and the others are done") {
+  LettersLane test;
+  ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
+  ScriptedHandler send(
+      [&](const auto& attempt) { return attempt.part == "b" ? Outcome::reject("gone") : Outcome::done(); });
+  test.add_pool("split", split);
+  test.add_pool("send", send);
+  test.in_a_chain();
+  test.partition.add(0, "k", 3);
+  test.begin();
+  CHECK(test.until_committed(1));
+  const auto seen = test.letters.seen();
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].offset == 0);
+  CHECK(seen[0].value == "xxx");
+  REQUIRE(seen[0].headers.size() == 1);
+  CHECK(seen[0].headers[0] == std::pair<std::string, std::string>{"laneway-part", "b"});
+}
+
+TEST_CASE("a record that comes back for one sub-job runs only this one") {
+  PooledLane test;
+  ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
+  ScriptedHandler send;
+  test.add_pool("split", split);
+  test.add_pool("send", send);
+  test.in_a_chain();
+  test.partition.headers = {{"laneway-part", "b"}, {"tenant", "t"}};
+  test.partition.add_run(0, 1);
+  test.begin();
+  CHECK(test.until_committed(1));
+  const auto seen = send.seen();
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].part == "b");
+  CHECK(seen[0].headers == std::vector<std::pair<std::string, std::string>>{{"tenant", "t"}});
+}
+
+TEST_CASE("a pool that gathers gets the results of all sub-jobs in their order") {
+  LettersLane test;
+  ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
+  ScriptedHandler send([&](const auto& attempt) {
+    return attempt.part == "b" ? Outcome::reject("gone") : result("done " + std::string(attempt.part));
+  });
+  ScriptedHandler gather;
+  test.add_pool("split", split);
+  test.add_pool("send", send);
+  test.add_pool("gather", gather).settings.gather = true;
+  test.in_a_chain();
+  test.partition.add_run(0, 1);
+  test.begin();
+  CHECK(test.until_committed(1));
+  CHECK(gather.values() ==
+        std::vector<std::string>{R"([{"id":"a","results":[{"value":"done a"}]},{"id":"b","given_up":true},)"
+                                 R"({"id":"c","results":[{"value":"done c"}]}])"});
+}
+
+TEST_CASE("a drain lets records go through their last stage, and drops what cannot begin") {
+  PooledLane test;
+  ScriptedHandler first;
+  test.add_pool("first", first);
+  test.add_pool("last", test.handler);
+  test.in_a_chain();
+  test.partition.add_run(0, 2);
+  test.begin();
+  CHECK(test.until([&] { return test.handler.started().size() == 2; }));
+  test.lane->begin_drain(test.now, test.now + seconds(60));
+  test.work();
+  CHECK(!test.lane->drained());
+  test.handler.open();
+  CHECK(test.until_drained());
+  CHECK(test.commit() == 2);
+}
+
+TEST_CASE("a drain of a lane with a full pool ends, and commits only what is finished") {
+  PooledLane test;
+  ScriptedHandler fast;
+  test.context.lanes.drain_queued = config::DrainQueued::give_back;
+  test.add_pool("fast", fast);
+  test.add_pool("slow", test.handler);
+  test.route_by_key();
+  add_alternating(test, 100, "fast", "slow");
+  test.begin();
+  CHECK(test.until([&] { return fast.count() == 50 && test.handler.started().size() == 2; }));
+  test.lane->begin_drain(test.now, test.now + seconds(60));
+  test.handler.answer_done({1, 3});
+  CHECK(test.until_drained());
+  CHECK(test.commit() == 5);
+}
+
+TEST_CASE("failed records run in a pool of their own") {
+  PooledLane test;
+  test.add_pool("send", test.handler, 2, 100).settings.retry_workers = 1;
+  test.partition.add_run(0, 20);
+  test.begin();
+  CHECK(test.until([&] { return test.handler.started().size() == 2; }));
+  const auto first = test.handler.started();
+  for (const auto offset : first) test.handler.answer(offset, Outcome::retry("500"));
+  CHECK(test.until([&] { return test.handler.started().size() == 4; }));
+  // Both workers are occupied; a failed record begins all the same, one at a time.
+  CHECK(test.until([&] {
+    test.pass(milliseconds(100));
+    return test.handler.started().size() == 5;
+  }));
+  const auto view = test.lane->pool_views().front();
+  CHECK(view.pool.in_flight == 2);
+  CHECK(view.retries_running == 1);
+  test.handler.open();
+  CHECK(test.until([&] {
+    test.pass(seconds(1));
+    return test.lane->commit_candidate() && test.lane->commit_candidate()->offset == 20;
+  }));
+}
+
+}  // namespace
+}  // namespace laneway::lane
