@@ -102,7 +102,8 @@ class Evidence:
                     self.torn += 1
                     continue
                 raise ValueError(f"{name}:{number}: not a line of a journal ({error}): {line[:200]!r}") from error
-            self.attempts[fields["topic"], fields["partition"]].append(attempt)
+            if attempt.outcome != "passed_on":  # the record is not finished, and its attempts count anew in its next pool
+                self.attempts[fields["topic"], fields["partition"]].append(attempt)
 
     def add_log(self, lines):
         """The output of kafka_tool dump."""

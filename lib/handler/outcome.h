@@ -80,7 +80,7 @@ struct Outcome {
 };
 
 /// How an attempt ended, as named in metrics (the label outcome) and in the journal. The journal also has
-/// dead_letter, dead_letter_failed, retry_topic and retry_topic_failed.
+/// dead_letter, dead_letter_failed, retry_topic, retry_topic_failed and, if another pool is next, passed_on.
 enum class OutcomeLabel : std::uint8_t { success, retry, rejected_record, unavailable, timeout, panic };
 inline constexpr std::array outcome_labels{"success",     "retry",   "rejected_record",
                                            "unavailable", "timeout", "panic"};

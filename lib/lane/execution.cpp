@@ -206,8 +206,10 @@ void Execution::attempted(const handler::Item& item, const handler::BegunAttempt
   const bool done = outcome.verdict == handler::Verdict::done;
   if (item.route() == handler::Route::dead_letter) name = done ? "dead_letter" : "dead_letter_failed";
   if (item.route() == handler::Route::retry_topic) name = done ? "retry_topic" : "retry_topic_failed";
-  context_.journal->write(
-      {partition_, item.offset(), item.record.key(), epoch_, item.attempt, begun.start, end, name});
+  if (done && context_.passes_on && item.route() == handler::Route::work) name = "passed_on";
+  const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
+  context_.journal->write({partition_, item.offset(), item.record.key(), epoch_, item.attempt, begun.start,
+                           end, name, context_.pool, part});
 }
 
 void Execution::collect(std::vector<handler::Finished>& into) {

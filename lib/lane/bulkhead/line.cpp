@@ -24,6 +24,8 @@ std::unique_ptr<LaneContext> context_of(const LaneContext& lane, const NamedPool
                                         Subscriber* subscriber) {
   auto context = std::make_unique<LaneContext>(lane);
   context->pools.clear();
+  context->pool = pool.settings.name;
+  context->passes_on = pool.then >= 0;
   context->handler = pool.handler;
   context->downstream = subscriber == nullptr ? pool.downstream : &subscriber->downstream;
   context->rate = subscriber == nullptr ? pool.rate : &subscriber->rate;

@@ -12,6 +12,27 @@
 #include "telemetry/log.h"
 
 namespace laneway::lane {
+namespace {
+
+/// Names of pools have only letters, digits, '-' and '_'; ids of sub-jobs are anything.
+std::string pool_fields(const Journal::Line& entry) {
+  auto fields = ",\"pool\":\"" + std::string(entry.pool) + '"';
+  if (entry.part.empty()) return fields;
+  fields += ",\"part\":\"";
+  for (const char c : entry.part) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\' && c != '%') {
+      fields += c;
+      continue;
+    }
+    char escaped[4];
+    std::snprintf(escaped, sizeof escaped, "%%%02X", byte);
+    fields += escaped;
+  }
+  return fields + '"';
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
   Descriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
@@ -41,11 +62,16 @@ void Journal::write(const Line& entry) {
       line, sizeof line,
       "\n{\"topic\":\"%.*s\",\"partition\":%d,\"offset\":%lld,\"epoch\":%llu,\"attempt\":%u,\"start\":%lld,"
       "\"end\":%lld,"
-      "\"outcome\":\"%s\",\"key\":%s}\n",
+      "\"outcome\":\"%s\",\"key\":%s",
       static_cast<int>(entry.partition.topic.size()), entry.partition.topic.data(), entry.partition.partition,
       static_cast<long long>(entry.offset), static_cast<unsigned long long>(entry.epoch), entry.attempt,
       static_cast<long long>(wall(entry.start)), static_cast<long long>(wall(entry.end)), entry.outcome, key);
-  append({line, static_cast<std::size_t>(size)});
+  if (entry.pool.empty()) {
+    line[size] = '}';
+    line[size + 1] = '\n';
+    return append({line, static_cast<std::size_t>(size) + 2});
+  }
+  append(std::string(line, static_cast<std::size_t>(size)) + pool_fields(entry) + "}\n");
 }
 
 /// `line` begins with the end of the line before, in case a full file system cut that line.

@@ -4,9 +4,11 @@
 // {"topic":"orders","partition":3,"offset":42,"epoch":7,"attempt":1,"start":…,"end":…,"outcome":"success","key":"…"}
 // start and end are nanoseconds since 1970. They are read from the steady clock, which is compared with the
 // system clock once at opening, so a step of the system clock does not reorder the lines. key is a hash
-// (base/key_hash.h) in hexadecimal, or null if the record has no key: a journal holds no payload. A line is
-// one write(2) to a file opened for appending. The line is written before the attempt counts as finished, so
-// a commit never precedes its line, and a kill loses no line of a committed record.
+// (base/key_hash.h) in hexadecimal, or null if the record has no key: a journal holds no payload. Named pools
+// add "pool" and, for a sub-job, "part" (its id, other characters than printable ASCII as %XX); a record that
+// goes on to another pool has the outcome passed_on. A line is one write(2) to a file opened for appending.
+// The line is written before the attempt counts as finished, so a commit never precedes its line, and a kill
+// loses no line of a committed record.
 //
 // Threads: any. Blocking: as the file does. A failure to write is counted, and logged a few times in 10 s,
 // and the work goes on. The process must ignore SIGXFSZ (main does).
@@ -41,6 +43,8 @@ class Journal {
     TimePoint start;
     TimePoint end;
     const char* outcome;
+    std::string_view pool{};  ///< empty if the lanes have one pool
+    std::string_view part{};  ///< id of the sub-job; empty if the record is whole
   };
   void write(const Line& line);
 

@@ -62,7 +62,9 @@ struct LaneContext {
   /// The named pools, in an order in which `then` leads to a later one only; empty if the lanes have one
   /// pool.
   std::vector<NamedPool> pools{};
-  const Router* router = nullptr;    ///< to the named pools; null if there are none
+  const Router* router = nullptr;  ///< to the named pools; null if there are none
+  std::string pool{};  ///< name of the pool, in the context that its workers see; empty if the lanes have one
+  bool passes_on = false;            ///< likewise: another pool is next
   pool::Permits* permits = nullptr;  ///< of the only pool; null if there is no limit of the process
   bool rebalancing = false;          ///< only the loop's thread: the client may deliver nothing
 };
