@@ -1,0 +1,69 @@
+// How many calls a downstream gets at a time, found from its answers: after Netflix's concurrency-limits
+// (github.com/Netflix/concurrency-limits), with the differences that aimd.h, latency_limit.h and
+// latency_rules.h list.
+//
+//   calls that end ─► window (limit_window.h) ─► too many dropped? ─ yes ─► × 0.9 … 0.5
+//                                                      │ no
+//                                                      ▼
+//                                     aimd │ vegas │ gradient ─► limit, within min … max
+//
+// The limit begins at min. Dropped calls are those by which the downstream shows that there are too many:
+// "too often" (429), no answer in time, and "not now" (503, refused). If more than one call in fifty of a
+// window was dropped, the limit becomes 0.9 of what it was, or less by the share of the dropped calls, at
+// least half; so a rare failure among many calls changes nothing. The published Gradient2 ignores dropped
+// calls, and Vegas lowers by log₁₀. The opening of the breaker halves the limit.
+//
+// The published windows drop calls under 0.1 ms, so they never adapt for handlers of microseconds; here no
+// call is too short.
+//
+// Pure: the time is given in and must not go back. One owner; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "delivery/limit/algorithm.h"
+#include "delivery/limit/limit_window.h"
+
+namespace laneway::delivery {
+
+enum class LimitKind : std::uint8_t { aimd, vegas, gradient };
+
+struct LimitChange {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  LimitReason reason = LimitReason::none;
+  std::string words;  ///< "latency rose from 12 ms to 40 ms"
+};
+
+class ConcurrencyLimit {
+ public:
+  /// `bounds.min` is at least 1, and at most `bounds.max`.
+  ConcurrencyLimit(LimitKind kind, LimitBounds bounds);
+
+  std::uint32_t limit() const { return limit_; }
+  LimitBounds bounds() const { return bounds_; }
+  /// Latency without a queue, in seconds; 0 if it is not measured.
+  double base() const { return algorithm_->base(); }
+
+  /// Calls have ended. Returns the change of the limit that follows, if any.
+  std::optional<LimitChange> ended(const EndedCalls& calls, TimePoint now);
+  /// The breaker has opened.
+  std::optional<LimitChange> breaker_opened(TimePoint now);
+  /// Replaces the bounds; takes effect immediately.
+  std::optional<LimitChange> change(LimitBounds bounds, TimePoint now);
+
+ private:
+  std::optional<LimitChange> decide(const LimitWindow::Sum& window, TimePoint now);
+  std::optional<LimitChange> lower(const LimitWindow::Sum& window, TimePoint now);
+  std::optional<LimitChange> move(NextLimit next, std::string words, Duration settle, TimePoint now);
+
+  const std::unique_ptr<LimitAlgorithm> algorithm_;
+  LimitBounds bounds_;
+  std::uint32_t limit_;
+  LimitWindow window_;
+};
+
+}  // namespace laneway::delivery

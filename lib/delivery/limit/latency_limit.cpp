@@ -1,0 +1,111 @@
+#include "delivery/limit/latency_limit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace laneway::delivery {
+namespace {
+
+constexpr Duration probe_interval = seconds(30);
+constexpr int probe_calls = 60;         // an interval has at least so many calls, one after the other
+constexpr double same = 0.85;           // least share that makes two latencies about the same
+constexpr double much_lower = 0.7;      // share of a limit at which a queue would be clearly shorter
+constexpr double near = 1.05;           // of the base
+constexpr double precise_enough = 0.2;  // noise of a window that lowers the base, in shares of its latency
+constexpr double precise_base = 0.05;   // noise of the base, in shares of it, with which it is kept
+constexpr double wanted_queue = 1.15;   // limit after a probe, in shares of the limit without a queue
+
+bool about_same(double one, double other) { return std::min(one, other) > same * std::max(one, other); }
+
+}  // namespace
+
+void LatencyLimit::lowered() {
+  before_lowering_ = {};
+  before_probe_ = {};
+  steps_ = CarefulSteps{};
+}
+
+NextLimit LatencyLimit::next(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds,
+                             TimePoint now) {
+  if (window.worked == 0) return {limit};
+  const auto before = std::exchange(last_, {limit, window.latency});
+  if (base_ == 0) confirm(window, now);
+  if (before_probe_.limit > 0) return probe(window, limit, bounds, now);
+  learn(window, limit, bounds, now);
+  if (!uses(window, limit)) return {limit};
+  // A window in which the downstream changes shows nothing about this limit. The first window after a change
+  // of the limit begins when the change has had its effect.
+  const bool stable = before.limit != limit || about_same(window.latency, before.latency);
+  if (stable && probe_is_due(limit, bounds, now)) {
+    before_probe_ = last_;
+    probe_latency_ = window.latency;
+    return {std::max(bounds.min, limit / 2), LimitReason::probe};
+  }
+  const double raised = window.latency - std::hypot(window.noise, base_noise_);
+  const auto next = rule_(limit, base_, std::max(raised, base_ / 2));
+  if (next > limit) return {steps_ ? std::min(next, limit + steps_->next()) : next, LimitReason::success};
+  if (next == limit) return {limit};
+  if (before_lowering_.limit == 0 && stable) before_lowering_ = last_;
+  return {next, LimitReason::latency, std::min(base_, before.latency > 0 ? before.latency : base_)};
+}
+
+void LatencyLimit::learn(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds,
+                         TimePoint now) {
+  const double chance = window.noise + base_noise_;
+  const double difference = window.latency - base_;
+  const bool precise = window.noise <= precise_enough * window.latency;
+  if (difference < -chance && precise) {
+    confirm(window, now);
+  } else if (std::abs(difference) <= chance && base_noise_ > precise_base * base_) {
+    confirm(window, now);
+  }
+  if (window.latency <= base_ * near) {
+    confirmed_ = now;
+    before_lowering_ = {};
+  } else if (limit <= bounds.min && difference > chance) {
+    confirm(window, now);
+  } else if (before_lowering_.limit > 0) {
+    const auto was = before_lowering_;
+    if (limit > static_cast<std::uint32_t>(was.limit * much_lower)) return;
+    if (about_same(window.latency, was.latency)) confirm(window, now);
+    before_lowering_ = {};
+  }
+}
+
+bool LatencyLimit::probe_is_due(std::uint32_t limit, const LimitBounds& bounds, TimePoint now) const {
+  return limit > bounds.min &&
+         now - confirmed_ >= std::max(probe_interval, duration_of(last_.latency) * probe_calls);
+}
+
+NextLimit LatencyLimit::probe(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds,
+                              TimePoint now) {
+  const double former = std::exchange(probe_latency_, window.latency);
+  const bool over = limit <= bounds.min || about_same(window.latency, former) ||
+                    (window.latency <= base_ * near && window.latency >= base_ / near);
+  if (!over) return {std::max(bounds.min, limit / 2), LimitReason::probe};
+  confirm(window, now);
+  const auto was = std::exchange(before_probe_, {});
+  // The limit that the latency before the probe allows, with a queue of the wanted length.
+  const double share = std::min(1.0, wanted_queue * base_ / was.latency);
+  return {std::max(limit, static_cast<std::uint32_t>(was.limit * share)), LimitReason::probe};
+}
+
+/// The window has no queue. Within what chance explains, the base becomes more precise with each window.
+void LatencyLimit::confirm(const LimitWindow::Sum& window, TimePoint now) {
+  const double difference = window.latency - base_;
+  if (base_ > 0 && std::abs(difference) <= window.noise + base_noise_ && base_noise_ > 0) {
+    const double ours = window.noise * window.noise;
+    const double theirs = base_noise_ * base_noise_;
+    const double weight = theirs / std::max(ours + theirs, 1e-30);
+    base_ += weight * difference;
+    base_noise_ *= std::sqrt(1 - weight);
+  } else {
+    base_ = window.latency;
+    base_noise_ = window.noise;
+  }
+  confirmed_ = now;
+  before_lowering_ = {};
+}
+
+}  // namespace laneway::delivery

@@ -1,0 +1,76 @@
+#include "delivery/limit/limit_window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace laneway::delivery {
+namespace {
+
+constexpr std::uint64_t fewest_calls = 10;
+constexpr double wanted_noise = 0.1;  // of the average
+constexpr Duration shortest = milliseconds(100);
+constexpr Duration long_enough = seconds(1);
+constexpr Duration very_long = seconds(10);
+constexpr Duration too_long = seconds(60);
+
+}  // namespace
+
+void LimitWindow::begin(TimePoint now) {
+  sum_ = {};
+  seconds_ = squares_ = dropped_seconds_ = 0;
+  begun_ = now;
+  empty_ = false;
+}
+
+void LimitWindow::add(const EndedCalls& calls, TimePoint now) {
+  if (now < settled_) return;
+  if (empty_ || (now - begun_ > too_long && sum_.dropped() == 0)) begin(now);
+  const double latency = to_seconds(calls.latency);
+  sum_.worked += calls.worked;
+  sum_.throttled += calls.throttled;
+  sum_.timeouts += calls.timeouts;
+  sum_.unavailable += calls.unavailable;
+  sum_.in_flight = std::max(sum_.in_flight, calls.in_flight);
+  if (calls.timeouts > 0) sum_.longest_timeout = std::max(sum_.longest_timeout, latency);
+  seconds_ += latency * calls.worked;
+  dropped_seconds_ += latency * calls.dropped();
+  squares_ += latency * latency * calls.worked;
+}
+
+bool LimitWindow::due(std::uint32_t limit, TimePoint now) const {
+  if (empty_) return false;
+  const auto age = now - begun_;
+  const auto calls = sum_.calls();
+  if (calls < fewest_calls) return age > too_long && sum_.dropped() > 0;
+  if (age >= very_long) return true;
+  return age >= shortest && calls >= limit && (age >= long_enough || precise());
+}
+
+double LimitWindow::noise() const {
+  if (sum_.worked == 0) return 0;
+  const auto calls = static_cast<double>(sum_.worked);
+  const double average = seconds_ / calls;
+  const double variance = std::max(0.0, squares_ / calls - average * average);
+  return 2 * std::sqrt(variance / calls);
+}
+
+bool LimitWindow::precise() const {
+  return sum_.dropped() > 0 || noise() * static_cast<double>(sum_.worked) <= seconds_ * wanted_noise;
+}
+
+LimitWindow::Sum LimitWindow::close(TimePoint now) {
+  if (sum_.worked > 0) sum_.latency = seconds_ / static_cast<double>(sum_.worked);
+  sum_.noise = noise();
+  if (dropped_seconds_ > 0) sum_.dropped_share = dropped_seconds_ / (dropped_seconds_ + seconds_);
+  const Sum sum = sum_;
+  begin(now);
+  return sum;
+}
+
+void LimitWindow::settle(Duration time, TimePoint now) {
+  empty_ = true;
+  settled_ = now + time;
+}
+
+}  // namespace laneway::delivery

@@ -1,0 +1,78 @@
+// The calls of a short time, added up, so that an adaptive limit decides by many calls and not by one.
+//
+// A window ends when it has at least ten calls, as many calls as the limit allows at a time, and a tenth of a
+// second; a window whose calls vary so much that their average may be chance goes on, up to a second. Calls
+// are counted by the time at which they ended: those that began in the window and have ended are the short
+// ones, and would show too little. After a change of the limit nothing is counted for a while (settle),
+// because the calls that end then waited in a queue that the former limit made. Windows of few calls end
+// after ten seconds, or count for nothing after a minute.
+//
+// Pure: the time is given in and must not go back. One owner; not thread-safe. Seconds are doubles here.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace laneway::delivery {
+
+inline Duration duration_of(double in_seconds) {
+  return duration_cast<Duration>(std::chrono::duration<double>(in_seconds));
+}
+
+/// Calls that ended at about the same time.
+struct EndedCalls {
+  std::uint32_t worked = 0;
+  Duration latency{};  ///< of each
+  // Calls that show that there are too many:
+  std::uint32_t throttled = 0;    ///< answered "too often" (429)
+  std::uint32_t timeouts = 0;     ///< had no answer in time, which is `latency`
+  std::uint32_t unavailable = 0;  ///< refused, or answered "not now" (503)
+  std::uint32_t in_flight = 0;    ///< calls in flight, these among them
+
+  std::uint32_t dropped() const { return throttled + timeouts + unavailable; }
+};
+
+class LimitWindow {
+ public:
+  struct Sum {
+    std::uint64_t worked = 0;
+    std::uint64_t throttled = 0;
+    std::uint64_t timeouts = 0;
+    std::uint64_t unavailable = 0;
+    double latency = 0;  ///< average of the calls that worked; 0 if none did
+    /// The average of another such window differs by less, if nothing has changed (two standard errors).
+    double noise = 0;
+    double longest_timeout = 0;
+    /// Part of the calls' time that went to dropped calls. Refused calls are brief and come again at once, so
+    /// their number says little about how many calls are too many.
+    double dropped_share = 0;
+    std::uint32_t in_flight = 0;  ///< at most
+
+    std::uint64_t dropped() const { return throttled + timeouts + unavailable; }
+    std::uint64_t calls() const { return worked + dropped(); }
+  };
+
+  void add(const EndedCalls& calls, TimePoint now);
+  /// Whether the window has enough calls.
+  bool due(std::uint32_t limit, TimePoint now) const;
+  /// Ends the window; the next one begins.
+  Sum close(TimePoint now);
+  /// Forgets the window. Calls that end within the time show an earlier limit.
+  void settle(Duration time, TimePoint now);
+
+ private:
+  void begin(TimePoint now);
+  double noise() const;
+  bool precise() const;
+
+  Sum sum_;
+  double seconds_ = 0;          // of the calls that worked
+  double squares_ = 0;          // of their seconds
+  double dropped_seconds_ = 0;  // of the dropped calls
+  TimePoint begun_{};           // of the window
+  TimePoint settled_{};
+  bool empty_ = true;
+};
+
+}  // namespace laneway::delivery

@@ -1,0 +1,181 @@
+#include "delivery/limit/concurrency_limit.h"
+
+#include <string>
+
+#include "catch.h"
+#include "delivery/limit/queueing_server.h"
+
+using namespace laneway;
+using namespace laneway::delivery;
+using namespace laneway::delivery::test;
+
+namespace {
+
+constexpr LimitBounds wide{2, 400};
+
+/// A server whose caller follows a limit.
+class Followed {
+ public:
+  Followed(LimitKind kind, ServerModel model, std::uint32_t capacity, LimitBounds bounds = wide)
+      : limit(kind, bounds), server(model, capacity, limit.limit()) {
+    server.observe([this](const EndedCalls& calls, TimePoint now) { follow(limit.ended(calls, now)); });
+  }
+  void follow(const std::optional<LimitChange>& change) {
+    if (!change) return;
+    last = *change;
+    server.set_limit(change->to);
+  }
+
+  ConcurrencyLimit limit;
+  QueueingServer server;
+  LimitChange last;
+};
+
+/// The rate and the 99th percentile of the latency, as shares of the best fixed limit's and of the server's
+/// without a queue.
+struct Shares {
+  double rate;
+  double p99;
+};
+
+Shares shares_of(Seen seen, const ServerModel& model, std::uint32_t capacity) {
+  QueueingServer best(model, capacity, capacity);
+  best.run(seconds(1));
+  auto fixed = best.run(seen.time);
+  return {seen.rate() / fixed.rate(), seen.percentile(0.99) / fixed.percentile(0.99)};
+}
+
+struct Steps {
+  std::array<std::uint32_t, 3> capacities{100, 20, 200};
+  Duration settling = seconds(20);
+  Duration measured = seconds(40);
+};
+
+void check_targets(LimitKind kind, const ServerModel& model, const Steps& steps = {}) {
+  Followed followed(kind, model, steps.capacities[0]);
+  for (const auto capacity : steps.capacities) {
+    followed.server.set_capacity(capacity);
+    followed.server.run(steps.settling);
+    const auto shares = shares_of(followed.server.run(steps.measured), model, capacity);
+    INFO("capacity " << capacity << ", limit " << followed.limit.limit() << ", p99 " << shares.p99);
+    CHECK(shares.rate >= 0.9);
+    CHECK(shares.p99 <= 1.5);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("concurrency limit: vegas and gradient follow a server that queues") {
+  const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
+  SECTION("calls of about 50 ms") { check_targets(kind, {}); }
+  SECTION("calls of 35 to 65 ms") { check_targets(kind, {.times = Times::varying}); }
+  SECTION("calls of any length") { check_targets(kind, {.times = Times::exponential}); }
+  SECTION("calls of 5 ms") { check_targets(kind, {.service = milliseconds(5), .times = Times::varying}); }
+  SECTION("calls of 300 ms") { check_targets(kind, {.service = milliseconds(300), .times = Times::varying}); }
+}
+
+TEST_CASE("concurrency limit: handlers of microseconds") {
+  const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
+  const Steps steps{.capacities = {40, 20, 80}, .settling = seconds(4), .measured = seconds(2)};
+  check_targets(kind, {.service = microseconds(90), .times = Times::varying}, steps);
+}
+
+TEST_CASE("concurrency limit: each algorithm follows a server that refuses what it cannot do") {
+  const auto kind = GENERATE(LimitKind::aimd, LimitKind::vegas, LimitKind::gradient);
+  const auto overload = GENERATE(Overload::refuses_503, Overload::refuses_429);
+  check_targets(kind, {.times = Times::varying, .overload = overload});
+}
+
+TEST_CASE("concurrency limit: aimd does not notice a queue before calls time out") {
+  const ServerModel model{.times = Times::varying, .timeout = milliseconds(500)};
+  Followed followed(LimitKind::aimd, model, 20);
+  followed.server.run(seconds(60));
+  const auto shares = shares_of(followed.server.run(seconds(60)), model, 20);
+  CHECK(followed.limit.limit() < 220);  // ten times the capacity: a queue of 450 ms
+  CHECK(shares.p99 > 3);
+  CHECK(shares.p99 < 10);
+}
+
+TEST_CASE("concurrency limit: a downstream that becomes slower as a whole keeps its calls") {
+  const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
+  ServerModel model{.times = Times::varying};
+  Followed followed(kind, model, 100);
+  followed.server.run(seconds(20));
+  model.service = milliseconds(150);
+  followed.server.set_service(model.service);
+  followed.server.run(seconds(20));
+  CHECK(shares_of(followed.server.run(seconds(40)), model, 100).rate >= 0.9);
+}
+
+TEST_CASE("concurrency limit: it does not drift upwards in an hour") {
+  const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
+  Followed followed(kind, {.times = Times::varying}, 20);
+  followed.server.run(std::chrono::hours(1));
+  CHECK(followed.limit.limit() <= 30);
+  CHECK(followed.limit.base() < 0.06);
+}
+
+TEST_CASE("concurrency limit: it does not rise while it is not used") {
+  const auto kind = GENERATE(LimitKind::aimd, LimitKind::vegas, LimitKind::gradient);
+  Followed followed(kind, {}, 100);
+  followed.server.set_demand(10);
+  followed.server.run(seconds(60));
+  CHECK(followed.limit.limit() <= 26);  // a rise ends when less than half is in use
+}
+
+TEST_CASE("concurrency limit: a rare failure changes nothing") {
+  ConcurrencyLimit limit(LimitKind::aimd, {50, 100});
+  auto now = TimePoint{} + seconds(1);
+  for (int i = 0; i < 5000; ++i) {
+    now += milliseconds(5);
+    const bool fails = i % 100 == 0;
+    limit.ended({.worked = !fails, .latency = milliseconds(50), .timeouts = fails, .in_flight = 60}, now);
+  }
+  CHECK(limit.limit() == 100);
+}
+
+TEST_CASE("concurrency limit: changes name their reasons") {
+  ConcurrencyLimit limit(LimitKind::vegas, {10, 100});
+  auto now = TimePoint{} + seconds(1);
+  // Two equal windows at most: the first change that follows.
+  const auto change = [&](EndedCalls calls) {
+    auto first = limit.ended(calls, now += seconds(1));
+    return first ? *first : limit.ended(calls, now += seconds(1)).value_or(LimitChange{});
+  };
+  const EndedCalls fine{.worked = 100, .latency = milliseconds(12), .in_flight = 100};
+  CHECK(change(fine).words == "calls succeed and the limit is used");
+  while (limit.limit() < 100) change(fine);
+  change(fine);
+
+  const auto slower = change({.worked = 100, .latency = milliseconds(40), .in_flight = 100});
+  CHECK(slower.words == "latency rose from 12 ms to 40 ms");
+  CHECK(slower.reason == LimitReason::latency);
+  const auto throttled =
+      change({.worked = 90, .latency = milliseconds(12), .throttled = 10, .in_flight = 50});
+  CHECK(throttled.words == "429 for 20 of 200 calls");
+  CHECK(throttled.to == throttled.from * 9 / 10);
+  CHECK(change({.latency = milliseconds(12), .timeouts = 100}).words ==
+        "no answer in time for 200 of 200 calls");
+  CHECK(limit.breaker_opened(now)->words == "the breaker opened");
+}
+
+TEST_CASE("concurrency limit: dropped calls that began before a change lower it once") {
+  ConcurrencyLimit limit(LimitKind::aimd, {100, 1000});
+  limit.change({1, 1000}, TimePoint{} + seconds(1));
+  const EndedCalls late{.latency = seconds(5), .timeouts = 20, .in_flight = 100};
+  auto now = TimePoint{} + seconds(1);
+  for (int i = 0; i < 40; ++i) limit.ended(late, now += milliseconds(100));
+  CHECK(limit.limit() == 50);
+}
+
+TEST_CASE("concurrency limit: it stays within its bounds") {
+  ConcurrencyLimit limit(LimitKind::vegas, {4, 8});
+  auto now = TimePoint{} + seconds(1);
+  CHECK(limit.limit() == 4);
+  for (int i = 0; i < 50; ++i)
+    limit.ended({.worked = 20, .latency = milliseconds(1), .in_flight = 8}, now += milliseconds(200));
+  CHECK(limit.limit() == 8);
+  CHECK(limit.change({2, 6}, now)->to == 6);
+  for (int i = 0; i < 5; ++i) limit.breaker_opened(now);
+  CHECK(limit.limit() == 2);
+}

@@ -1,0 +1,82 @@
+#include "delivery/limit/latency_rules.h"
+
+#include <rapidcheck.h>
+
+#include "catch.h"
+#include "delivery/limit/limit_window.h"
+
+using namespace laneway;
+using namespace laneway::delivery;
+
+TEST_CASE("vegas: the length of the queue decides") {
+  CHECK(vegas(100, 0.010, 0.010) == 125);   // no queue
+  CHECK(vegas(100, 0.010, 0.0106) == 102);  // a few calls wait
+  CHECK(vegas(100, 0.010, 0.0112) == 100);  // as many as wanted
+  CHECK(vegas(100, 0.010, 0.0125) == 90);   // too many: 80 at work and 10 waiting
+  CHECK(vegas(100, 0.010, 0.050) == 50);    // at most to half
+  CHECK(vegas(1, 0.010, 0.010) == 2);
+}
+
+TEST_CASE("gradient: the ratio of the latencies decides") {
+  CHECK(gradient(100, 0.010, 0.0104) == 120);
+  CHECK(gradient(100, 0.010, 0.0150) == 87);  // 70 and the headroom, half of the way
+  CHECK(gradient(100, 0.010, 0.100) == 77);
+  CHECK(gradient(1, 0.010, 0.010) == 2);
+}
+
+TEST_CASE("vegas and gradient: a longer latency never gives a higher limit") {
+  const auto higher = [](auto rule) {
+    rc::check([rule] {
+      const auto limit = *rc::gen::inRange(1U, 2000U);
+      const auto one = *rc::gen::inRange(1000, 100'000);
+      const auto more = *rc::gen::inRange(0, 100'000);
+      RC_ASSERT(rule(limit, 0.005, one / 1e6) >= rule(limit, 0.005, (one + more) / 1e6));
+      RC_ASSERT(rule(limit, 0.005, one / 1e6) >= limit / 2);
+    });
+  };
+  higher(vegas);
+  higher(gradient);
+}
+
+TEST_CASE("limit window: it ends with enough calls and enough time") {
+  LimitWindow window;
+  const auto start = TimePoint{} + seconds(1);
+  window.add({.worked = 100, .latency = milliseconds(10), .in_flight = 7}, start);
+  CHECK_FALSE(window.due(50, start + milliseconds(50)));  // too short
+  CHECK(window.due(50, start + milliseconds(100)));
+  CHECK_FALSE(window.due(200, start + milliseconds(100)));  // fewer than run at a time
+  const auto sum = window.close(start + milliseconds(100));
+  CHECK(sum.worked == 100);
+  CHECK(sum.latency == Approx(0.010));
+  CHECK(sum.noise == Approx(0).margin(1e-6));
+  CHECK(sum.in_flight == 7);
+}
+
+TEST_CASE("limit window: calls that vary much need more calls") {
+  LimitWindow window;
+  const auto start = TimePoint{} + seconds(1);
+  for (int i = 0; i < 20; ++i) window.add({.worked = 1, .latency = milliseconds(i % 2 * 100 + 1)}, start);
+  CHECK_FALSE(window.due(10, start + milliseconds(500)));
+  CHECK(window.due(10, start + seconds(1)));
+  CHECK(window.close(start + seconds(1)).noise == Approx(2 * 0.05 / std::sqrt(20.0)));
+}
+
+TEST_CASE("limit window: a few old calls count for nothing, dropped ones do") {
+  LimitWindow window;
+  const auto start = TimePoint{} + seconds(1);
+  window.add({.worked = 5, .latency = milliseconds(10)}, start);
+  CHECK_FALSE(window.due(10, start + seconds(70)));
+  window.add({.latency = milliseconds(10), .throttled = 3}, start + seconds(80));
+  CHECK(window.due(10, start + seconds(150)));
+  CHECK(window.close(start + seconds(150)).worked == 0);
+}
+
+TEST_CASE("limit window: calls before it has settled are not counted") {
+  LimitWindow window;
+  const auto start = TimePoint{} + seconds(1);
+  window.settle(milliseconds(300), start);
+  window.add({.worked = 50, .latency = milliseconds(10)}, start + milliseconds(200));
+  CHECK_FALSE(window.due(10, start + seconds(20)));
+  window.add({.worked = 50, .latency = milliseconds(10)}, start + milliseconds(400));
+  CHECK(window.due(10, start + milliseconds(500)));
+}

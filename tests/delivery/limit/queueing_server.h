@@ -1,0 +1,145 @@
+// A server and its caller in virtual time: the server works on `capacity` calls at a time and queues the
+// others in the order of their coming, or refuses them; the caller always has calls to make, and has as many
+// in flight as its limit allows. Times are drawn from a seed: a run is the same each time.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "delivery/limit/concurrency_limit.h"
+
+namespace laneway::delivery::test {
+
+enum class Overload : std::uint8_t { queues, refuses_503, refuses_429 };
+enum class Times : std::uint8_t { steady, varying, exponential };
+
+struct ServerModel {
+  Duration service = milliseconds(50);
+  Times times = Times::steady;
+  Overload overload = Overload::queues;
+  Duration timeout = seconds(30);  ///< the caller gives up; the server works on
+  Duration refusal = milliseconds(1);
+};
+
+/// What the caller saw of some time.
+struct Seen {
+  std::vector<double> latencies{};  // of calls that worked, in seconds
+  std::uint64_t refused = 0;
+  Duration time{};
+
+  double rate() const { return static_cast<double>(latencies.size()) / to_seconds(time); }
+  double percentile(double part) {
+    if (latencies.empty()) return 0;
+    const auto at =
+        latencies.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(latencies.size() - 1));
+    std::nth_element(latencies.begin(), at, latencies.end());
+    return *at;
+  }
+};
+
+class QueueingServer {
+ public:
+  using Observer = std::function<void(const EndedCalls&, TimePoint)>;
+
+  QueueingServer(ServerModel model, std::uint32_t capacity, std::uint32_t limit)
+      : model_(model), capacity_(capacity), limit_(limit) {}
+
+  void observe(Observer observer) { observer_ = std::move(observer); }
+  void set_capacity(std::uint32_t capacity) { capacity_ = capacity; }
+  void set_service(Duration service) { model_.service = service; }
+  void set_limit(std::uint32_t limit) { limit_ = limit; }
+  void set_demand(std::uint32_t most) { demand_ = most; }  // calls that the caller has at a time
+  TimePoint now() const { return now_; }
+
+  Seen run(Duration time) {
+    seen_ = {};
+    seen_.time = time;
+    const auto end = now_ + time;
+    begin_calls();
+    while (!events_.empty() && events_.top().at <= end) {
+      const auto event = events_.top();
+      events_.pop();
+      now_ = event.at;
+      happen(event);
+      begin_calls();
+    }
+    now_ = end;
+    return std::move(seen_);
+  }
+
+ private:
+  enum class What : std::uint8_t { served, refused, gave_up };
+  struct Event {
+    TimePoint at;
+    TimePoint began;
+    What what;
+    bool operator>(const Event& other) const { return at > other.at; }
+  };
+
+  Duration draw() {
+    const auto mean = static_cast<double>(model_.service.count());
+    double drawn = mean * std::uniform_real_distribution<>(0.95, 1.05)(random_);
+    if (model_.times == Times::varying) drawn = mean * std::uniform_real_distribution<>(0.7, 1.3)(random_);
+    if (model_.times == Times::exponential) drawn = std::exponential_distribution<>(1 / mean)(random_);
+    return Duration(std::max<std::int64_t>(1, static_cast<std::int64_t>(drawn)));
+  }
+
+  void begin_calls() {
+    while (in_flight_ < std::min(limit_, demand_)) {
+      ++in_flight_;
+      if (model_.overload != Overload::queues && busy_ >= capacity_)
+        events_.push({now_ + model_.refusal, now_, What::refused});
+      else if (busy_ < capacity_)
+        serve(now_);
+      else
+        queue_.push_back(now_);
+    }
+  }
+
+  void serve(TimePoint began) {
+    ++busy_;
+    events_.push({now_ + draw(), began, What::served});
+  }
+
+  void happen(const Event& event) {
+    const auto latency = std::min<Duration>(now_ - event.began, model_.timeout);
+    EndedCalls calls{.latency = latency, .in_flight = in_flight_};
+    if (event.what == What::refused) {
+      (model_.overload == Overload::refuses_429 ? calls.throttled : calls.unavailable) = 1;
+      ++seen_.refused;
+    } else {
+      --busy_;
+      while (busy_ < capacity_ && !queue_.empty()) {
+        const auto next = queue_.front();
+        queue_.pop_front();
+        serve(next);
+      }
+      (now_ - event.began >= model_.timeout ? calls.timeouts : calls.worked) = 1;
+      if (calls.worked > 0) seen_.latencies.push_back(to_seconds(latency));
+    }
+    --in_flight_;
+    if (observer_) observer_(calls, now_);
+  }
+
+  ServerModel model_;
+  std::uint32_t capacity_;
+  std::uint32_t limit_;
+  std::uint32_t demand_ = 1'000'000;
+  Observer observer_;
+  std::mt19937_64 random_{42};
+  TimePoint now_ = TimePoint{} + std::chrono::hours(1);
+  std::uint32_t in_flight_ = 0;
+  std::uint32_t busy_ = 0;
+  std::deque<TimePoint> queue_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Seen seen_;
+};
+
+}  // namespace laneway::delivery::test
