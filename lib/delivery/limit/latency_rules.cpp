@@ -31,7 +31,7 @@ std::uint32_t gradient(std::uint32_t limit, double base, double latency) {
   const auto now = static_cast<double>(limit);
   const double slope = std::clamp(tolerance * base / latency, 0.5, 1.0);
   if (slope == 1) return limit + up(now / 5);
-  const double next = now * slope + std::clamp(now / 8, 1.0, headroom);
+  const double next = now * slope + std::clamp(now / 12, 1.0, headroom);
   const double smooth = now + smoothing * (next - now);
   return next < now ? down(smooth) : static_cast<std::uint32_t>(std::lround(smooth));
 }

@@ -17,7 +17,7 @@
 //   gradient controller, and not a long-term average of all latencies: that average follows a queue that
 //   lasts, and the limit rises to its maximum.
 // - The tolerance is 1.05 and not 1.5, because base is no average: 1.5 alone is a latency of 1.5 × base.
-// - The headroom of four calls is at most an eighth of L; while g is 1, it is a fifth of L, without
+// - The headroom of four calls is at most a twelfth of L; while g is 1, it is a fifth of L, without
 // smoothing,
 //   so that a capacity that has grown is found in seconds. Otherwise the limit goes half of the way at a
 //   time, and not a fifth, because there are fewer windows than the published algorithm has samples.

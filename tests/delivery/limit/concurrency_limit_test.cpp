@@ -76,7 +76,7 @@ TEST_CASE("concurrency limit: vegas and gradient follow a server that queues") {
 
 TEST_CASE("concurrency limit: handlers of microseconds") {
   const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
-  const Steps steps{.capacities = {20, 8, 40}, .settling = seconds(4), .measured = seconds(2)};
+  const Steps steps{.capacities = {40, 20, 80}, .settling = seconds(4), .measured = seconds(2)};
   check_targets(kind, {.service = microseconds(90), .times = Times::varying}, steps);
 }
 
