@@ -72,6 +72,9 @@ class Gate {
   int waiting_ GUARDED_BY(mutex_) = 0;
 };
 
+/// While true, the system refuses threads to this process (workers_test.cpp).
+extern std::atomic<bool> refuse_threads;
+
 /// A pool whose work is a function; the claim is finished when it returns, or later by the function's own
 /// means. Gates that the function waits at must outlive it.
 class TestPool : private Work {

@@ -1,4 +1,4 @@
-// Three pools that help each other, whose claims run until the test finishes them.
+// Pools that help each other, whose claims run until the test finishes them.
 #pragma once
 
 #include <algorithm>
@@ -50,6 +50,14 @@ class Tier {
     for (int i = 0; i < jobs; ++i) {
       jobs_.push_back(std::make_unique<Jobs>(1));
       REQUIRE(pool_->try_submit(*jobs_.back()).taken == 1);
+    }
+  }
+  /// Submits jobs that begin at once, one after the other.
+  void begin(int jobs) {
+    for (int i = 0; i < jobs; ++i) {
+      const auto before = running();
+      submit(1);
+      REQUIRE(runs(before + 1));
     }
   }
   std::size_t running() const {
@@ -106,6 +114,25 @@ class Tier {
   std::vector<Batch*> finishing_;
   std::vector<std::unique_ptr<Jobs>> jobs_;
   TestPool pool_;
+};
+
+/// A pool and its helper.
+struct Pair {
+  Pair(const Limits& of_helped, const Limits& of_helper)
+      : helped("helped", begun, mutex, of_helped), helper("helper", begun, mutex, of_helper) {
+    helper.help({&helped});
+  }
+  ~Pair() {
+    helped->close();
+    helper->close();
+    helped.end();
+    helper.end();
+  }
+
+  Mutex mutex;
+  std::vector<std::string> begun;
+  Tier helped;
+  Tier helper;
 };
 
 /// High with one worker, medium with two, low with one: medium helps high, low helps high and medium.
