@@ -51,7 +51,7 @@ bool Pool::Implementation::choose_with_helping(TimePoint now, Next& next) {
     return true;
   }
   if (!own_first(now) || !permits_.obtain()) {
-    next.borrower = lend_to_next();
+    next.borrower = lend_to_next(now);
     if (next.borrower != nullptr) return true;
     if (!claimable() || !permits_.obtain()) return false;
   }
@@ -60,8 +60,8 @@ bool Pool::Implementation::choose_with_helping(TimePoint now, Next& next) {
 }
 
 /// Lends a slot to the first pool that wants one.
-Pool::Implementation* Pool::Implementation::lend_to_next() {
-  if (slots_.free() == 0 || ending_) return nullptr;
+Pool::Implementation* Pool::Implementation::lend_to_next(TimePoint now) {
+  if (!may_lend(now)) return nullptr;
   for (auto* other : helps_) {
     if (!other->wants_help_) continue;
     slots_.lend();
@@ -86,8 +86,10 @@ void Pool::Implementation::serve(Implementation& borrower, bool errand) {
   if (!served.ran) loan_ended(false);
 }
 
+/// While an aged own job waits for a permit, one slot is kept for it.
 bool Pool::Implementation::may_lend(TimePoint now) const {
-  return slots_.free() > 0 && !ending_ && !own_first(now);
+  if (ending_ || slots_.free() == 0) return false;
+  return !own_first(now) || (permits_.waiting() && slots_.free() > 1);
 }
 
 /// Lends a slot to a pool that needs no thread.

@@ -97,7 +97,7 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   void loan_stuck() override EXCLUDES(mutex_);
   void loan_ended(bool stuck) override EXCLUDES(mutex_);
   bool choose_with_helping(TimePoint now, Next& next) REQUIRES(mutex_);
-  Implementation* lend_to_next() REQUIRES(mutex_);
+  Implementation* lend_to_next(TimePoint now) REQUIRES(mutex_);
   void serve(Implementation& borrower, bool errand) EXCLUDES(mutex_);
   bool lend() EXCLUDES(mutex_);
   bool take_errand(Implementation& borrower) EXCLUDES(mutex_);

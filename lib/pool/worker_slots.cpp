@@ -19,12 +19,11 @@ void WorkerSlots::resize(std::uint32_t workers) {
 
 Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, TimePoint now,
                         Lender* lender) {
-  if (lender != nullptr) {
+  WorkerSlot& slot = lender != nullptr ? spare() : *free_.back();
+  if (lender != nullptr)
     ++borrowed_;
-    provide();
-  }
-  WorkerSlot& slot = *free_.back();
-  free_.pop_back();
+  else
+    free_.pop_back();
   slot.in_use = true;
   ++in_use_;
   slot.range = range;
@@ -95,6 +94,7 @@ void WorkerSlots::want_all_back() {
 }
 
 void WorkerSlots::stop_all() {
+  all_stopped_ = true;
   for (WorkerSlot& slot : slots_) slot.stop.stop_up_to(StopState::all);
 }
 
@@ -111,11 +111,19 @@ void WorkerSlots::provide() {
     spare_.push_back(free_.back());
     free_.pop_back();
   }
-  while (free_.size() + in_use_ < capacity()) {
-    if (spare_.empty()) spare_.push_back(&slots_.emplace_back());
-    free_.push_back(spare_.back());
-    spare_.pop_back();
+  while (free_.size() + in_use_ < capacity()) free_.push_back(&spare());
+}
+
+/// A slot that is neither free nor in use; a new one if there is none.
+WorkerSlot& WorkerSlots::spare() {
+  if (spare_.empty()) {
+    WorkerSlot& slot = slots_.emplace_back();
+    if (all_stopped_) slot.stop.stop_up_to(StopState::all);
+    return slot;
   }
+  WorkerSlot& slot = *spare_.back();
+  spare_.pop_back();
+  return slot;
 }
 
 }  // namespace laneway::pool

@@ -34,12 +34,11 @@ class WorkerSlots {
   /// The number of all stops that were ever requested.
   std::uint64_t expired() const { return expired_; }
 
-  /// Begins a claim. `weight`: the claim's, for admission.
   std::uint32_t borrowed() const { return borrowed_; }
   std::uint32_t lent() const { return lent_; }
 
-  /// `permit`: the claim holds one. `lender`: the claim occupies a slot of it; otherwise a free slot, which
-  /// must exist.
+  /// Begins a claim. `weight`: the claim's, for admission. `permit`: the claim holds one. `lender`: the claim
+  /// occupies a slot of it; otherwise a free slot, which must exist.
   Claim take(const Range& range, std::uint32_t weight, bool permit, TimePoint now, Lender* lender = nullptr);
   void give_back(WorkerSlot& slot);
 
@@ -57,18 +56,20 @@ class WorkerSlots {
   void replace_lent();
 
   void want_all_back();
+  /// Requests the stop of all jobs, now and later.
   void stop_all();
   std::vector<Range> in_flight() const;
 
  private:
   static constexpr std::uint32_t most_replaced = 64;
 
-  std::uint32_t capacity() const { return std::max(most() + borrowed_, lent_) - lent_; }
+  std::uint32_t capacity() const { return most() - std::min(most(), lent_) + borrowed_; }
   /// The stuck claims on the pool's own slots.
   std::uint32_t replaceable() const {
     return stuck_ - stuck_borrowed_ + static_cast<std::uint32_t>(std::max(stuck_lent_, 0));
   }
   void provide();
+  WorkerSlot& spare();
 
   const Duration job_deadline_;
   const Duration stuck_after_;
@@ -83,6 +84,7 @@ class WorkerSlots {
   std::uint32_t stuck_borrowed_ = 0;
   std::int32_t stuck_lent_ = 0;  // below 0 while the report of a stuck claim is later than its end
   std::uint64_t expired_ = 0;
+  bool all_stopped_ = false;
 };
 
 }  // namespace laneway::pool

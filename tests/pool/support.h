@@ -72,6 +72,9 @@ class Gate {
   int waiting_ GUARDED_BY(mutex_) = 0;
 };
 
+/// While true, the system refuses threads to this process (workers_test.cpp).
+extern std::atomic<bool> refuse_threads;
+
 /// A pool whose work is a function; the claim is finished when it returns, or later by the function's own
 /// means. Gates that the function waits at must outlive it.
 class TestPool : private Work {
@@ -105,9 +108,10 @@ inline Limits limits(std::uint32_t workers, std::uint32_t queue) {
   return result;
 }
 
-/// Lets the pool learn that jobs take next to nothing.
+/// Lets the pool learn that jobs take next to nothing: by one long claim, because the cost of a claim is
+/// large with a sanitizer or on a loaded machine.
 inline void warm_up(TestPool& pool) {
-  Jobs jobs(64);
+  Jobs jobs(10'000, true);
   REQUIRE(eventually([&] {
     const auto now = pool->snapshot();
     if (!pool->drained() || now.active != 0) return false;  // what runs may change it

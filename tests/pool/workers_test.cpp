@@ -9,11 +9,11 @@
 using namespace laneway;
 using namespace laneway::pool;
 
-namespace {
+namespace laneway::pool {
 
 std::atomic<bool> refuse_threads{false};
 
-}  // namespace
+}  // namespace laneway::pool
 
 // Stands before the system's, so that a test can be refused a thread.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
