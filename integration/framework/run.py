@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from example_service import ExampleService
 from judgement import Judgement
 from kafka_cluster import KafkaCluster
 from service import Service
@@ -144,6 +145,12 @@ class Run:
 
     def service(self, name, arguments=(), environment=None, program=None, **changes):
         service = Service(self, name, arguments, self.settings(name, **changes), environment, program)
+        self.services.append(service)
+        return service
+
+    def example(self, name, config, **changes):
+        """`laneway run` with a file of config/examples, this run's topic and group, and these --set."""
+        service = ExampleService(self, name, config, changes)
         self.services.append(service)
         return service
 

@@ -53,12 +53,24 @@ def attempts(file, name=None):
 
 
 def acknowledged(*files):
-    """{(topic, partition, offset)} of the records that the broker has acknowledged."""
-    places = set()
+    """{(topic, partition, offset): when, in ns since 1970} of the records that the broker has acknowledged."""
+    places = {}
     for file in files:
         with contextlib.suppress(FileNotFoundError), open(file, encoding="utf-8") as lines:
-            places.update((fields["topic"], fields["partition"], fields["offset"]) for fields in map(json.loads, lines))
+            for fields in map(json.loads, lines):
+                places[fields["topic"], fields["partition"], fields["offset"]] = fields["time"]
     return places
+
+
+def waits(acknowledged_at, found):
+    """Seconds from a record's acknowledgement to the first start of its work, sorted. `found`: of successes()."""
+    return sorted((min(attempt.start for attempt in found[place]) - time) / 1e9
+                  for place, time in acknowledged_at.items() if place in found)
+
+
+def percentile(ordered, percent):
+    """Of sorted values; nan if there are none."""
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] if ordered else float("nan")
 
 
 def successes(journals):

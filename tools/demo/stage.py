@@ -1,4 +1,5 @@
-"""Where a demo plays: a folder, a Kafka, processes, the screen and the verdict. Everything is gone afterwards, also on Ctrl-C.
+"""Where a demo plays: a folder, a Kafka, processes, the screen and the verdict. Everything is gone afterwards, also on Ctrl-C;
+LANEWAY_KEEP=1 keeps the folder.
 
 A system (a file of systems/) is a module with
 
@@ -7,9 +8,9 @@ A system (a file of systems/) is a module with
     SECONDS                           how long records are written, unless --seconds says otherwise
     play(stage)                       the story; it ends with checks on stage.verdict
 """
+import os
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -43,7 +44,8 @@ class Stage:
             self.end_all()
             self.kafka.wipe()
         finally:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            if not os.environ.get("LANEWAY_KEEP"):
+                shutil.rmtree(self.folder, ignore_errors=True)
             signal.signal(signal.SIGINT, before)
 
     def end_all(self):

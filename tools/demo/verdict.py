@@ -1,22 +1,23 @@
 """The account of a run, and the verdict: figures from evidence alone, and checks whose failure makes the exit code."""
 
-FIGURES = ("produced", "processed", "committed", "lost", "duplicated")
+FIGURES = ("produced", "processed", "committed", "lost", "unfinished", "duplicated")
 
 
 class Account:
     """What became of the records of one consumer.
 
     `acknowledged`, `successes`: as evidence.py has them; `committed`: as broker.committed. A record is lost if it was never
-    finished, and lies below the committed offset: nobody will read it again. It is open if it lies above.
+    finished, and lies below the committed offset: nobody will read it again. It is unfinished if it lies above: somebody will.
     """
 
     def __init__(self, name, acknowledged, successes, committed):
         self.name = name
+        acknowledged = set(acknowledged)
         self.produced = len(acknowledged)
         self.processed = len(acknowledged & successes.keys())
         self.lost_places = {place for place in acknowledged - successes.keys() if below(place, committed)}
         self.lost = len(self.lost_places)
-        self.open = self.produced - self.processed - self.lost
+        self.unfinished = self.produced - self.processed - self.lost
         self.committed = sum(below(place, committed) for place in acknowledged)
         self.repeats = {place: all_of for place, all_of in successes.items() if len(all_of) > 1}
         self.duplicated = len(self.repeats)
@@ -32,7 +33,7 @@ class Account:
 
     def complete(self):
         """Whether every record was finished and is committed."""
-        return self.lost == 0 and self.open == 0 and self.committed == self.produced
+        return self.lost == 0 and self.unfinished == 0 and self.committed == self.produced
 
 
 def below(place, committed):
