@@ -93,9 +93,9 @@ constexpr Section page_sections[] = {
      "keys can also be set from outside: `--set pools.bulk.workers=4`,\n`LANEWAY_POOLS__BULK__WORKERS=4` (a "
      "- in "
      "a name is a _ in the variable). What pools are for: [pools](pools.md).",
-     "pools:\n  resize: { total: cores, handler: { exec: { command: [./resize] } }, then: store }\n  store: "
-     "{ "
-     "workers: 32, handler: { http: { url: \"http://127.0.0.1:8080/images\" } } }\n"},
+     "handler:\n  http: { url: \"http://127.0.0.1:8080/images\" }\npools:\n  resize: { total: cores, "
+     "handler: { "
+     "exec: { command: [./resize] } }, then: store }\n  store: { workers: 32 }\n"},
     {"commit", "When offsets are committed. Both keys apply, and the first that is reached commits.",
      "commit: { interval: 500ms }\n"},
     {"rate",

@@ -41,15 +41,17 @@ bool computes(const HandlerSettings& handler) {
   return std::holds_alternative<ExecSettings>(handler) || std::holds_alternative<PluginSettings>(handler);
 }
 
-/// A stage with a program or a plugin and no size of its own: the processor's cores.
+/// A stage with a program or a plugin and no size of its own: the processor's cores. Without `workers`, a
+/// pool has no more of them than `total`.
 void size_stages(Config& config, const Settings& settings) {
   for (Pool& pool : config.pools) {
     const bool stage = std::any_of(config.pools.begin(), config.pools.end(),
                                    [&](const Pool& before) { return before.then == pool.name; });
     const auto scope = PoolPath{pool.name, ""}.scope();
-    const bool sized = settings.contains(scope + "workers") || settings.contains(scope + "total");
-    if (!stage || sized || !computes(pool.handler.value_or(config.handler))) continue;
-    pool.total = cores();
+    if (settings.contains(scope + "workers")) continue;
+    if (stage && !settings.contains(scope + "total") && computes(pool.handler.value_or(config.handler)))
+      pool.total = cores();
+    if (pool.total == 0) continue;
     pool.workers = std::min(pool.workers, pool.total);
     pool.adaptive = {};
   }

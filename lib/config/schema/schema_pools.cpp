@@ -188,6 +188,12 @@ void add_pool_each(std::vector<Property>& table) {
             "Maximum number of records with the same text that run at the same time in the process. "
             "0 means no limit.",
             OF_POOL(each.workers)));
+  table.push_back(
+      duration("pools.NAME.each.longest_wait", in_flight, Duration::zero(), hours(24),
+               "A record that cannot begin for this time, because the records with its text are at "
+               "their limit or their breaker is open, is given up: it goes to its retry topic or to "
+               "the dead-letter topic. 0s means never.",
+               OF_POOL(each.longest_wait)));
 }
 
 }  // namespace
