@@ -53,7 +53,7 @@ NAMES = [
         "records itself (use commit.interval and commit.every instead)"),
     Row("no handler", KAFKA + "topics: [orders]\n",
         "orders.yaml: handler: this key is missing (the work for each record: one of log, simulate, http, exec, "
-        "plugin, produce)"),
+        "plugin, produce, fan_out)"),
     Row("two handlers", HTTP + "  log: {}\n",
         "orders.yaml:8:8: handler.log: the handler http is set already, and a service has one handler (remove one of "
         "the two; --set handler=log replaces the handler of the file)"),

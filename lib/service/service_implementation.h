@@ -17,7 +17,7 @@
 #include "kafka/admin/directory.h"
 #include "lane/member/consumer_loop.h"
 #include "service/lane_requests.h"
-#include "service/named_pools.h"
+#include "service/pools/named_pools.h"
 #include "service/service.h"
 #include "service/status_observer.h"
 #include "telemetry/series_cap.h"

@@ -19,7 +19,7 @@
 #include "service/downstream_status.h"
 #include "service/lane_history.h"
 #include "service/lane_requests.h"
-#include "service/named_pools.h"
+#include "service/pools/named_pools.h"
 #include "service/readiness.h"
 #include "service/service.h"
 #include "service/timeline/changes.h"

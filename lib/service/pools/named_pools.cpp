@@ -1,4 +1,4 @@
-#include "service/named_pools.h"
+#include "service/pools/named_pools.h"
 
 #include <algorithm>
 

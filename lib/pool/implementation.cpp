@@ -1,15 +1,97 @@
-// How a pool lends its slots to the pools that it helps, and calls its own helpers.
-//
-// The loan is counted under the lender's lock, then the claim is taken under the borrower's; no thread holds
-// the locks of two pools. A pool that needs help calls its helpers, and a helper whose slot becomes free
-// looks at the pools that it helps: whichever comes second sees the other, because both happen under the
-// helper's lock.
+#include "pool/implementation.h"
+
 #include <algorithm>
 #include <stdexcept>
 
-#include "pool/implementation.h"
-
 namespace laneway::pool {
+
+// Asynchronous work
+
+/// Nothing begins while work is already being passed on: by another thread, or by this one further up the
+/// stack.
+void Pool::Implementation::begin_to_pass_on(TimePoint now, Next& next) {
+  if (!passing_on_) passing_on_ = choose(now, next);
+}
+
+/// Returns whether to call the helpers.
+bool Pool::Implementation::pass_on(Next next) {
+  for (;;) {
+    if (next.borrower != nullptr)
+      serve(*next.borrower, next.errand);
+    else
+      work_.run(*next.claim);
+    Permitted permitted;
+    bool more = false;
+    bool call = false;
+    {
+      MutexLock lock(mutex_);
+      next = {};
+      more = passing_on_ = choose(SteadyClock::now(), next);
+      if (!more) {
+        give_back_unused_permits(0, permitted);
+        call = calls_for_help();
+      }
+    }
+    hand_over(permitted);
+    if (!more) return call;
+  }
+}
+
+// Permits
+
+/// The threads that look for a claim without being woken: on their way, or about to return from a claim that
+/// is finished.
+std::uint32_t Pool::Implementation::coming() const {
+  if (asynchronous_) return passing_on_ ? 1 : 0;
+  const auto errands = static_cast<std::uint32_t>(errands_.size());
+  const auto running = slots_.in_use() - slots_.borrowed() + slots_.lent() - errands;
+  return std::max(workers_.searching(), workers_.awake() - std::min(workers_.awake(), running));
+}
+
+void Pool::Implementation::permitted() {
+  Permitted others;
+  Next next;
+  {
+    MutexLock lock(mutex_);
+    permits_.granted();
+    if (asynchronous_)
+      begin_to_pass_on(SteadyClock::now(), next);
+    else if (claimable() && permits_.unused() > coming())
+      next.wake = workers_.wake_one(slots_.most());
+    next.call = calls_for_help();
+    if (!next.call) give_back_unused_permits(0, others);
+    ++signalling_;
+  }
+  hand_over(others);
+  set_to_work(next);
+  if (next.call) {
+    Permitted unused;
+    {
+      MutexLock lock(mutex_);
+      give_back_unused_permits(0, unused);
+    }
+    hand_over(unused);
+  }
+  end_signalling();
+}
+
+/// Keeps one for each thread that comes for it; `leaving` of these do not come after all.
+void Pool::Implementation::give_back_unused_permits(std::uint32_t leaving, Permitted& to) {
+  if (permits_.unused() == 0) return;
+  auto takers = coming();
+  takers = (claimable() ? takers - std::min(takers, leaving) : 0) + errands_coming_;
+  permits_.give_back_unused(queued_ > 0 ? takers : 0, to);
+}
+
+void Pool::Implementation::stop_waiting_in_vain() {
+  if (!permits_.waiting()) return;
+  if (queued_ == 0 || (slots_.free() == 0 && helpers_.empty())) permits_.stop_waiting();
+}
+
+// How a pool lends its slots to the pools that it helps, and calls its own helpers. The loan is counted under
+// the lender's lock, then the claim is taken under the borrower's; no thread holds the locks of two pools. A
+// pool that needs help calls its helpers, and a helper whose slot becomes free looks at the pools that it
+// helps: whichever comes second sees the other, because both happen under the helper's lock.
 
 void Pool::Implementation::help(Implementation& other, std::size_t rank) {
   if (&other == this) throw std::invalid_argument("A pool cannot help itself.");
