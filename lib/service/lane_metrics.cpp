@@ -201,6 +201,30 @@ std::vector<Family> thread_families(const ExpectedThreads& expected) {
   return families;
 }
 
+std::vector<Family> limit_families(const std::vector<WatchedDownstream>& watched) {
+  Family limits(metric("concurrency_limit"));
+  Family running(metric("concurrency_in_flight"));
+  Family changes(metric("concurrency_limit_changes_total"));
+  for (const auto& one : watched) {
+    if (one.adaptive == nullptr) continue;
+    const auto report = one.adaptive->report();
+    Sample sample;
+    sample.labels = {{"downstream", one.downstream->name()}, {"pool", one.pool}};
+    sample.value = report.limit;
+    limits.samples.push_back(sample);
+    sample.value = report.in_flight;
+    running.samples.push_back(sample);
+    for (std::size_t i = 1; i < report.changes.size(); ++i) {
+      sample.labels = {
+          {"downstream", one.downstream->name()}, {"pool", one.pool}, {"reason", delivery::limit_reasons[i]}};
+      sample.value = static_cast<double>(report.changes[i]);
+      changes.samples.push_back(sample);
+    }
+  }
+  if (limits.samples.empty()) return {};
+  return {std::move(limits), std::move(running), std::move(changes)};
+}
+
 std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& watched, TimePoint now) {
   struct Numbers {
     delivery::Breaker::State state{};

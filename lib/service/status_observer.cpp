@@ -82,10 +82,10 @@ TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downst
 
 std::vector<WatchedDownstream> RunningParts::downstreams() const {
   std::vector<WatchedDownstream> all;
-  if (downstream != nullptr) all.push_back({downstream, rate, settings->breaker.failures > 0});
+  if (downstream != nullptr) all.push_back({downstream, rate, settings->breaker.failures > 0, {}, adaptive});
   for (std::size_t i = 0; pools != nullptr && i < pools->size(); ++i)
-    all.push_back(
-        {&pools->downstream(i), &pools->rate(i), settings->pools[i].breaker.failures > 0, pools->name(i)});
+    all.push_back({&pools->downstream(i), &pools->rate(i), settings->pools[i].breaker.failures > 0,
+                   pools->name(i), pools->adaptive(i)});
   return all;
 }
 

@@ -122,6 +122,15 @@ inline constexpr MetricInfo metric_table[] = {
     {"downstream_pace", MetricType::gauge, "records/s", "downstream", Across::no_partitions,
      "Records that begin per second after the downstream has answered HTTP 429 (too many requests); 0: no "
      "limit."},
+    {"concurrency_limit", MetricType::gauge, "calls", "downstream,pool", Across::no_partitions,
+     "Calls that the downstream gets at the same time, if lanes.workers adapts itself; pool is empty unless "
+     "pools are configured."},
+    {"concurrency_in_flight", MetricType::gauge, "calls", "downstream,pool", Across::no_partitions,
+     "Calls in flight of those that concurrency_limit allows."},
+    {"concurrency_limit_changes_total", MetricType::counter, "changes", "downstream,pool,reason",
+     Across::no_partitions,
+     "Changes of concurrency_limit, by reason: success, latency, throttled, timeout, unavailable, breaker, "
+     "probe, settings."},
     {"downstream_calls_total", MetricType::counter, "calls", "downstream,outcome", Across::no_partitions,
      "Calls that ended, by outcome: success (rejected records included), http_3xx, http_4xx, http_5xx, "
      "timeout, "

@@ -91,6 +91,14 @@ Json json_of(const service::LaneStatus& lane) {
   return json;
 }
 
+/// `why` the limit moved last; empty if it has not moved.
+Json json_of(const lane::AdaptiveLimit::Report& limit) {
+  const auto age = limit.moved ? SteadyClock::now() - *limit.moved : Duration::zero();
+  return {{"limit", limit.limit}, {"min", limit.min},
+          {"max", limit.max},     {"in_flight", limit.in_flight},
+          {"why", limit.why},     {"moved_seconds_ago", limit.moved ? Json(rounded(age)) : Json()}};
+}
+
 /// `reason`: of the last failure, during an outage. `pace`: records per second, if the downstream has asked
 /// for fewer calls. `failures`: in words; empty if no call failed.
 Json json_of(const service::DownstreamStatus& downstream) {
@@ -106,6 +114,7 @@ Json json_of(const service::DownstreamStatus& downstream) {
           {"failed_calls", downstream.calls.failed},
           {"failed_by_kind", std::move(kinds)},
           {"pace", downstream.pace > 0 ? Json(rounded(downstream.pace)) : Json()},
+          {"limit", downstream.limit ? json_of(*downstream.limit) : Json()},
           {"failures", calls_in_words(downstream)}};
 }
 
