@@ -224,7 +224,8 @@ TEST_CASE("a stuck claim gives its permit back, once, to the pool that waits") {
   REQUIRE(lanes.run(2));
   CHECK(lanes.begun() == std::vector<int>{0, 1});
   CHECK(permits.in_use() == 1);
-  // The slot that replaces the stuck one waits for a permit in turn, and the end of the stuck claim frees none.
+  // The slot that replaces the stuck one waits for a permit in turn, and the end of the stuck claim frees
+  // none.
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
   lanes.finish_first();
   CHECK(permits.in_use() == 1);

@@ -106,16 +106,17 @@ Json json_of(const service::DownstreamStatus& downstream) {
   Json kinds = Json::array();
   for (const auto& kind : downstream.calls.kinds)
     kinds.push_back({{"kind", kind.name}, {"calls", kind.calls}});
-  return {{"downstream", downstream.name},
-          {"state", breaker_state(downstream)},
-          {"reason", since ? downstream.last_failure : ""},
-          {"since", since ? Json(utc_time(*since)) : Json()},
-          {"calls", downstream.calls.calls},
-          {"failed_calls", downstream.calls.failed},
-          {"failed_by_kind", std::move(kinds)},
-          {"pace", downstream.pace > 0 ? Json(rounded(downstream.pace)) : Json()},
-          {"limit", downstream.limit ? json_of(*downstream.limit) : Json()},
-          {"failures", calls_in_words(downstream)}};
+  Json json{{"downstream", downstream.name},
+            {"state", breaker_state(downstream)},
+            {"reason", since ? downstream.last_failure : ""},
+            {"since", since ? Json(utc_time(*since)) : Json()},
+            {"calls", downstream.calls.calls},
+            {"failed_calls", downstream.calls.failed},
+            {"failed_by_kind", std::move(kinds)},
+            {"pace", downstream.pace > 0 ? Json(rounded(downstream.pace)) : Json()},
+            {"failures", calls_in_words(downstream)}};
+  if (downstream.limit) json["limit"] = json_of(*downstream.limit);
+  return json;
 }
 
 std::string text_of(const Json& json) {
