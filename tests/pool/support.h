@@ -89,8 +89,8 @@ class TestPool : private Work {
 
   Pool* operator->() { return &pool_; }
 
-  /// Lets the pool learn that jobs take next to nothing, however slow the machine is: from one job that counts
-  /// as a billion.
+  /// Lets the pool learn that jobs take next to nothing, however slow the machine is: from one job that
+  /// counts as a billion.
   void warm_up() {
     Jobs job(1);
     warming_up_ = true;
