@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/lane_metrics.h"
+#include "service/pools/pool_metrics.h"
 #include "service/process_threads.h"
 
 namespace laneway::service {
@@ -26,6 +27,7 @@ std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane
     stats.push_back(&loop->stats());
   }
   auto families = lane_families(lanes);
+  if (parts.pools != nullptr) append(families, pool_families(lanes, *parts.pools, *parts.settings));
   append(families, loop_families(stats));
   families.push_back(silence_family(silences));
   if (const auto watched = parts.downstreams(); !watched.empty()) {

@@ -119,6 +119,27 @@ Json json_of(const service::DownstreamStatus& downstream) {
   return json;
 }
 
+/// `waiting`: in the lanes, outside the pool. `retries`: in the pool for retries. `breaker`: as above.
+Json json_of(const service::PoolStatus& pool) {
+  Json json{{"name", pool.name},
+            {"then", pool.then},
+            {"helped_by", pool.helped_by},
+            {"running", pool.running},
+            {"workers", pool.slots},
+            {"total", pool.total},
+            {"queued", pool.queued},
+            {"queue_capacity", pool.queue_capacity},
+            {"waiting", pool.waiting},
+            {"retries", pool.retries},
+            {"borrowed", pool.borrowed},
+            {"stuck", pool.stuck},
+            {"oldest_seconds", rounded(pool.oldest)},
+            {"rate", rounded(pool.rate)},
+            {"breaker", pool.downstream ? json_of(*pool.downstream) : Json()}};
+  if (pool.subscribers) json["subscribers"] = {{"known", *pool.subscribers}, {"out", pool.subscribers_out}};
+  return json;
+}
+
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -146,6 +167,7 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   json["advice"] = status.advice;
   json["lanes"] = Json::array();
   for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane));
+  for (const auto& pool : status.pools) json["pools"].push_back(json_of(pool));
   return text_of(json);
 }
 
