@@ -39,7 +39,10 @@ TEST_CASE("an opening breaker halves the limit once, and calls of the outage cha
   REQUIRE(before > 2);
   for (int i = 0; i < 5; ++i) limit.ended_in_outage(now += seconds(1));
   CHECK(limit.permits().limit() == before / 2);
-  CHECK(limit.report().changes[static_cast<std::size_t>(delivery::LimitReason::breaker)] == 1);
+  const auto report = limit.report();
+  CHECK(report.changes[static_cast<std::size_t>(delivery::LimitReason::breaker)] == 1);
+  CHECK(report.from == before);
+  CHECK(report.to == before / 2);
 }
 
 TEST_CASE("other bounds take effect at once") {
