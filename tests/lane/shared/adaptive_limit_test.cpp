@@ -71,6 +71,9 @@ TEST_CASE("a lane takes no more than the limit and its queue, and two lanes shar
   CHECK(first.until([&] { return first.lane->state() == State::held; }));
   CHECK(first.lane->pool().limits().workers == 2);
   CHECK(first.handler.started().size() + second.handler.started().size() <= 2);
+  const int signals = first.signals;
+  for (int i = 0; i < 10; ++i) first.work();
+  CHECK(first.signals <= signals + 1);  // a full pool does not call the loop again and again
   first.handler.open();
   second.handler.open();
   CHECK(first.until([&] {
