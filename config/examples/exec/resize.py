@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""A program for laneway's exec handler in a pool with a next one: makes three sizes of an image, each a sub-job for the next pool.
+
+It needs Pillow (the Debian package python3-pil), and is started by config/examples/image-pipeline.yaml. The record's value is an
+image file; the results are JPEG files with the ids small, medium and large. What is no image is rejected. A file that makes the
+decoder crash, or take too long, ends this process alone.
+"""
+import base64
+import io
+import json
+import sys
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+LONGEST_SIDE = {"large": 1024, "medium": 512, "small": 128}  # pixels, the largest first: each size is made from the one before
+FORMATS = ("JPEG", "PNG", "WEBP")  # a decoder that is not needed cannot be attacked
+Image.MAX_IMAGE_PIXELS = 50_000_000  # twice as many are refused before they are decoded
+QUALITY = 82
+
+
+def sizes(data):
+    """[(id, JPEG file)]. Raises ValueError if it is not an image."""
+    try:
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+        image.draft("RGB", (LONGEST_SIDE["large"], LONGEST_SIDE["large"]))  # a JPEG is decoded at a fraction of its size
+        image = ImageOps.exif_transpose(image).convert("RGB")
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
+        raise ValueError(f"this is not an image: {error}") from error
+    made = []
+    for name, side in LONGEST_SIDE.items():
+        image.thumbnail((side, side), Image.Resampling.LANCZOS)  # never larger than it was
+        file = io.BytesIO()
+        image.save(file, "JPEG", quality=QUALITY)
+        made.append((name, file.getvalue()))
+    return made
+
+
+def verdict(record):
+    value = record["value"] or ""
+    data = base64.b64decode(value) if record.get("base64") else value.encode()
+    try:
+        results = [{"id": name, "base64": True, "value": base64.b64encode(file).decode()} for name, file in sizes(data)]
+    except ValueError as error:
+        return {"outcome": "reject", "reason": str(error)}
+    except Exception as error:  # whatever else fails may work later
+        return {"outcome": "retry", "reason": f"{type(error).__name__}: {error}"}
+    return {"outcome": "done", "results": results}
+
+
+def main():
+    for line in sys.stdin:
+        record = json.loads(line)
+        print(json.dumps({"id": record["id"], **verdict(record)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
