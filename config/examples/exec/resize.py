@@ -12,7 +12,7 @@ import sys
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-LONGEST_SIDE = {"large": 1024, "medium": 512, "small": 128}  # pixels, the largest first: each size is made from the one before
+LONGEST_SIDE = {"large": 640, "medium": 320, "small": 96}  # pixels, the largest first: each size is made from the one before
 FORMATS = ("JPEG", "PNG", "WEBP")  # a decoder that is not needed cannot be attacked
 Image.MAX_IMAGE_PIXELS = 50_000_000  # twice as many are refused before they are decoded
 QUALITY = 82
@@ -22,17 +22,26 @@ def sizes(data):
     """[(id, JPEG file)]. Raises ValueError if it is not an image."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
-        image.draft("RGB", (LONGEST_SIDE["large"], LONGEST_SIDE["large"]))  # a JPEG is decoded at a fraction of its size
+        if image.format != "JPEG":
+            image = image.convert("RGB")
+        shrink(image, max(LONGEST_SIDE.values()))  # before anything else: a JPEG is then decoded at a fraction of its size
         image = ImageOps.exif_transpose(image).convert("RGB")
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
-        raise ValueError(f"this is not an image: {error}") from error
+    except UnidentifiedImageError:
+        raise ValueError(f"this is no image of the formats {', '.join(FORMATS)}") from None
+    except (Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
+        raise ValueError(f"this image cannot be decoded: {error}") from error
     made = []
     for name, side in LONGEST_SIDE.items():
-        image.thumbnail((side, side), Image.Resampling.LANCZOS)  # never larger than it was
+        shrink(image, side)
         file = io.BytesIO()
         image.save(file, "JPEG", quality=QUALITY)
         made.append((name, file.getvalue()))
     return made
+
+
+def shrink(image, side):
+    """Never larger than it was."""
+    image.thumbnail((side, side), Image.Resampling.LANCZOS, reducing_gap=2.0)
 
 
 def verdict(record):

@@ -9,7 +9,7 @@ from collections import deque
 from enum import Enum
 
 MEMORY = 10.0  # s over which the rate of finished images is measured
-LONGEST_WAIT = 30  # s that a client is asked to stay away at most
+LONGEST_WAIT = 10  # s that a client is asked to stay away at most
 
 
 class Answer(Enum):

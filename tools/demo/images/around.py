@@ -27,8 +27,8 @@ class Around:
         self.fronts, self.acks = 0, folder / "images.acknowledged"
 
     def settings(self):
-        """For --set: where config/examples/image-pipeline.yaml finds the services."""
-        return {f"pools.{pool}.handler.http.url": f"{self.url}/{pool}" for pool in ("fetch", "store", "catalogue")}
+        """For --set, with __ in place of a dot: where config/examples/image-pipeline.yaml finds the services."""
+        return {f"pools__{pool}__handler__http__url": f"{self.url}/{pool}" for pool in ("fetch", "store", "catalogue")}
 
     def start_s3(self):
         return self.start("s3", ["-m", "moto.server", "-H", "127.0.0.1", "-p", self.s3_port], moto.install())

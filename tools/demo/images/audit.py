@@ -13,7 +13,7 @@ from pathlib import Path
 from . import picture
 from .services import BUCKET, s3_client
 
-LONGEST_SIDE = {"small": 128, "medium": 512, "large": 1024}
+LONGEST_SIDE = {"small": 96, "medium": 320, "large": 640}
 
 
 def objects(endpoint):

@@ -8,13 +8,13 @@ import io
 from PIL import Image, ImageDraw
 
 BITS, COLUMNS = 24, 6
-SHAPES = ((1600, 1200), (1200, 1600), (1920, 1080))  # pixels
+SHAPES = ((1280, 960), (960, 1280), (1280, 720))  # pixels
 
 
 @functools.lru_cache(maxsize=len(SHAPES))
 def background(shape):
     """A gradient with noise, as hard to compress as a photograph."""
-    noise = Image.effect_noise(shape, 60)
+    noise = Image.effect_noise(shape, 25)
     gradient = Image.linear_gradient("L").resize(shape)
     return Image.merge("RGB", (noise, gradient, Image.blend(noise, gradient, 0.6)))
 

@@ -34,8 +34,7 @@ class Story:
         stage.say(f"front http://127.0.0.1:{around.front_port}/images for {CAPACITY} unfinished images, S3 {around.s3_url}")
 
     def join(self, **settings):
-        settings.update({key.replace(".", "__"): value for key, value in self.around.settings().items()})
-        self.members.append(self.stage.member(f"laneway-{len(self.members) + 1}", CONFIG, **settings))
+        self.members.append(self.stage.member(f"laneway-{len(self.members) + 1}", CONFIG, **self.around.settings(), **settings))
 
     def finished(self):
         return sum(member.finished() for member in self.members)
