@@ -86,7 +86,7 @@ def story(run, around):
     front.stop()
     expect_equal(0, front.process.wait(harness.PATIENCE), "exit code of the front")
 
-    found = {json.loads(line)["key"] for line in run.tool("read", f"{run.topic}-dlt")}
+    found = {bytes.fromhex(json.loads(line)["key"]).decode() for line in run.tool("read", f"{run.topic}-dlt")}
     stored, accepted = around.audit(), around.clients.accepted()
     expect_equal(letters, found, "dead letters")
     expect_equal({}, {name: problems for name, problems in stored.items() if problems}, "images that are not as they should be")
