@@ -98,13 +98,16 @@ def acknowledged_is_in_log(evidence, promises):
 
 
 def one_assignment_never_repeats(evidence, promises):
-    """Invariant 3: after its success a record does not run again in the same assignment; its attempts do not overlap."""
+    """Invariant 3: after its success a record does not run again in the same assignment; its attempts do not overlap, except
+    those of different sub-jobs."""
     for partition in evidence.partitions():
         for assignment, attempts in by_assignment(evidence.attempts[partition]).items():
-            last = {}
+            last, whole = {}, {}
             for attempt in attempts:
-                before = last.get(attempt.offset)
-                last[attempt.offset] = attempt
+                before = whole.get(attempt.offset) or last.get((attempt.offset, attempt.part))
+                last[attempt.offset, attempt.part] = attempt
+                if attempt.succeeded and attempt.part is None:
+                    whole[attempt.offset] = attempt
                 if before is None:
                     continue
                 if before.succeeded:
