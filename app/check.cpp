@@ -2,6 +2,7 @@
 #include <iostream>
 #include <vector>
 
+#include "app/check/record_path.h"
 #include "app/cli/log.h"
 #include "app/connect.h"
 #include "app/exit_code.h"
@@ -56,6 +57,7 @@ int connect(const config::Config& config, Cluster& cluster) {
 }
 
 void show_forecast(const config::Config& config, const Cluster& cluster) {
+  if (const auto path = record_path(config); !path.empty()) std::cout << '\n' << path;
   std::cout << '\n' << forecast(config, cluster);
   raise_open_files_limit();  // as the service does
   for (const auto& warning :

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <future>
 #include <sstream>
+#include <utility>
 #include <vector>
 
+#include "config/pools/pool_scope.h"
 #include "config/rules/retry_topics.h"
 #include "config/units.h"
 #include "handler/registry.h"
@@ -126,17 +128,36 @@ Result<Cluster> BrokerQuestions::ask() {
                  .known = true};
 }
 
-Answers ask_handler(const config::Config& config) {
+/// `of`: " of the pool critical", or empty.
+Answers ask_handler(const config::Config& config, const std::string& of) {
   const auto reached = handler::reach(config.handler, BrokerQuestions::patience(config));
-  if (!reached) return {"", reached.error()};
-  return {*reached ? "  handler: " + **reached + '\n' : "", std::nullopt};
+  if (reached) return {*reached ? "  handler" + of + ": " + **reached + '\n' : "", std::nullopt};
+  Error error = reached.error();
+  if (!of.empty()) error.message = "the handler" + of + ": " + error.message;
+  return {"", std::move(error)};
+}
+
+/// Of the service or of its pools, all at the same time. The first error counts.
+Answers ask_handlers(const config::Config& config) {
+  std::vector<std::future<Answers>> asked;
+  for (const auto& one : configs_of_handlers(config))
+    asked.push_back(std::async(std::launch::async, [one, pooled = !config.pools.empty()] {
+      return ask_handler(one, pooled ? " of the pool " + one.pools.front().name : std::string());
+    }));
+  Answers all;
+  for (auto& each : asked) {
+    auto answers = each.get();
+    all.details += answers.details;
+    if (!all.error) all.error = std::move(answers.error);
+  }
+  return all;
 }
 
 }  // namespace
 
 Connections ask_all(const config::Config& config) {
   const auto begun = SteadyClock::now();
-  auto handler = std::async(std::launch::async, [&config] { return ask_handler(config); });
+  auto handler = std::async(std::launch::async, [&config] { return ask_handlers(config); });
   BrokerQuestions questions(config);
   const auto cluster = questions.ask();
   Connections connections;

@@ -15,7 +15,7 @@ namespace laneway::app {
 /// How long the brokers and the handler's server have to answer; less if start_deadline is shorter.
 inline constexpr Duration longest_connect = seconds(8);
 
-/// The answers of the brokers, or of the handler's server.
+/// The answers of the brokers, or of the handlers' servers.
 struct Answers {
   std::string details;         ///< a line for each fact, indented
   std::optional<Error> error;  ///< unavailable or configuration; nullopt if everything answered
@@ -30,8 +30,9 @@ struct Connections {
 };
 
 /// Asks the brokers for the subscribed topics, whether the user may read them, and the commits of the group
-/// (whether the user may join the group shows only at a join); connects to the handler's server, or loads and
-/// starts its plugin. Blocks for up to longest_connect, and as long as a name server or a plugin takes.
+/// (whether the user may join the group shows only at a join); connects to the server of each handler, or
+/// loads and starts its plugin. Blocks for up to longest_connect, and as long as a name server or a plugin
+/// takes.
 Connections ask_all(const config::Config& config);
 
 /// One line about all connections. Pure.

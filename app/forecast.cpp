@@ -1,7 +1,10 @@
 #include "app/forecast.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "app/check/record_path.h"
 #include "config/handlers/exec_command.h"
 #include "config/rules/retry_topics.h"
 #include "config/units.h"
@@ -32,10 +35,32 @@ std::string basis(const Cluster& cluster) {
                        : "with " + what + " (assumed; --connect asks the brokers):\n";
 }
 
-/// The program that handler.exec.command means, by its absolute path.
-std::string program(const config::Config& config) {
-  const auto* exec = std::get_if<config::ExecSettings>(&config.handler);
-  return exec == nullptr ? "" : "  handler: exec starts " + config::shown_command(exec->command) + "\n";
+/// A handler at work, and what bounds it: the service's, or one for each named pool.
+struct Work {
+  std::string of;  ///< " of resize", or empty without named pools
+  config::HandlerSettings handler;
+  std::uint32_t workers;
+  std::string key;  ///< of the workers
+  config::Breaker breaker;
+};
+
+std::vector<Work> works_of(const config::Config& config) {
+  if (config.pools.empty())
+    return {{"", config.handler, config.lanes.workers, "lanes.workers", config.breaker}};
+  std::vector<Work> works;
+  for (const auto& pool : config.pools)
+    works.push_back({" of " + pool.name, pool.handler.value_or(config.handler), pool.workers,
+                     "pools." + pool.name + ".workers", pool.breaker});
+  return works;
+}
+
+/// The programs that handler.exec.command means, by their absolute paths.
+std::string programs(const config::Config& config) {
+  std::string text;
+  for (const auto& work : works_of(config))
+    if (const auto* exec = std::get_if<config::ExecSettings>(&work.handler))
+      text += "  handler" + work.of + ": exec starts " + config::shown_command(exec->command) + "\n";
+  return text;
 }
 
 std::string memory(const config::Config& config, const Cluster& cluster) {
@@ -53,7 +78,7 @@ std::string threads(const config::Config& config, const Cluster& cluster) {
   if (expected.workers == 0)
     return all + ", of which " + count(expected.senders, "sends", "send") + " all requests\n";
   return all + ", of which " + std::to_string(expected.workers) + " workers (" +
-         std::to_string(config.lanes.workers) +
+         std::to_string(expected.workers / std::max<std::uint64_t>(cluster.partitions, 1)) +
          " for each partition; idle workers end), if this process has all partitions\n";
 }
 
@@ -62,8 +87,12 @@ std::string open_files(const config::Config& config, const Cluster& cluster) {
   return "  open files: at most about " + std::to_string(expected.all) + ", with connections\n";
 }
 
-std::string records(const config::Config& config) {
+std::string records(const config::Config& config, const Cluster& cluster) {
   const auto& lanes = config.lanes;
+  if (!config.pools.empty()) {
+    const auto plan = lane::plan_memory(lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
+    return bound_of_lanes(config, rounded_size(plan.lane_bytes));
+  }
   return "  each partition: at most " + count(lanes.workers, "running record", "running records") + " and " +
          std::to_string(lanes.queue) + " queued; then the lane is held; after " +
          config::print_duration(lanes.pause_after) + " the lane is paused, and fetching stops\n";
@@ -71,16 +100,21 @@ std::string records(const config::Config& config) {
 
 /// The running records of all partitions fill a batch.
 std::string requests(const config::Config& config) {
-  const auto requests = handler::resources_of(config.handler).requests;
-  if (!requests) return "";
-  std::string text = "  requests: at most " + std::to_string(requests->at_once) + " at a time";
-  if (requests->batch == 0) return text + ", one for each record\n";
+  std::string text;
   const bool one_each = config.lanes.order == config::Order::partition;
-  return text + ", of up to " + count(requests->batch, "record", "records") +
-         " each, of which a partition provides " +
-         (one_each ? "1 (lanes.order: partition)"
-                   : "up to " + std::to_string(config.lanes.workers) + " (lanes.workers)") +
-         "\n";
+  for (const auto& work : works_of(config)) {
+    const auto requests = handler::resources_of(work.handler).requests;
+    if (!requests) continue;
+    text += "  requests" + work.of + ": at most " + std::to_string(requests->at_once) + " at a time";
+    text += requests->batch == 0
+                ? ", one for each record\n"
+                : ", of up to " + count(requests->batch, "record", "records") +
+                      " each, of which a partition provides " +
+                      (one_each ? "1 (lanes.order: partition)"
+                                : "up to " + std::to_string(work.workers) + " (" + work.key + ")") +
+                      "\n";
+  }
+  return text;
 }
 
 std::string commits(const config::Config& config) {
@@ -108,15 +142,30 @@ std::string failures(const config::Config& config) {
          later_attempts(config) + "the record goes to " + config.dead_letter.topic + "\n";
 }
 
-std::string outages(const config::Config& config) {
-  const auto& breaker = config.breaker;
+std::string outage(const config::Breaker& breaker, const std::string& held) {
   if (breaker.failures == 0)
-    return "  outages: not recognised (breaker.failures: 0); each failure counts as an attempt of its "
-           "record\n";
-  return "  outages: when " + count(breaker.failures, "record fails", "different records fail") +
-         " in a row, or half of the records in " + config::print_duration(breaker.window) +
-         ", all lanes are held, no attempt counts, and every " + config::print_duration(breaker.probe) +
+    return "not recognised (breaker.failures: 0); each failure counts as an attempt of its record\n";
+  return "when " + count(breaker.failures, "record fails", "different records fail") +
+         " in a row, or half of the records in " + config::print_duration(breaker.window) + ", " + held +
+         ", no attempt counts, and every " + config::print_duration(breaker.probe) +
          " one record probes the downstream\n";
+}
+
+std::string outages(const config::Config& config) {
+  if (config.pools.empty()) return "  outages: " + outage(config.breaker, "all lanes are held");
+  std::vector<std::pair<std::string, std::string>> alike;  // what happens, and the pools
+  for (const auto& pool : config.pools) {
+    const auto text = outage(pool.breaker, "records wait for the pool");
+    const auto known =
+        std::find_if(alike.begin(), alike.end(), [&](const auto& one) { return one.first == text; });
+    if (known == alike.end())
+      alike.emplace_back(text, pool.name);
+    else
+      known->second += ", " + pool.name;
+  }
+  std::string text;
+  for (const auto& [what, pools] : alike) text += "  outages of " + pools + ": " + what;
+  return text;
 }
 
 std::string drains(const config::Config& config) {
@@ -130,9 +179,9 @@ std::string drains(const config::Config& config) {
 }  // namespace
 
 std::string forecast(const config::Config& config, const Cluster& cluster) {
-  std::string text = basis(cluster) + program(config) + memory(config, cluster) + threads(config, cluster) +
-                     open_files(config, cluster) + records(config) + requests(config) + commits(config) +
-                     failures(config) + outages(config) + drains(config);
+  std::string text = basis(cluster) + programs(config) + memory(config, cluster) + threads(config, cluster) +
+                     open_files(config, cluster) + records(config, cluster) + requests(config) +
+                     commits(config) + failures(config) + outages(config) + drains(config);
   if (config.consumers > cluster.partitions)
     text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
             std::to_string(config.consumers) + " would have no partition\n";

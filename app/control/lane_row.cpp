@@ -166,7 +166,33 @@ Row row_of(const Json& lane, const std::set<Partition>& not_ready, const Outage&
   return row;
 }
 
+PoolRow pool_row(const Json& pool) {
+  const auto column = [&](const char* field, std::size_t width) {
+    return right(number(number_of(pool, field), width), width) + ' ';
+  };
+  PoolRow row;
+  row.name = pool.at("name").get<std::string>();
+  if (const auto breaker = pool.value("breaker", Json()); breaker.is_object())
+    row.state = breaker.value("state", "");
+  const auto running = number(number_of(pool, "running"), 5) + '/' + number(number_of(pool, "workers"), 5);
+  const auto oldest = static_cast<std::int64_t>(pool.value("oldest_seconds", 0.0) * 1000);
+  row.numbers = right(running, 11) + ' ' + column("queued", 6) + column("waiting", 7) + column("retries", 7) +
+                right(dlq::age_text(oldest), 6) + ' ' + rate(pool, "rate", 5) + ' ';
+  const auto subscribers = pool.value("subscribers", Json());
+  row.numbers += right(subscribers.is_object() ? number(number_of(subscribers, "out"), 3) + '/' +
+                                                     number(number_of(subscribers, "known"), 3)
+                                               : "-",
+                       7);
+  return row;
+}
+
 }  // namespace
+
+std::vector<PoolRow> pool_rows(const Json& status) {
+  std::vector<PoolRow> rows;
+  for (const auto& pool : status.value("pools", Json::array())) rows.push_back(pool_row(pool));
+  return rows;
+}
 
 std::int64_t number_of(const Json& object, const char* key) {
   const auto found = object.find(key);

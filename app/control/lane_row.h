@@ -37,6 +37,16 @@ struct Row {
 /// JSON of /status; throws nlohmann::json::exception if it is none. Pure.
 std::vector<Row> sorted_rows(const nlohmann::json& status);
 
+struct PoolRow {
+  std::string name;
+  std::string state;    ///< of the breaker
+  std::string numbers;  ///< of the columns of pool_columns: "31/64" are of its workers, "2/40" subscribers
+};
+inline constexpr const char* pool_columns =
+    "breaker       running queued waiting retries oldest rec/s     out";
+/// The named pools, in their order; empty without named pools.
+std::vector<PoolRow> pool_rows(const nlohmann::json& status);
+
 /// A number of the status; -1 if it is null or missing.
 std::int64_t number_of(const nlohmann::json& object, const char* key);
 /// "1 lane", "2 lanes".

@@ -25,7 +25,8 @@ constexpr std::size_t most_failures = 3;
 constexpr std::size_t most_advice = 3;
 constexpr std::size_t most_lines = 6;       // of one reason
 constexpr std::size_t most_lane_lines = 2;  // about one lane, below the table
-constexpr std::size_t fewest_rows = 4;      // of the table, where a terminal is too short for all
+constexpr std::size_t most_pools = 8;
+constexpr std::size_t fewest_rows = 4;  // of the table, where a terminal is too short for all
 
 /// As wide as the longest name, as far as the terminal has room.
 std::size_t lane_width_of(const std::vector<Row>& rows, const TableStyle& style) {
@@ -165,10 +166,31 @@ std::size_t height(const std::vector<std::string>& parts) {
 
 std::size_t height(const Details& details) { return height(details.parts) + (details.left_out > 0 ? 1 : 0); }
 
+/// Above the lanes: without named pools, nothing.
+std::vector<std::string> pools_of(const Json& status, std::size_t width, const TableStyle& style) {
+  const auto rows = pool_rows(status);
+  if (rows.empty()) return {};
+  std::vector<std::string> lines{line(lane_cell("pool", width) + ' ' + pool_columns, style)};
+  const auto shown = style.columns == 0 ? rows.size() : std::min(rows.size(), most_pools);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool works = rows[i].state == "closed" || rows[i].state == "off";
+    lines.push_back(lane_cell(rows[i].name, width) + ' ' +
+                    coloured(cell(rows[i].state, 9), works ? "\033[32m" : "\033[31m", style) + ' ' +
+                    line(rows[i].numbers, style));
+  }
+  if (shown < rows.size())
+    lines.push_back("and " + count_of(static_cast<std::int64_t>(rows.size() - shown), "pool") +
+                    " more (--json)\n");
+  lines.emplace_back("\n");
+  return lines;
+}
+
 std::string render(const Json& status, const TableStyle& style) {
   const auto rows = sorted_rows(status);
   const auto lane_width = lane_width_of(rows, style);
   auto lines = heading(status, lane_width, style);
+  const auto pools = pools_of(status, lane_width, style);
+  lines.insert(lines.end() - 1, pools.begin(), pools.end());
   auto details = details_of(status, rows, style);
   const std::size_t besides = 3;  // the cursor, "and … more", the blank above the details
   const auto least = height(lines) + besides + std::min(rows.size(), fewest_rows);

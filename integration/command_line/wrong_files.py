@@ -3,6 +3,7 @@
 Each message is complete, as a person sees it on standard error, without the end of the last line. The file is called orders.yaml;
 FOLDER stands for its folder.
 """
+from wrong_pools import MISTAKES_IN_POOLS
 from wrong_rows import EXEC, HTTP, KAFKA, LINKS, RIGHT, Row, brokers, kafka, topics
 from wrong_yaml import LAYOUT
 
@@ -229,4 +230,4 @@ OUTSIDE_THE_FILE = [
         variables={"LANEWAY_X_SERVICE_HOST": "10.0.0.7", "LANEWAY_LANES__WORKRES": "3"}),
 ]
 
-ROWS = [*LAYOUT, *NAMES, *VALUES, *RULES, *OUTSIDE_THE_FILE]
+ROWS = [*LAYOUT, *NAMES, *VALUES, *RULES, *MISTAKES_IN_POOLS, *OUTSIDE_THE_FILE]

@@ -136,14 +136,41 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     if (failure.outcome.cause != handler::Cause::withheld)
       stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
   tell_downstream(finished);
+  if (context_.adaptive != nullptr) tell_limit(finished);
   if (line_of(finished.claim.range).context().rate != nullptr) keep_pace(finished);
 }
 
+/// Calls that failed in another way than by too many calls show nothing about the limit.
+void Execution::tell_limit(const handler::Finished& finished) {
+  const auto now = SteadyClock::now();
+  if (!line_of(finished.claim.range).downstream().closed()) return context_.adaptive->ended_in_outage(now);
+  delivery::EndedCalls calls;
+  calls.worked = finished.done > 0 ? (context_.handler->fills_tasks() ? 1 : finished.done) : 0;
+  for (const auto& [index, outcome] : finished.failures) {
+    using handler::Cause;
+    if (outcome.same_call || outcome.cause == Cause::withheld || outcome.cause == Cause::local) continue;
+    if (outcome.cause == Cause::throttled)
+      ++calls.throttled;
+    else if (outcome.cause == Cause::timeout)
+      ++calls.timeouts;
+    else if (outcome.verdict == handler::Verdict::unavailable)
+      ++calls.unavailable;
+    else if (outcome.verdict == handler::Verdict::reject)
+      ++calls.worked;
+  }
+  const auto ended = calls.worked + calls.dropped();
+  if (ended == 0) return;
+  calls.latency = finished.busy / ended;
+  context_.adaptive->ended(calls, now);
+}
+
+/// A limit that adapts answers the first 429s: the pace would lower the rate as well.
 void Execution::keep_pace(const handler::Finished& finished) {
   auto& rate = *line_of(finished.claim.range).context().rate;
   if (finished.done > 0 && rate.keeps_pace()) rate.worked(finished.done, SteadyClock::now());
   for (const auto& [index, outcome] : finished.failures) {
     if (outcome.cause != handler::Cause::throttled) continue;
+    if (context_.adaptive != nullptr && !outcome.after && context_.adaptive->can_fall()) continue;
     const auto& failures = items_of(finished)[index].failures;
     rate.throttled(outcome.after, failures && failures->throttled > 0, SteadyClock::now());
   }

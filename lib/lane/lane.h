@@ -120,6 +120,11 @@ class Lane {
   const pool::Pool& pool() const { return bulkheads_.pool(); }
   /// Of the named pools, in their order; empty if there are none.
   std::vector<PoolView> pool_views() const { return bulkheads_.views(); }
+  /// Looks at every pool, those of failed records too.
+  template <class Look>
+  void each_pool(Look look) const {
+    bulkheads_.each_pool(look);
+  }
 
  private:
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }

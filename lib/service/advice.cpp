@@ -67,7 +67,7 @@ Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& 
   for (const auto& each : usage.lanes) at_work += each.used;
   const auto connections = static_cast<double>(settings.connections);
   if (connections > 0 && at_work >= most_connections * connections) return Limit::connections;
-  return settings.lanes.workers < 4096 ? Limit::workers : Limit::none;
+  return settings.pools || settings.lanes.workers < 4096 ? Limit::workers : Limit::none;
 }
 
 /// The lanes with the same limit, the worst first.
@@ -107,9 +107,11 @@ std::uint64_t stepped(double wanted, std::uint64_t from, std::uint64_t most) {
 std::string workers_text(const Group& group, const AdviceSettings& settings) {
   double wanted = 0;
   for (const auto* lane : group) wanted = std::max(wanted, lane->used * growth_of(*lane) / utilisation);
-  return "lanes.workers" + arrow(settings.lanes.workers, stepped(wanted, settings.lanes.workers, 4096)) +
-         ": all busy " + percent(group.front()->all_busy) + " of " + time_of(group.front()->span) + " (" +
-         lanes_of(group) + ")";
+  const auto what = settings.pools ? "more workers in the full pools (`laneway status` shows them)"
+                                   : "lanes.workers" + arrow(settings.lanes.workers,
+                                                             stepped(wanted, settings.lanes.workers, 4096));
+  return what + ": all busy " + percent(group.front()->all_busy) + " of " + time_of(group.front()->span) +
+         " (" + lanes_of(group) + ")";
 }
 
 std::string connections_text(const Usage& usage, const AdviceSettings& settings) {
@@ -189,7 +191,10 @@ void advise_on_drain(const Usage& usage, const AdviceSettings& settings, std::ve
   const auto fits = worst.rate * to_seconds(settings.lanes.drain) - settings.lanes.workers;
   std::string text = "lanes.drain " + config::print_duration(settings.lanes.drain) + " -> " +
                      config::print_duration(std::chrono::ceil<seconds>(needed + needed / 4));
-  if (fits >= 1) text += ", or lanes.queue" + arrow(settings.lanes.queue, static_cast<std::uint64_t>(fits));
+  if (settings.pools)
+    text += ", or shorter queues of the pools";
+  else if (fits >= 1)
+    text += ", or lanes.queue" + arrow(settings.lanes.queue, static_cast<std::uint64_t>(fits));
   advice.push_back(text + ": the fetched records of " + worst.name + " need " +
                    config::print_duration(std::chrono::ceil<seconds>(needed)) +
                    "; a stop gives back the records that do not fit");

@@ -17,7 +17,8 @@
 namespace laneway::service {
 
 struct AdviceSettings {
-  config::Lanes lanes;
+  config::Lanes lanes;                ///< with named pools, `workers` and `queue` are the sums of the pools
+  bool pools = false;                 ///< there are named pools
   std::uint64_t connections = 0;      ///< shared by all lanes; 0: no limit
   bool outage = false;                ///< the breaker is not closed now
   bool keeps_pace = false;            ///< the downstream has asked for fewer calls

@@ -61,6 +61,7 @@ DownstreamStatus status_of(const WatchedDownstream& watched) {
                           .keeps_rejected = report.keeps_rejected,
                           .calls = std::move(report.calls),
                           .pace = watched.rate->pace(now)};
+  if (watched.adaptive != nullptr) status.limit = watched.adaptive->report();
   if (report.out_since) status.out = now - *report.out_since;
   return status;
 }

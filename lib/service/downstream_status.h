@@ -11,6 +11,7 @@
 
 #include "delivery/failure/breaker.h"
 #include "delivery/failure/call_tally.h"
+#include "lane/shared/adaptive_limit.h"
 #include "lane/shared/downstream.h"
 #include "lane/shared/rate_limiter.h"
 
@@ -29,6 +30,7 @@ struct DownstreamStatus {
   delivery::CallReport calls{};   ///< of the last minute, or of the outage if that is shorter
   double pace = 0;                ///< records per second, if the downstream has asked for fewer calls;
                                   ///< otherwise 0
+  std::optional<lane::AdaptiveLimit::Report> limit{};  ///< nullopt if the number of workers is fixed
 };
 
 /// The downstream of a service, or of one of its pools.
@@ -36,7 +38,8 @@ struct WatchedDownstream {
   lane::Downstream* downstream = nullptr;
   lane::RateLimiter* rate = nullptr;  ///< keeps its pace
   bool has_breaker = true;
-  std::string pool{};  ///< as in DownstreamStatus
+  std::string pool{};                       ///< as in DownstreamStatus
+  lane::AdaptiveLimit* adaptive = nullptr;  ///< null if the number of workers is fixed
 };
 DownstreamStatus status_of(const WatchedDownstream& watched);
 

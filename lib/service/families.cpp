@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/lane_metrics.h"
+#include "service/pools/pool_metrics.h"
 #include "service/process_threads.h"
 
 namespace laneway::service {
@@ -26,10 +27,13 @@ std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane
     stats.push_back(&loop->stats());
   }
   auto families = lane_families(lanes);
+  if (parts.pools != nullptr) append(families, pool_families(lanes, *parts.pools, *parts.settings));
   append(families, loop_families(stats));
   families.push_back(silence_family(silences));
-  if (const auto watched = parts.downstreams(); !watched.empty())
+  if (const auto watched = parts.downstreams(); !watched.empty()) {
     append(families, downstream_families(watched, SteadyClock::now()));
+    append(families, limit_families(watched));
+  }
   if (!renewals.empty()) families.push_back(renewal_family(renewals));
   if (spans != nullptr) families.push_back(span_family(spans->counts()));
   append(families, thread_families(expected_threads(*parts.settings, lanes.size(), brokers)));

@@ -14,6 +14,12 @@ bool ran(const LaneView& before, const LaneView& now) {
   return now.state == lane::State::running || !now.at_work() || now.suspended() || now.holds != before.holds;
 }
 
+std::vector<std::uint64_t> attempts_of(const LaneView& lane) {
+  std::vector<std::uint64_t> attempts;
+  for (const auto& pool : lane.pools) attempts.push_back(pool.done);
+  return attempts;
+}
+
 }  // namespace
 
 void LaneHistory::observe(const std::vector<LaneView>& lanes, TimePoint now) {
@@ -24,26 +30,35 @@ void LaneHistory::observe(const std::vector<LaneView>& lanes, TimePoint now) {
     if (idle(view) || moved(lane.last, view)) lane.progressed = now;
     if (ran(lane.last, view)) lane.running = now;
     lane.last = view;
-    lane.samples.push_back({now, view.done, view.dead_letters});
+    lane.samples.push_back({now, view.done, view.dead_letters, attempts_of(view)});
     while (lane.samples.size() > 2 && lane.samples[1].at <= now - window) lane.samples.pop_front();
     next.emplace(view.epoch, std::move(lane));
   }
   lanes_ = std::move(next);
 }
 
-double LaneHistory::rate(const LaneView& lane) const { return rate_of(lane, &Sample::done); }
-
-double LaneHistory::dead_letter_rate(const LaneView& lane) const {
-  return rate_of(lane, &Sample::dead_letters);
+double LaneHistory::rate(const LaneView& lane) const {
+  return rate_of(lane, [](const Sample& sample) { return sample.done; });
 }
 
-double LaneHistory::rate_of(const LaneView& lane, std::uint64_t Sample::*count) const {
+double LaneHistory::dead_letter_rate(const LaneView& lane) const {
+  return rate_of(lane, [](const Sample& sample) { return sample.dead_letters; });
+}
+
+double LaneHistory::pool_rate(const LaneView& lane, std::size_t pool) const {
+  return rate_of(lane, [pool](const Sample& sample) {
+    return pool < sample.of_pools.size() ? sample.of_pools[pool] : std::uint64_t{0};
+  });
+}
+
+template <class Count>
+double LaneHistory::rate_of(const LaneView& lane, Count count) const {
   const auto found = lanes_.find(lane.epoch);
   if (found == lanes_.end()) return 0;
   const auto& samples = found->second.samples;
   const auto time = samples.back().at - samples.front().at;
   if (time <= Duration::zero()) return 0;
-  return static_cast<double>(samples.back().*count - samples.front().*count) / to_seconds(time);
+  return static_cast<double>(count(samples.back()) - count(samples.front())) / to_seconds(time);
 }
 
 Duration LaneHistory::without_progress(const LaneView& lane, TimePoint now) const {

@@ -24,6 +24,8 @@ class LaneHistory {
   double rate(const LaneView& lane) const;
   /// Dead letters per second.
   double dead_letter_rate(const LaneView& lane) const;
+  /// Attempts that end per second in a named pool, by its place.
+  double pool_rate(const LaneView& lane, std::size_t pool) const;
   /// How long nothing has been finished or committed, although there is work that may be done.
   Duration without_progress(const LaneView& lane, TimePoint now) const;
   /// How long the lane has been held without a break, other than by an operator.
@@ -34,6 +36,7 @@ class LaneHistory {
     TimePoint at;
     std::uint64_t done;
     std::uint64_t dead_letters;
+    std::vector<std::uint64_t> of_pools;  // attempts
   };
   struct Lane {
     LaneView last;
@@ -42,7 +45,9 @@ class LaneHistory {
     TimePoint running;
   };
 
-  double rate_of(const LaneView& lane, std::uint64_t Sample::*count) const;
+  /// `count`: of a sample.
+  template <class Count>
+  double rate_of(const LaneView& lane, Count count) const;
 
   std::map<std::uint64_t, Lane> lanes_;  // by epoch
 };

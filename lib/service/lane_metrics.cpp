@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "service/lane_view.h"
+#include "service/pools/lane_pools.h"
 
 namespace laneway::service {
 namespace {
@@ -38,7 +39,7 @@ template <class Get>
 Family histogram_per_lane(const telemetry::MetricInfo& info, const Lanes& lanes, Get get) {
   Family family(info);
   for (const auto& lane : lanes)
-    family.samples.push_back(telemetry::histogram_sample(labels_of(*lane), get(*lane).snapshot()));
+    family.samples.push_back(telemetry::histogram_sample(labels_of(*lane), get(*lane)));
   return family;
 }
 
@@ -94,12 +95,6 @@ double oldest_age(const Lane& lane) {
   return std::max(to_seconds(SteadyClock::now() - TimePoint(Duration(since))), 0.0);
 }
 
-/// Does not include slots of stuck attempts, because other slots replaced them.
-std::uint32_t slots_active(const Lane& lane) {
-  const auto slots = lane.pool().limits().workers;
-  return slots - std::min(slots, lane.pool().snapshot().free);
-}
-
 }  // namespace
 
 std::vector<Family> lane_families(const Lanes& lanes) {
@@ -111,23 +106,18 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   families.push_back(dead_letters(lanes));
   families.push_back(states(lanes));
   add(metric("pool_rejections_total"), [](const Lane& l) { return l.stats().rejections.get(); });
-  add(metric("pool_inflight"), [](const Lane& l) { return l.pool().snapshot().in_flight; });
-  add(metric("pool_queue_depth"), [](const Lane& l) { return l.pool().snapshot().queued; });
-  add(metric("pool_queue_capacity"), [](const Lane& l) { return l.pool().limits().queue; });
-  add(metric("pool_workers"), [](const Lane& l) { return l.pool().snapshot().threads; });
-  add(metric("pool_workers_active"), [](const Lane& l) { return l.pool().snapshot().active; });
-  add(metric("pool_slots"), [](const Lane& l) { return l.pool().limits().workers; });
-  add(metric("pool_slots_active"), slots_active);
-  add(metric("pool_stuck"), [](const Lane& l) { return l.pool().snapshot().stuck; });
-  families.push_back(
-      histogram_per_lane(metric("pool_duration_seconds"), lanes,
-                         [](const Lane& l) -> const Histogram& { return l.pool().duration(); }));
-  families.push_back(
-      histogram_per_lane(metric("pool_queue_wait_seconds"), lanes,
-                         [](const Lane& l) -> const Histogram& { return l.pool().queue_wait(); }));
-  families.push_back(
-      histogram_per_lane(metric("lane_resume_latency_seconds"), lanes,
-                         [](const Lane& l) -> const Histogram& { return l.stats().resume_latency; }));
+  add(metric("pool_inflight"), [](const Lane& l) { return pools_of(l).in_flight; });
+  add(metric("pool_queue_depth"), [](const Lane& l) { return pools_of(l).queued; });
+  add(metric("pool_queue_capacity"), [](const Lane& l) { return pools_of(l).queue_capacity; });
+  add(metric("pool_workers"), [](const Lane& l) { return pools_of(l).threads; });
+  add(metric("pool_workers_active"), [](const Lane& l) { return pools_of(l).active; });
+  add(metric("pool_slots"), [](const Lane& l) { return pools_of(l).slots; });
+  add(metric("pool_slots_active"), [](const Lane& l) { return pools_of(l).used(); });
+  add(metric("pool_stuck"), [](const Lane& l) { return pools_of(l).stuck; });
+  families.push_back(histogram_per_lane(metric("pool_duration_seconds"), lanes, durations_of));
+  families.push_back(histogram_per_lane(metric("pool_queue_wait_seconds"), lanes, queue_waits_of));
+  families.push_back(histogram_per_lane(metric("lane_resume_latency_seconds"), lanes,
+                                        [](const Lane& l) { return l.stats().resume_latency.snapshot(); }));
   add(metric("lane_lag_records"), [](const Lane& l) { return l.stats().lag.get(); });
   add(metric("lane_finished_beyond_commit_records"),
       [](const Lane& l) { return l.stats().finished_beyond.get(); });
@@ -199,6 +189,30 @@ std::vector<Family> thread_families(const ExpectedThreads& expected) {
   if (const auto threads = process_threads()) add(metric("process_threads"), *threads);
   add(metric("process_threads_expected"), expected.all);
   return families;
+}
+
+std::vector<Family> limit_families(const std::vector<WatchedDownstream>& watched) {
+  Family limits(metric("concurrency_limit"));
+  Family running(metric("concurrency_in_flight"));
+  Family changes(metric("concurrency_limit_changes_total"));
+  for (const auto& one : watched) {
+    if (one.adaptive == nullptr) continue;
+    const auto report = one.adaptive->report();
+    Sample sample;
+    sample.labels = {{"downstream", one.downstream->name()}, {"pool", one.pool}};
+    sample.value = report.limit;
+    limits.samples.push_back(sample);
+    sample.value = report.in_flight;
+    running.samples.push_back(sample);
+    for (std::size_t i = 1; i < report.changes.size(); ++i) {
+      sample.labels = {
+          {"downstream", one.downstream->name()}, {"pool", one.pool}, {"reason", delivery::limit_reasons[i]}};
+      sample.value = static_cast<double>(report.changes[i]);
+      changes.samples.push_back(sample);
+    }
+  }
+  if (limits.samples.empty()) return {};
+  return {std::move(limits), std::move(running), std::move(changes)};
 }
 
 std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& watched, TimePoint now) {

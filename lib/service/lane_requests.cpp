@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/mutex.h"
+#include "service/pools/lane_pools.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -18,7 +19,7 @@ constexpr std::size_t most_listed = 50;
 
 LaneView view_of(const lane::Lane& lane, std::size_t member) {
   const auto& stats = lane.stats();
-  const auto pool = lane.pool().snapshot();
+  const auto pools = pools_of(lane);
   LaneView view;
   view.member = member;
   view.topic = lane.partition().topic;
@@ -27,10 +28,12 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.state = stats.state.get();
   view.lag = stats.lag.get();
   view.finished_beyond = stats.finished_beyond.get();
-  view.queued = pool.queued;
-  view.queue_capacity = lane.pool().limits().queue;
-  view.in_flight = pool.in_flight;
-  view.workers = lane.pool().limits().workers;
+  view.pools = lane.pool_views();
+  view.queued = pools.queued;
+  for (const auto& pool : view.pools) view.queued += static_cast<std::uint32_t>(pool.waiting);
+  view.queue_capacity = pools.queue_capacity;
+  view.in_flight = pools.in_flight;
+  view.workers = pools.slots;
   view.waiting_retries = stats.waiting_retries.get();
   view.done = stats.outcomes[0].get();
   view.committed = stats.committed_offset.get();
@@ -41,10 +44,10 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   for (const auto& letters : stats.dead_letters) view.dead_letters += letters.get();
   view.finished += view.dead_letters;
   view.processed_bytes = stats.processed_bytes.get();
-  view.free_workers = pool.free;
-  view.work = lane.pool().duration().snapshot().sum;
-  view.stuck = pool.stuck;
-  view.refused_threads = pool.start_failures;
+  view.free_workers = pools.free;
+  view.work = durations_of(lane).sum;
+  view.stuck = pools.stuck;
+  view.refused_threads = pools.start_failures;
   view.hold_bits = stats.hold_bits.get();
   view.silent = Duration(stats.silent_ns.get());
   view.retry_delay = lane.retry_delay();

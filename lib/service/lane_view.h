@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
+#include "lane/bulkhead/bulkheads.h"
 #include "lane/state/lane_state.h"
 
 namespace laneway::service {
@@ -28,7 +30,7 @@ struct LaneView {
   lane::State state = lane::State::assigned;
   std::int64_t lag = -1;              ///< records that are not finished; -1 if not known
   std::uint64_t finished_beyond = 0;  ///< finished records above the oldest one that is not finished
-  std::uint32_t queued = 0;
+  std::uint32_t queued = 0;           ///< also those that wait in the lane for a named pool
   std::uint32_t queue_capacity = 0;
   std::uint32_t in_flight = 0;
   std::uint32_t workers = 0;  ///< the most that may run
@@ -50,6 +52,7 @@ struct LaneView {
   Duration oldest_age{};
   Duration silent{};       ///< how long the partition has been silent (lane/position/silence_watch.h)
   Duration retry_delay{};  ///< of a retry topic; otherwise zero
+  std::vector<lane::PoolView> pools{};  ///< the named pools; the numbers above are of all pools together
 
   bool held_by(lane::Hold reason) const { return (hold_bits & lane::bit(reason)) != 0; }
   const char* state_in_words() const { return service::state_in_words(state, hold_bits); }

@@ -10,7 +10,6 @@
 
 #include "base/mutex.h"
 #include "base/shortage.h"
-#include "handler/registry.h"
 #include "service/process_threads.h"
 
 namespace laneway::service {
@@ -68,12 +67,15 @@ std::uint64_t try_threads(std::uint64_t wanted, std::string& refusal) {
 ExpectedDescriptors expected_descriptors(const config::Config& config, std::uint64_t partitions,
                                          std::uint64_t brokers) {
   const auto threads = expected_threads(config, 0, brokers);
-  const auto handler = handler::resources_of(config.handler);
   const bool admin = config.admin.enabled;
   const auto common = process_itself + per_broker_thread * threads.clients + per_member * config.consumers +
                       (admin ? admin_port : 0);
-  return {common + handler.descriptors(1),
-          common + handler.descriptors(partitions * config.lanes.workers) + (admin ? admin_clients : 0)};
+  ExpectedDescriptors expected{common, common + (admin ? admin_clients : 0)};
+  for (const auto& [handler, workers] : handlers_at_work(config)) {
+    expected.least += handler.descriptors(1);
+    expected.all += handler.descriptors(partitions * workers);
+  }
+  return expected;
 }
 
 Allowed allowed() {
@@ -92,13 +94,16 @@ std::vector<std::string> limit_warnings(const config::Config& config, std::uint6
     warnings.push_back("the process may need about " + std::to_string(descriptors) +
                        " open files at a time, and is allowed " + std::to_string(allowed.descriptors) +
                        ": raise the limit (ulimit -n; LimitNOFILE= in a systemd unit), or let fewer records "
-                       "run at a time (lanes.workers, handler.http.connections)");
+                       "run at a time (" +
+                       std::string(config.pools.empty() ? "lanes.workers" : "workers of the pools") +
+                       ", handler.http.connections)");
   const auto threads = expected_threads(config, partitions, brokers).all;
   if (threads > allowed.threads)
-    warnings.push_back(
-        "the process may need about " + std::to_string(threads) +
-        " threads, and all processes of its user together are allowed " + std::to_string(allowed.threads) +
-        ": raise the limit (ulimit -u; LimitNPROC= in a systemd unit), or lower lanes.workers");
+    warnings.push_back("the process may need about " + std::to_string(threads) +
+                       " threads, and all processes of its user together are allowed " +
+                       std::to_string(allowed.threads) +
+                       ": raise the limit (ulimit -u; LimitNPROC= in a systemd unit), or lower " +
+                       (config.pools.empty() ? "lanes.workers" : "workers of the pools"));
   return warnings;
 }
 

@@ -4,8 +4,6 @@
 #include <fstream>
 #include <string>
 
-#include "handler/registry.h"
-
 namespace laneway::service {
 namespace {
 
@@ -18,19 +16,32 @@ std::uint64_t client_threads(const config::Config& config, std::uint64_t brokers
 
 }  // namespace
 
+std::vector<HandlerAtWork> handlers_at_work(const config::Config& config) {
+  if (config.pools.empty()) return {{handler::resources_of(config.handler), config.lanes.workers}};
+  std::vector<HandlerAtWork> all;
+  for (const auto& pool : config.pools)
+    all.push_back({handler::resources_of(pool.handler.value_or(config.handler)),
+                   std::uint64_t{pool.workers} + pool.retry_workers});
+  return all;
+}
+
 /// Each member has the client with a thread for the group's coordinator, the loop, and its helper for
 /// requests. In addition there are main, signals, watchdog, the clock and the admin server's nine threads.
 ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,
                                  std::uint64_t brokers) {
   const auto client = client_threads(config, brokers);
   const std::uint64_t own = 4 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
-  const auto handler = handler::resources_of(config.handler);
-  const std::uint64_t producers = (config.dead_letter.enabled() ? 1 : 0) + (handler.produces ? 1 : 0);
+  std::uint64_t producers = config.dead_letter.enabled() ? 1 : 0;
+  std::uint64_t of_handlers = 0;
   ExpectedThreads expected;
-  expected.workers = handler.workers ? partitions * config.lanes.workers : 0;
+  for (const auto& [handler, workers] : handlers_at_work(config)) {
+    if (handler.workers) expected.workers += partitions * workers;
+    if (handler.produces) ++producers;
+    of_handlers += handler.threads;
+  }
   expected.clients = config.consumers * (client + 1) + producers * client;
-  expected.all = expected.clients + config.consumers * 2 + expected.workers + handler.threads + own;
-  if (handler.threads > 0) expected.senders = handler.threads;
+  expected.all = expected.clients + config.consumers * 2 + expected.workers + of_handlers + own;
+  if (of_handlers > 0) expected.senders = of_handlers;
   return expected;
 }
 

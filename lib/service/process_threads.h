@@ -5,10 +5,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "config/config.h"
+#include "handler/registry.h"
 
 namespace laneway::service {
+
+/// A handler of the process, and the most of its records that run at once in one partition.
+struct HandlerAtWork {
+  handler::Resources resources;
+  std::uint64_t workers;
+};
+/// The service's handler, or those of its named pools with their pools for retries. Pure.
+std::vector<HandlerAtWork> handlers_at_work(const config::Config& config);
 
 struct ExpectedThreads {
   std::uint64_t workers = 0;

@@ -145,6 +145,8 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
   if (pools.empty())
     downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config.breaker, config));
   rate = std::make_unique<lane::RateLimiter>(config.rate);
+  if (config.lanes.adaptive.enabled() && pools.empty())
+    adaptive = std::make_unique<lane::AdaptiveLimit>(config.lanes.adaptive, config.lanes.workers);
   stages = retry_stages(config);
   context = {config.lanes,
              config.retry,
@@ -166,6 +168,8 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              &dead_letters};
   context.pools = pools.for_lanes(config);
   context.router = pools.router();
+  context.adaptive = adaptive.get();
+  if (adaptive) context.permits = &adaptive->permits();
   return {};
 }
 
@@ -194,6 +198,7 @@ RunningParts Service::Implementation::parts() {
   RunningParts parts{members, in_force, waits_for, &stops, dead_letters.get()};
   if (!waits_for.empty()) return parts;
   parts.downstream = downstream.get();
+  parts.adaptive = adaptive.get();
   parts.rate = rate.get();
   parts.pools = &pools;
   return parts;
@@ -228,6 +233,7 @@ Status Service::Implementation::change(const config::Config& wanted) {
   if (downstream) downstream->change(rules_of(wanted.breaker, wanted), now);
   pools.change(wanted, now);
   rate->change(wanted.rate, now);
+  if (adaptive) adaptive->change(wanted.lanes.adaptive, wanted.lanes.workers, now);
   context.pools = pools.for_lanes(wanted);
   context.lanes = wanted.lanes;  // for members that are created later
   context.retry = wanted.retry;

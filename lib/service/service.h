@@ -21,6 +21,7 @@
 #include "service/control.h"
 #include "service/downstream_status.h"
 #include "service/lane_view.h"
+#include "service/pools/pool_status.h"
 #include "service/readiness.h"
 #include "service/timeline/timeline.h"
 #include "telemetry/metrics.h"
@@ -69,6 +70,7 @@ struct ServiceStatus {
   std::optional<DownstreamStatus> downstream;  ///< nullopt until the service has started
   Totals totals;
   std::vector<LaneStatus> lanes;
+  std::vector<PoolStatus> pools;  ///< named pools; empty without any
   Readiness readiness;
   config::Lanes settings;
   std::uint32_t cores = 1;          ///< processor cores that the process may use

@@ -78,6 +78,8 @@ struct Service::Implementation {
   std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
   std::unique_ptr<lane::Downstream> downstream;            // null if pools have theirs
   std::unique_ptr<lane::RateLimiter> rate;
+  std::unique_ptr<lane::AdaptiveLimit>
+      adaptive;  // null if the number of workers is fixed, or pools have theirs
   std::unique_ptr<lane::Journal> journal;
   std::unique_ptr<tracing::Tracer> tracer;
   std::atomic<std::uint64_t> brokers{1};

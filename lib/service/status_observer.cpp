@@ -71,6 +71,12 @@ std::optional<DownstreamStatus> worst_of(std::vector<DownstreamStatus> all) {
   return std::move(out == all.end() ? all.front() : *out);
 }
 
+std::vector<LaneView> views_of(const Facts& facts) {
+  std::vector<LaneView> views;
+  for (const auto& lane : facts.lanes) views.push_back(lane.view);
+  return views;
+}
+
 TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downstream) {
   using Breaker = TimelineSample::Breaker;
   if (!downstream || !downstream->has_breaker) return Breaker::closed;
@@ -82,10 +88,10 @@ TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downst
 
 std::vector<WatchedDownstream> RunningParts::downstreams() const {
   std::vector<WatchedDownstream> all;
-  if (downstream != nullptr) all.push_back({downstream, rate, settings->breaker.failures > 0});
+  if (downstream != nullptr) all.push_back({downstream, rate, settings->breaker.failures > 0, {}, adaptive});
   for (std::size_t i = 0; pools != nullptr && i < pools->size(); ++i)
-    all.push_back(
-        {&pools->downstream(i), &pools->rate(i), settings->pools[i].breaker.failures > 0, pools->name(i)});
+    all.push_back({&pools->downstream(i), &pools->rate(i), settings->pools[i].breaker.failures > 0,
+                   pools->name(i), pools->adaptive(i)});
   return all;
 }
 
@@ -171,9 +177,18 @@ ReadinessLimits StatusObserver::limits(const RunningParts& parts) const {
 AdviceSettings StatusObserver::advice_settings(const RunningParts& parts) const {
   AdviceSettings advised;
   advised.lanes = parts.settings->lanes;
-  if (const auto requests = handler::resources_of(config_.handler).requests)
-    advised.connections = requests->at_once;
   advised.keeps_pace = parts.rate != nullptr && parts.rate->keeps_pace();
+  const auto& pools = parts.settings->pools;
+  advised.pools = !pools.empty();
+  if (advised.pools) advised.lanes.workers = advised.lanes.queue = 0;
+  for (const auto& pool : pools) {
+    advised.lanes.workers += pool.workers + pool.retry_workers;
+    advised.lanes.queue += pool.queue;
+  }
+  for (const auto& watched : parts.downstreams())
+    advised.keeps_pace = advised.keeps_pace || watched.rate->keeps_pace();
+  const auto requests = handler::resources_of(config_.handler).requests;
+  if (!advised.pools && requests) advised.connections = requests->at_once;
   advised.cores = processors();
   advised.least_span = advice_after_;
   return advised;
@@ -211,11 +226,16 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.settings = parts.settings->lanes;
   status.cores = processors();
   status.processor = processor_time();
-  status.downstream = worst_of(statuses_of(parts));
+  auto downstreams = statuses_of(parts);
+  if (parts.pools != nullptr)
+    status.pools = pool_statuses(*parts.pools, *parts.settings, views_of(facts), downstreams);
+  status.downstream = worst_of(std::move(downstreams));
   auto advised = advice_settings(parts);
   advised.outage = status.downstream && status.downstream->out;
   MutexLock lock(mutex_);
   status.advice = advise(usage_.usage(), advised);
+  for (std::size_t i = 0; i < status.pools.size(); ++i)
+    for (const auto& lane : facts.lanes) status.pools[i].rate += history_.pool_rate(lane.view, i);
   for (auto& lane : facts.lanes)
     status.lanes.push_back(
         {lane.view, history_.rate(lane.view), history_.dead_letter_rate(lane.view), std::move(lane.detail)});

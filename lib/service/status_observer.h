@@ -39,7 +39,8 @@ struct RunningParts {
   std::uint64_t dead_letters = 0;          ///< acknowledged since the process started
   lane::Downstream* downstream = nullptr;  ///< null until the service has started, and if pools have theirs
   lane::RateLimiter* rate = nullptr;       ///< null until the service has started
-  NamedPools* pools = nullptr;             ///< likewise
+  lane::AdaptiveLimit* adaptive = nullptr;  ///< null if the number of workers is fixed
+  NamedPools* pools = nullptr;              ///< likewise
 
   /// Of the service or of its pools; empty until the service has started.
   std::vector<WatchedDownstream> downstreams() const;

@@ -53,6 +53,32 @@ inline constexpr MetricInfo metric_table[] = {
      "Time from the start of an attempt to its answer."},
     {"pool_queue_wait_seconds", MetricType::histogram, "seconds", "topic,partition", Across::sum,
      "Time from the submission of a record to the start of its attempt."},
+    // Named pools, also with their pools for retries
+    {"named_pool_inflight", MetricType::gauge, "records", "topic,partition,pool", Across::sum,
+     "Records that are running, by the named pool that they are in."},
+    {"named_pool_queue_depth", MetricType::gauge, "records", "topic,partition,pool", Across::sum,
+     "Records that are queued in the named pool for a worker."},
+    {"named_pool_waiting", MetricType::gauge, "records", "topic,partition,pool", Across::sum,
+     "Records that have come to the named pool, and wait in their lane because the pool is full, its rate is "
+     "used up, or its downstream is out; the records of other pools pass them."},
+    {"named_pool_slots", MetricType::gauge, "slots", "topic,partition,pool", Across::sum,
+     "pools.NAME.workers: the number of slots."},
+    {"named_pool_slots_borrowed", MetricType::gauge, "slots", "topic,partition,pool", Across::sum,
+     "Slots of other pools that run records of the named pool, because they help it."},
+    {"named_pool_retries", MetricType::gauge, "records", "topic,partition,pool", Across::sum,
+     "Failed records that are queued or running in the pool for retries of the named pool."},
+    {"named_pool_oldest_queued_seconds", MetricType::gauge, "seconds", "topic,partition,pool", Across::max,
+     "How long the oldest record that is queued in the named pool has waited."},
+    {"named_pool_attempts_total", MetricType::counter, "attempts", "topic,partition,pool", Across::sum,
+     "Attempts that ended, by the named pool."},
+    {"named_pool_work_seconds_total", MetricType::counter, "seconds", "topic,partition,pool", Across::sum,
+     "Time of these attempts, added up; divided by their number, the time of an attempt."},
+    {"named_pool_helpers", MetricType::gauge, "pools", "pool", Across::no_partitions,
+     "Pools whose idle workers run records of the named pool."},
+    {"named_pool_subscribers", MetricType::gauge, "subscribers", "pool", Across::no_partitions,
+     "Subscribers (texts by pools.NAME.each) that the process knows; 0 without `each`."},
+    {"named_pool_subscribers_out", MetricType::gauge, "subscribers", "pool", Across::no_partitions,
+     "Subscribers whose breaker is not closed: their records wait, and those of the others do not."},
     // Lanes
     {"lane_state", MetricType::gauge, "0 or 1", "topic,partition,state", Across::sum,
      "1 for the current state of the lane: assigned, running, held, paused, suspended or draining."},
@@ -122,6 +148,15 @@ inline constexpr MetricInfo metric_table[] = {
     {"downstream_pace", MetricType::gauge, "records/s", "downstream", Across::no_partitions,
      "Records that begin per second after the downstream has answered HTTP 429 (too many requests); 0: no "
      "limit."},
+    {"concurrency_limit", MetricType::gauge, "calls", "downstream,pool", Across::no_partitions,
+     "Calls that the downstream gets at the same time, if lanes.workers adapts itself; pool is empty unless "
+     "pools are configured."},
+    {"concurrency_in_flight", MetricType::gauge, "calls", "downstream,pool", Across::no_partitions,
+     "Calls in flight of those that concurrency_limit allows."},
+    {"concurrency_limit_changes_total", MetricType::counter, "changes", "downstream,pool,reason",
+     Across::no_partitions,
+     "Changes of concurrency_limit, by reason: success, latency, throttled, timeout, unavailable, breaker, "
+     "probe, settings."},
     {"downstream_calls_total", MetricType::counter, "calls", "downstream,outcome", Across::no_partitions,
      "Calls that ended, by outcome: success (rejected records included), http_3xx, http_4xx, http_5xx, "
      "timeout, "

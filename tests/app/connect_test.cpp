@@ -90,3 +90,24 @@ TEST_CASE("connect: brokers that do not answer are given up after start_deadline
   CHECK(found.brokers.error->message.find("; laneway check waited 700ms") != std::string::npos);
   CHECK_FALSE(found.handler.error);
 }
+
+TEST_CASE("connect: the handler of each pool is asked, and named if it does not answer") {
+  config::Config config;
+  config.kafka["bootstrap.servers"] = {"127.0.0.1:9", "", false};
+  config.kafka["group.id"] = {"g", "", false};
+  config.topics = {"orders"};
+  config.start_deadline = milliseconds(700);
+  config::Pool works;
+  works.name = "works";
+  works.handler = config::ExecSettings{.command = {"/bin/cat"}};
+  config::Pool fails;
+  fails.name = "fails";
+  config::HttpSettings nowhere;
+  nowhere.url = "http://127.0.0.1:9/";
+  fails.handler = nowhere;
+  config.pools = {works, fails};
+  const auto found = app::ask_all(config);
+  CHECK(found.handler.details.find("  handler of the pool works: /bin/cat starts") == 0);
+  REQUIRE(found.handler.error);
+  CHECK(found.handler.error->message.find("the handler of the pool fails: ") == 0);
+}

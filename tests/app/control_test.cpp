@@ -37,6 +37,23 @@ std::vector<std::string> lines(const std::string& json, const control::TableStyl
 
 }  // namespace
 
+TEST_CASE("named pools have a table of their own above the lanes") {
+  auto json = status_json(lane_json("orders", 3, "running", 120));
+  json.insert(
+      json.size() - 1,
+      R"(,"pools":[{"name":"critical","running":31,"workers":64,"queued":7,"waiting":123456789,)"
+      R"("retries":2,"oldest_seconds":12.5,"rate":99.51,"breaker":{"state":"closed"}},)"
+      R"({"name":"deliver","running":0,"workers":16,"queued":0,"waiting":0,"retries":0,)"
+      R"("oldest_seconds":0.0,"rate":0.0,"breaker":{"state":"open"},"subscribers":{"known":40,"out":2}}])");
+  const auto table = lines(json);
+  REQUIRE(table.size() == 8);
+  CHECK(table[2] == "pool           breaker       running queued waiting retries oldest rec/s     out");
+  CHECK(table[3] == "critical       closed          31/64      7 123456k       2   12 s  99.5       -");
+  CHECK(table[4] == "deliver        open             0/16      0       0       0    0 s   0.0    2/40");
+  CHECK(table[5].empty());
+  CHECK(table[6].starts_with("lane "));
+}
+
 TEST_CASE("a lane, a topic and a record are told from their text") {
   const auto topic = control::parse_target("orders");
   REQUIRE(topic.ok());

@@ -1,6 +1,7 @@
 #include "handler/registry.h"
 
 #include "catch.h"
+#include "config/handlers/handlers.h"
 #include "handler/run.h"
 #include "handler/subscribers/subscribers.h"
 
@@ -29,6 +30,7 @@ TEST_CASE("the registry says of the workers what the handler itself says") {
     INFO((*handler)->name());
     const auto resources = resources_of(settings);
     CHECK(resources.workers != (*handler)->asynchronous());
+    CHECK(config::handler_of(config).asynchronous == (*handler)->asynchronous());
     CHECK(resources.produces == ((*handler)->renewals() != nullptr));
   }
 }

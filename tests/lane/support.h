@@ -236,7 +236,12 @@ class TestLane {
     lane->tick(now);
     work();
   }
-  /// The same, after the time that has really passed, which decides when the pool's claims begin.
+  /// The clock's part of a turn, at the real time.
+  void tick_now() {
+    now = std::max(now, SteadyClock::now());
+    lane->tick(now);
+  }
+  /// The same as pass(), after the time that has really passed, which decides when the pool's claims begin.
   void pass_since_now(Duration time) {
     now = std::max(now, SteadyClock::now());
     pass(time);

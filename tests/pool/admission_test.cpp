@@ -36,7 +36,7 @@ TEST_CASE("jobs claimed by the hundred and not begun count as admitted") {
     if (hold) gate.pass();
     run_jobs(claim);
   });
-  warm_up(pool);
+  pool.warm_up();
   hold = true;
   Jobs jobs(100);
   CHECK(pool->try_submit(jobs).taken == 8);

@@ -24,11 +24,14 @@ TEST_CASE("a job begins on its pool's own slot, then on those of the helpers, th
   // No slot is left for the helpers' own jobs, until the claims of the first pool are finished.
   tiers.medium.submit(1);
   tiers.low.submit(1);
-  for (int i = 0; i < 5; ++i) {
-    REQUIRE(eventually([&] { return tiers.high.running() > 0; }));
+  // In the order of their beginning: first the one on the own slot, then those on the slots of `medium`.
+  for (std::uint32_t left = 4;; --left) {
     tiers.high.finish();
+    REQUIRE(eventually([&] { return tiers.high->snapshot().in_flight == left; }));
+    REQUIRE(tiers.high.runs(left));
+    if (left == 3) CHECK(tiers.medium.runs(1));
+    if (left == 0) break;
   }
-  CHECK(tiers.medium.runs(1));
   CHECK(tiers.low.runs(1));
   CHECK(eventually([&] { return tiers.high->drained(); }));
   CHECK(tiers.high->snapshot().borrowed == 0);

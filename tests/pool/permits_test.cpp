@@ -209,3 +209,142 @@ TEST_CASE("with one permit the pools take turns") {
   }
   CHECK(lanes.begun() == std::vector<int>{0, 0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3});
 }
+
+TEST_CASE("a stuck claim gives its permit back, once, to the pool that waits") {
+  const bool asynchronous = GENERATE(false, true);
+  Permits permits(1);
+  Lanes lanes(permits, 2, asynchronous, 1);
+  lanes.submit(0, 2);
+  REQUIRE(lanes.run(1));
+  lanes.submit(1, 2);
+  REQUIRE(eventually([&] { return permits.waiting() == 1; }));
+  const auto now = SteadyClock::now();
+  CHECK(lanes[0]->expire(now + seconds(1001)).empty());
+  CHECK(lanes[0]->expire(now + seconds(1011)).size() == 1);
+  REQUIRE(lanes.run(2));
+  CHECK(lanes.begun() == std::vector<int>{0, 1});
+  CHECK(permits.in_use() == 1);
+  // The slot that replaces the stuck one waits for a permit in turn, and the end of the stuck claim frees
+  // none.
+  REQUIRE(eventually([&] { return permits.waiting() == 1; }));
+  lanes.finish_first();
+  CHECK(permits.in_use() == 1);
+  CHECK(lanes.running() == 1);
+  lanes.finish_first();
+  REQUIRE(lanes.run(1));
+  CHECK(lanes.begun() == std::vector<int>{0, 1, 0});
+  lanes.finish_first();
+  REQUIRE(lanes.run(1));
+  lanes.finish_first();
+  CHECK(eventually([&] { return permits.in_use() == 0; }));
+  CHECK(lanes.all_ran());
+}
+
+TEST_CASE("a pool that waits for a permit ends when its jobs have run, or are withdrawn") {
+  const bool asynchronous = GENERATE(false, true);
+  const bool withdrawn = GENERATE(false, true);
+  Permits permits(1);
+  Client holder;
+  REQUIRE(permits.take(holder));
+  Lanes lanes(permits, 1, asynchronous);
+  lanes.submit(0, 2);
+  REQUIRE(eventually([&] { return permits.waiting() == 1; }));
+  CHECK_FALSE(lanes[0]->join(Deadline::in(Duration::zero())));
+  CHECK(permits.waiting() == 1);
+  if (withdrawn) {
+    CHECK(lanes[0]->withdraw(0).size() == 1);
+    CHECK(permits.waiting() == 0);
+    CHECK(lanes[0]->join(Deadline::in(patience)));
+    CHECK(permits.give_back() == nullptr);
+  } else {
+    std::thread giver([&] {
+      for (auto* next = permits.give_back(); next != nullptr; next = nullptr) next->permitted();
+      for (int job = 0; job < 2; ++job)
+        if (lanes.run(1)) lanes.finish_first();
+    });
+    CHECK(lanes[0]->join(Deadline::in(patience)));
+    giver.join();
+    CHECK(lanes.all_ran());
+  }
+  CHECK(permits.in_use() == 0);
+  CHECK(permits.waiting() == 0);
+}
+
+TEST_CASE("a permit that comes too late for a withdrawn job goes to the next pool, and the first one ends") {
+  const bool asynchronous = GENERATE(false, true);
+  Permits permits(1);
+  Client holder;
+  REQUIRE(permits.take(holder));
+  Lanes lanes(permits, 2, asynchronous);
+  for (int lane = 0; lane < 2; ++lane) {
+    lanes.submit(lane, 1);
+    REQUIRE(eventually([&] { return permits.waiting() == static_cast<std::uint32_t>(lane) + 1; }));
+  }
+  auto* first = permits.give_back();
+  REQUIRE(first != nullptr);
+  CHECK(lanes[0]->withdraw(0).size() == 1);
+  // The pool lives until it has been called.
+  CHECK_FALSE(lanes[0]->join(Deadline::in(Duration::zero())));
+  CHECK(lanes.running() == 0);
+  std::thread caller([&] { first->permitted(); });
+  CHECK(lanes[0]->join(Deadline::in(patience)));
+  caller.join();
+  REQUIRE(lanes.run(1));
+  CHECK(lanes.begun() == std::vector<int>{1});
+  CHECK(permits.in_use() == 1);
+  lanes.finish_first();
+  CHECK(eventually([&] { return permits.in_use() == 0; }));
+}
+
+TEST_CASE("a pool that gets fewer workers while it waits for a permit leaves the permits to the others") {
+  const bool asynchronous = GENERATE(false, true);
+  Permits permits(1);
+  Lanes lanes(permits, 2, asynchronous, 2);
+  lanes.submit(0, 3);
+  REQUIRE(lanes.run(1));
+  REQUIRE(eventually([&] { return permits.waiting() == 1; }));
+  lanes[0]->resize(1, 1000);
+  CHECK(permits.waiting() == 0);
+  lanes.submit(1, 1);
+  REQUIRE(eventually([&] { return permits.waiting() == 1; }));
+  for (int claim = 0; claim < 4; ++claim) {
+    REQUIRE(lanes.run(1));
+    lanes.finish_first();
+  }
+  CHECK(lanes.begun() == std::vector<int>{0, 1, 0, 0});
+  CHECK(eventually([&] { return permits.in_use() == 0; }));
+}
+
+TEST_CASE("a permit for which no thread can be started goes to the next pool, and the job runs later") {
+  Permits permits(2);
+  Client holder;
+  REQUIRE(permits.take(holder));
+  Gate gate;
+  TestPool pool(with_permits(permits, false, 2), [&](const Claim& claim) {
+    gate.pass();
+    run_jobs(claim);
+  });
+  auto jobs = single_jobs(2);
+  REQUIRE(pool->try_submit(jobs[0]).taken == 1);
+  REQUIRE(gate.holds(1));
+  REQUIRE(pool->try_submit(jobs[1]).taken == 1);
+  REQUIRE(eventually([&] { return permits.waiting() == 1; }));
+  Client other;
+  CHECK_FALSE(permits.take(other));
+  auto* next = permits.give_back();
+  REQUIRE(next != nullptr);
+  refuse_threads = true;
+  next->permitted();
+  refuse_threads = false;
+  CHECK(pool->snapshot().start_failures == 1);
+  CHECK(other.got == 1);
+  CHECK(permits.waiting() == 0);
+  CHECK(permits.give_back() == nullptr);
+  pool->kick();
+  pool->kick();
+  CHECK(gate.holds(2));
+  gate.open();
+  CHECK(pool->join(Deadline::in(patience)));
+  for (const auto& job : jobs) CHECK(job.all_ran());
+  CHECK(permits.in_use() == 0);
+}

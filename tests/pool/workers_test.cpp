@@ -131,7 +131,7 @@ TEST_CASE("work queued behind one that hangs against all experience goes on afte
     if (claim.range.batch == &hanging) gate.pass();
     run_jobs(claim);
   });
-  warm_up(pool);
+  pool.warm_up();
   pool->try_submit(hanging);
   REQUIRE(gate.holds(1));
   Jobs behind(5);
@@ -151,7 +151,7 @@ TEST_CASE("after a kick the estimate is forgotten, so that all workers take part
     if (hold) gate.pass();
     run_jobs(claim);
   });
-  warm_up(pool);
+  pool.warm_up();
   hold = true;
   Jobs first(1);
   pool->try_submit(first);

@@ -58,6 +58,9 @@ const char* const more_workers = "lanes.workers 8 -> 12: all busy 71 % of the la
 TEST_CASE("advice names what limits a lane, and workers only where they are the limit") {
   const Row rows[] = {
       {"all busy, and the lag grows", [](Case&) {}, more_workers},
+      {"all workers of named pools busy", [](Case& c) { c.settings.pools = true; },
+       "more workers in the full pools (`laneway status` shows them): all busy 71 % of the last 5 min "
+       "(orders:3)"},
       {"the lag neither grows nor falls", [](Case& c) { c.lane().lag_growth = 0; }, "lanes.workers 8 -> 11"},
       {"the lag grows fast: in steps of four times at most", [](Case& c) { c.lane().lag_growth = 9000; },
        "lanes.workers 8 -> 32"},

@@ -35,6 +35,19 @@ TEST_CASE("a program needs four descriptors, a request one, and requests are bou
   CHECK(service::expected_descriptors(exec, 5, 4).all > descriptors(exec, 5));
 }
 
+TEST_CASE("descriptors of all pools are added, and the pools are what to change") {
+  auto config = config_for(config::ExecSettings{});
+  const auto least = service::expected_descriptors(config, 4, 3).least;
+  config::Pool pool;
+  pool.workers = 2;
+  config.pools = {pool, pool};
+  CHECK(descriptors(config, 5) - descriptors(config, 4) == 2 * 2 * 4);
+  CHECK(service::expected_descriptors(config, 4, 3).least > least);
+  const auto warnings = service::limit_warnings(config, 16, 3, {10, 10});
+  REQUIRE(warnings.size() == 2);
+  for (const auto& warning : warnings) CHECK(warning.find("workers of the pools") != std::string::npos);
+}
+
 TEST_CASE("what may run out is named with its limit") {
   const auto config = config_for(config::ExecSettings{});
   const auto needed = descriptors(config, 16);

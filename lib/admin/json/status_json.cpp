@@ -91,6 +91,14 @@ Json json_of(const service::LaneStatus& lane) {
   return json;
 }
 
+/// `why` the limit moved last; empty if it has not moved.
+Json json_of(const lane::AdaptiveLimit::Report& limit) {
+  const auto age = limit.moved ? SteadyClock::now() - *limit.moved : Duration::zero();
+  return {{"limit", limit.limit}, {"min", limit.min},
+          {"max", limit.max},     {"in_flight", limit.in_flight},
+          {"why", limit.why},     {"moved_seconds_ago", limit.moved ? Json(rounded(age)) : Json()}};
+}
+
 /// `reason`: of the last failure, during an outage. `pace`: records per second, if the downstream has asked
 /// for fewer calls. `failures`: in words; empty if no call failed.
 Json json_of(const service::DownstreamStatus& downstream) {
@@ -98,15 +106,38 @@ Json json_of(const service::DownstreamStatus& downstream) {
   Json kinds = Json::array();
   for (const auto& kind : downstream.calls.kinds)
     kinds.push_back({{"kind", kind.name}, {"calls", kind.calls}});
-  return {{"downstream", downstream.name},
-          {"state", breaker_state(downstream)},
-          {"reason", since ? downstream.last_failure : ""},
-          {"since", since ? Json(utc_time(*since)) : Json()},
-          {"calls", downstream.calls.calls},
-          {"failed_calls", downstream.calls.failed},
-          {"failed_by_kind", std::move(kinds)},
-          {"pace", downstream.pace > 0 ? Json(rounded(downstream.pace)) : Json()},
-          {"failures", calls_in_words(downstream)}};
+  Json json{{"downstream", downstream.name},
+            {"state", breaker_state(downstream)},
+            {"reason", since ? downstream.last_failure : ""},
+            {"since", since ? Json(utc_time(*since)) : Json()},
+            {"calls", downstream.calls.calls},
+            {"failed_calls", downstream.calls.failed},
+            {"failed_by_kind", std::move(kinds)},
+            {"pace", downstream.pace > 0 ? Json(rounded(downstream.pace)) : Json()},
+            {"failures", calls_in_words(downstream)}};
+  if (downstream.limit) json["limit"] = json_of(*downstream.limit);
+  return json;
+}
+
+/// `waiting`: in the lanes, outside the pool. `retries`: in the pool for retries. `breaker`: as above.
+Json json_of(const service::PoolStatus& pool) {
+  Json json{{"name", pool.name},
+            {"then", pool.then},
+            {"helped_by", pool.helped_by},
+            {"running", pool.running},
+            {"workers", pool.slots},
+            {"total", pool.total},
+            {"queued", pool.queued},
+            {"queue_capacity", pool.queue_capacity},
+            {"waiting", pool.waiting},
+            {"retries", pool.retries},
+            {"borrowed", pool.borrowed},
+            {"stuck", pool.stuck},
+            {"oldest_seconds", rounded(pool.oldest)},
+            {"rate", rounded(pool.rate)},
+            {"breaker", pool.downstream ? json_of(*pool.downstream) : Json()}};
+  if (pool.subscribers) json["subscribers"] = {{"known", *pool.subscribers}, {"out", pool.subscribers_out}};
+  return json;
 }
 
 std::string text_of(const Json& json) {
@@ -136,6 +167,7 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   json["advice"] = status.advice;
   json["lanes"] = Json::array();
   for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane));
+  for (const auto& pool : status.pools) json["pools"].push_back(json_of(pool));
   return text_of(json);
 }
 

@@ -36,6 +36,8 @@ struct HandlerSchema {
   void (*set_dependent_defaults)(Config& config, const Settings& settings) = nullptr;
   /// Replaces names of programs and files in the settings by their absolute paths, or refuses them.
   void (*resolve)(Config& config, const CommandPlace& place, RuleContext& rules) = nullptr;
+  bool asynchronous = false;  ///< a running record occupies no thread (handler/handler.h)
+  bool gives_results = true;  ///< a record can become sub-jobs; if false, the record itself goes on
   ReferenceSection section = {};
   HandlerSettings defaults = {};
 };

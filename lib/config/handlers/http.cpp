@@ -147,6 +147,7 @@ HandlerSchemaOf<HttpSettings> http_schema() {
        .properties = http_properties,
        .check = check_http,
        .warnings = warnings_about_http,
+       .asynchronous = true,
        .section = {.position = 1,
                    .text = "A POST to a web service, for each record or for several records. The answers and "
                            "the headers: "

@@ -12,7 +12,7 @@ std::vector<Property> log_properties() { return {}; }
 
 // Without keys the handler has no section of its own; the page's first section describes it.
 HandlerSchemaOf<LogSettings> log_schema() {
-  return HandlerSchemaOf<LogSettings>({.name = "log", .properties = log_properties});
+  return HandlerSchemaOf<LogSettings>({.name = "log", .properties = log_properties, .gives_results = false});
 }
 
 }  // namespace laneway::config

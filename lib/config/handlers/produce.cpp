@@ -279,6 +279,8 @@ HandlerSchemaOf<ProduceSettings> produce_schema() {
        .check = check_produce,
        .warnings = warnings_about_produce,
        .set_dependent_defaults = set_defaults_of_transactions,
+       .asynchronous = true,
+       .gives_results = false,
        .section = {.position = 5,
                    .text = "Writes each record to another topic, in the same cluster or in another one.",
                    .example = "handler:\n  produce: { topic: \"{topic}-out\", transactional: true }\n"}});

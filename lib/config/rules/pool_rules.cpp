@@ -39,12 +39,15 @@ class PoolRules {
   void check() {
     if (config_.pools.empty()) return check_without_pools();
     check_route();
+    check_order_of_route();
     for (const Pool& pool : config_.pools) check_names(pool);
     check_cycles();
     check_reach();
     for (const Pool& pool : config_.pools) {
+      check_helps(pool);
       check_gather(pool);
       check_each(pool);
+      check_order(pool);
       check_effect(pool);
     }
     check_transactions();
@@ -145,9 +148,34 @@ class PoolRules {
                                 config_.pools.front().name);
   }
 
-  bool is_stage(const Pool& pool) const {
-    return std::any_of(config_.pools.begin(), config_.pools.end(),
-                       [&](const Pool& before) { return before.then == pool.name; });
+  std::vector<const Pool*> before(const Pool& pool) const {
+    std::vector<const Pool*> found;
+    for (const Pool& one : config_.pools)
+      if (one.then == pool.name) found.push_back(&one);
+    return found;
+  }
+  bool is_stage(const Pool& pool) const { return !before(pool).empty(); }
+
+  const HandlerSchema& work(const Pool& pool) const { return handler_of(config_of(config_, pool)); }
+
+  /// Whether a record of this pool can become sub-jobs.
+  bool splits(const Pool& pool) const {
+    return work(pool).gives_results || (!pool.handler && rules_.own_handler());
+  }
+
+  /// A pool whose records occupy no thread has no threads to lend.
+  void check_helps(const Pool& pool) {
+    if (!work(pool).asynchronous) return;
+    for (const auto& name : pool.helps) {
+      const Pool* helped = find_pool(config_, name);
+      if (helped == nullptr || work(*helped).asynchronous) continue;
+      return rules_.refuse({key(pool, "helps")},
+                           "the handler " + std::string(work(pool).name) +
+                               " of this pool has no threads, and the handler " +
+                               std::string(work(*helped).name) + " of the pool " + name + " needs them",
+                           "name only pools with the handler http or produce, or give this pool a handler "
+                           "that runs on threads");
+    }
   }
 
   void check_gather(const Pool& pool) {
@@ -158,6 +186,17 @@ class PoolRules {
                            "no other pool leads to this one, so there are no results to "
                            "gather",
                            "set then: " + pool.name + " in the pool whose results are gathered");
+    const auto last = before(pool);
+    const bool split = std::any_of(last.begin(), last.end(), [&](const Pool* of_parts) {
+      const auto first = before(*of_parts);
+      return std::any_of(first.begin(), first.end(), [&](const Pool* one) { return splits(*one); });
+    });
+    if (!split)
+      return rules_.refuse({key(pool, "gather")},
+                           "no record becomes sub-jobs before it comes to this pool, so there is nothing to "
+                           "gather",
+                           "let the results of a pool with the handler http, exec, plugin or fan_out go to "
+                           "a pool that runs them, and from there to this one");
     if (std::find(entering.begin(), entering.end(), &pool) != entering.end())
       rules_.refuse({key(pool, "gather")},
                     "records also come to this pool from the topics, and have no results "
@@ -179,6 +218,43 @@ class PoolRules {
       rules_.refuse({key(pool, "each.by")}, "no other pool leads to this one, so its records are no sub-jobs",
                     "set each.by: key, or a header, or let another pool lead to this one");
   }
+
+  /// What would let a record overtake an earlier one of its partition, or of its key.
+  void check_order(const Pool& pool) {
+    const auto& lanes = config_.lanes;
+    if (!pool.adaptive.enabled() && lanes.max_incomplete < pool.workers)
+      rules_.refuse({key(pool, "workers"), "lanes.max_incomplete"},
+                    "lanes.max_incomplete is " + std::to_string(lanes.max_incomplete) +
+                        ", less than workers of the pool " + pool.name + ", " + std::to_string(pool.workers) +
+                        ", so some workers would never run a record",
+                    "set lanes.max_incomplete to at least the workers of each pool");
+    if (lanes.order == Order::none) return;
+    const std::string with = "with lanes.order: " + order_unit();
+    if (pool.retry_workers > 0)
+      rules_.refuse({key(pool, "retry_workers"), "lanes.order"},
+                    with +
+                        " a separate pool for retries would break the order: later records overtake a "
+                        "record that runs again there",
+                    "set lanes.order: none, or remove retry_workers");
+    if (pool.each.by.enabled())
+      rules_.refuse({key(pool, "each.by"), "lanes.order"},
+                    with +
+                        " limits for each text would break the order: later records overtake a record "
+                        "that waits for its limit",
+                    "set lanes.order: none, or remove each");
+  }
+
+  void check_order_of_route() {
+    const auto by = config_.route.by.kind;
+    if (config_.lanes.order != Order::partition || entrances(config_).size() < 2) return;
+    if (by == Selector::Kind::none || by == Selector::Kind::topic) return;
+    rules_.refuse({"route.by", "lanes.order"},
+                  "with lanes.order: partition the records of a partition run one after the other, and this "
+                  "route sends them to pools that run at the same time",
+                  "set lanes.order: key or none, or route.by: topic");
+  }
+
+  std::string order_unit() const { return config_.lanes.order == Order::key ? "key" : "partition"; }
 
   void check_effect(const Pool& pool) {
     if (pool.helps.empty() && pool.longest_wait != Pool().longest_wait)
@@ -220,13 +296,11 @@ void check_pool_rules(RuleContext& rules) { PoolRules(rules).check(); }
 std::vector<std::string> warnings_about_pools(const Config& config) {
   using Kind = Selector::Kind;
   const auto by = config.route.by.kind;
-  const bool apart =
-      by == Kind::header || by == Kind::value || (by == Kind::key && config.lanes.order == Order::partition);
-  if (config.pools.size() < 2 || config.lanes.order == Order::none || !apart) return {};
-  const std::string unit = config.lanes.order == Order::key ? "key" : "partition";
-  return {"lanes.order: " + unit + " holds within each pool: records of one " + unit + " that route.by: " +
-          print_selector(config.route.by) + " sends to different pools run at the same time (route by " +
-          (unit == "key" ? "key or topic" : "topic") + " if their order matters)"};
+  if (config.lanes.order != Order::key || (by != Kind::header && by != Kind::value)) return {};
+  if (entrances(config).size() < 2) return {};
+  return {"lanes.order: key holds within each pool: records of one key that route.by: " +
+          print_selector(config.route.by) +
+          " sends to different pools run at the same time (route by key or topic if their order matters)"};
 }
 
 }  // namespace laneway::config

@@ -32,6 +32,8 @@ class RuleContext {
         scope_(std::move(scope)) {}
 
   const Config& config() const { return config_; }
+  /// The program does the work of every record that no pool has a handler for.
+  bool own_handler() const { return expected_.own_handler; }
   bool given(const std::string& key) const { return settings_.contains(placed(key)); }
   bool concern(const std::string& key) const { return problems_.concern(placed(key)); }
   /// The value of a key of the client library, in lower case.

@@ -66,7 +66,7 @@ class Rules {
                       "retry.backoff is " + print_duration(config_.retry.backoff) +
                           ", more than retry.max_backoff, " + print_duration(config_.retry.max_backoff),
                       "lower retry.backoff, or raise retry.max_backoff");
-    if (lanes.max_incomplete < lanes.workers)
+    if (config_.pools.empty() && lanes.max_incomplete < lanes.workers)
       context_.refuse({"lanes.max_incomplete", "lanes.workers"},
                       "lanes.max_incomplete is " + std::to_string(lanes.max_incomplete) +
                           ", less than lanes.workers, " + std::to_string(lanes.workers) +

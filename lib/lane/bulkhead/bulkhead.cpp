@@ -42,6 +42,7 @@ Workload::Settings settings_of(const NamedPool* pool, std::uint32_t workers) {
 Bulkhead::Bulkhead(const LaneContext& lane, const NamedPool* pool, const Members& members)
     : lane_(lane),
       pool_(pool),
+      name_(pool == nullptr ? std::string() : pool->settings.name),
       members_(members),
       lines_(first_line(lane, pool, members.line)),
       workload_(*lines_.front(), members.line.id, members.ledger, members.gate, members.stats,

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lane/bulkhead/line.h"
@@ -46,6 +47,8 @@ class Bulkhead {
 
   bool named() const { return pool_ != nullptr; }
   const NamedPool& pool_settings() const { return *pool_; }
+  /// Empty if the lane has one pool; for any thread.
+  const std::string& name() const { return name_; }
   Workload& workload() { return workload_; }
   const Workload& workload() const { return workload_; }
   /// The workload of failed records; the same as workload() unless the pool has retry_workers.
@@ -102,6 +105,7 @@ class Bulkhead {
 
   const LaneContext& lane_;
   const NamedPool* const pool_;  // null: the lane's only pool
+  const std::string name_;
   const Members members_;
   std::vector<std::unique_ptr<Line>> lines_;  // the first one is that of records without a subscriber
   const Bulkhead* next_ = nullptr;

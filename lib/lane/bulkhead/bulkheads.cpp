@@ -9,9 +9,10 @@
 namespace laneway::lane {
 namespace {
 
-std::uint64_t attempts_of(const pool::Pool& pool) {
-  const auto counts = pool.duration().snapshot().counts;
-  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+void add_attempts(PoolView& view, const pool::Pool& pool) {
+  const auto durations = pool.duration().snapshot();
+  view.done += std::accumulate(durations.counts.begin(), durations.counts.end(), std::uint64_t{0});
+  view.work += durations.sum;
 }
 
 }  // namespace
@@ -285,14 +286,17 @@ std::vector<PoolView> Bulkheads::views() const {
   if (!named()) return views;
   for (const auto& bulkhead : all_) {
     const auto& pool = bulkhead->workload().pool();
-    PoolView view{bulkhead->pool_settings().settings.name, pool.snapshot(), pool.limits(),
-                  bulkhead->waiting()};
-    view.done = attempts_of(pool);
+    PoolView view;
+    view.name = bulkhead->name();
+    view.pool = pool.snapshot();
+    view.limits = pool.limits();
+    view.waiting = bulkhead->waiting();
+    add_attempts(view, pool);
     if (const auto* retries = bulkhead->retry_pool()) {
       const auto snapshot = retries->snapshot();
       view.retries_queued = snapshot.queued;
       view.retries_running = snapshot.in_flight;
-      view.done += attempts_of(*retries);
+      add_attempts(view, *retries);
     }
     views.push_back(view);
   }

@@ -12,7 +12,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "lane/bulkhead/bulkhead.h"
@@ -21,13 +22,14 @@ namespace laneway::lane {
 
 /// A lane's part in a named pool at one moment.
 struct PoolView {
-  std::string_view name;
+  std::string name;
   pool::Snapshot pool;
   pool::Limits limits;
   std::uint64_t waiting = 0;         ///< records that have come to the pool, and wait outside it
   std::uint64_t done = 0;            ///< attempts that have ended, since the assignment
   std::uint32_t retries_queued = 0;  ///< in the pool of failed records
   std::uint32_t retries_running = 0;
+  Duration work{};  ///< of these attempts, added up
 };
 
 class Bulkheads final : public Onward {
@@ -118,6 +120,14 @@ class Bulkheads final : public Onward {
 
   /// The first pool; for any thread.
   const pool::Pool& pool() const { return first().workload().pool(); }
+  /// Looks at all pools, those of failed records too; for any thread.
+  template <class Look>
+  void each_pool(Look look) const {
+    for (const auto& bulkhead : all_) {
+      look(std::as_const(*bulkhead).workload().pool());
+      if (bulkhead->retry_pool() != nullptr) look(*bulkhead->retry_pool());
+    }
+  }
   /// Of the named pools, in their order; empty if there are none. Any thread.
   std::vector<PoolView> views() const;
 

@@ -10,6 +10,7 @@
 #include "delivery/retry/retry_stages.h"
 #include "handler/handler.h"
 #include "lane/member/memory_plan.h"
+#include "lane/shared/adaptive_limit.h"
 #include "lane/shared/crash_watch.h"
 #include "lane/shared/downstream.h"
 #include "lane/shared/journal.h"
@@ -31,10 +32,11 @@ struct NamedPool {
   config::Pool settings;  ///< used by the loop's thread only
   handler::Handler* handler = nullptr;
   Downstream* downstream = nullptr;
-  RateLimiter* rate = nullptr;       ///< the rate of the pool, and the pace of its downstream
-  pool::Permits* permits = nullptr;  ///< the limit of the process; null: each lane for itself
-  Subscribers* each = nullptr;       ///< null if no text of the records has limits of its own
-  int then = -1;                     ///< place of the next pool in LaneContext::pools; -1: none
+  RateLimiter* rate = nullptr;        ///< the rate of the pool, and the pace of its downstream
+  pool::Permits* permits = nullptr;   ///< the limit of the process; null: each lane for itself
+  AdaptiveLimit* adaptive = nullptr;  ///< of which the permits are; null if the limit is fixed
+  Subscribers* each = nullptr;        ///< null if no text of the records has limits of its own
+  int then = -1;                      ///< place of the next pool in LaneContext::pools; -1: none
 };
 
 struct LaneContext {
@@ -64,9 +66,10 @@ struct LaneContext {
   std::vector<NamedPool> pools{};
   const Router* router = nullptr;  ///< to the named pools; null if there are none
   std::string pool{};  ///< name of the pool, in the context that its workers see; empty if the lanes have one
-  bool passes_on = false;            ///< likewise: another pool is next
-  pool::Permits* permits = nullptr;  ///< of the only pool; null if there is no limit of the process
-  bool rebalancing = false;          ///< only the loop's thread: the client may deliver nothing
+  bool passes_on = false;             ///< likewise: another pool is next
+  pool::Permits* permits = nullptr;   ///< of the only pool; null if there is no limit of the process
+  AdaptiveLimit* adaptive = nullptr;  ///< likewise, of which the permits are
+  bool rebalancing = false;           ///< only the loop's thread: the client may deliver nothing
 };
 
 }  // namespace laneway::lane

@@ -12,10 +12,16 @@ namespace {
 
 constexpr std::uint32_t longest_run = 256;
 
+std::uint32_t workers_of(const LaneContext& context, const Workload::Settings& settings) {
+  return settings.workers > 0 ? settings.workers : context.lanes.workers;
+}
+
+/// With an adaptive limit, each claim is one call.
 pool::Limits limits_of(const LaneContext& context, const Workload::Settings& settings) {
-  return {.workers = settings.workers > 0 ? settings.workers : context.lanes.workers,
+  const bool one = context.adaptive != nullptr && !context.handler->fills_tasks();
+  return {.workers = workers_of(context, settings),
           .queue = context.lanes.queue,
-          .most_per_claim = context.handler->most_per_task(),
+          .most_per_claim = one ? 1 : context.handler->most_per_task(),
           .job_deadline = context.handler->timeout(),
           .asynchronous = context.handler->asynchronous(),
           .whole_claims = context.handler->fills_tasks(),
@@ -34,6 +40,7 @@ Workload::Workload(Line& line, const LaneId& id, const Ledger& ledger, const Cra
       gate_(gate),
       stats_(stats),
       passes_on_(settings.passes_on),
+      most_(workers_of(context_, settings)),
       execution_(context_, id.partition, id.epoch, stats, on_ready),
       pool_(std::make_unique<pool::Pool>(limits_of(context_, settings), execution_, std::move(on_ready))) {
   execution_.set_pool(*pool_);
@@ -320,7 +327,15 @@ void Workload::abandoned(std::int64_t offset, std::uint32_t attempt, const kafka
                                 tracing::TraceField(record)});
 }
 
+/// Holds follow the limit: a lane takes no more than fits its workers and its queue.
+void Workload::follow_limit() {
+  const auto limit = context_.adaptive == nullptr ? most_ : std::min(most_, context_.adaptive->limit());
+  const auto now = pool_->limits();
+  if (now.workers != limit || now.queue != context_.lanes.queue) pool_->resize(limit, context_.lanes.queue);
+}
+
 void Workload::tick(TimePoint now) {
+  if (context_.adaptive != nullptr) follow_limit();
   for (const auto& job : pool_->expire(now)) report_stuck(job);
   pool_->kick();
 }

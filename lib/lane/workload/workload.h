@@ -52,7 +52,8 @@ class Workload {
 
   /// The settings of the context have changed.
   void follow_settings(std::uint32_t workers = 0) {
-    pool_->resize(workers > 0 ? workers : context_.lanes.workers, context_.lanes.queue);
+    most_ = workers > 0 ? workers : context_.lanes.workers;
+    follow_limit();
   }
   bool ordered() const { return context_.lanes.order != config::Order::none; }
   /// How many records may be taken at a time.
@@ -148,6 +149,7 @@ class Workload {
   }
 
  private:
+  void follow_limit();
   void enqueue(BatchPtr batch);
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
   pool::Turn turn_of(handler::Route route, bool failed) const;
@@ -176,6 +178,7 @@ class Workload {
   std::uint64_t bytes_ = 0;
   std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped
   const bool passes_on_;
+  std::uint32_t most_;  // workers, if no adaptive limit is lower
   bool rejected_ = false;
   bool gives_back_ = false;  // no record begins any more
   std::uint64_t abandoned_ = 0;

@@ -38,7 +38,10 @@ Result<NamedPools> NamedPools::make(const config::Config& config, handler::Handl
     parts->rate = std::make_unique<lane::RateLimiter>(pool.rate);
     if (pool.each.by.enabled())
       parts->subscribers = std::make_unique<lane::Subscribers>(pool.name, rules, pool.each);
-    if (pool.total > 0) parts->permits = std::make_unique<pool::Permits>(pool.total);
+    if (pool.adaptive.enabled())
+      parts->adaptive = std::make_unique<lane::AdaptiveLimit>(pool.adaptive, pool.workers);
+    else if (pool.total > 0)
+      parts->permits = std::make_unique<pool::Permits>(pool.total);
     names.push_back(pool.name);
     pools.parts_.push_back(std::move(parts));
   }
@@ -57,7 +60,8 @@ std::vector<lane::NamedPool> NamedPools::for_lanes(const config::Config& config)
     pool.downstream = parts.downstream.get();
     pool.rate = parts.rate.get();
     pool.each = parts.subscribers.get();
-    pool.permits = parts.permits.get();
+    pool.adaptive = parts.adaptive.get();
+    pool.permits = parts.adaptive ? &parts.adaptive->permits() : parts.permits.get();
     pool.then = place_of(config, settings.then);
     all.push_back(std::move(pool));
   }
@@ -71,6 +75,7 @@ void NamedPools::change(const config::Config& wanted, TimePoint now) {
     parts_[i]->downstream->change(rules, now);
     parts_[i]->rate->change(settings.rate, now);
     if (parts_[i]->subscribers) parts_[i]->subscribers->change(rules, settings.each, now);
+    if (parts_[i]->adaptive) parts_[i]->adaptive->change(settings.adaptive, settings.workers, now);
     if (parts_[i]->permits && settings.total > 0) parts_[i]->permits->set_limit(settings.total);
   }
 }

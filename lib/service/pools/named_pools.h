@@ -34,6 +34,8 @@ class NamedPools {
   handler::Handler& handler(std::size_t pool) const { return *parts_[pool]->handler; }
   lane::Downstream& downstream(std::size_t pool) const { return *parts_[pool]->downstream; }
   lane::RateLimiter& rate(std::size_t pool) const { return *parts_[pool]->rate; }
+  /// Null if the number of workers is fixed.
+  lane::AdaptiveLimit* adaptive(std::size_t pool) const { return parts_[pool]->adaptive.get(); }
   /// Null if the pool has no subscribers.
   lane::Subscribers* subscribers(std::size_t pool) const { return parts_[pool]->subscribers.get(); }
 
@@ -56,7 +58,8 @@ class NamedPools {
     std::unique_ptr<lane::Downstream> downstream;
     std::unique_ptr<lane::RateLimiter> rate;
     std::unique_ptr<lane::Subscribers> subscribers;
-    std::unique_ptr<pool::Permits> permits;  // null if the process has no limit for the pool
+    std::unique_ptr<lane::AdaptiveLimit> adaptive;  // null if the number of workers is fixed
+    std::unique_ptr<pool::Permits> permits;         // null if the process has no limit for the pool
   };
 
   std::vector<std::unique_ptr<Parts>> parts_;  // in the order of Config::pools

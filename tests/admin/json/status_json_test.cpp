@@ -91,6 +91,38 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
     "holds":4,"pauses":2,"member":2})"));
 }
 
+TEST_CASE("named pools are a list, which is not there without them") {
+  auto status = one_lane();
+  CHECK_FALSE(json::parse(admin::status_json(status, "")).contains("pools"));
+  PoolStatus pool;
+  pool.name = "deliver";
+  pool.then = "store";
+  pool.helped_by = {"bulk"};
+  pool.running = 3;
+  pool.slots = 8;
+  pool.total = 20;
+  pool.queued = 4;
+  pool.queue_capacity = 64;
+  pool.waiting = 70;
+  pool.retries = 2;
+  pool.borrowed = 1;
+  pool.oldest = milliseconds(1500);
+  pool.rate = 1.23456;
+  pool.downstream = DownstreamStatus{.name = "shop:443", .last_failure = {}};
+  pool.subscribers = 40;
+  pool.subscribers_out = 2;
+  status.pools = {pool};
+  auto found = json::parse(admin::status_json(status, ""))["pools"];
+  REQUIRE(found.size() == 1);
+  CHECK(found[0]["breaker"]["downstream"] == "shop:443");
+  found[0].erase("breaker");
+  CHECK(found[0] == json::parse(R"({"name":"deliver","then":"store","helped_by":["bulk"],"running":3,
+    "workers":8,"total":20,"queued":4,"queue_capacity":64,"waiting":70,"retries":2,"borrowed":1,"stuck":0,
+    "oldest_seconds":1.5,"rate":1.235,"subscribers":{"known":40,"out":2}})"));
+  status.pools[0].subscribers.reset();
+  CHECK_FALSE(json::parse(admin::status_json(status, ""))["pools"][0].contains("subscribers"));
+}
+
 TEST_CASE("a downstream that is not out has no since, and no reason") {
   auto status = one_lane();
   status.downstream = DownstreamStatus{.name = "shop:443", .last_failure = "connection refused"};

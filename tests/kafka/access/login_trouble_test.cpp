@@ -83,12 +83,25 @@ TEST_CASE("a listener that takes no login, another one, or one where none was gi
           "ssl"}});
 }
 
-TEST_CASE("a broker that worked before and cuts a connection is not taken for one that expects TLS") {
-  const std::string words =
+TEST_CASE("a broker that hangs up during the TLS handshake seems not to speak TLS") {
+  check(
+      {{"ssl://127.0.0.1:9097/bootstrap: Disconnected: SSL connection closed by peer (after 1ms in state "
+        "SSL_HANDSHAKE)",
+        "broker 127.0.0.1:9097 seems not to speak TLS on this port; ",
+        "kafka.security.protocol to plaintext"}});
+}
+
+TEST_CASE("a broker that worked before and cuts a connection speaks the protocol that the client speaks") {
+  const std::string plain =
       "127.0.0.1:9096/1: Disconnected: connection reset by peer (after 0ms in state APIVERSION_QUERY)";
-  CHECK(explained(words) != words);
+  const std::string tls =
+      "ssl://127.0.0.1:9096/1: Disconnected: SSL connection closed by peer (after 1ms in state "
+      "SSL_HANDSHAKE)";
+  CHECK(explained(plain) != plain);
+  CHECK(explained(tls) != tls);
   note_connection("127.0.0.1:9096");
-  CHECK(explained(words) == words);
+  CHECK(explained(plain) == plain);
+  CHECK(explained(tls) == tls);
 }
 
 TEST_CASE("a login that ends with its token, or with the connection, is told as that and not as refused") {

@@ -1,0 +1,47 @@
+#include "service/pools/lane_pools.h"
+
+#include <cstddef>
+
+namespace laneway::service {
+namespace {
+
+template <class Get>
+Histogram::Snapshot sum_of(const lane::Lane& lane, Get get) {
+  Histogram::Snapshot sum;
+  lane.each_pool([&](const pool::Pool& pool) {
+    const auto one = get(pool).snapshot();
+    for (std::size_t i = 0; i < sum.counts.size(); ++i) sum.counts[i] += one.counts[i];
+    sum.sum += one.sum;
+  });
+  return sum;
+}
+
+}  // namespace
+
+LanePools pools_of(const lane::Lane& lane) {
+  LanePools all;
+  lane.each_pool([&](const pool::Pool& pool) {
+    const auto snapshot = pool.snapshot();
+    const auto limits = pool.limits();
+    all.in_flight += snapshot.in_flight;
+    all.queued += snapshot.queued;
+    all.queue_capacity += limits.queue;
+    all.slots += limits.workers;
+    all.free += snapshot.free;
+    all.threads += snapshot.threads;
+    all.active += snapshot.active;
+    all.stuck += snapshot.stuck;
+    all.start_failures += snapshot.start_failures;
+  });
+  return all;
+}
+
+Histogram::Snapshot durations_of(const lane::Lane& lane) {
+  return sum_of(lane, [](const pool::Pool& pool) -> const Histogram& { return pool.duration(); });
+}
+
+Histogram::Snapshot queue_waits_of(const lane::Lane& lane) {
+  return sum_of(lane, [](const pool::Pool& pool) -> const Histogram& { return pool.queue_wait(); });
+}
+
+}  // namespace laneway::service

@@ -1,0 +1,47 @@
+// A named pool in the status: its part of every lane added up, its downstream and its subscribers. Private to
+// lib/service, except for the struct. Threads: any; blocks on short mutexes only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "service/downstream_status.h"
+#include "service/lane_view.h"
+
+namespace laneway::service {
+
+class NamedPools;
+
+struct PoolStatus {
+  std::string name;
+  std::string then;                    ///< the next pool; empty if records are finished here
+  std::vector<std::string> helped_by;  ///< pools whose idle workers run its records
+  std::uint64_t running = 0;           ///< without the pool for retries, as the next ones
+  std::uint64_t slots = 0;             ///< workers of all lanes
+  std::uint32_t total = 0;             ///< most running records of the process; 0: no limit
+  std::uint64_t queued = 0;
+  std::uint64_t queue_capacity = 0;
+  std::uint64_t waiting = 0;   ///< records that have come to the pool, and wait in their lane outside it
+  std::uint64_t retries = 0;   ///< in the pool for retries, queued or running
+  std::uint64_t borrowed = 0;  ///< running on workers of the pools that help
+  std::uint64_t stuck = 0;
+  Duration oldest{};  ///< how long the oldest queued record has waited
+  double rate = 0;    ///< attempts that end per second, over the last ten seconds
+  std::optional<DownstreamStatus> downstream{};
+  std::optional<std::size_t> subscribers{};  ///< nullopt without `each`
+  std::size_t subscribers_out = 0;           ///< with a breaker that is not closed
+};
+
+/// Without rates, which a LaneHistory knows; in the order of Config::pools. Empty without named pools.
+std::vector<PoolStatus> pool_statuses(const NamedPools& pools, const config::Config& config,
+                                      const std::vector<LaneView>& lanes,
+                                      const std::vector<DownstreamStatus>& downstreams);
+
+/// The pools that help the pool `name`.
+std::vector<std::string> helpers_of(const config::Config& config, const std::string& name);
+
+}  // namespace laneway::service
