@@ -1,5 +1,5 @@
-// A front that accepts images: two are resized at once, four wait, and the others are refused at once, so that
-// the front can answer 429 instead of growing.
+// A front that accepts images: two are resized at once, four wait, and the others are refused at once, so
+// that the front can answer 429 instead of growing.
 #include <laneway/pool.hpp>
 
 #include <chrono>
@@ -32,7 +32,8 @@ int main() {
 
   pool.wait_idle();
   const auto metrics = pool.metrics();
-  std::printf("completed %llu, failed %llu, refused %llu\n", static_cast<unsigned long long>(metrics.completed),
+  std::printf("completed %llu, failed %llu, refused %llu\n",
+              static_cast<unsigned long long>(metrics.completed),
               static_cast<unsigned long long>(metrics.failed),
               static_cast<unsigned long long>(metrics.rejected_full));
   return pool.stop(std::chrono::seconds(25)).drained ? 0 : 1;

@@ -12,11 +12,14 @@
 // Threads: any thread may call everything, also from a job, except stop(), wait_idle() and submit_and_wait(),
 // which a job of this pool must not call: they throw std::logic_error. What blocks: submit, submit_until,
 // submit_for and submit_batch while the queue is full, async likewise, wait_idle, submit_and_wait, stop, and
-// the destructor. Nothing is dropped silently: a submission is accepted, or its answer says why not.
+// the destructor. A job that submits to its own pool uses try_submit or submit_for: jobs that all wait for
+// room, which only they can make, wait forever. Nothing is dropped silently: a submission is accepted, or its
+// answer says why not.
 //
 // Ownership: the pool owns its threads and the accepted jobs. The destructor stops the pool with
 // PoolOptions::drain and ::cancel, and then waits for jobs that still run, however long: a thread cannot be
-// ended from outside, so a job must return when its stop is requested.
+// ended from outside, so a job must return when its stop is requested. When the destructor begins, no other
+// thread may be in a call; end such calls with close() or stop() before. A job must not destroy its own pool.
 //
 // Errors: the constructor throws std::invalid_argument for options that cannot be, and std::system_error if
 // min_workers threads cannot be started. An exception of a job is counted and given to on_error.
@@ -77,7 +80,9 @@ class WorkerPool {
   }
   template <class Job>
   Submission submit_for(std::chrono::nanoseconds time, Job&& job) {
-    return submit_until(Clock::now() + time, std::forward<Job>(job));
+    const auto now = Clock::now();
+    const bool ends = time < Clock::time_point::max() - now;
+    return submit_until(ends ? now + time : Clock::time_point::max(), std::forward<Job>(job));
   }
 
   /// Moves jobs into the queue, from the front, as many as there is room for; the others stay in `jobs`.
@@ -115,7 +120,7 @@ class WorkerPool {
   }
 
   /// No job begins, except those that a worker is taking at this moment; running jobs go on. Submissions are
-  /// accepted up to the bound.
+  /// accepted up to the bound. Without effect after stop() was called.
   void pause();
   void resume();
 

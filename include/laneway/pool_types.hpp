@@ -36,7 +36,7 @@ struct PoolOptions {
   /// Threads that are started at once and kept. The others are started for a job that finds no idle thread.
   unsigned min_workers = 0;
   /// The most jobs that wait. A job is accepted while fewer than workers + queue jobs are unfinished. With
-  /// by_key and round_robin each worker has an equal share of the queue.
+  /// by_key and round_robin each worker has an equal share of the queue. Each place costs 64 bytes, at once.
   std::size_t queue = 256;
   Distribution distribution = Distribution::shared;
   /// A thread beyond min_workers ends after this time without a job.
@@ -47,8 +47,8 @@ struct PoolOptions {
   /// What the destructor gives to stop().
   std::chrono::nanoseconds drain = std::chrono::seconds(20);
   std::chrono::nanoseconds cancel = std::chrono::seconds(2);
-  /// Called by the worker for each job that threw. The worker goes on; exceptions of the function are
-  /// dropped.
+  /// Called by the worker for each job that threw, by several workers at once if several jobs threw. The
+  /// worker goes on; exceptions of the function are dropped.
   std::function<void(const JobError&)> on_error = nullptr;
   /// Begin as after pause().
   bool paused = false;

@@ -51,6 +51,8 @@ Core::~Core() { crew_.end(); }
 
 Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std::int64_t until,
                          std::uint64_t& position) {
+  if (crew_.presence().threads() == 0 && !ring_.closed() && !crew_.call_one())
+    return {.verdict = Verdict::no_thread};
   auto reserved = ring_.reserve(wanted);
   while (reserved.refusal == Ring::Refusal::full && wait_for_room(until)) reserved = ring_.reserve(wanted);
   if (reserved.refusal == Ring::Refusal::closed) {
@@ -101,7 +103,11 @@ bool Core::wait_for_room(std::int64_t until) {
   const auto target = ring_.accepted() + static_cast<std::uint64_t>(room) - ring_.limit();
   if (static_cast<std::int64_t>(target) > 0)
     wake_at_.store(std::min(target, wake_at_.load(std::memory_order_relaxed)), std::memory_order_seq_cst);
-  if (ring_.closed() || ring_.unfinished() + static_cast<std::uint64_t>(room) <= ring_.limit()) return true;
+  if (ring_.closed()) return true;
+  if (ring_.unfinished() + static_cast<std::uint64_t>(room) <= ring_.limit()) {
+    std::this_thread::yield();  // if a suspended worker keeps the slot (ring.h), for this worker
+    return true;
+  }
   // Jobs that have become slow make room later than expected: then any room counts.
   const auto at = room == 1 ? until : std::min(until, now + look_interval);
   room_.wait_until(room_mutex_, TimePoint(Duration(at)));
@@ -257,8 +263,8 @@ void Core::invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, st
 /// Called with the exception of a job as the current one.
 void Core::failed(std::uint64_t position, std::string_view name) {
   if (!options_.on_error) return;
-  JobError error{id(position), name, std::current_exception(), "an exception that is not a std::exception"};
   try {
+    JobError error{id(position), name, std::current_exception(), "an exception that is not a std::exception"};
     try {
       throw;
     } catch (const std::exception& exception) {
@@ -308,14 +314,21 @@ void Core::cancel() {
   for (const auto& worker : crew_.workers()) worker->job.request_stop();
 }
 
+/// Until each accepted job has ended, runs as the current one of a worker, or is given up. A worker that has
+/// claimed jobs and shows neither a claim nor a current job yet is waited for; a user's code does not run
+/// there.
 void Core::abandon(std::vector<UnfinishedJob>& jobs) {
-  while (ring_.has_work()) {
-    const auto range = ring_.claim(Tempo::most_per_claim, [] { return true; });
-    for (std::uint32_t i = 0; i < range.count; ++i) give_up(range.begin + i, jobs);
-    if (range.count == 0) std::this_thread::yield();  // a submitter is filling the slot
-  }
-  for (const auto& worker : crew_.workers())
-    while (const auto position = worker->claim.take()) give_up(*position, jobs);
+  do {
+    while (ring_.has_work()) {
+      const auto range = ring_.claim(Tempo::most_per_claim, [] { return true; });
+      for (std::uint32_t i = 0; i < range.count; ++i) give_up(range.begin + i, jobs);
+      if (range.count == 0) std::this_thread::yield();  // a submitter is filling the slot
+    }
+    for (const auto& worker : crew_.workers())
+      while (const auto position = worker->claim.take()) give_up(*position, jobs);
+    if (!ring_.has_unbegun()) return;
+    std::this_thread::yield();
+  } while (true);
 }
 
 void Core::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs) {

@@ -1,7 +1,9 @@
 // The queue of a pool: a bounded ring of slots, for many submitters and many workers, without a lock.
 //
 // Admission is exact: jobs are accepted while fewer than `limit` jobs are unfinished (waiting, claimed or
-// running), however the claims were cut. A submitter knows a number of finished jobs that is too low at
+// running), however the claims were cut. (One exception: a worker that the system suspends while it takes a
+// job out of its slot keeps this slot; if the others fill and finish all other slots meanwhile, the queue is
+// full until the worker goes on.) A submitter knows a number of finished jobs that is too low at
 // worst, and reads the real one only when the queue seems full, so that it does not share a cache line with
 // the workers. Closing sets a bit of the submitters' position: a submission is either before it, and will be
 // run, or behind it, and is refused; there is nothing between.
@@ -95,6 +97,13 @@ class Ring {
   std::uint64_t finished() const { return finished_.load(std::memory_order_seq_cst); }
   /// Whether there are jobs that no worker has claimed; some may not be published yet.
   bool has_work() const { return accepted() != claimed(); }
+  /// Whether there is a claimed job that is still in its slot: its worker is about to begin it.
+  bool has_unbegun() const {
+    const auto head = claimed();
+    for (auto position = head - std::min(head, size_); position < head; ++position)
+      if (slots_[position & (size_ - 1)].turn.load(std::memory_order_acquire) == position + 1) return true;
+    return false;
+  }
   std::uint64_t unfinished() const {
     const auto finished = this->finished();  // first, so that the difference is not negative
     return accepted() - finished;

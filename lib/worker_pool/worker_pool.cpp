@@ -41,7 +41,8 @@ std::int64_t after(std::chrono::nanoseconds time) {
 std::int64_t ours(WorkerPool::Clock::time_point at) {
   if (at == WorkerPool::Clock::time_point::max()) return never_ends;
   if (at == WorkerPool::Clock::time_point::min()) return std::numeric_limits<std::int64_t>::min();
-  return after(at - WorkerPool::Clock::now());
+  const auto now = WorkerPool::Clock::now();
+  return at <= now ? clock_ns() : after(at - now);
 }
 
 std::string jobs_text(const std::vector<UnfinishedJob>& jobs) {
@@ -113,6 +114,7 @@ StopReport WorkerPool::Implementation::stop(std::chrono::nanoseconds drain, std:
   if (report) return *report;
   StopReport result;
   closed = true;
+  stopping = true;
   for (const auto& core : cores) core->close();
   for (const auto& core : cores) core->resume();
   paused = false;
@@ -126,15 +128,11 @@ StopReport WorkerPool::Implementation::stop(std::chrono::nanoseconds drain, std:
   return result;
 }
 
-/// A worker may be between claiming jobs and showing its claim, so the claims are looked at again and again.
 void WorkerPool::Implementation::give_up(StopReport& result, std::int64_t until) {
   for (const auto& core : cores) core->cancel();
-  do {
-    for (const auto& core : cores) core->abandon(result.abandoned);
-    if (wait_unfinished(std::min(until, after(std::chrono::milliseconds(5))))) break;
-  } while (clock_ns() < until);
   for (const auto& core : cores) core->abandon(result.abandoned);
-  for (const auto& core : cores) core->add_running(result.running);
+  if (!wait_unfinished(until))
+    for (const auto& core : cores) core->add_running(result.running);
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(result.abandoned.begin(), result.abandoned.end(), by_id);
   std::sort(result.running.begin(), result.running.end(), by_id);
@@ -186,6 +184,7 @@ void WorkerPool::refuse_own_worker(const char* function) const {
 void WorkerPool::pause() {
   implementation_->paused = true;
   for (const auto& core : implementation_->cores) core->pause();
+  if (implementation_->stopping) resume();  // either here or in stop(): a stop is not held up
 }
 
 void WorkerPool::resume() {

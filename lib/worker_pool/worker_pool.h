@@ -33,7 +33,7 @@ struct WorkerPool::Implementation {
   std::vector<std::unique_ptr<worker_pool::Core>> cores;
   worker_pool::Timekeeper timekeeper;  // after the cores: it ends before they do
   std::atomic<std::uint64_t> turn{0};
-  std::atomic<bool> closed{false}, paused{false}, stopped{false};
+  std::atomic<bool> closed{false}, paused{false}, stopping{false}, stopped{false};
   Mutex stop_mutex;
   std::optional<StopReport> report GUARDED_BY(stop_mutex);
 };

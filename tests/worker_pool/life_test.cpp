@@ -194,8 +194,7 @@ TEST_CASE("at the deadline running jobs are asked to stop, and the others are re
   std::atomic<int> stopped = 0;
   for (int i = 0; i < 2; ++i)
     REQUIRE(pool.submit([&](std::stop_token stop) {
-      REQUIRE(eventually([&] { return stop.stop_requested(); }));
-      ++stopped;
+      if (eventually([&] { return stop.stop_requested(); })) ++stopped;  // no REQUIRE: it is for one thread
     }));
   REQUIRE(eventually([&] { return pool.metrics().running == 2; }));
   JobOptions resize;
