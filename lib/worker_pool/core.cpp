@@ -287,7 +287,8 @@ void Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slot& sl
     return;
   }
   const auto timeout = details->timeout != 0 ? details->timeout : std::int64_t{options_.job_timeout.count()};
-  const auto deadline = timeout > 0 ? clock_ns() + timeout : 0;
+  const auto now = clock_ns();
+  const auto deadline = timeout > 0 && timeout < Timekeeper::never - now ? now + timeout : 0;
   worker.job.begin(details->name, deadline);
   if (deadline != 0) timekeeper_.expect(deadline);
   if ((control() & cancelled) != 0) worker.job.request_stop();
