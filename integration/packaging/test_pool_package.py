@@ -21,6 +21,15 @@ project(stranger LANGUAGES CXX)
 find_package(laneway REQUIRED COMPONENTS pool service)
 """
 
+# What the code of the documentation stands in.
+BODY = """#include <laneway/pool.hpp>
+#include <cstdio>
+using namespace std::chrono_literals;
+void work() {{}}
+void example() {{
+{}}}
+"""
+
 
 class PoolPackage(unittest.TestCase):
     def setUp(self):
@@ -50,6 +59,14 @@ class PoolPackage(unittest.TestCase):
         self.assertEqual(3, shown, f"{PAGE} shows the output of another number of examples")
         self.compile_installed_headers()
         self.find_what_is_not_installed()
+
+    def test_the_code_of_the_documentation_compiles(self):
+        blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "docs" / "pool-library.md").read_text(), re.MULTILINE | re.DOTALL)
+        self.assertEqual(4, len(blocks))
+        for block in blocks:
+            source = self.home / "block.cpp"
+            source.write_text(BODY.format(block))
+            self.shell(f"${{CXX}} -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Werror -fsyntax-only -I{ROOT}/include {source}")
 
     def compile_installed_headers(self):
         include = self.home / "laneway" / "include"
