@@ -37,6 +37,7 @@ struct PoolOptions {
   unsigned min_workers = 0;
   /// The most jobs that wait. A job is accepted while fewer than workers + queue jobs are unfinished. With
   /// by_key and round_robin each worker has an equal share of the queue. Each place costs 64 bytes, at once.
+  /// Short jobs are counted as ended by claims, up to 64 in a row: see PoolMetrics.
   std::size_t queue = 256;
   Distribution distribution = Distribution::shared;
   /// A thread beyond min_workers ends after this time without a job.

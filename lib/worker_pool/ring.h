@@ -1,12 +1,12 @@
 // The queue of a pool: a bounded ring of slots, for many submitters and many workers, without a lock.
 //
 // Admission is exact: jobs are accepted while fewer than `limit` jobs are unfinished (waiting, claimed or
-// running), however the claims were cut. (One exception: a worker that the system suspends while it takes a
-// job out of its slot keeps this slot; if the others fill and finish all other slots meanwhile, the queue is
-// full until the worker goes on.) A submitter knows a number of finished jobs that is too low at
-// worst, and reads the real one only when the queue seems full, so that it does not share a cache line with
-// the workers. Closing sets a bit of the submitters' position: a submission is either before it, and will be
-// run, or behind it, and is refused; there is nothing between.
+// running). Two exceptions: the jobs of a claim count as unfinished until the claim ends. And a worker that
+// the system suspends while it takes a job out of its slot keeps this slot; if the others fill and finish all
+// other slots meanwhile, the queue is full until the worker goes on. A submitter knows a number of finished
+// jobs that is too low at worst, and reads the real one only when the queue seems full, so that it does not
+// share a cache line with the workers. Closing sets a bit of the submitters' position: a submission is either
+// before it, and will be run, or behind it, and is refused; there is nothing between.
 //
 // Claims: a worker takes several jobs with one exchange of the workers' position. Threads: any; nothing
 // blocks. Source: D. Vyukov's bounded MPMC queue, with claims of several slots and admission by count.
