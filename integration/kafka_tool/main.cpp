@@ -106,7 +106,9 @@ void add_load_options(CLI::App& verb, Arguments& to) {
   auto* keys =
       verb.add_option("--keys", to.load.keys, "distinct keys; without: a key of its own for each record");
   verb.add_flag("--null-keys", to.load.null_keys)->excludes(keys);
-  verb.add_option("--header", to.load.header, "a header of this name with the record's number");
+  verb.add_option("--value", to.load.value, "each value, with the record's number in place of {}");
+  verb.add_option("--header", to.load.header,
+                  "NAME: a header with the record's number; NAME=TEXT: with this text");
   verb.add_option("--partitions", to.load.partitions, "only to these")->delimiter(',');
   verb.add_flag(
       "--one-in-flight", to.load.one_in_flight,

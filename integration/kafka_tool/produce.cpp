@@ -110,7 +110,7 @@ class Writer {
     const auto partition = partitions_[static_cast<std::size_t>(choice) % partitions_.size()];
     const std::string key = "key-" + std::to_string(choice);
     const std::string text = std::to_string(number);
-    value_.replace(0, std::min(text.size(), value_.size()), text, 0, value_.size());
+    fill_value(text);
     const auto deadline = Clock::now() + patience;
     for (;;) {
       const auto code = send(partition, load_.null_keys ? std::string_view() : key, number);
@@ -123,19 +123,33 @@ class Writer {
   }
 
  private:
-  rd_kafka_resp_err_t send(std::int32_t partition, std::string_view key, std::int64_t number) {
-    rd_kafka_headers_t* headers = nullptr;
-    if (!load_.header.empty()) {
-      const std::string text = std::to_string(number);
-      headers = rd_kafka_headers_new(1);
-      rd_kafka_header_add(headers, load_.header.c_str(), -1, text.data(), static_cast<ssize_t>(text.size()));
+  void fill_value(const std::string& number) {
+    if (load_.value.empty()) {
+      value_.replace(0, std::min(number.size(), value_.size()), number, 0, value_.size());
+      return;
     }
+    value_ = load_.value;
+    if (const auto place = value_.find("{}"); place != value_.npos) value_.replace(place, 2, number);
+  }
+
+  rd_kafka_headers_t* headers(std::int64_t number) const {
+    if (load_.header.empty()) return nullptr;
+    const auto equals = load_.header.find('=');
+    const auto name = load_.header.substr(0, equals);
+    const auto text = equals == load_.header.npos ? std::to_string(number) : load_.header.substr(equals + 1);
+    auto* headers = rd_kafka_headers_new(1);
+    rd_kafka_header_add(headers, name.c_str(), -1, text.data(), static_cast<ssize_t>(text.size()));
+    return headers;
+  }
+
+  rd_kafka_resp_err_t send(std::int32_t partition, std::string_view key, std::int64_t number) {
+    auto* with = headers(number);
     const auto code =
         rd_kafka_producev(client_, RD_KAFKA_V_RKT(topic_.get()), RD_KAFKA_V_PARTITION(partition),
                           RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data(), key.size()),
-                          RD_KAFKA_V_VALUE(value_.data(), value_.size()), RD_KAFKA_V_HEADERS(headers),
+                          RD_KAFKA_V_VALUE(value_.data(), value_.size()), RD_KAFKA_V_HEADERS(with),
                           RD_KAFKA_V_OPAQUE(reinterpret_cast<void*>(number)), RD_KAFKA_V_END);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR && headers != nullptr) rd_kafka_headers_destroy(headers);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR && with != nullptr) rd_kafka_headers_destroy(with);
     return code;
   }
 

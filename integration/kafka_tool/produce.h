@@ -15,7 +15,8 @@ struct Load {
   double rate = 0;         ///< records a second; 0: as fast as it goes
   std::int64_t keys = 0;   ///< distinct keys; 0: each record has its own
   bool null_keys = false;
-  std::string header;                    ///< name of a header with the record's number; empty: none
+  std::string value;   ///< each value, with the record's number in place of {}; empty: `size` bytes
+  std::string header;  ///< NAME: a header with the record's number; NAME=TEXT: with this text; empty: none
   std::vector<std::int32_t> partitions;  ///< only to these; empty: all
   bool one_in_flight = false;            ///< an acknowledgement is one also when brokers die
   std::string acks_file;                 ///< each acknowledged record as a JSON line; empty: none

@@ -62,8 +62,14 @@ void add_own(Headers& headers, const DeadLetter& letter) {
   if (letter.first_failure >= 0) add(headers, header::first_failure, std::to_string(letter.first_failure));
 }
 
+bool names_part(const Header& header) {
+  return header.name == part_header && header.value && header.value->size() <= longest_part_bytes;
+}
+
 void take_description_off(Headers& headers) {
-  std::erase_if(headers, [](const Header& header) { return describes_dead_letter(header.name); });
+  std::erase_if(headers, [](const Header& header) {
+    return describes_dead_letter(header.name) && !names_part(header);
+  });
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 //
 // A record's own headers stay as they are, except headers with the prefix of either family or of laneway,
 // which are removed: so a dead letter that fails again has one description, and a producer cannot forge one.
+// The header laneway-part names the sub-job that failed, for the next run of the record. The header was part
+// of the record before it became a dead letter, and stays, also when the letter is sent back.
 //
 // Pure functions, callable from any thread; they throw nothing except std::bad_alloc.
 #pragma once
@@ -73,6 +75,11 @@ struct DeadLetter {
 
   friend bool operator==(const DeadLetter&, const DeadLetter&) = default;
 };
+
+/// The header of a record that names its only sub-job that is to run (lane/bulkhead/stages.h).
+inline constexpr std::string_view part_header = "laneway-part";
+/// A longer name is none of ours; such a header is removed.
+constexpr std::size_t longest_part_bytes = 2048;
 
 /// Longer texts are cut between characters, with an ellipsis.
 constexpr std::size_t max_text_bytes = 2048;

@@ -131,7 +131,7 @@ void Bulkheads::end_part(handler::Item part, bool given_up) {
   auto whole = gathering->take();
   if (gathering->gatherer() < 0) return end(std::move(whole));
   const auto gatherer = static_cast<std::size_t>(gathering->gatherer());
-  if (!all_[gatherer]->gives_back()) give_to(gatherer, gathered(std::move(whole), gathering->results()));
+  if (!all_[gatherer]->gives_back()) give_to(gatherer, gathered(std::move(whole), gathering->take_results()));
 }
 
 // A turn

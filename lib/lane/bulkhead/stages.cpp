@@ -102,7 +102,13 @@ void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
   auto frame = frame_of(done.record);
   std::erase_if(frame.headers, [](const auto& header) { return header.first == part_header; });
   auto history = history_for_next(done);
-  const auto gathering = std::make_shared<handler::Gathering>(std::move(done), parts.size(), gatherer);
+  // What is gathered together is one split: a sub-job of a sub-job takes the place of the latter.
+  auto gathering = done.progress->gathering;
+  std::size_t first = 0;
+  if (gathering && gatherer >= 0 && gathering->gatherer() == gatherer)
+    first = gathering->split(done.progress->index, parts.size());
+  else
+    gathering = std::make_shared<handler::Gathering>(std::move(done), parts.size(), gatherer);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Item item;
     item.sequence = sequence;
@@ -110,7 +116,7 @@ void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
     if (history) item.failures = std::make_unique<handler::FailureHistory>(*history);
     item.progress = std::make_unique<handler::Progress>();
     item.progress->part = parts[i].id;
-    item.progress->index = i;
+    item.progress->index = first + i;
     item.progress->gathering = gathering;
     item.record = record_of(frame, std::move(parts[i]));
     begin_anew(item);

@@ -9,12 +9,13 @@
 
 #include <vector>
 
+#include "delivery/dead_letter/dead_letter.h"
 #include "handler/gathering.h"
 #include "handler/record_batch.h"
 
 namespace laneway::lane {
 
-inline constexpr std::string_view part_header = "laneway-part";
+using delivery::part_header;
 
 /// Adds what `done`, which a pool has finished, becomes for the next pool. Returns false if nothing is left
 /// to do: then `done` is as it was, and is finished. `gatherer`: the place of the next pool that gathers; -1

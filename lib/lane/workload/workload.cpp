@@ -97,8 +97,9 @@ bool Workload::submit_next() {
     return true;
   }
   // Half the queue is left as work for the workers while the next records come.
-  pool_->notify_at(std::max(context_.lanes.workers + context_.lanes.queue / 2, 1U) -
-                   (context_.lanes.queue < 2 ? 1 : 0));
+  // By the pool's own limits: room that is always there would call the loop again and again.
+  const auto limits = pool_->limits();
+  pool_->notify_at(std::max(limits.workers + limits.queue / 2, 1U) - (limits.queue < 2 ? 1 : 0));
   return false;
 }
 
@@ -258,7 +259,7 @@ void Workload::drain(bool finish, Duration left) {
 bool Workload::fits(Duration left, std::uint64_t more) const {
   const auto service = service_time();
   const auto in_a_row =
-      std::max<std::uint64_t>((records() + more) / context_.lanes.workers, keys_.longest()) + 1;
+      std::max<std::uint64_t>((records() + more) / pool_->limits().workers, keys_.longest()) + 1;
   return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 
@@ -266,12 +267,13 @@ bool Workload::fits(Duration left, std::uint64_t more) const {
 void Workload::give_back_beyond(Duration left) {
   give_back_pending();
   const auto snapshot = pool_->snapshot();
+  const auto workers = pool_->limits().workers;
   std::uint64_t fitting = 0;
   if (snapshot.service_time > Duration::zero())
-    fitting = static_cast<std::uint64_t>(left * 4 / 5 / snapshot.service_time) * context_.lanes.workers;
+    fitting = static_cast<std::uint64_t>(left * 4 / 5 / snapshot.service_time) * workers;
   const auto keep = static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting, snapshot.queued));
   withdraw(keep);
-  let_go(keys_.clear((fitting - keep) / std::max<std::uint64_t>(keys_.keys(), context_.lanes.workers)));
+  let_go(keys_.clear((fitting - keep) / std::max<std::uint64_t>(keys_.keys(), workers)));
 }
 
 void Workload::give_back_pending() {

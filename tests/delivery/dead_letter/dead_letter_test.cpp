@@ -261,6 +261,23 @@ TEST_CASE("A redrive takes the description off and counts, and the next dead let
         Headers{{"traceparent", "00-1"}, {"kafka", std::nullopt}, {"laneway-redrives", "2"}});
 }
 
+TEST_CASE("A dead letter names its sub-job, and still does when it is sent back and fails again") {
+  const Header part{"laneway-part", "billing"};
+  const auto parts_in = [](const Headers& headers) {
+    return std::count_if(headers.begin(), headers.end(), [](const auto& h) { return h.name == part_header; });
+  };
+  for (const auto family : {HeaderFamily::spring, HeaderFamily::connect}) {
+    const auto headers = dead_letter_headers({part}, letter(), family);
+    CHECK(headers.front() == part);
+    const auto back = redriven_headers(headers, 1);
+    CHECK(back == Headers{part, {"laneway-redrives", "1"}});
+    CHECK(dead_letter_headers(back, letter(), family).front() == part);
+    CHECK(parts_in(dead_letter_headers({{"laneway-part", std::nullopt}}, letter(), family)) == 0);
+    CHECK(parts_in(dead_letter_headers({{"laneway-part", std::string(longest_part_bytes + 1, 'x')}}, letter(),
+                                       family)) == 0);
+  }
+}
+
 TEST_CASE("Any headers are read without a throw, and what is read makes sense") {
   REQUIRE(rc::check("nonsense", [] {
     const auto read = read_dead_letter(*any_headers());
