@@ -14,8 +14,8 @@ void add_alternating(PooledLane& test, std::int64_t records, const char* first, 
 }
 
 TEST_CASE("records of a full pool wait, and those of other pools pass") {
-  PooledLane test;
   ScriptedHandler fast;
+  PooledLane test;
   test.add_pool("fast", fast);
   test.add_pool("slow", test.handler);
   test.route_by_key();
@@ -35,8 +35,8 @@ TEST_CASE("records of a full pool wait, and those of other pools pass") {
 }
 
 TEST_CASE("a lane holds for a full pool when max_incomplete is reached, and goes on afterwards") {
-  PooledLane test;
   ScriptedHandler fast;
+  PooledLane test;
   test.context.lanes.max_incomplete = 50;
   test.add_pool("fast", fast);
   test.add_pool("slow", test.handler);
@@ -53,8 +53,8 @@ TEST_CASE("a lane holds for a full pool when max_incomplete is reached, and goes
 }
 
 TEST_CASE("a lane holds at once when every pool that it feeds is full") {
-  PooledLane test;
   HeldHandler other;
+  PooledLane test;
   test.add_pool("one", test.handler);
   test.add_pool("two", other);
   test.route_by_key();
@@ -68,12 +68,12 @@ TEST_CASE("a lane holds at once when every pool that it feeds is full") {
 }
 
 TEST_CASE("the open breaker of a pool withholds its own records only") {
-  PooledLane test;
   Downstream downstream{"broken", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}};
   ScriptedHandler fast;
   std::atomic<bool> works{false};
   ScriptedHandler broken(
       [&](const auto&) { return works ? Outcome::done() : Outcome::unavailable("refused"); });
+  PooledLane test;
   test.add_pool("fast", fast);
   test.add_pool("broken", broken).downstream = &downstream;
   test.route_by_key();
@@ -91,10 +91,10 @@ TEST_CASE("the open breaker of a pool withholds its own records only") {
 }
 
 TEST_CASE("a record is complete at the end of its last stage") {
-  PooledLane test;
   ScriptedHandler fetch(
       [](const auto& attempt) { return result("fetched " + std::string(*attempt.record.value())); });
   ScriptedHandler resize([](const auto&) { return result("resized"); });
+  PooledLane test;
   test.add_pool("fetch", fetch);
   test.add_pool("resize", resize);
   test.add_pool("store", test.handler);
@@ -110,9 +110,9 @@ TEST_CASE("a record is complete at the end of its last stage") {
 }
 
 TEST_CASE("a full stage stops the stages before it, and then the lane") {
-  PooledLane test;
   ScriptedHandler first;
   ScriptedHandler second;
+  PooledLane test;
   test.add_pool("first", first);
   test.add_pool("second", second);
   test.add_pool("last", test.handler, 1, 1);
@@ -129,12 +129,12 @@ TEST_CASE("a full stage stops the stages before it, and then the lane") {
 }
 
 TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs again alone") {
-  PooledLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   std::atomic<int> failures{2};
   ScriptedHandler send([&](const auto& attempt) {
     return attempt.part == "b" && failures-- > 0 ? Outcome::retry("500") : Outcome::done();
   });
+  PooledLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -153,9 +153,9 @@ TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs
 }
 
 TEST_CASE("a record without results in a list is complete") {
-  PooledLane test;
   ScriptedHandler split([](const auto&) { return Outcome::done(handler::Parts{}); });
   ScriptedHandler send;
+  PooledLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -176,10 +176,10 @@ struct LettersLane : PooledLane {
 };
 
 TEST_CASE("a sub-job that is given up leaves as the record that was read, and the others are done") {
-  LettersLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
   ScriptedHandler send(
       [&](const auto& attempt) { return attempt.part == "b" ? Outcome::reject("gone") : Outcome::done(); });
+  LettersLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -195,9 +195,9 @@ TEST_CASE("a sub-job that is given up leaves as the record that was read, and th
 }
 
 TEST_CASE("a record that comes back for one sub-job runs only this one") {
-  PooledLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   ScriptedHandler send;
+  PooledLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -212,12 +212,12 @@ TEST_CASE("a record that comes back for one sub-job runs only this one") {
 }
 
 TEST_CASE("a pool that gathers gets the results of all sub-jobs in their order") {
-  LettersLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   ScriptedHandler send([&](const auto& attempt) {
     return attempt.part == "b" ? Outcome::reject("gone") : result("done " + std::string(attempt.part));
   });
   ScriptedHandler gather;
+  LettersLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.add_pool("gather", gather).settings.gather = true;
@@ -231,8 +231,8 @@ TEST_CASE("a pool that gathers gets the results of all sub-jobs in their order")
 }
 
 TEST_CASE("a drain lets records go through their last stage, and drops what cannot begin") {
-  PooledLane test;
   ScriptedHandler first;
+  PooledLane test;
   test.add_pool("first", first);
   test.add_pool("last", test.handler);
   test.in_a_chain();
@@ -248,8 +248,8 @@ TEST_CASE("a drain lets records go through their last stage, and drops what cann
 }
 
 TEST_CASE("a drain of a lane with a full pool ends, and commits only what is finished") {
-  PooledLane test;
   ScriptedHandler fast;
+  PooledLane test;
   test.context.lanes.drain_queued = config::DrainQueued::give_back;
   test.add_pool("fast", fast);
   test.add_pool("slow", test.handler);
