@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/key_hash.h"
+#include "lane/shared/order_key.h"
 #include "telemetry/log.h"
 #include "tracing/record_trace.h"
 
@@ -182,11 +182,7 @@ void Workload::apply_order(WorkBatch& batch) {
 void Workload::apply_key_order(WorkBatch& batch) {
   auto kept = batch.items.begin();
   for (auto& item : batch.items) {
-    const auto key = item.record.key();
-    if (key)
-      item.key = key_hash(*key);
-    else
-      item.key = context_.lanes.null_keys == config::NullKeys::ordered ? 1 : 0;
+    item.key = order_key(context_.lanes, item.record);
     const auto memory = memory_of(item);
     if (item.key != 0 && !keys_.admit(item.key, item)) {
       batch.bytes -= memory;  // the record waits outside the batch

@@ -67,7 +67,7 @@ class RandomPools {
   /// The jobs after which the record is complete.
   std::set<Job> jobs_of(std::int64_t offset) const {
     std::set<Job> jobs;
-    visit(offset, {static_cast<int>(entry_of(offset)), {}}, nobody, jobs);
+    visit(offset, {static_cast<int>(entry_of(offset)), {}}, {}, jobs);
     return jobs;
   }
   /// "0: 2 workers → 1, helps …; 1: …", for a history that broke a rule.
@@ -133,8 +133,17 @@ class RandomPools {
       if (at(at(next).then).settings.gather) return at(next).then;
     return nobody;
   }
-  /// `gatherer`: of the sub-job's siblings.
-  void visit(std::int64_t offset, const Job& job, int gatherer, std::set<Job>& jobs) const {
+  struct Split {
+    int gatherer = nobody;  ///< of the sub-job's siblings
+    int gathered = 0;       ///< how often sub-jobs of the record were gathered before
+  };
+  static std::string path_of_parts(const Job& job, int gathered) {
+    if (!job.path.empty()) return job.path + "/";
+    std::string path;
+    for (int i = 0; i < gathered; ++i) path += "gathered/";
+    return path;
+  }
+  void visit(std::int64_t offset, const Job& job, Split split, std::set<Job>& jobs) const {
     jobs.insert(job);
     const auto fate = this->fate(offset, job);
     if (fate.rejected) {
@@ -143,15 +152,19 @@ class RandomPools {
       return;
     }
     const int next = at(job.pool).then;
-    if (next == nobody || (at(next).settings.gather && gatherer == next)) return;
-    if (at(next).settings.gather || fate.result != Fate::Result::parts)
-      return visit(offset, {next, job.path}, gatherer, jobs);
+    if (next == nobody || (at(next).settings.gather && split.gatherer == next)) return;
+    if (at(next).settings.gather) {
+      ++split.gathered;
+      return visit(offset, {next, job.path}, split, jobs);
+    }
+    if (fate.result != Fate::Result::parts) return visit(offset, {next, job.path}, split, jobs);
     const int of_parts = gatherer_of(job.pool);
+    const auto path = path_of_parts(job, split.gathered);
     for (std::uint32_t i = 0; i < fate.parts; ++i)
-      visit(offset, {next, (job.path.empty() ? "" : job.path + "/") + std::to_string(i)}, of_parts, jobs);
+      visit(offset, {next, path + std::to_string(i)}, {of_parts, split.gathered}, jobs);
     // Sub-jobs of a sub-job are gathered with its siblings.
-    if (fate.parts > 0 && of_parts != nobody && of_parts != gatherer)
-      visit(offset, {of_parts, job.path}, gatherer, jobs);
+    if (fate.parts > 0 && of_parts != nobody && of_parts != split.gatherer)
+      visit(offset, {of_parts, job.path}, {split.gatherer, split.gathered + 1}, jobs);
   }
 
   const std::uint64_t seed_;
