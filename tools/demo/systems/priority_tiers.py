@@ -2,6 +2,7 @@
 import time
 
 from .. import tiers
+from ..alerts import Scrapes
 from ..broker import ROOT
 from ..evidence import acknowledged, percentile, successes
 from ..verdict import Account
@@ -17,11 +18,14 @@ DELIVERY = 1.0  # s that a record may take from its producer to its pool
 ITEMS, CHUNK = 1_000_000, 1_000  # of the batch; of one of its records
 FLOOD = 100  # high records at once for each second of the other phases: several seconds of work for all workers
 BURST = 100  # high records while the whole batch is one record
+ALERT, DEEP = "LanewayUrgentPoolDeep", 100  # records that wait in a pool that others help
+LOOKS = 3  # at the metrics while the pool high is deep; each stands for a minute of the rule
 
 
 class Story:
     def __init__(self, stage, member):
         self.stage, self.member, self.begun, self.sent = stage, member, {}, 0
+        self.scrapes = Scrapes(*(f"laneway_named_pool_{name}" for name in ("queue_depth", "waiting", "helpers")))
 
     def phase(self, name, text):
         """From the first record of one phase to the first one of the next."""
@@ -39,6 +43,8 @@ class Story:
 
     def present(self):
         pools = self.pools()
+        if pools and pools["high"]["queued"] + pools["high"]["waiting"] > 2 * DEEP and self.scrapes.count < LOOKS:
+            self.scrapes.add(self.member.get("/metrics"))
         rows = [f"  {name:<8} running {pool['running']:>2}, {pool['borrowed']:>2} of them on workers of other pools   queued "
                 f"{pool['queued']:>4}  waiting {pool['waiting']:>5}  {pool['rate']:>6.1f}/s" for name, pool in pools.items()]
         short = " | ".join(f"{name}: {pool['running']} run, {pool['queued'] + pool['waiting']} wait" for name, pool in pools.items())
@@ -51,6 +57,12 @@ class Story:
         # The brokers are asked last: each question is a process, which takes time from the workers.
         self.stage.until("all records are committed", lambda: self.member.finished() >= self.sent and self.stage.kafka.lag(GROUP, TOPIC) == 0,
                          self.present, within=600)
+
+
+def first_records(story):
+    """Before the first phase: a lane holds until its first commit, and programs are slower at first."""
+    story.written(*(story.write(priority, 1) for priority in TIERS))
+    story.drained()
 
 
 def calm(story, seconds):
@@ -93,6 +105,7 @@ def play(stage):
     member = stage.member("laneway", CONFIG, **{f"pools__{tier}__handler__plugin__library": PLUGIN for tier in TIERS})
     stage.until("it has its partition", lambda: len(member.lanes()) == PARTITIONS)
     story = Story(stage, member)
+    first_records(story)
     for phase in (calm, mixed, flood_of_low, flood_of_high):
         phase(story, stage.seconds)
     one_record(story)
@@ -114,6 +127,8 @@ def judge(story):
     verdict.check(all(job.tier == job.pool for job in jobs), "each record came to the pool of its priority, an unknown one to medium")
     check_workers(verdict, jobs)
     check_starvation(verdict, phases["flood of high"])
+    verdict.check(story.scrapes.count == LOOKS and story.scrapes.fires(ALERT, stage.folder),
+                  f"{ALERT} fires on the scraped metrics of the flood of high (a look for a minute of the rule)")
     verdict.check(story.member.process.returncode == 0, "the stop was clean")
 
 
