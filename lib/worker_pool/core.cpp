@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t overdue_after = 100'000;    // ns; a claim is cut to a tenth of it
 constexpr std::int64_t look_interval = 1'000'000;  // ns
-constexpr std::int64_t room_pays_after = 200'000;  // ns of work that makes room worth a wake-up
+constexpr std::int64_t room_pays_after = 500'000;  // ns of work that makes room worth a wake-up
 constexpr int searches = 6;
 constexpr int pauses = 24;  // between two searches: polling the submitter's cache line slows it down
 
@@ -141,9 +141,11 @@ bool Core::wait_unfinished(std::int64_t until) {
 
 void Core::finish(std::uint64_t count) {
   if (ring_.finish(count) < wake_at_.load(std::memory_order_seq_cst)) return;
-  MutexLock lock(room_mutex_);
-  wake_at_.store(~std::uint64_t{0}, std::memory_order_seq_cst);
-  room_.notify_all();
+  {
+    MutexLock lock(room_mutex_);
+    wake_at_.store(~std::uint64_t{0}, std::memory_order_seq_cst);
+  }
+  room_.notify_all();  // who wakes finds the mutex free
 }
 
 void Core::pause() { control_.fetch_or(paused, std::memory_order_seq_cst); }
