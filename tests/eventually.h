@@ -10,10 +10,10 @@ namespace laneway {
 
 inline constexpr Duration patience = seconds(60);
 
-/// Until it holds; false when it does not within the patience.
+/// Until it holds; false when it does not within that time.
 template <class Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = Deadline::in(patience);
+bool eventually(Condition&& condition, Duration within = patience) {
+  const auto deadline = Deadline::in(within);
   while (!condition()) {
     if (deadline.passed()) return false;
     std::this_thread::sleep_for(milliseconds(2));

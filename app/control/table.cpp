@@ -91,6 +91,27 @@ std::string downstream_of(const Json& breaker, const TableStyle& style) {
              : wrapped("the downstream " + breaker.value("downstream", "") + ' ' + failures, style);
 }
 
+/// How many calls the downstream gets at once, and why that last moved; of each pool, if pools are named.
+std::vector<std::string> limits_of(const Json& status, const TableStyle& style) {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& begin, const Json& breaker) {
+    const auto limit = breaker.is_object() ? breaker.value("limit", Json()) : Json();
+    const auto words = limit.is_object() ? limit.value("words", "") : "";
+    if (!words.empty()) lines.push_back(wrapped(begin + " gets " + words, style));
+  };
+  const auto pools = status.value("pools", Json::array());
+  const auto breaker = status.at("breaker");
+  if (pools.empty() && breaker.is_object()) add("the downstream " + breaker.value("downstream", ""), breaker);
+  for (const auto& pool : pools)
+    add("the pool " + pool.at("name").get<std::string>(), pool.value("breaker", Json()));
+  if (style.columns > 0 && lines.size() > most_pools) {
+    const auto more = lines.size() - most_pools;
+    lines.resize(most_pools);
+    lines.push_back("and " + std::to_string(more) + " more limits (--json)\n");
+  }
+  return lines;
+}
+
 std::vector<std::string> heading(const Json& status, std::size_t lane_width, const TableStyle& style) {
   std::vector<std::string> lines;
   const bool ready = status.at("ready").get<bool>();
@@ -111,6 +132,7 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
     lines.resize(most_details);
     lines.push_back("and " + std::to_string(more) + " more reasons (--json)\n");
   }
+  for (auto& limit : limits_of(status, style)) lines.push_back(std::move(limit));
   lines.emplace_back("\n");
   lines.push_back(lane_cell("lane", lane_width) +
                   " state       lag running queued waiting oldest beyond rec/s dead/s\n");

@@ -73,7 +73,7 @@ def is_script(name):
     if script == "scripts/bench":
         return set(arguments) <= set(re.findall(r'^    "(\w+)": ', (ROOT / "tools/bench/cases/__init__.py").read_text(), re.MULTILINE))
     if script == "scripts/demo":
-        return all((ROOT / "config/examples" / argument).exists() for argument in arguments)
+        return all((ROOT / "docs/systems" / f"{argument}.md").exists() for argument in arguments)
     return (ROOT / script).exists()
 
 

@@ -8,6 +8,7 @@ line of the journal is one record of one request; those of a request that is don
 request whose answer cannot be delivered is not done. Downstream, below, starts the program and gives the orders.
 """
 import asyncio
+import collections
 import contextlib
 import json
 import random
@@ -41,6 +42,8 @@ class Mode(NamedTuple):
     retry_after: Optional[int] = None  # s
     beyond: int = 0  # the number of requests a second that work nevertheless
     slow: float = 0.0  # share of the work that is slow
+    takes: float = 0.0  # s, of each request, instead of a random time
+    capacity: int = 0  # most requests at work at once; the others wait in the order of their arrival; 0: no limit
     poison: int = 0  # per cent of the records, the same ones each time, that never work
     poison_kind: str = "500"  # what becomes of those
 
@@ -50,9 +53,40 @@ def is_poison(number, per_cent):
     return zlib.crc32(str(number).encode()) % 100 < per_cent
 
 
+class Slots:
+    """The places at which requests are worked on."""
+
+    def __init__(self):
+        self.most, self.busy, self.waiting = 0, 0, collections.deque()
+
+    def allow(self, most):
+        self.most = most
+        self.admit()
+
+    def room(self):
+        return not self.most or self.busy < self.most
+
+    def admit(self):
+        while self.waiting and self.room():
+            self.busy += 1
+            self.waiting.popleft().set_result(None)
+
+    @contextlib.asynccontextmanager
+    async def one(self):
+        turn = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        self.admit()
+        await turn
+        try:
+            yield
+        finally:
+            self.busy -= 1
+            self.admit()
+
+
 class Server:
     def __init__(self, journal, tls):
-        self.journal, self.mode = journal, Mode()
+        self.journal, self.mode, self.slots = journal, Mode(), Slots()
         self.right, self.wrong = map(tls_of, (tls[:2], tls[2:]))
         self.changed = asyncio.Event()  # of this mode
         self.server, self.port = None, 0
@@ -68,6 +102,7 @@ class Server:
         if mode.kind == "restart":
             return self.restart()
         before, self.mode = self.mode, mode
+        self.slots.allow(mode.capacity)
         door, new = (kind if kind in DOORS else None for kind in (before.kind, mode.kind))
         if door != new:
             self.server.close()
@@ -124,7 +159,8 @@ class Server:
             gone.cancel()
             changed.cancel()
         if kind == "work":
-            await asyncio.sleep(random.uniform(*(SLOW if random.random() < mode.slow else QUICK)))
+            async with self.slots.one():
+                await asyncio.sleep(mode.takes or random.uniform(*(SLOW if random.random() < mode.slow else QUICK)))
             return "204"
         return kind
 

@@ -98,13 +98,16 @@ def acknowledged_is_in_log(evidence, promises):
 
 
 def one_assignment_never_repeats(evidence, promises):
-    """Invariant 3: after its success a record does not run again in the same assignment; its attempts do not overlap."""
+    """Invariant 3: after its success a record does not run again in the same assignment; its attempts do not overlap, except
+    those of different sub-jobs."""
     for partition in evidence.partitions():
         for assignment, attempts in by_assignment(evidence.attempts[partition]).items():
-            last = {}
+            last, whole = {}, {}
             for attempt in attempts:
-                before = last.get(attempt.offset)
-                last[attempt.offset] = attempt
+                before = whole.get(attempt.offset) or last.get((attempt.offset, attempt.part))
+                last[attempt.offset, attempt.part] = attempt
+                if attempt.succeeded and attempt.part is None:
+                    whole[attempt.offset] = attempt
                 if before is None:
                     continue
                 if before.succeeded:
@@ -283,18 +286,22 @@ def attempts_are_counted(evidence, promises):
     """
     for partition in evidence.partitions():
         for attempts in by_assignment(evidence.attempts[partition]).values():
-            last, outage = {}, False
+            last, failed, outage = {}, set(), False
             for attempt in attempts:
-                expected = expected_numbers(evidence, partition, attempt, last.get(attempt.offset), outage)
+                # Failures of other records, too, may be found to be an outage afterwards, and given back.
+                given_back = outage or failed - {attempt.offset}
+                expected = expected_numbers(evidence, partition, attempt, last.get(attempt.offset), given_back)
                 last[attempt.offset] = attempt
                 outage = outage or attempt.outcome == "unavailable"
+                if attempt.outcome == "retry":
+                    failed.add(attempt.offset)
                 if expected is not None and attempt.number not in expected:
                     yield Violation("attempts_are_counted", place(partition, attempt.offset),
                                     f"{attempt.outcome} is said of attempt {attempt.number}, which should be {expected.stop - 1} at most")
 
 
 def expected_numbers(evidence, partition, attempt, before, outage):
-    """Those that an attempt may have; None: any. `outage`: the downstream has been out."""
+    """Those that an attempt may have; None: any. `outage`: the downstream may have been out."""
     copy = evidence.copy_at(partition, attempt.offset)
     first = (copy.attempts if copy else 0) + 1
     if attempt.outcome in FORWARDED:  # alone, when its deaths were counted: that many

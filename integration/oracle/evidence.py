@@ -36,6 +36,7 @@ class Attempt(NamedTuple):
     start: int  # ns since 1970, as end
     end: int
     outcome: str
+    part: Optional[str] = None  # the sub-job; None: the whole record
 
     @property
     def succeeded(self):
@@ -96,7 +97,7 @@ class Evidence:
             try:
                 fields = json.loads(line)
                 attempt = Attempt(fields["offset"], (name, fields["epoch"]), fields["attempt"], fields["start"],
-                                  fields["end"], fields["outcome"])
+                                  fields["end"], fields["outcome"], fields.get("part"))
             except (ValueError, KeyError) as error:
                 if number == len(lines) and not line.endswith("\n"):
                     self.torn += 1

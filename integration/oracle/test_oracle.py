@@ -91,11 +91,11 @@ class Journals(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "torn:1"):
             Evidence().add_journal([self.LINE[:30], self.LINE], "torn")
 
-    def attempts(self, *outcomes):
-        """The violations of a record with these attempts: (number, outcome)."""
+    def attempts(self, *outcomes, others=()):
+        """The violations of a record with these attempts: (number, outcome); `others`: the lines of other records, which come first."""
         evidence = Evidence()
-        evidence.add_journal([self.LINE.replace('"attempt":1', f'"attempt":{number}').replace("success", outcome).replace(
-            '"start":1,"end":2', f'"start":{time},"end":{time + 1}') for time, (number, outcome) in enumerate(outcomes)], "one")
+        evidence.add_journal([*others] + [self.LINE.replace('"attempt":1', f'"attempt":{number}').replace("success", outcome).replace(
+            '"start":1,"end":2', f'"start":{time},"end":{time + 1}') for time, (number, outcome) in enumerate(outcomes, 2)], "one")
         return judge(evidence, Promises())["violations"].get("attempts_are_counted", {}).get("at", [])
 
     def test_a_letter_is_said_of_the_last_attempt(self):
@@ -105,6 +105,10 @@ class Journals(unittest.TestCase):
     def test_a_letter_has_no_attempts_that_an_outage_gave_back(self):
         self.assertEqual([], self.attempts((1, "retry"), (2, "retry"), (3, "unavailable"), (2, "dead_letter")))
         self.assertEqual(1, len(self.attempts((1, "retry"), (2, "unavailable"), (3, "dead_letter"))))
+
+    def test_a_letter_has_no_attempts_that_were_given_back_once_other_records_failed(self):
+        other = self.LINE.replace('"offset":7', '"offset":8').replace("success", "retry")
+        self.assertEqual([], self.attempts((1, "retry"), (2, "retry"), (1, "dead_letter"), others=[other]))
 
     def test_a_report_names_the_record(self):
         evidence = Evidence()

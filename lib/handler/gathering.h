@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,26 +27,47 @@ class Gathering {
 
   /// `whole`: the record that was split; `parts`: the number of its sub-jobs, at least 1; `gatherer`: the
   /// place of the pool that gets their results, -1 if none does.
-  Gathering(Item whole, std::size_t parts, int gatherer)
-      : whole_(std::move(whole)), left_(parts), gatherer_(gatherer), results_(parts) {}
+  Gathering(Item whole, std::size_t parts, int gatherer) : whole_(std::move(whole)), gatherer_(gatherer) {
+    add(results_.end(), parts);
+  }
+  Gathering(const Gathering&) = delete;
 
   const Item& whole() const { return whole_; }
   int gatherer() const { return gatherer_; }
+  /// Sub-job `index` is split into `parts` further ones, at least 1, which take its place in the order of the
+  /// results. Returns the index of the first one.
+  std::size_t split(std::size_t index, std::size_t parts) {
+    const auto first = places_.size();
+    add(places_[index], parts);
+    results_.erase(places_[index]);
+    --left_;
+    return first;
+  }
   /// Notes the end of sub-job `index`. Returns true if it was the last one: take() is next.
   bool finish(std::size_t index, Result result) {
-    results_[index] = std::move(result);
+    *places_[index] = std::move(result);
     return --left_ == 0;
   }
   /// The record that was split, when all its sub-jobs are finished.
   Item take() { return std::move(whole_); }
-  /// In the order of the parts.
-  const std::vector<Result>& results() const { return results_; }
+  /// In the order of the sub-jobs.
+  std::vector<Result> take_results() {
+    return {std::make_move_iterator(results_.begin()), std::make_move_iterator(results_.end())};
+  }
 
  private:
+  using Results = std::list<Result>;
+
+  void add(Results::iterator before, std::size_t parts) {
+    left_ += parts;
+    for (; parts > 0; --parts) places_.push_back(results_.emplace(before));
+  }
+
   Item whole_;
-  std::size_t left_;
+  std::size_t left_ = 0;
   const int gatherer_;
-  std::vector<Result> results_;
+  Results results_;
+  std::vector<Results::iterator> places_;  // by the index of the sub-job
 };
 
 }  // namespace laneway::handler

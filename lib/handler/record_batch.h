@@ -66,8 +66,9 @@ class Gathering;
 struct Progress {
   /// The record as it was read; empty while `record` is that record.
   kafka::Record origin;
-  std::string part;       ///< id of the sub-job; empty if the record is whole
-  std::size_t index = 0;  ///< of the sub-job among those of the record
+  std::string part;            ///< id of the sub-job; empty if the record is whole
+  std::size_t index = 0;       ///< of the sub-job among those of the record
+  std::uint32_t gathered = 0;  ///< how often sub-jobs of the record have been gathered
   /// Of all sub-jobs of the record; null if the record is whole.
   std::shared_ptr<Gathering> gathering;
   std::shared_ptr<Parts> results;  ///< of the pool that has just finished; null if it gave none

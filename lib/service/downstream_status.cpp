@@ -79,6 +79,17 @@ std::string calls_in_words(const DownstreamStatus& downstream) {
   return text;
 }
 
+std::string limit_in_words(const DownstreamStatus& downstream, TimePoint now, std::int64_t now_ms) {
+  const auto& limit = *downstream.limit;
+  std::string text = std::to_string(limit.limit) + (limit.limit == 1 ? " call" : " calls") +
+                     " at once, between " + std::to_string(limit.min) + " and " + std::to_string(limit.max);
+  if (!limit.moved) return text;
+  const auto moved_ms = now_ms - duration_cast<milliseconds>(now - *limit.moved).count();
+  return text + "; " + (limit.to < limit.from ? "lowered" : "raised") + " from " +
+         std::to_string(limit.from) + " to " + std::to_string(limit.to) + " at " +
+         utc_clock(moved_ms, now_ms) + ": " + limit.why;
+}
+
 std::optional<std::int64_t> out_since_ms(const DownstreamStatus& downstream, std::int64_t now_ms) {
   if (!downstream.out) return std::nullopt;
   return now_ms - duration_cast<milliseconds>(*downstream.out).count();

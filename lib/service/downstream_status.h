@@ -49,6 +49,9 @@ const char* breaker_state(const DownstreamStatus& downstream);
 /// "fails for 97 % of calls: HTTP 500 (312), time-out (4), of 325 calls in the last minute", "has asked for
 /// fewer calls: …", "rejects so many records that …", or several of these; empty if no call failed.
 std::string calls_in_words(const DownstreamStatus& downstream);
+/// "24 calls at once, between 2 and 64; lowered from 38 to 24 at 14:02:11Z: latency rose from 12 ms to 40
+/// ms". Needs `limit`.
+std::string limit_in_words(const DownstreamStatus& downstream, TimePoint now, std::int64_t now_ms);
 /// Why the service is not ready; needs `out`. `now_ms`: since 1970.
 std::string outage_in_words(const DownstreamStatus& downstream, std::int64_t now_ms);
 /// When the outage began, in ms since 1970.

@@ -54,6 +54,30 @@ TEST_CASE("named pools have a table of their own above the lanes") {
   CHECK(table[6].starts_with("lane "));
 }
 
+TEST_CASE("a limit that follows the downstream stands above the table, and those of pools with their names") {
+  auto json = status_json(lane_json("orders", 3, "running", 120));
+  const std::string none = R"("breaker":null)";
+  const std::string breaker =
+      R"j("breaker":{"downstream":"shop:443","failures":"","limit":{"limit":24,"words":"24 calls at once, )j"
+      R"j(between 2 and 64; lowered from 38 to 24 at 14:02:11Z: latency rose from 12 ms to 40 ms"}})j";
+  json.replace(json.find(none), none.size(), breaker);
+  const auto table = lines(json);
+  CHECK(table[1] == "the downstream shop:443 gets 24 calls at once, between 2 and 64; lowered from 38");
+  CHECK(table[2] == "  to 24 at 14:02:11Z: latency rose from 12 ms to 40 ms");
+  CHECK(table[3].empty());
+  const auto pool = [](const std::string& name, const std::string& limit) {
+    return R"({"name":")" + name + R"(","running":0,"workers":16,"queued":0,"waiting":0,"retries":0,)" +
+           R"("oldest_seconds":0.0,"rate":0.0,"breaker":{"state":"closed")" + limit + "}}";
+  };
+  json.insert(json.size() - 1,
+              R"(,"pools":[)" + pool("fixed", "") + "," +
+                  pool("deliver", R"(,"limit":{"words":"1 call at once, between 1 and 8"})") + "]");
+  const auto named = lines(json);
+  CHECK(named[1] == "the pool deliver gets 1 call at once, between 1 and 8");
+  CHECK(named[2].empty());
+  CHECK(named[3].starts_with("pool "));
+}
+
 TEST_CASE("a lane, a topic and a record are told from their text") {
   const auto topic = control::parse_target("orders");
   REQUIRE(topic.ok());

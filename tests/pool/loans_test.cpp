@@ -28,7 +28,8 @@ TEST_CASE(
     "the lender replaces the slot of a stuck claim, the borrower does not, until the claim is finished") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 1), helping_limits(asynchronous, 2));
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
+  auto& helper = pools.helper;
   helped.begin(2);
   CHECK(helper->snapshot().lent == 1);
   helped.finish();
@@ -83,7 +84,7 @@ TEST_CASE("the end of a stuck loan and its report come in either order") {
 TEST_CASE("a pool that runs more claims than it has workers now begins jobs on its helper's slots") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 4), helping_limits(asynchronous, 1));
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
   helped.begin(4);
   helped->resize(1, 1000);
   helped.submit(1);
@@ -100,7 +101,8 @@ TEST_CASE("a pool that runs more claims than it has workers now begins jobs on i
 TEST_CASE("a helper that gets fewer workers than it has lent begins nothing before enough loans have ended") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 1), helping_limits(asynchronous, 3));
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
+  auto& helper = pools.helper;
   helped.begin(4);
   helper->resize(1, 1000);
   helper.submit(1);
@@ -153,7 +155,8 @@ TEST_CASE("a job on a borrowed slot needs a permit of its own pool") {
   of_helped.permits = &permits;
   {
     Pair pools(of_helped, helping_limits(asynchronous, 3));
-    auto& [mutex, begun, helped, helper] = pools;
+    auto& helped = pools.helped;
+    auto& helper = pools.helper;
     helped.submit(6);
     REQUIRE(helped.runs(2));
     REQUIRE(eventually([&] { return permits.waiting() == 1; }));
@@ -195,7 +198,8 @@ TEST_CASE("while an aged job of a helper waits for a permit, the helper keeps on
   of_helper.permits = &permits;
   of_helper.longest_wait = Duration::zero();
   Pair pools(helping_limits(asynchronous, 1), of_helper);
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
+  auto& helper = pools.helper;
   helper.submit(1);
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
   helped.submit(3);
@@ -218,7 +222,8 @@ TEST_CASE("a permit that finds all slots of its pool lent is not kept") {
   auto of_helper = helping_limits(asynchronous, 2);
   of_helper.permits = &permits;
   Pair pools(helping_limits(asynchronous, 1), of_helper);
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
+  auto& helper = pools.helper;
   helper.submit(1);
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
   helped.begin(3);
@@ -236,7 +241,7 @@ TEST_CASE("a stuck claim on a borrowed slot gives its permit back, once") {
   auto of_helped = helping_limits(asynchronous, 1);
   of_helped.permits = &permits;
   Pair pools(of_helped, helping_limits(asynchronous, 3));
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
   helped.submit(4);
   REQUIRE(helped.runs(2));
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
@@ -285,7 +290,8 @@ TEST_CASE("a permit for which no helper can start a thread is given back, and ta
   auto of_helped = helping_limits(false, 1);
   of_helped.permits = &permits;
   Pair pools(of_helped, helping_limits(false, 1));
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
+  auto& helper = pools.helper;
   helped.submit(2);
   REQUIRE(helped.runs(1));
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
@@ -307,7 +313,8 @@ TEST_CASE("a permit for which no helper can start a thread is given back, and ta
 TEST_CASE("joining waits for the claims on slots that are lent or borrowed") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 1), helping_limits(asynchronous, 1));
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
+  auto& helper = pools.helper;
   const auto at_once = Deadline::in(Duration::zero());
   helped.begin(2);
   helped.finish();  // on the own slot
@@ -326,7 +333,8 @@ TEST_CASE("joining waits for the claims on slots that are lent or borrowed") {
 TEST_CASE("a helper that ends finishes its loans and lends no more") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 1), helping_limits(asynchronous, 2));
-  auto& [mutex, begun, helped, helper] = pools;
+  auto& helped = pools.helped;
+  auto& helper = pools.helper;
   helped.begin(3);
   CHECK_FALSE(helper->join(Deadline::in(Duration::zero())));
   helped.submit(3);

@@ -92,6 +92,26 @@ TEST_CASE("in an outage no pace is said, for the lanes hold") {
   CHECK(calls_in_words(shop) == words);
 }
 
+TEST_CASE("a limit that follows the downstream is said with its range, and why it moved last") {
+  const auto now = SteadyClock::now();
+  auto shop = failing_shop();
+  auto& limit = shop.limit.emplace();
+  limit.limit = limit.min = 1;
+  limit.max = 64;
+  CHECK(limit_in_words(shop, now, noon_ms) == "1 call at once, between 1 and 64");
+  limit.limit = 12;  // a probe, which is no move
+  limit.from = 38;
+  limit.to = 24;
+  limit.why = "latency rose from 12 ms to 40 ms";
+  limit.moved = now - seconds(60);
+  CHECK(
+      limit_in_words(shop, now, noon_ms) ==
+      "12 calls at once, between 1 and 64; lowered from 38 to 24 at 13:59:00Z: latency rose from 12 ms to 40 "
+      "ms");
+  limit.to = 40;
+  CHECK_THAT(limit_in_words(shop, now, noon_ms), Catch::Contains("; raised from 38 to 40 at "));
+}
+
 TEST_CASE("where too many records are rejected, it is said that none of those is given up") {
   auto shop = failing_shop();
   shop.out.reset();

@@ -10,8 +10,8 @@ from statistics import median
 from ..failure import Failure
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = ["lane_bench", "bare_loop", "http_server", "http_threads", "pipe_ping_pong", "sleepers", "kafka_tool", "pool_bench",
-           "plugin_nothing", "plugin_slow"]
+TARGETS = ["lane_bench", "bare_loop", "http_server", "http_threads", "pipe_ping_pong", "sleepers", "kafka_tool", "pool_bench", "pools",
+           "plugin_nothing", "plugin_slow", "laneway"]
 PARTITIONS = 16
 VALUE_BYTES = 200
 KEYS = 10000

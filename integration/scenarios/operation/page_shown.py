@@ -114,12 +114,26 @@ def shows_each_number_in_its_place(page):
     expect_equal("The downstream shop:443 fails for 3 % of calls: HTTP 500 (12).", browser.text("#downstream"), "the downstream")
     expect_equal({"Records/s": "150K", "Lag": "2,000", "Oldest record": "42 s", "Running": "7/16", "Queued": "35", "Waiting": "10",
                   "Dead letters": "7", "Dead letters/s": "5.0", "Breaker": "closed"}, figures(browser), "sums")
+    shows_the_limits(page)
     past = [(ago, {"lag": lag, "rate": rate}) for ago, lag, rate in ((40, 2000, 150000), (35, 8000, 150000), (30, 4000, 75000))]
     page.show(status(lane(0, lag=4000), version="3"), history(past, started=2))
     browser.click("input[name=range][value='15']")
     wait_until("the lag's line is drawn", lambda: heights(browser, "lag")[-3:] == [75.0, 0.0, 50.0])
     expect_equal([0.0, 50.0], heights(browser, "rate")[-2:], "heights of the line of the rate, 150,000 and 75,000 of 150,000")
     expect_equal("4,000", browser.text("#lag-now"), "lag beside its chart")
+
+
+def shows_the_limits(page):
+    """Of the downstream, or of each named pool; where the number of workers is fixed, there is no line."""
+    browser = page.browser
+    expect_equal("", browser.text("#limits"), "limits, where there are none")
+    words = "24 calls at once, between 2 and 64; lowered from 38 to 24 at 14:02:11Z: latency rose from 12 ms to 40 ms"
+    breaker = {"downstream": "shop:443", "state": "closed", "reason": "", "since": None, "failures": "", "limit": {"limit": 24, "words": words}}
+    page.show(status(lane(0), version="2.1", breaker=breaker))
+    expect_equal(f"The downstream shop:443 gets {words}.", browser.text("#limits"), "the limit")
+    pools = [{"name": "fixed", "breaker": {"state": "closed"}}, {"name": "deliver", "breaker": breaker}]
+    page.show(status(lane(0), version="2.2", breaker=breaker, pools=pools))
+    expect_equal(f"The pool deliver gets {words}.", browser.text("#limits"), "the limits of pools")
 
 
 def keeps_the_order(page):

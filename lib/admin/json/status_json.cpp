@@ -91,12 +91,19 @@ Json json_of(const service::LaneStatus& lane) {
   return json;
 }
 
-/// `why` the limit moved last; empty if it has not moved.
-Json json_of(const lane::AdaptiveLimit::Report& limit) {
-  const auto age = limit.moved ? SteadyClock::now() - *limit.moved : Duration::zero();
-  return {{"limit", limit.limit}, {"min", limit.min},
-          {"max", limit.max},     {"in_flight", limit.in_flight},
-          {"why", limit.why},     {"moved_seconds_ago", limit.moved ? Json(rounded(age)) : Json()}};
+/// `why` the limit moved last, from which value to which; empty if it has not moved. `words`: all of it.
+Json limit_of(const service::DownstreamStatus& downstream) {
+  const auto& limit = *downstream.limit;
+  const auto now = SteadyClock::now();
+  return {{"limit", limit.limit},
+          {"min", limit.min},
+          {"max", limit.max},
+          {"in_flight", limit.in_flight},
+          {"why", limit.why},
+          {"from", limit.moved ? Json(limit.from) : Json()},
+          {"to", limit.moved ? Json(limit.to) : Json()},
+          {"moved_seconds_ago", limit.moved ? Json(rounded(now - *limit.moved)) : Json()},
+          {"words", limit_in_words(downstream, now, wall_clock_ms())}};
 }
 
 /// `reason`: of the last failure, during an outage. `pace`: records per second, if the downstream has asked
@@ -115,7 +122,7 @@ Json json_of(const service::DownstreamStatus& downstream) {
             {"failed_by_kind", std::move(kinds)},
             {"pace", downstream.pace > 0 ? Json(rounded(downstream.pace)) : Json()},
             {"failures", calls_in_words(downstream)}};
-  if (downstream.limit) json["limit"] = json_of(*downstream.limit);
+  if (downstream.limit) json["limit"] = limit_of(downstream);
   return json;
 }
 

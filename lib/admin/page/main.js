@@ -39,6 +39,7 @@ function showAll() {
   showHeader(last);
   showFigures(last);
   showDownstream(last);
+  showList("limits", "limits", limitTexts(last));
   showLanes(last);
 }
 

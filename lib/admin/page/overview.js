@@ -50,6 +50,13 @@ function showDownstream(status) {
   byId("downstream").hidden = !failures;
 }
 
+/** How many calls each downstream gets at once, and why that last moved, where the limit follows the downstream. */
+function limitTexts({breaker, pools}) {
+  const named = (pools ?? []).map((pool) => [`The pool ${pool.name}`, pool.breaker?.limit]);
+  const all = named.length ? named : [[`The downstream ${breaker?.downstream}`, breaker?.limit]];
+  return all.filter(([, limit]) => limit?.words).map(([name, limit]) => `${name} gets ${limit.words}.`);
+}
+
 function showHeader(status) {
   setText(byId("group"), status.group);
   setText(byId("about"), `version ${status.version}, up ${ageText(status.uptime_seconds)}, ${plural(status.members, "member")}`);

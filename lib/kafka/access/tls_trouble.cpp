@@ -89,14 +89,14 @@ bool is_http(std::string_view words) { return taken_for_length(words) == 0x48545
 /// What to do if the two sides do not agree about TLS.
 std::optional<std::string> mismatch(std::string_view words) {
   // A broker that worked before is ending or starting.
-  const bool never_worked = hung_up(words) && !working_brokers().has(broker_in(words));
-  const bool not_tls =
-      has(words, "in state SSL_HANDSHAKE") && (has(words, "unexpected eof while reading") || never_worked);
+  const bool hung_up_at_first = hung_up(words) && !working_brokers().has(broker_in(words));
+  const bool not_tls = has(words, "in state SSL_HANDSHAKE") &&
+                       (has(words, "unexpected eof while reading") || hung_up_at_first);
   if (not_tls || has(words, "connecting to a PLAINTEXT broker listener") ||
       has(words, "wrong version number"))
     return "seems not to speak TLS on this port; give the port of a TLS listener in kafka.bootstrap.servers, "
            "or set kafka.security.protocol to plaintext (with a login: sasl_plaintext)";
-  const bool too_early = never_worked && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://");
+  const bool too_early = hung_up_at_first && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://");
   if (too_early || has(words, "connecting to a SSL listener") || is_alert(words))
     return "seems to expect TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), "
            "or give the port of a listener without TLS in kafka.bootstrap.servers";

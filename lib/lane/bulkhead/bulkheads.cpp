@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lane/bulkhead/stages.h"
+#include "lane/shared/order_key.h"
 
 namespace laneway::lane {
 namespace {
@@ -31,9 +32,12 @@ Bulkheads::Bulkheads(const Members& members, const std::function<void()>& on_rea
   }
   for (const auto& pool : context.pools) all_.push_back(std::make_unique<Bulkhead>(context, &pool, parts));
   routed_.resize(all_.size());
-  for (std::size_t i = 0; i < all_.size(); ++i)
-    if (context.pools[i].then >= 0)
-      all_[i]->set_next(all_[static_cast<std::size_t>(context.pools[i].then)].get());
+  gather_orders_.resize(all_.size());
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const auto& pool = context.pools[i];
+    if (pool.then >= 0) all_[i]->set_next(all_[static_cast<std::size_t>(pool.then)].get());
+    if (pool.settings.gather && ordered()) gather_orders_[i] = std::make_unique<GatherOrder>(members.ledger);
+  }
   help_each_other();
 }
 
@@ -64,7 +68,7 @@ void Bulkheads::follow_settings() {
 void Bulkheads::add(Workload::BatchPtr batch, TimePoint now) {
   if (!named()) return first().take(std::move(batch), now);
   const auto& router = *lane_.context.router;
-  if (router.entries().size() == 1) return all_[router.entries().front()]->take(std::move(batch), now);
+  if (router.entries().size() == 1) return take(router.entries().front(), std::move(batch), now);
   for (auto& item : batch->items) routed_[router.pool_of(item.record)].push_back(std::move(item));
   batch->items.clear();
   put_back(std::move(batch));
@@ -77,8 +81,20 @@ void Bulkheads::add(Workload::BatchPtr batch, TimePoint now) {
       run->items.push_back(std::move(item));
     }
     routed_[i].clear();
-    all_[i]->take(std::move(run), now);
+    take(i, std::move(run), now);
   }
+}
+
+void Bulkheads::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now) {
+  const auto& pools = lane_.context.pools;
+  for (auto place = pools[entry].then; place >= 0; place = pools[static_cast<std::size_t>(place)].then) {
+    auto* order = gather_orders_[static_cast<std::size_t>(place)].get();
+    if (order == nullptr) continue;
+    for (const auto& item : batch->items)
+      if (const auto key = order_key(lane_.context.lanes, item.record); key != 0)
+        order->expect(key, item.sequence);
+  }
+  all_[entry]->take(std::move(batch), now);
 }
 
 bool Bulkheads::put_off(handler::Item& item, TimePoint now) {
@@ -111,7 +127,7 @@ void Bulkheads::pass_on(handler::Item done) {
       return end_part(std::move(done), false);
     const std::vector<handler::Gathering::Result> alone{
         {"0", std::exchange(done.progress->results, nullptr), false}};
-    return give_to(next, gathered(std::move(done), alone));
+    return gather(next, gathered(std::move(done), alone));
   }
   std::vector<handler::Item> items;
   if (!lane::pass_on(done, gatherer_after(collecting_), items)) return end(std::move(done));
@@ -131,7 +147,27 @@ void Bulkheads::end_part(handler::Item part, bool given_up) {
   auto whole = gathering->take();
   if (gathering->gatherer() < 0) return end(std::move(whole));
   const auto gatherer = static_cast<std::size_t>(gathering->gatherer());
-  if (!all_[gatherer]->gives_back()) give_to(gatherer, gathered(std::move(whole), gathering->results()));
+  if (!all_[gatherer]->gives_back()) gather(gatherer, gathered(std::move(whole), gathering->take_results()));
+}
+
+/// Gives the pool the record, and those that have waited for this one.
+void Bulkheads::gather(std::size_t pool, handler::Item whole) {
+  auto* order = gather_orders_[pool].get();
+  const auto key = order == nullptr ? 0 : order_key(lane_.context.lanes, origin_of(whole));
+  if (key == 0) return give_to(pool, std::move(whole));
+  std::vector<handler::Item> ready;
+  order->arrive(key, std::move(whole), ready);
+  for (auto& item : ready) give_to(pool, std::move(item));
+}
+
+/// A record may have waited for others that were complete before they came to the pool.
+void Bulkheads::gather_late() {
+  for (std::size_t i = 0; i < gather_orders_.size(); ++i) {
+    if (!gather_orders_[i] || gather_orders_[i]->empty()) continue;
+    std::vector<handler::Item> ready;
+    gather_orders_[i]->release(ready);
+    for (auto& item : ready) give_to(i, std::move(item));
+  }
 }
 
 // A turn
@@ -139,6 +175,7 @@ void Bulkheads::end_part(handler::Item part, bool given_up) {
 void Bulkheads::collect(TimePoint now) {
   now_ = now;
   for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->collect(now);
+  gather_late();
 }
 
 void Bulkheads::submit(TimePoint now) {
@@ -190,6 +227,7 @@ HoldBits Bulkheads::blocked(TimePoint now) const {
 void Bulkheads::tick(TimePoint now) {
   now_ = now;
   for (const auto& bulkhead : all_) bulkhead->tick(now);
+  gather_late();
 }
 
 TimePoint Bulkheads::next_due(TimePoint now) {
@@ -252,6 +290,7 @@ std::uint64_t Bulkheads::waiting_attempts() const {
 std::uint64_t Bulkheads::bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& bulkhead : all_) bytes += bulkhead->bytes();
+  for (const auto& order : gather_orders_) bytes += order ? order->bytes() : 0;
   return bytes;
 }
 
@@ -274,7 +313,9 @@ bool Bulkheads::service_known() const {
 }
 
 bool Bulkheads::idle() const {
-  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->idle(); });
+  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->idle(); }) &&
+         std::all_of(gather_orders_.begin(), gather_orders_.end(),
+                     [](const auto& order) { return !order || order->empty(); });
 }
 
 bool Bulkheads::none_at_work() const {
@@ -323,6 +364,8 @@ void Bulkheads::close() {
 
 void Bulkheads::start_over() {
   for (const auto& bulkhead : all_) bulkhead->start_over();
+  for (const auto& order : gather_orders_)
+    if (order) order->clear();
 }
 
 std::uint64_t Bulkheads::abandon(bool log) {

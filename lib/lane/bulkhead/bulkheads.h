@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "lane/bulkhead/bulkhead.h"
+#include "lane/bulkhead/gather_order.h"
 
 namespace laneway::lane {
 
@@ -143,14 +144,18 @@ class Bulkheads final : public Onward {
   bool may_begin(const Workload::Pending& next, TimePoint now);
   void help_each_other();
   int gatherer_after(std::size_t pool) const;
+  void take(std::size_t entry, Workload::BatchPtr batch, TimePoint now);
+  void gather_late();
+  void gather(std::size_t pool, handler::Item whole);
   void end(handler::Item item);
   void give_to(std::size_t pool, handler::Item item);
 
   const Members lane_;
   std::vector<std::unique_ptr<Bulkhead>> all_;
-  std::vector<std::vector<handler::Item>> routed_;  // of one add()
-  std::uint64_t completed_ = 0;                     // records whose last sub-job has ended
-  std::size_t collecting_ = 0;                      // the place of the pool whose records are being applied
+  std::vector<std::unique_ptr<GatherOrder>> gather_orders_;  // by pool; null if it does not gather in order
+  std::vector<std::vector<handler::Item>> routed_;           // of one add()
+  std::uint64_t completed_ = 0;                              // records whose last sub-job has ended
+  std::size_t collecting_ = 0;  // the place of the pool whose records are being applied
   TimePoint now_{};
 };
 

@@ -42,13 +42,6 @@ kafka::Record record_of(kafka::RecordData frame, Part part) {
   return kafka::Record(frame);
 }
 
-/// The record as it was read.
-const kafka::Record& origin_of(const Item& item) {
-  if (!item.progress) return item.record;
-  if (item.progress->gathering) return origin_of(item.progress->gathering->whole());
-  return item.progress->origin ? item.progress->origin : item.record;
-}
-
 /// A record of a retry topic still belongs to it in the next pool.
 std::unique_ptr<handler::FailureHistory> history_for_next(const Item& item) {
   if (!item.failures || item.failures->stage == nullptr) return nullptr;
@@ -74,17 +67,33 @@ std::string wanted_part(const Item& item) {
   return {};
 }
 
-/// `path`: of the record that is split.
-void name_parts(Parts& parts, const std::string& path) {
+/// In front of the ids of sub-jobs, once for each time that sub-jobs of the record were gathered before: the
+/// record may be split into the same ids again then.
+constexpr std::string_view gathered_before = "gathered/";
+
+/// Whether the sub-jobs come from the same split of the record, by what is in front of their ids.
+bool from_split(std::string_view id, std::uint32_t gathered) {
+  for (; id.starts_with(gathered_before); --gathered) {
+    if (gathered == 0) return false;
+    id.remove_prefix(gathered_before.size());
+  }
+  return gathered == 0;
+}
+
+void name_parts(Parts& parts, const handler::Progress& split) {
+  std::string path;
+  if (!split.part.empty()) path = split.part + '/';
+  for (std::uint32_t i = 0; split.part.empty() && i < split.gathered; ++i) path += gathered_before;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     auto& id = parts[i].id;
     if (id.empty()) id = std::to_string(i);
-    if (!path.empty()) id.insert(0, path + '/');
+    id.insert(0, path);
   }
 }
 
-void keep_wanted(Parts& parts, const std::string& wanted) {
-  if (wanted.empty()) return;
+/// The results of all sub-jobs of an earlier split are needed to come to a later one.
+void keep_wanted(Parts& parts, const std::string& wanted, std::uint32_t gathered) {
+  if (wanted.empty() || !from_split(wanted, gathered)) return;
   std::erase_if(parts,
                 [&](const Part& part) { return wanted != part.id && !wanted.starts_with(part.id + '/'); });
 }
@@ -102,7 +111,14 @@ void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
   auto frame = frame_of(done.record);
   std::erase_if(frame.headers, [](const auto& header) { return header.first == part_header; });
   auto history = history_for_next(done);
-  const auto gathering = std::make_shared<handler::Gathering>(std::move(done), parts.size(), gatherer);
+  const auto times_gathered = done.progress->gathered;
+  // What is gathered together is one split: a sub-job of a sub-job takes the place of the latter.
+  auto gathering = done.progress->gathering;
+  std::size_t first = 0;
+  if (gathering && gatherer >= 0 && gathering->gatherer() == gatherer)
+    first = gathering->split(done.progress->index, parts.size());
+  else
+    gathering = std::make_shared<handler::Gathering>(std::move(done), parts.size(), gatherer);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Item item;
     item.sequence = sequence;
@@ -110,7 +126,8 @@ void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
     if (history) item.failures = std::make_unique<handler::FailureHistory>(*history);
     item.progress = std::make_unique<handler::Progress>();
     item.progress->part = parts[i].id;
-    item.progress->index = i;
+    item.progress->index = first + i;
+    item.progress->gathered = times_gathered;
     item.progress->gathering = gathering;
     item.record = record_of(frame, std::move(parts[i]));
     begin_anew(item);
@@ -119,6 +136,12 @@ void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
 }
 
 }  // namespace
+
+const kafka::Record& origin_of(const Item& item) {
+  if (!item.progress) return item.record;
+  if (item.progress->gathering) return origin_of(item.progress->gathering->whole());
+  return item.progress->origin ? item.progress->origin : item.record;
+}
 
 bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
   const auto results = std::exchange(done.progress->results, nullptr);
@@ -134,8 +157,8 @@ bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
     next.push_back(std::move(done));
     return true;
   }
-  name_parts(parts, done.progress->part);
-  keep_wanted(parts, wanted_part(done));
+  name_parts(parts, *done.progress);
+  keep_wanted(parts, wanted_part(done), done.progress->gathered);
   if (parts.empty()) return false;
   split(std::move(done), std::move(parts), gatherer, next);
   return true;
@@ -143,6 +166,7 @@ bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
 
 Item gathered(Item whole, const std::vector<handler::Gathering::Result>& results) {
   if (!whole.progress) whole.progress = std::make_unique<handler::Progress>();
+  ++whole.progress->gathered;
   Part part;
   part.value = handler::gathered_json(results);
   replace_value(whole, std::move(part));

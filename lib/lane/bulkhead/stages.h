@@ -25,6 +25,9 @@ bool pass_on(handler::Item& done, int gatherer, std::vector<handler::Item>& next
 /// The record `whole` with the results of its sub-jobs as its value, for a pool that gathers.
 handler::Item gathered(handler::Item whole, const std::vector<handler::Gathering::Result>& results);
 
+/// The record as it was read.
+const kafka::Record& origin_of(const handler::Item& item);
+
 /// Makes the record what it was when it was read, because it leaves for a retry topic or the dead-letter
 /// topic.
 void restore_whole(handler::Item& item);

@@ -67,6 +67,8 @@ void AdaptiveLimit::apply(const std::optional<delivery::LimitChange>& change, Ti
   ++changes_[static_cast<std::size_t>(change->reason)];
   if (change->reason == delivery::LimitReason::probe) return;
   why_ = change->words;
+  from_ = change->from;
+  to_ = change->to;
   moved_ = now;
 }
 
@@ -86,7 +88,7 @@ void AdaptiveLimit::follow() {
 AdaptiveLimit::Report AdaptiveLimit::report() const {
   MutexLock lock(mutex_);
   const auto bounds = limit_.bounds();
-  return {limit_.limit(), bounds.min, bounds.max, permits_.in_use(), why_, moved_, changes_};
+  return {limit_.limit(), bounds.min, bounds.max, permits_.in_use(), why_, from_, to_, moved_, changes_};
 }
 
 }  // namespace laneway::lane

@@ -42,7 +42,9 @@ class AdaptiveLimit {
     std::uint32_t min = 0;
     std::uint32_t max = 0;
     std::uint32_t in_flight = 0;
-    std::string why;  ///< of the last change, in words; empty if the limit has not moved
+    std::string why;         ///< of the last change, in words; empty if the limit has not moved
+    std::uint32_t from = 0;  ///< the limits before and after that change, which was no probe
+    std::uint32_t to = 0;
     std::optional<TimePoint> moved;
     std::array<std::uint64_t, delivery::limit_reasons.size()> changes{};  ///< by LimitReason
   };
@@ -57,6 +59,8 @@ class AdaptiveLimit {
   delivery::ConcurrencyLimit limit_ GUARDED_BY(mutex_);
   bool out_ GUARDED_BY(mutex_) = false;
   std::string why_ GUARDED_BY(mutex_);
+  std::uint32_t from_ GUARDED_BY(mutex_) = 0;
+  std::uint32_t to_ GUARDED_BY(mutex_) = 0;
   std::optional<TimePoint> moved_ GUARDED_BY(mutex_);
   std::array<std::uint64_t, delivery::limit_reasons.size()> changes_ GUARDED_BY(mutex_){};
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/key_hash.h"
+#include "lane/shared/order_key.h"
 #include "telemetry/log.h"
 #include "tracing/record_trace.h"
 
@@ -97,8 +97,9 @@ bool Workload::submit_next() {
     return true;
   }
   // Half the queue is left as work for the workers while the next records come.
-  pool_->notify_at(std::max(context_.lanes.workers + context_.lanes.queue / 2, 1U) -
-                   (context_.lanes.queue < 2 ? 1 : 0));
+  // By the pool's own limits: room that is always there would call the loop again and again.
+  const auto limits = pool_->limits();
+  pool_->notify_at(std::max(limits.workers + limits.queue / 2, 1U) - (limits.queue < 2 ? 1 : 0));
   return false;
 }
 
@@ -181,11 +182,7 @@ void Workload::apply_order(WorkBatch& batch) {
 void Workload::apply_key_order(WorkBatch& batch) {
   auto kept = batch.items.begin();
   for (auto& item : batch.items) {
-    const auto key = item.record.key();
-    if (key)
-      item.key = key_hash(*key);
-    else
-      item.key = context_.lanes.null_keys == config::NullKeys::ordered ? 1 : 0;
+    item.key = order_key(context_.lanes, item.record);
     const auto memory = memory_of(item);
     if (item.key != 0 && !keys_.admit(item.key, item)) {
       batch.bytes -= memory;  // the record waits outside the batch
@@ -258,7 +255,7 @@ void Workload::drain(bool finish, Duration left) {
 bool Workload::fits(Duration left, std::uint64_t more) const {
   const auto service = service_time();
   const auto in_a_row =
-      std::max<std::uint64_t>((records() + more) / context_.lanes.workers, keys_.longest()) + 1;
+      std::max<std::uint64_t>((records() + more) / pool_->limits().workers, keys_.longest()) + 1;
   return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 
@@ -266,12 +263,13 @@ bool Workload::fits(Duration left, std::uint64_t more) const {
 void Workload::give_back_beyond(Duration left) {
   give_back_pending();
   const auto snapshot = pool_->snapshot();
+  const auto workers = pool_->limits().workers;
   std::uint64_t fitting = 0;
   if (snapshot.service_time > Duration::zero())
-    fitting = static_cast<std::uint64_t>(left * 4 / 5 / snapshot.service_time) * context_.lanes.workers;
+    fitting = static_cast<std::uint64_t>(left * 4 / 5 / snapshot.service_time) * workers;
   const auto keep = static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting, snapshot.queued));
   withdraw(keep);
-  let_go(keys_.clear((fitting - keep) / std::max<std::uint64_t>(keys_.keys(), context_.lanes.workers)));
+  let_go(keys_.clear((fitting - keep) / std::max<std::uint64_t>(keys_.keys(), workers)));
 }
 
 void Workload::give_back_pending() {

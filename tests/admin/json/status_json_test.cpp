@@ -140,6 +140,29 @@ TEST_CASE("without a breaker its state is off, and the pace of a downstream is a
   CHECK(found["pace"] == 3.712);
 }
 
+TEST_CASE("a limit that follows the downstream is an object, which is not there without one") {
+  auto status = one_lane();
+  status.downstream.emplace().name = "shop:443";
+  CHECK_FALSE(json::parse(admin::status_json(status, ""))["breaker"].contains("limit"));
+  auto& limit = status.downstream->limit.emplace();
+  limit.limit = limit.min = 2;
+  limit.max = 64;
+  limit.in_flight = 1;
+  CHECK(json::parse(admin::status_json(status, ""))["breaker"]["limit"] ==
+        json::parse(R"({"limit":2,"min":2,"max":64,"in_flight":1,"why":"","from":null,"to":null,
+    "moved_seconds_ago":null,"words":"2 calls at once, between 2 and 64"})"));
+  limit.why = "the breaker opened";
+  limit.from = 5;
+  limit.to = 2;
+  limit.moved = SteadyClock::now() - seconds(90);
+  const auto moved = json::parse(admin::status_json(status, ""))["breaker"]["limit"];
+  CHECK(moved["why"] == "the breaker opened");
+  CHECK(moved["from"] == 5);
+  CHECK(moved["to"] == 2);
+  CHECK(moved["moved_seconds_ago"] >= 90.0);
+  CHECK_THAT(moved["words"].get<std::string>(), Catch::EndsWith("Z: the breaker opened"));
+}
+
 TEST_CASE("a lane says for how long its partition has been silent, and nothing where it is not") {
   auto status = one_lane();
   CHECK_FALSE(json::parse(admin::status_json(status, ""))["lanes"][0].contains("silent_seconds"));

@@ -14,8 +14,8 @@ void add_alternating(PooledLane& test, std::int64_t records, const char* first, 
 }
 
 TEST_CASE("records of a full pool wait, and those of other pools pass") {
-  PooledLane test;
   ScriptedHandler fast;
+  PooledLane test;
   test.add_pool("fast", fast);
   test.add_pool("slow", test.handler);
   test.route_by_key();
@@ -35,8 +35,8 @@ TEST_CASE("records of a full pool wait, and those of other pools pass") {
 }
 
 TEST_CASE("a lane holds for a full pool when max_incomplete is reached, and goes on afterwards") {
-  PooledLane test;
   ScriptedHandler fast;
+  PooledLane test;
   test.context.lanes.max_incomplete = 50;
   test.add_pool("fast", fast);
   test.add_pool("slow", test.handler);
@@ -53,8 +53,8 @@ TEST_CASE("a lane holds for a full pool when max_incomplete is reached, and goes
 }
 
 TEST_CASE("a lane holds at once when every pool that it feeds is full") {
-  PooledLane test;
   HeldHandler other;
+  PooledLane test;
   test.add_pool("one", test.handler);
   test.add_pool("two", other);
   test.route_by_key();
@@ -68,12 +68,12 @@ TEST_CASE("a lane holds at once when every pool that it feeds is full") {
 }
 
 TEST_CASE("the open breaker of a pool withholds its own records only") {
-  PooledLane test;
   Downstream downstream{"broken", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}};
   ScriptedHandler fast;
   std::atomic<bool> works{false};
   ScriptedHandler broken(
       [&](const auto&) { return works ? Outcome::done() : Outcome::unavailable("refused"); });
+  PooledLane test;
   test.add_pool("fast", fast);
   test.add_pool("broken", broken).downstream = &downstream;
   test.route_by_key();
@@ -91,10 +91,10 @@ TEST_CASE("the open breaker of a pool withholds its own records only") {
 }
 
 TEST_CASE("a record is complete at the end of its last stage") {
-  PooledLane test;
   ScriptedHandler fetch(
       [](const auto& attempt) { return result("fetched " + std::string(*attempt.record.value())); });
   ScriptedHandler resize([](const auto&) { return result("resized"); });
+  PooledLane test;
   test.add_pool("fetch", fetch);
   test.add_pool("resize", resize);
   test.add_pool("store", test.handler);
@@ -110,9 +110,9 @@ TEST_CASE("a record is complete at the end of its last stage") {
 }
 
 TEST_CASE("a full stage stops the stages before it, and then the lane") {
-  PooledLane test;
   ScriptedHandler first;
   ScriptedHandler second;
+  PooledLane test;
   test.add_pool("first", first);
   test.add_pool("second", second);
   test.add_pool("last", test.handler, 1, 1);
@@ -129,12 +129,12 @@ TEST_CASE("a full stage stops the stages before it, and then the lane") {
 }
 
 TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs again alone") {
-  PooledLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   std::atomic<int> failures{2};
   ScriptedHandler send([&](const auto& attempt) {
     return attempt.part == "b" && failures-- > 0 ? Outcome::retry("500") : Outcome::done();
   });
+  PooledLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -153,9 +153,9 @@ TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs
 }
 
 TEST_CASE("a record without results in a list is complete") {
-  PooledLane test;
   ScriptedHandler split([](const auto&) { return Outcome::done(handler::Parts{}); });
   ScriptedHandler send;
+  PooledLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -176,10 +176,10 @@ struct LettersLane : PooledLane {
 };
 
 TEST_CASE("a sub-job that is given up leaves as the record that was read, and the others are done") {
-  LettersLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
   ScriptedHandler send(
       [&](const auto& attempt) { return attempt.part == "b" ? Outcome::reject("gone") : Outcome::done(); });
+  LettersLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -194,10 +194,48 @@ TEST_CASE("a sub-job that is given up leaves as the record that was read, and th
   CHECK(seen[0].headers[0] == std::pair<std::string, std::string>{"laneway-part", "b"});
 }
 
+TEST_CASE("in order by key, records are gathered in their order, though sub-jobs leave the chain early") {
+  ScriptedHandler split([](const auto& attempt) {
+    return attempt.record.offset() == 0 ? result("goes on") : results({"leaves"});
+  });
+  ScriptedHandler pass([](const auto& attempt) {
+    return attempt.part.empty() ? result("goes on") : Outcome::done(handler::Parts{});
+  });
+  ScriptedHandler gather;
+  LettersLane test;
+  test.context.lanes.order = config::Order::key;
+  test.add_pool("split", split);
+  test.add_pool("pass", pass);
+  test.add_pool("between", test.handler);
+  test.add_pool("gather", gather).settings.gather = true;
+  test.in_a_chain();
+  for (std::int64_t offset = 0; offset < 4; ++offset) test.partition.add(offset, offset == 3 ? "l" : "k");
+  test.begin();
+  CHECK(test.until([&] { return test.handler.started() == Offsets{0} && pass.count() == 4; }));
+  CHECK(test.until([&] { return gather.offsets() == Offsets{3}; }));
+  SECTION("the earlier record comes, too") {
+    test.handler.answer_done({0});
+    CHECK(test.until_committed(4));
+    CHECK(gather.offsets() == Offsets{3, 0, 1, 2});
+  }
+  SECTION("the earlier record is dead-lettered, and does not come") {
+    test.handler.answer(0, Outcome::reject("gone"));
+    CHECK(test.until_committed(4));
+    CHECK(gather.offsets() == Offsets{3, 1, 2});
+  }
+  SECTION("the lane is drained before the earlier record has come") {
+    test.lane->begin_drain(test.now, test.now + seconds(60));
+    test.handler.answer(0, Outcome::retry("not yet"));
+    CHECK(test.until_drained());
+    CHECK(test.commit() <= 0);
+    CHECK(gather.offsets() == Offsets{3});
+  }
+}
+
 TEST_CASE("a record that comes back for one sub-job runs only this one") {
-  PooledLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   ScriptedHandler send;
+  PooledLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.in_a_chain();
@@ -211,13 +249,36 @@ TEST_CASE("a record that comes back for one sub-job runs only this one") {
   CHECK(seen[0].headers == std::vector<std::pair<std::string, std::string>>{{"tenant", "t"}});
 }
 
+TEST_CASE("a record that was gathered and split again comes back for one sub-job of one of the splits") {
+  const auto both = [](const auto&) { return results({"a", "b"}); };
+  ScriptedHandler split(both);
+  ScriptedHandler send;
+  ScriptedHandler split_again(both);
+  ScriptedHandler send_again;
+  PooledLane test;
+  test.add_pool("split", split);
+  test.add_pool("send", send);
+  test.add_pool("split again", split_again).settings.gather = true;
+  test.add_pool("send again", send_again);
+  test.in_a_chain();
+  using Parts = std::vector<std::string>;
+  const auto [wanted, first, second] = GENERATE(table<std::string, Parts, Parts>(
+      {{"b", {"b"}, {"gathered/a", "gathered/b"}}, {"gathered/b", {"a", "b"}, {"gathered/b"}}}));
+  test.partition.headers = {{"laneway-part", wanted}};
+  test.partition.add_run(0, 1);
+  test.begin();
+  CHECK(test.until_committed(1));
+  CHECK(send.parts() == first);
+  CHECK(send_again.parts() == second);
+}
+
 TEST_CASE("a pool that gathers gets the results of all sub-jobs in their order") {
-  LettersLane test;
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   ScriptedHandler send([&](const auto& attempt) {
     return attempt.part == "b" ? Outcome::reject("gone") : result("done " + std::string(attempt.part));
   });
   ScriptedHandler gather;
+  LettersLane test;
   test.add_pool("split", split);
   test.add_pool("send", send);
   test.add_pool("gather", gather).settings.gather = true;
@@ -231,8 +292,8 @@ TEST_CASE("a pool that gathers gets the results of all sub-jobs in their order")
 }
 
 TEST_CASE("a drain lets records go through their last stage, and drops what cannot begin") {
-  PooledLane test;
   ScriptedHandler first;
+  PooledLane test;
   test.add_pool("first", first);
   test.add_pool("last", test.handler);
   test.in_a_chain();
@@ -248,8 +309,8 @@ TEST_CASE("a drain lets records go through their last stage, and drops what cann
 }
 
 TEST_CASE("a drain of a lane with a full pool ends, and commits only what is finished") {
-  PooledLane test;
   ScriptedHandler fast;
+  PooledLane test;
   test.context.lanes.drain_queued = config::DrainQueued::give_back;
   test.add_pool("fast", fast);
   test.add_pool("slow", test.handler);

@@ -109,12 +109,12 @@ struct PooledLane : TestLane {
       route.rows.push_back({pool.settings.name, false, pool.settings.name});
     route.otherwise = context.pools.front().settings.name;
   }
-  void begin(std::int64_t offset = 0) {
+  void begin(std::int64_t offset = 0, std::string metadata = {}) {
     std::vector<std::string> names;
     for (const auto& pool : context.pools) names.push_back(pool.settings.name);
     router = std::make_unique<Router>(route, names);
     context.router = router.get();
-    TestLane::begin(offset);
+    TestLane::begin(offset, std::move(metadata));
   }
   /// Everything that was taken is finished, and would be committed.
   bool until_committed(std::int64_t offset) {

@@ -39,7 +39,10 @@ TEST_CASE("an opening breaker halves the limit once, and calls of the outage cha
   REQUIRE(before > 2);
   for (int i = 0; i < 5; ++i) limit.ended_in_outage(now += seconds(1));
   CHECK(limit.permits().limit() == before / 2);
-  CHECK(limit.report().changes[static_cast<std::size_t>(delivery::LimitReason::breaker)] == 1);
+  const auto report = limit.report();
+  CHECK(report.changes[static_cast<std::size_t>(delivery::LimitReason::breaker)] == 1);
+  CHECK(report.from == before);
+  CHECK(report.to == before / 2);
 }
 
 TEST_CASE("other bounds take effect at once") {
@@ -68,6 +71,9 @@ TEST_CASE("a lane takes no more than the limit and its queue, and two lanes shar
   CHECK(first.until([&] { return first.lane->state() == State::held; }));
   CHECK(first.lane->pool().limits().workers == 2);
   CHECK(first.handler.started().size() + second.handler.started().size() <= 2);
+  const int signals = first.signals;
+  for (int i = 0; i < 10; ++i) first.work();
+  CHECK(first.signals <= signals + 1);  // a full pool does not call the loop again and again
   first.handler.open();
   second.handler.open();
   CHECK(first.until([&] {

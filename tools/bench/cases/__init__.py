@@ -1,5 +1,5 @@
 """The cases, in the order in which they are run. Each is a function that takes a Bench, runs programs, and adds rows."""
-from . import children, metrics, order, overload, pool, sleeping, standing, throughput, web
+from . import adaptive, children, metrics, order, overload, pool, sleeping, standing, throughput, web
 
 BESIDE_THE_BARE_LOOP = ("noop", "key", "partition")  # which share its rounds
 ACTIONS = {
@@ -15,6 +15,7 @@ ACTIONS = {
     "idle": standing.idle,
     "http": web.http,
     "exec": children.exec_children,
+    "adaptive": adaptive.adaptive,
 }
 WITHOUT_KAFKA = {"pool": pool.pool}
 WHEN_ASKED = ("before",)  # takes a build of another version

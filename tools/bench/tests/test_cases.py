@@ -2,13 +2,14 @@
 import contextlib
 import io
 import unittest
+from array import array
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 from tools.bench import cases
 from tools.bench.bench import Bench
-from tools.bench.cases import order, overload, web
+from tools.bench.cases import adaptive, order, overload, web
 
 
 class Result(dict):
@@ -53,11 +54,37 @@ class Seeming(Bench):
         return {row["case"]: row["passed"] for row in self.rows}
 
 
+class SeemingServices:
+    """A web service that answers 2,000 times a second, after 50 ms; 50 s pass with each order."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def become(self, capacity):
+        self.now += 50
+        return self.now
+
+    def change(self, workers):
+        pass
+
+    def limit(self):
+        return {"limit": 100}
+
+
+@contextlib.contextmanager
+def seeming_services(bench, workers):
+    answers, services = [], SeemingServices()
+    yield services, services, answers
+    times = [second + 0.0005 * number for second in range(int(services.now)) for number in range(2000)]
+    answers.append(adaptive.Answers(array("d", times), array("d", [0.05] * len(times))))
+
+
 @contextlib.contextmanager
 def no_processes():
     there = contextlib.nullcontext("http://127.0.0.1:1/orders")
     with mock.patch.object(web, "http_server", return_value=there), mock.patch.object(order, "http_server", return_value=there), \
             mock.patch.object(web, "wrk", return_value=Result()), \
+            mock.patch.object(adaptive, "running", seeming_services), mock.patch.object(adaptive.time, "sleep"), \
             mock.patch.object(overload.subprocess, "Popen") as process, contextlib.redirect_stdout(io.StringIO()):
         process.return_value.wait.return_value = 0
         yield
@@ -104,8 +131,46 @@ class Throughput(unittest.TestCase):
 
 
 class Pool(unittest.TestCase):
+    def test_a_peer_that_is_missing_is_named_and_does_not_fail(self):
+        rows = {row["case"]: row for row in play("pool", bs={"missing": 1}).rows}
+        missing = rows["library's pool, 0 us, 8 workers, beside bs"]
+        self.assertIsNone(missing["passed"])
+        self.assertIn("LANEWAY_BS_THREAD_POOL", missing["figure"])
+        self.assertFalse(rows["library's pool, 0 us, 8 workers, beside tbb"]["passed"])  # as fast is not faster
+
     def test_a_row_for_each_number_of_workers(self):
-        self.assertEqual({"pool, 1 workers": True, "pool, 8 workers": False}, play("pool").verdicts())
+        verdicts = {case: passed for case, passed in play("pool").verdicts().items() if case.startswith("pool, ")}
+        self.assertEqual({"pool, 1 workers": True, "pool, 8 workers": False}, verdicts)
+
+
+class Adaptive(unittest.TestCase):
+    BEST = adaptive.Best(rate=100.0, p99=0.050)
+
+    @staticmethod
+    def answers(*steps):
+        """`steps`: (seconds, answers a second, latency)"""
+        times, latencies, begin = [], [], 0
+        for seconds, rate, latency in steps:
+            times += [begin + number / rate for number in range(seconds * rate)]
+            latencies += [latency] * (seconds * rate)
+            begin += seconds
+        return adaptive.Answers(array("d", times), array("d", latencies))
+
+    def test_what_settles_late_or_never_is_reported_in_seconds(self):
+        step = adaptive.judged(self.answers((6, 50, 0.5), (4, 100, 0.5), (35, 100, 0.050)), 0.0, 45.0, self.BEST, 20)
+        self.assertEqual((20, 5.0, 10.0), (step.limit, step.rate_settled, step.latency_settled))
+        self.assertAlmostEqual(1.0, step.rate)
+        self.assertAlmostEqual(1.0, step.p99)
+        step = adaptive.judged(self.answers((45, 80, 0.1)), 0.0, 45.0, self.BEST, 20)
+        self.assertEqual((None, None), (step.rate_settled, step.latency_settled))
+        self.assertAlmostEqual(0.8, step.rate)
+        self.assertAlmostEqual(2.0, step.p99)
+
+    def test_the_latency_of_aimd_is_known_and_decides_nothing(self):
+        verdicts = play("adaptive").verdicts()
+        self.assertEqual({None}, {verdicts[f"aimd at {capacity}, p99"] for capacity in adaptive.CAPACITIES})
+        self.assertEqual({True}, {verdicts[f"vegas at {capacity}, p99"] for capacity in adaptive.CAPACITIES})
+        self.assertEqual({True}, {verdicts[f"gradient at {capacity}"] for capacity in adaptive.CAPACITIES})
 
 
 class Overload(unittest.TestCase):

@@ -1,0 +1,262 @@
+// A bounded pool of worker threads, without Kafka: find_package(laneway COMPONENTS pool), laneway::pool.
+//
+//   laneway::WorkerPool pool({.name = "resize", .workers = 4, .queue = 200});
+//   if (auto answer = pool.try_submit([image] { resize(image); }); !answer)
+//     reply(429, answer.text());        // job queue full (200/200)
+//   auto report = pool.stop(25s);       // drains; then requests the stop of what is left
+//
+// A job is any callable without arguments, or one that takes a std::stop_token; what it returns is dropped,
+// except by async() and submit_and_wait(). A small callable (32 bytes that move without throwing) is kept in
+// the queue itself: submitting it allocates nothing.
+//
+// Threads: any thread may call everything, also from a job, except stop(), wait_idle() and submit_and_wait(),
+// which a job of this pool must not call: they throw std::logic_error. What blocks: submit, submit_until,
+// submit_for and submit_batch while the queue is full, async likewise, wait_idle, submit_and_wait, stop, and
+// the destructor. A job that submits to its own pool uses try_submit or submit_for: jobs that all wait for
+// room, which only they can make, wait forever. Nothing is dropped silently: a submission is accepted, or its
+// answer says why not.
+//
+// Ownership: the pool owns its threads and the accepted jobs. The destructor stops the pool with
+// PoolOptions::drain and ::cancel, and then waits for jobs that still run, however long: a thread cannot be
+// ended from outside, so a job must return when its stop is requested. When the destructor begins, no other
+// thread may be in a call; end such calls with close() or stop() before. A job must not destroy its own pool.
+//
+// Errors: the constructor throws std::invalid_argument for options that cannot be, and std::system_error if
+// min_workers threads cannot be started. An exception of a job is counted and given to on_error.
+#pragma once
+
+#include <laneway/detail/pool_slot.hpp>
+#include <laneway/pool_types.hpp>
+
+#include <future>
+#include <iterator>
+#include <ranges>
+#include <span>
+
+namespace laneway {
+
+class WorkerPool {
+  template <class Job>
+  using Result =
+      typename std::conditional_t<detail::TakesStopToken<Job>, std::invoke_result<Job&, std::stop_token>,
+                                  std::invoke_result<Job&>>::type;
+
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit WorkerPool(PoolOptions options);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  /// Never blocks.
+  template <class Job>
+  Submission try_submit(Job&& job) {
+    return offer(std::forward<Job>(job), nullptr, Wait::never());
+  }
+  template <class Job>
+  Submission try_submit(const JobOptions& options, Job&& job) {
+    return offer(std::forward<Job>(job), &options, Wait::never());
+  }
+
+  /// Blocks while the queue is full.
+  template <class Job>
+  Submission submit(Job&& job) {
+    return offer(std::forward<Job>(job), nullptr, Wait::always());
+  }
+  template <class Job>
+  Submission submit(const JobOptions& options, Job&& job) {
+    return offer(std::forward<Job>(job), &options, Wait::always());
+  }
+
+  /// Blocks while the queue is full, until `deadline`; then the answer is full.
+  template <class Job>
+  Submission submit_until(Clock::time_point deadline, Job&& job) {
+    return offer(std::forward<Job>(job), nullptr, Wait{deadline});
+  }
+  template <class Job>
+  Submission submit_until(Clock::time_point deadline, const JobOptions& options, Job&& job) {
+    return offer(std::forward<Job>(job), &options, Wait{deadline});
+  }
+  template <class Job>
+  Submission submit_for(std::chrono::nanoseconds time, Job&& job) {
+    const auto now = Clock::now();
+    const bool ends = time < Clock::time_point::max() - now;
+    return submit_until(ends ? now + time : Clock::time_point::max(), std::forward<Job>(job));
+  }
+
+  /// Moves jobs into the queue, from the front, as many as there is room for; the others stay in `jobs`.
+  template <detail::Runnable Job>
+  Submission try_submit_batch(std::span<Job> jobs) {
+    return offer_all(jobs, Wait::never());
+  }
+  /// Moves all jobs into the queue; blocks while it is full.
+  template <detail::Runnable Job>
+  Submission submit_batch(std::span<Job> jobs) {
+    return offer_all(jobs, Wait::always());
+  }
+
+  /// The result of the job, or its exception, as a future. Blocks while the queue is full; throws Rejected if
+  /// the pool is closed. The future of a job that is abandoned has the error broken_promise.
+  template <class Job>
+  auto async(Job&& job) -> std::future<Result<std::decay_t<Job>>> {
+    return promise(std::forward<Job>(job), nullptr, Wait::always());
+  }
+  template <class Job>
+  auto async(const JobOptions& options, Job&& job) -> std::future<Result<std::decay_t<Job>>> {
+    return promise(std::forward<Job>(job), &options, Wait::always());
+  }
+  /// As async, but throws Rejected if the queue is full.
+  template <class Job>
+  auto try_async(Job&& job) -> std::future<Result<std::decay_t<Job>>> {
+    return promise(std::forward<Job>(job), nullptr, Wait::never());
+  }
+
+  /// Waits until the job has run; returns its result or throws its exception.
+  template <class Job>
+  Result<std::decay_t<Job>> submit_and_wait(Job&& job) {
+    refuse_own_worker("submit_and_wait");
+    return async(std::forward<Job>(job)).get();
+  }
+
+  /// No job begins, except those that a worker is taking at this moment; running jobs go on. Submissions are
+  /// accepted up to the bound. Without effect after stop() was called.
+  void pause();
+  void resume();
+
+  /// Refuses new jobs; accepted jobs still run.
+  void close();
+  /// Closes, resumes if paused, and waits up to `drain` for the accepted jobs. Then requests the stop of the
+  /// running jobs, waits up to `cancel` for them, and gives up the jobs that have not begun; the report names
+  /// both. A second call, also at the same time, returns the report of the first.
+  StopReport stop(std::chrono::nanoseconds drain, std::chrono::nanoseconds cancel);
+  StopReport stop(std::chrono::nanoseconds drain);
+
+  /// Waits until no job is unfinished. Returns false if `time` passed before.
+  void wait_idle();
+  bool wait_idle_for(std::chrono::nanoseconds time);
+
+  PoolState state() const;
+  /// For a readiness probe. Unhealthy: closed; every worker runs a job past its timeout; no thread could be
+  /// started.
+  PoolHealth health() const;
+  PoolMetrics metrics() const;
+
+ private:
+  struct Implementation;
+  /// A time on Clock: never and always are its ends.
+  struct Wait {
+    Clock::time_point until;
+    static Wait never() { return {Clock::time_point::min()}; }
+    static Wait always() { return {Clock::time_point::max()}; }
+  };
+  /// Slots that are to be filled and then published.
+  struct Reserved {
+    detail::Slot* slots;
+    std::uint64_t mask;
+    std::uint64_t position;
+    void* queue;
+    Submission answer;
+    detail::Slot& slot(std::uint64_t i) const { return slots[(position + i) & mask]; }
+  };
+
+  static Submission no_job() { return {.verdict = Verdict::no_job}; }
+  Reserved reserve(std::uint32_t wanted, const JobOptions* options, Wait wait);
+  void publish(const Reserved& reserved);
+  void refuse_own_worker(const char* function) const;
+
+  template <class From>
+  Submission offer(From&& from, const JobOptions* options, Wait wait) {
+    using Job = std::decay_t<From>;
+    static_assert(detail::Runnable<Job>, "a job takes no argument, or a std::stop_token");
+    if (detail::is_empty(from)) return no_job();
+    if constexpr (std::is_nothrow_constructible_v<Job, From&&>) {
+      detail::Filler<Job> filler;
+      const Reserved reserved = reserve(1, options, wait);
+      if (!reserved.answer) return reserved.answer;
+      filler.fill(reserved.slot(0), std::forward<From>(from));
+      publish(reserved);
+      return reserved.answer;
+    } else if constexpr (std::is_nothrow_move_constructible_v<Job>) {
+      return offer(Job(std::forward<From>(from)), options, wait);
+    } else {  // kept elsewhere, and moved by its pointer
+      return offer(
+          [job = std::make_unique<Job>(std::forward<From>(from))](std::stop_token stop) {
+            if constexpr (detail::TakesStopToken<Job>)
+              static_cast<void>((*job)(std::move(stop)));
+            else
+              static_cast<void>((*job)());
+          },
+          options, wait);
+    }
+  }
+
+  template <class Job>
+  Submission offer_all(std::span<Job> jobs, Wait wait) {
+    Submission all;
+    for (std::size_t done = 0; done < jobs.size();) {
+      if constexpr (!detail::fits<Job>) {
+        const auto one = offer(std::move(jobs[done]), nullptr, wait);
+        if (!join(all, one)) return all;
+        ++done;
+      } else {
+        std::size_t end = done;
+        while (end < jobs.size() && end - done < 1024 && !detail::is_empty(jobs[end])) ++end;
+        if (end == done) return all.verdict = Verdict::no_job, all;
+        const Reserved reserved = reserve(static_cast<std::uint32_t>(end - done), nullptr, wait);
+        if (!reserved.answer) return join(all, reserved.answer), all;
+        detail::Filler<Job> filler;
+        for (std::uint32_t i = 0; i < reserved.answer.accepted; ++i)
+          filler.fill(reserved.slot(i), std::move(jobs[done + i]));
+        publish(reserved);
+        join(all, reserved.answer);
+        done += reserved.answer.accepted;
+      }
+    }
+    return all;
+  }
+  /// Adds the answer to a part of a batch. Returns whether the part was accepted.
+  static bool join(Submission& all, const Submission& part) {
+    if (all.accepted == 0) all.id = part.id;
+    all.accepted += part.accepted;
+    all.verdict = part.verdict;
+    all.length = part.length;
+    all.capacity = part.capacity;
+    return static_cast<bool>(part);
+  }
+
+  template <class From>
+  auto promise(From&& from, const JobOptions* options, Wait wait) {
+    using Job = std::decay_t<From>;
+    using Value = Result<Job>;
+    if (detail::is_empty(from)) throw Rejected(no_job());
+    std::promise<Value> promise;
+    auto future = promise.get_future();
+    auto job = [promise = std::move(promise),
+                job = Job(std::forward<From>(from))](std::stop_token stop) mutable {
+      try {
+        auto run = [&]() -> decltype(auto) {
+          if constexpr (detail::TakesStopToken<Job>)
+            return job(std::move(stop));
+          else
+            return job();
+        };
+        if constexpr (std::is_void_v<Value>) {
+          run();
+          promise.set_value();
+        } else {
+          promise.set_value(run());
+        }
+      } catch (...) {
+        promise.set_exception(std::current_exception());
+      }
+    };
+    const auto answer = offer(std::move(job), options, wait);
+    if (!answer) throw Rejected(answer);
+    return future;
+  }
+
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace laneway

@@ -1,0 +1,385 @@
+#include "worker_pool/core.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace laneway::detail {
+
+std::stop_token Runner::stop_token() const {
+  const auto& worker = static_cast<const worker_pool::Worker&>(*this);
+  return worker.core->stop_token(worker);
+}
+
+}  // namespace laneway::detail
+
+namespace laneway::worker_pool {
+
+namespace {
+
+constexpr std::int64_t overdue_after = 100'000;    // ns; a claim is cut to a tenth of it
+constexpr std::int64_t look_interval = 1'000'000;  // ns
+constexpr std::int64_t room_pays_after = 200'000;  // ns of work that makes room worth a wake-up
+constexpr int searches = 6;
+constexpr int pauses = 24;  // between two searches: polling the submitter's cache line slows it down
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+Core::Core(const PoolOptions& options, Settings settings, Timekeeper& timekeeper)
+    : options_(options),
+      settings_(settings),
+      processors_(std::max(1U, std::thread::hardware_concurrency())),
+      timekeeper_(timekeeper),
+      ring_(settings.workers + settings.queue),
+      control_(settings.paused ? paused : 0),
+      crew_({settings.least, settings.workers, options.idle}, options.name, *this) {
+  for (const auto& worker : crew_.workers()) worker->core = this;
+  crew_.start_least();
+}
+
+Core::~Core() { crew_.end(); }
+
+Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std::int64_t until,
+                         std::uint64_t& position) {
+  if (crew_.presence().threads() == 0 && !ring_.closed() && !crew_.call_one())
+    return {.verdict = Verdict::no_thread};
+  auto reserved = ring_.reserve(wanted);
+  while (reserved.refusal == Ring::Refusal::full && wait_for_room(until)) reserved = ring_.reserve(wanted);
+  if (reserved.refusal == Ring::Refusal::closed) {
+    rejected_closed_.fetch_add(1, std::memory_order_relaxed);
+    return {.verdict = Verdict::closed};
+  }
+  if (reserved.refusal == Ring::Refusal::full) {
+    rejected_full_.fetch_add(1, std::memory_order_relaxed);
+    const auto queue = static_cast<std::uint32_t>(settings_.queue);
+    return {.verdict = Verdict::full, .length = queue, .capacity = queue};
+  }
+  position = reserved.position;
+  const auto sampled = tempo_.sampled();
+  for (std::uint32_t i = 0; i < reserved.count; ++i) {
+    auto& slot = ring_.slot(position + i);
+    const bool measured = ((position + i) & (sampled - 1)) == 0;
+    slot.submitted = measured ? (clock_ns() & ~std::int64_t{1}) | (sampled > 1 ? 1 : 0) : 0;
+    slot.details = details;
+  }
+  return {.id = id(position), .accepted = reserved.count};
+}
+
+/// The position and the presence are written and read in one order by all threads: either this thread sees
+/// that a worker is about to park, or the worker sees the job.
+void Core::publish(std::uint64_t position, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i)
+    ring_.slot(position + i).turn.store(position + i + 1, std::memory_order_release);
+  const auto now = crew_.presence();
+  if (now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= crew_.most()) || control() != 0) return;
+  if (now.has_watcher() && now.awake() > 0 && count == 1 && (position & 15) != 0 && tempo_.fast()) return;
+  call_if_needed(ring_.accepted() - ring_.claimed());
+}
+
+void Core::call_if_needed(std::uint64_t waiting) {
+  const auto now = crew_.presence();
+  if (waiting == 0 || now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= crew_.most())) return;
+  if (now.has_watcher() && !tempo_.pays(waiting, now.awake(), processors_)) return;
+  crew_.call_one();
+}
+
+bool Core::wait_for_room(std::int64_t until) {
+  if (until == now_or_not) return false;
+  const auto now = clock_ns();
+  if (now >= until) return false;
+  const auto most = static_cast<std::int64_t>(std::max<std::uint64_t>(ring_.limit() / 2, 1));
+  const auto room = std::clamp<std::int64_t>(room_pays_after / tempo_.ns(), 1, most);
+  MutexLock lock(room_mutex_);
+  const auto target = ring_.accepted() + static_cast<std::uint64_t>(room) - ring_.limit();
+  if (static_cast<std::int64_t>(target) > 0)
+    wake_at_.store(std::min(target, wake_at_.load(std::memory_order_relaxed)), std::memory_order_seq_cst);
+  if (ring_.closed()) return true;
+  if (ring_.unfinished() + static_cast<std::uint64_t>(room) <= ring_.limit()) {
+    std::this_thread::yield();  // if a suspended worker keeps the slot (ring.h), for this worker
+    return true;
+  }
+  // Jobs that have become slow make room later than expected: then any room counts.
+  const auto at = room == 1 ? until : std::min(until, now + look_interval);
+  room_.wait_until(room_mutex_, TimePoint(Duration(at)));
+  return true;
+}
+
+bool Core::wait_unfinished(std::int64_t until) {
+  while (ring_.unfinished() > 0) {
+    MutexLock lock(room_mutex_);
+    wake_at_.store(std::min(ring_.accepted(), wake_at_.load(std::memory_order_relaxed)),
+                   std::memory_order_seq_cst);
+    if (ring_.unfinished() == 0) break;
+    if (clock_ns() >= until) return false;
+    room_.wait_until(room_mutex_, TimePoint(Duration(until)));
+  }
+  return true;
+}
+
+void Core::finish(std::uint64_t count) {
+  if (ring_.finish(count) < wake_at_.load(std::memory_order_seq_cst)) return;
+  MutexLock lock(room_mutex_);
+  wake_at_.store(~std::uint64_t{0}, std::memory_order_seq_cst);
+  room_.notify_all();
+}
+
+void Core::pause() { control_.fetch_or(paused, std::memory_order_seq_cst); }
+
+void Core::resume() {
+  control_.fetch_and(~paused, std::memory_order_seq_cst);
+  {
+    MutexLock lock(room_mutex_);
+    held_.notify_all();
+  }
+  call_if_needed(ring_.accepted() - ring_.claimed());
+}
+
+void Core::close() {
+  ring_.close();
+  MutexLock lock(room_mutex_);
+  room_.notify_all();
+}
+
+/// Before a job begins. Returns false if it must not: the pool is cancelled. Waits while it is paused.
+bool Core::held(Worker& worker) {
+  if (control_.load(std::memory_order_relaxed) == 0) return true;
+  worker.current.store(Worker::none, std::memory_order_relaxed);
+  MutexLock lock(room_mutex_);
+  while (control() == paused) held_.wait(room_mutex_);
+  return (control() & cancelled) == 0;
+}
+
+bool Core::has_work() const { return control() == 0 && ring_.has_work(); }
+bool Core::wants_watcher() const { return crew_.most() > 1 && tempo_.fast() && control() == 0; }
+bool Core::watchable() const { return crew_.presence().awake() > 0 || ring_.has_work(); }
+
+bool Core::needs_help() {
+  if (control() != 0) return false;
+  const auto now = clock_ns();
+  for (const auto& worker : crew_.workers())
+    if (worker->claim.left() > 0 && now - worker->claimed_at.load(std::memory_order_relaxed) > overdue_after)
+      return true;
+  const auto claimed = ring_.claimed();
+  const auto progress = static_cast<std::int64_t>(claimed - std::exchange(claimed_at_last_tick_, claimed));
+  const auto awake = crew_.presence().awake();
+  return ring_.has_work() && (awake == 0 || progress * tempo_.ns() < look_interval / 4 * awake);
+}
+
+Ring::Range Core::claim() {
+  return ring_.claim(tempo_.claim(), [this] { return control() == 0; });
+}
+
+/// A job of a claim that lasts, of another worker than `own`.
+std::optional<std::uint64_t> Core::take_overdue(const Worker* own, std::int64_t now) {
+  if (crew_.most() == 1 || control() != 0) return std::nullopt;
+  for (const auto& worker : crew_.workers()) {
+    if (worker.get() == own || worker->claim.left() == 0) continue;
+    if (now - worker->claimed_at.load(std::memory_order_relaxed) <= overdue_after) continue;
+    if (const auto position = worker->claim.take()) return position;
+  }
+  return std::nullopt;
+}
+
+/// For about 2 µs, then the worker parks.
+bool Core::search(Worker& worker, Ring::Range& range) {
+  for (int i = 0; i < searches; ++i) {
+    if ((range = claim()).count > 0) return true;
+    if (i == 0) {
+      if (const auto position = take_overdue(&worker, clock_ns())) {
+        range = {*position, 1};
+        return true;
+      }
+    }
+    for (int pause = 0; pause < pauses; ++pause) relax();
+  }
+  return false;
+}
+
+void Core::work(Worker& worker) {
+  for (Ring::Range range; search(worker, range); crew_.begin_search()) {
+    if (crew_.end_search()) call_if_needed(ring_.accepted() - ring_.claimed());
+    worker.now = clock_ns();
+    do {
+      run_claim(worker, range);
+      if (worker.now - worker.looked_for_overdue < look_interval) continue;
+      worker.looked_for_overdue = worker.now;
+      while (const auto position = take_overdue(&worker, worker.now)) run_claim(worker, {*position, 1});
+    } while ((range = claim()).count > 0);
+  }
+}
+
+void Core::run_claim(Worker& worker, Ring::Range range) {
+  const auto begun = worker.now;
+  if (range.count > 1) {
+    worker.claimed_at.store(begun, std::memory_order_relaxed);
+    worker.claim.set(range.begin + 1, range.count - 1);
+  }
+  const auto without_success = worker.failed.get() + worker.expired.get();
+  std::uint32_t ran = 0;
+  for (std::optional<std::uint64_t> position = range.begin; position; position = worker.claim.take()) {
+    run_job(worker, *position);
+    ++ran;
+    if (range.count == 1 || !held(worker)) break;
+  }
+  worker.current.store(Worker::none, std::memory_order_relaxed);
+  worker.completed.add(ran - (worker.failed.get() + worker.expired.get() - without_success));
+  worker.now = clock_ns();
+  worker.duration.record((worker.now - begun) / ran, ran);
+  tempo_.measured(worker.now - begun, ran);
+  finish(ran);
+}
+
+void Core::run_job(Worker& worker, std::uint64_t position) {
+  auto& slot = ring_.slot(position);
+  worker.next_turn = position + ring_.size();
+  if (slot.submitted != 0)
+    worker.wait.record(worker.now - slot.submitted, (slot.submitted & 1) != 0 ? 64 : 1);
+  worker.current.store(position, std::memory_order_relaxed);
+  if (slot.details || options_.job_timeout.count() > 0)
+    run_detailed(worker, position, slot);
+  else
+    invoke(worker, position, slot, {});
+}
+
+void Core::invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name) {
+  try {
+    slot.run(slot, worker);
+  } catch (...) {
+    worker.failed.add(1);
+    failed(position, name);
+  }
+}
+
+/// Called with the exception of a job as the current one.
+void Core::failed(std::uint64_t position, std::string_view name) {
+  if (!options_.on_error) return;
+  try {
+    JobError error{id(position), name, std::current_exception(), "an exception that is not a std::exception"};
+    try {
+      throw;
+    } catch (const std::exception& exception) {
+      error.what = exception.what();
+    } catch (...) {
+    }
+    options_.on_error(error);
+  } catch (...) {  // of on_error
+  }
+}
+
+void Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot) {
+  std::unique_ptr<detail::JobDetails> details(slot.details);
+  if (!details) details = std::make_unique<detail::JobDetails>();
+  if (details->begin_by != 0 && clock_ns() > details->begin_by) {
+    worker.discard = true;
+    slot.run(slot, worker);
+    worker.discard = false;
+    worker.expired.add(1);
+    return;
+  }
+  const auto timeout = details->timeout != 0 ? details->timeout : std::int64_t{options_.job_timeout.count()};
+  const auto now = clock_ns();
+  const auto deadline = timeout > 0 && timeout < Timekeeper::never - now ? now + timeout : 0;
+  worker.job.begin(details->name, deadline);
+  if (deadline != 0) timekeeper_.expect(deadline);
+  if ((control() & cancelled) != 0) worker.job.request_stop();
+  invoke(worker, position, slot, details->name);
+  worker.job.end();
+}
+
+std::stop_token Core::stop_token(const Worker& worker) const { return worker.job.token(cancel_); }
+
+std::int64_t Core::look_at_timeouts(std::int64_t now) {
+  auto next = Timekeeper::never;
+  for (const auto& worker : crew_.workers())
+    if (worker->job.check(now, next)) timed_out_.fetch_add(1, std::memory_order_relaxed);
+  return next;
+}
+
+void Core::cancel() {
+  control_.fetch_or(cancelled, std::memory_order_seq_cst);
+  {
+    MutexLock lock(room_mutex_);
+    held_.notify_all();
+  }
+  cancel_.request_stop();
+  for (const auto& worker : crew_.workers()) worker->job.request_stop();
+}
+
+/// Until each accepted job has ended, runs as the current one of a worker, or is given up. A worker that has
+/// claimed jobs and shows neither a claim nor a current job yet is waited for; a user's code does not run
+/// there.
+void Core::abandon(std::vector<UnfinishedJob>& jobs) {
+  do {
+    while (ring_.has_work()) {
+      const auto range = ring_.claim(Tempo::most_per_claim, [] { return true; });
+      for (std::uint32_t i = 0; i < range.count; ++i) give_up(range.begin + i, jobs);
+      if (range.count == 0) std::this_thread::yield();  // a submitter is filling the slot
+    }
+    for (const auto& worker : crew_.workers())
+      while (const auto position = worker->claim.take()) give_up(*position, jobs);
+    if (!ring_.has_unbegun()) return;
+    std::this_thread::yield();
+  } while (true);
+}
+
+void Core::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs) {
+  auto& slot = ring_.slot(position);
+  const std::unique_ptr<detail::JobDetails> details(slot.details);
+  jobs.push_back({id(position), details ? details->name : ""});
+  detail::Runner nobody;
+  nobody.next_turn = position + ring_.size();
+  nobody.discard = true;
+  slot.run(slot, nobody);
+  abandoned_.fetch_add(1, std::memory_order_relaxed);
+  finish(1);
+}
+
+void Core::add_running(std::vector<UnfinishedJob>& jobs) const {
+  for (const auto& worker : crew_.workers()) {
+    const auto position = worker->current.load(std::memory_order_relaxed);
+    if (position != Worker::none) jobs.push_back({id(position), worker->job.name()});
+  }
+}
+
+std::uint32_t Core::jobs_past_timeout() const {
+  std::uint32_t count = 0;
+  for (const auto& worker : crew_.workers()) count += worker->job.past_timeout() ? 1 : 0;
+  return count;
+}
+
+void Core::add_to(PoolMetrics& metrics) const {
+  const auto unfinished = ring_.unfinished();
+  std::uint32_t running = 0;
+  for (const auto& worker : crew_.workers()) {
+    running += worker->current.load(std::memory_order_relaxed) != Worker::none ? 1 : 0;
+    metrics.completed += worker->completed.get();
+    metrics.failed += worker->failed.get();
+    metrics.expired += worker->expired.get();
+    worker->wait.add_to(metrics.wait);
+    worker->duration.add_to(metrics.duration);
+  }
+  const auto presence = crew_.presence();
+  metrics.submitted += ring_.accepted();
+  metrics.abandoned += abandoned_.load(std::memory_order_relaxed);
+  metrics.timed_out += timed_out_.load(std::memory_order_relaxed);
+  metrics.rejected_full += rejected_full_.load(std::memory_order_relaxed);
+  metrics.rejected_closed += rejected_closed_.load(std::memory_order_relaxed);
+  metrics.running += running;
+  metrics.queued += unfinished - std::min<std::uint64_t>(running, unfinished);
+  metrics.queue_capacity += settings_.queue;
+  metrics.threads += presence.threads();
+  metrics.idle += presence.sleepers();
+  metrics.thread_start_failures += crew_.start_failures();
+}
+
+}  // namespace laneway::worker_pool

@@ -1,0 +1,127 @@
+// A queue with its crew: where jobs are accepted, claimed, run and given up. A pool has one, or one for each
+// worker (Distribution::by_key, round_robin).
+//
+// Ownership: WorkerPool; the timekeeper outlives it. Threads: any may call everything; end() once. What
+// blocks: reserve with a time, wait_unfinished, end.
+//
+// A claim of several jobs is not the worker's alone: when it lasts longer than `overdue_after`, other workers
+// take jobs out of it. So a job never waits behind another one while a worker is free, even if the first job
+// waits for the second.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "laneway/pool_types.hpp"
+#include "worker_pool/crew.h"
+#include "worker_pool/ring.h"
+#include "worker_pool/tempo.h"
+#include "worker_pool/timekeeper.h"
+
+namespace laneway::detail {
+
+/// What only a job with JobOptions has.
+struct JobDetails {
+  std::string name;
+  std::int64_t timeout = 0;   ///< ns; 0: the pool's
+  std::int64_t begin_by = 0;  ///< ns of SteadyClock; 0: none
+};
+
+}  // namespace laneway::detail
+
+namespace laneway::worker_pool {
+
+inline std::int64_t clock_ns() { return SteadyClock::now().time_since_epoch().count(); }
+
+class Core final : private Shift {
+ public:
+  struct Settings {
+    std::uint32_t workers = 1;
+    std::uint32_t least = 0;
+    std::uint64_t queue = 0;
+    std::uint32_t number = 0;  ///< of this core, and of all cores: ids are unique in the pool
+    std::uint32_t cores = 1;
+    bool paused = false;
+  };
+
+  Core(const PoolOptions& options, Settings settings, Timekeeper& timekeeper);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  static constexpr std::int64_t now_or_not = std::numeric_limits<std::int64_t>::min();
+
+  /// Reserves slots for up to `wanted` jobs; while there are none, blocks until `until` (ns). The slots hold
+  /// `details`, if the answer is accepted, and must be filled and published.
+  Submission reserve(std::uint32_t wanted, detail::JobDetails* details, std::int64_t until,
+                     std::uint64_t& position);
+  void publish(std::uint64_t position, std::uint32_t count);
+  Ring& ring() { return ring_; }
+
+  void pause();
+  void resume();
+  void close();
+  /// Returns false if the time (ns) came before no job was unfinished.
+  bool wait_unfinished(std::int64_t until);
+  /// Requests the stop of the running jobs; no further job begins.
+  void cancel();
+  /// Gives up the jobs that have not begun.
+  void abandon(std::vector<UnfinishedJob>& jobs);
+  void add_running(std::vector<UnfinishedJob>& jobs) const;
+  void end() { crew_.end(); }
+
+  void add_to(PoolMetrics& metrics) const;
+  std::uint32_t jobs_past_timeout() const;
+  const Crew& crew() const { return crew_; }
+  /// Requests the stop of jobs past their timeout. Returns the next timeout, or Timekeeper::never.
+  std::int64_t look_at_timeouts(std::int64_t now);
+  std::stop_token stop_token(const Worker& worker) const;
+
+ private:
+  static constexpr std::uint32_t paused = 1;
+  static constexpr std::uint32_t cancelled = 2;
+
+  bool has_work() const override;
+  bool needs_help() override;
+  bool watchable() const override;
+  bool wants_watcher() const override;
+  void work(Worker& worker) override;
+
+  bool search(Worker& worker, Ring::Range& range);
+  Ring::Range claim();
+  std::optional<std::uint64_t> take_overdue(const Worker* own, std::int64_t now);
+  void run_claim(Worker& worker, Ring::Range range);
+  void run_job(Worker& worker, std::uint64_t position);
+  void run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot);
+  void invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name);
+  void failed(std::uint64_t position, std::string_view name);
+  bool held(Worker& worker);
+  void finish(std::uint64_t count);
+  void give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs);
+  void call_if_needed(std::uint64_t waiting);
+  bool wait_for_room(std::int64_t until) EXCLUDES(room_mutex_);
+  std::uint64_t id(std::uint64_t position) const { return position * settings_.cores + settings_.number; }
+  std::uint32_t control() const { return control_.load(std::memory_order_seq_cst); }
+
+  const PoolOptions& options_;
+  const Settings settings_;
+  const std::uint32_t processors_;
+  Timekeeper& timekeeper_;
+  std::stop_source cancel_;
+  Ring ring_;
+  alignas(64) Tempo tempo_;
+  std::atomic<std::uint32_t> control_{0};
+  std::atomic<std::uint64_t> wake_at_{
+      ~std::uint64_t{0}};  // the number of finished jobs that somebody waits for
+  alignas(64) std::atomic<std::uint64_t> rejected_full_{0};
+  std::atomic<std::uint64_t> rejected_closed_{0}, abandoned_{0}, timed_out_{0};
+  std::uint64_t claimed_at_last_tick_ = 0;  // of the watcher, under the crew's mutex
+  Mutex room_mutex_;
+  Condition room_, held_;
+  Crew crew_;  // the last: its threads use the rest
+};
+
+}  // namespace laneway::worker_pool

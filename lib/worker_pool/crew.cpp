@@ -1,0 +1,175 @@
+#include "worker_pool/crew.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace laneway::worker_pool {
+
+namespace {
+
+constexpr Duration watch_interval = milliseconds(1);
+constexpr std::uint32_t quiet_ticks = 10;  // then the watcher gives up
+
+thread_local const Crew* own_crew = nullptr;
+
+}  // namespace
+
+Crew::Crew(Limits limits, std::string name, Shift& shift)
+    : limits_(limits), name_(std::move(name)), shift_(shift) {
+  for (std::uint32_t i = 0; i < limits.most; ++i) workers_.push_back(std::make_unique<Worker>());
+  MutexLock lock(mutex_);
+  parked_.reserve(limits.most);
+}
+
+Crew::~Crew() { end(); }
+
+bool Crew::is_mine() const { return own_crew == this; }
+
+void Crew::start_least() {
+  MutexLock lock(mutex_);
+  for (std::uint32_t i = 0; i < limits_.least; ++i)
+    if (!start())
+      throw std::system_error(EAGAIN, std::system_category(), name_ + ": a thread could not be started");
+}
+
+bool Crew::call_one() {
+  MutexLock lock(mutex_);
+  const auto now = presence();
+  if (now.searchers() > 0 || ended_) return true;
+  Worker* sleeper = watcher_;
+  if (!parked_.empty()) {
+    sleeper = parked_.back();
+    parked_.pop_back();
+    presence_.fetch_add(Presence::searching - Presence::parked, std::memory_order_seq_cst);
+  } else if (sleeper) {
+    get_up(*sleeper, Presence::searching);
+  } else {
+    return start() || now.threads() > 0;
+  }
+  sleeper->woken = true;
+  sleeper->wake.notify_one();
+  return true;
+}
+
+/// Counts the thread, as searching, before it starts.
+bool Crew::start() {
+  if (presence().threads() >= limits_.most) return true;
+  const auto free =
+      std::find_if(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->alive; });
+  auto& worker = **free;
+  if (worker.thread.joinable()) worker.thread.join();  // it has left the crew, and ends
+  presence_.fetch_add(Presence::thread + Presence::searching, std::memory_order_seq_cst);
+  try {
+    const auto number = static_cast<std::uint32_t>(free - workers_.begin());
+    worker.thread = std::thread([this, &worker, number] { run(worker, number); });
+    worker.alive = true;
+    return true;
+  } catch (const std::system_error&) {
+    presence_.fetch_sub(Presence::thread + Presence::searching, std::memory_order_seq_cst);
+    start_failures_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+}
+
+void Crew::run(Worker& worker, std::uint32_t number) {
+  own_crew = this;
+  const auto name = name_.substr(0, 11) + "-" + std::to_string(number);
+  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+  do shift_.work(worker);
+  while (park(worker));
+}
+
+/// Returns true if the worker searches again, false if its thread is to end.
+bool Crew::park(Worker& worker) {
+  MutexLock lock(mutex_);
+  worker.woken = false;
+  parked_.push_back(&worker);
+  presence_.fetch_add(Presence::parked - Presence::searching, std::memory_order_seq_cst);
+  if (shift_.has_work()) {  // after the presence: a submitter sees the one or this thread the other
+    get_up(worker, Presence::searching);
+    return true;
+  }
+  return sleep(worker);
+}
+
+bool Crew::sleep(Worker& worker) {
+  const auto idle_until = SteadyClock::now() + limits_.idle;
+  std::uint32_t quiet = 0;
+  for (;;) {
+    if (worker.woken) return true;
+    if (ended_) return leave(worker);
+    watch(worker);
+    const bool watching = watcher_ == &worker;
+    const bool ends = !watching && presence().threads() > limits_.least;
+    if (watching) {
+      worker.wake.wait_until(mutex_, SteadyClock::now() + watch_interval);
+      if (!worker.woken && !ended_ && tick(worker, quiet)) return true;
+    } else if (!ends) {
+      worker.wake.wait(mutex_);
+    } else if (!worker.wake.wait_until(mutex_, idle_until) && !worker.woken &&
+               SteadyClock::now() >= idle_until && presence().threads() > limits_.least) {
+      return leave(worker);
+    }
+  }
+}
+
+void Crew::watch(Worker& worker) {
+  if (watcher_ || !shift_.wants_watcher() || !shift_.watchable()) return;
+  std::erase(parked_, &worker);
+  watcher_ = &worker;
+  presence_.fetch_or(Presence::watched, std::memory_order_seq_cst);
+}
+
+/// Once a millisecond. Returns true if the watcher searches again.
+bool Crew::tick(Worker& worker, std::uint32_t& quiet) {
+  if (shift_.needs_help()) {
+    get_up(worker, Presence::searching);
+    return true;
+  }
+  quiet = shift_.watchable() ? 0 : quiet + 1;
+  if (quiet < quiet_ticks) return false;
+  watcher_ = nullptr;
+  parked_.push_back(&worker);
+  presence_.fetch_and(~Presence::watched, std::memory_order_seq_cst);
+  if (!shift_.has_work()) return false;
+  get_up(worker, Presence::searching);
+  return true;
+}
+
+/// No longer parked, nor the watcher.
+void Crew::get_up(Worker& worker, std::uint64_t change) {
+  if (watcher_ == &worker) {
+    watcher_ = nullptr;
+    presence_.fetch_and(~Presence::watched, std::memory_order_seq_cst);
+  } else {
+    std::erase(parked_, &worker);
+  }
+  presence_.fetch_add(change - Presence::parked, std::memory_order_seq_cst);
+}
+
+/// The thread ends, unless work came at the last moment. Returns as park().
+bool Crew::leave(Worker& worker) {
+  get_up(worker, 0);
+  presence_.fetch_sub(Presence::thread, std::memory_order_seq_cst);
+  if (shift_.has_work()) {
+    presence_.fetch_add(Presence::thread + Presence::searching, std::memory_order_seq_cst);
+    return true;
+  }
+  worker.alive = false;
+  return false;
+}
+
+void Crew::end() {
+  {
+    MutexLock lock(mutex_);
+    ended_ = true;
+    for (auto* worker : parked_) worker->wake.notify_one();
+    if (watcher_) watcher_->wake.notify_one();
+  }
+  for (const auto& worker : workers_)
+    if (worker->thread.joinable()) worker->thread.join();
+}
+
+}  // namespace laneway::worker_pool

@@ -1,0 +1,270 @@
+// What a job may be, what becomes of its result, its error and its time.
+#include <array>
+#include <memory>
+
+#include "worker_pool/support.h"
+
+namespace laneway {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("an empty job is refused with a reason") {
+  WorkerPool pool(pool_options(1, 10));
+  const std::function<void()> empty;
+  void (*null)() = nullptr;
+  REQUIRE(pool.submit(empty).verdict == Verdict::no_job);
+  REQUIRE(pool.try_submit(null).text() == "the job is empty: a null function cannot be run");
+  REQUIRE_THROWS_AS(pool.submit_and_wait(empty), Rejected);
+  REQUIRE(pool.metrics().submitted == 0);
+}
+
+TEST_CASE("large jobs, jobs that only move, and jobs whose moves throw are run and destroyed once") {
+  struct Counted {
+    std::atomic<int>* alive;
+    explicit Counted(std::atomic<int>& count) : alive(&count) { ++*alive; }
+    Counted(const Counted& other) noexcept(false) : alive(other.alive) { ++*alive; }
+    ~Counted() { --*alive; }
+  };
+  std::atomic<int> alive = 0, ran = 0;
+  {
+    WorkerPool pool(pool_options(2, 100));
+    const std::array<char, 300> large{};
+    for (int i = 0; i < 50; ++i) {
+      REQUIRE(pool.submit([&, large] { ran += 1 + large[0]; }));
+      REQUIRE(pool.submit([&, only_moves = std::make_unique<int>(1)] { ran += *only_moves; }));
+      REQUIRE(pool.submit([&, counted = Counted(alive)] { ran += counted.alive != nullptr ? 1 : 0; }));
+      const auto copied = [&, counted = Counted(alive)] { ran += counted.alive != nullptr ? 1 : 0; };
+      REQUIRE(pool.submit(copied));
+    }
+    pool.wait_idle();
+  }
+  REQUIRE(ran == 200);
+  REQUIRE(alive == 0);
+}
+
+TEST_CASE("a refused job stays with its submitter") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 0));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  auto owned = std::make_unique<int>(7);
+  auto job = [owned = std::move(owned)] { static_cast<void>(*owned); };
+  REQUIRE(pool.try_submit(std::move(job)).verdict == Verdict::full);
+  gate.open();
+  REQUIRE(pool.submit(std::move(job)));  // would crash if it had been moved from
+  pool.wait_idle();
+  REQUIRE(pool.metrics().failed == 0);
+}
+
+TEST_CASE("jobs that are given up are destroyed") {
+  auto shared = std::make_shared<int>(1);
+  PoolGate gate;
+  {
+    WorkerPool pool(pool_options(1, 10));
+    REQUIRE(pool.submit([&] { gate.pass(); }));
+    REQUIRE(gate.holds(1));
+    for (int i = 0; i < 5; ++i) REQUIRE(pool.submit([shared] {}));
+    auto future = pool.async([shared] { return *shared; });
+    REQUIRE(pool.stop(0ms, 0ms).abandoned.size() == 6);
+    REQUIRE_THROWS_AS(future.get(), std::future_error);
+    gate.open();
+  }
+  REQUIRE(shared.use_count() == 1);
+}
+
+TEST_CASE("a batch is accepted from its front as far as there is room") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 10));
+  std::atomic<int> ran = 0;
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  const auto one = [&ran] { ++ran; };
+  std::vector<std::remove_const_t<decltype(one)>> jobs(30, one);
+  const auto answer = pool.try_submit_batch(std::span(jobs));
+  REQUIRE(answer.verdict == Verdict::full);
+  REQUIRE(answer.accepted == 10);
+  REQUIRE(answer.text() == "job queue full (10/10)");
+  gate.open();
+  const auto rest = pool.submit_batch(std::span(jobs).subspan(10));
+  REQUIRE(rest);
+  REQUIRE(rest.accepted == 20);
+  pool.wait_idle();
+  REQUIRE(ran == 30);
+}
+
+TEST_CASE("batches of jobs that are large or empty") {
+  WorkerPool pool(pool_options(2, 4));
+  std::atomic<int> ran = 0;
+  const std::array<char, 100> large{};
+  const auto one = [&ran, large] { ran += 1 + large[0]; };
+  std::vector<std::remove_const_t<decltype(one)>> jobs(20, one);
+  REQUIRE(pool.submit_batch(std::span(jobs)).accepted == 20);
+  std::vector<std::function<void()>> functions(3, one);
+  functions[1] = nullptr;
+  const auto answer = pool.submit_batch(std::span(functions));
+  REQUIRE(answer.verdict == Verdict::no_job);
+  REQUIRE(answer.accepted == 1);
+  pool.wait_idle();
+  REQUIRE(ran == 21);
+}
+
+TEST_CASE("a submission with a deadline is refused when the queue is full for so long") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 1));
+  for (int i = 0; i < 2; ++i) REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(pool.submit_for(5ms, [] {}).verdict == Verdict::full);
+  REQUIRE(pool.submit_until(WorkerPool::Clock::now() - 1s, [] {}).verdict == Verdict::full);
+  std::thread opener([&] { gate.open(); });
+  REQUIRE(pool.submit_for(1min, [] {}));
+  opener.join();
+}
+
+TEST_CASE("a blocked submission is accepted when a job ends, and refused when the pool is closed") {
+  PoolGate first, rest;
+  WorkerPool pool(pool_options(1, 1));
+  REQUIRE(pool.submit([&] { first.pass(); }));
+  REQUIRE(pool.submit([&] { rest.pass(); }));
+  std::atomic<int> answered = 0;
+  Submission accepted, refused;
+  std::thread submitter([&] {
+    accepted = pool.submit([] {});
+    ++answered;
+    refused = pool.submit([] {});
+    ++answered;
+  });
+  first.open();
+  REQUIRE(eventually([&] { return answered == 1; }));
+  pool.close();
+  submitter.join();
+  REQUIRE(accepted);
+  REQUIRE(refused.verdict == Verdict::closed);
+  rest.open();
+}
+
+TEST_CASE("results and exceptions come through futures and submit_and_wait") {
+  WorkerPool pool(pool_options(2, 10));
+  REQUIRE(pool.async([] { return 6 * 7; }).get() == 42);
+  REQUIRE(pool.submit_and_wait([] { return std::string("done"); }) == "done");
+  REQUIRE(pool.submit_and_wait([](std::stop_token stop) { return stop.stop_requested(); }) == false);
+  REQUIRE_THROWS_AS(pool.submit_and_wait([] { throw std::out_of_range("x"); }), std::out_of_range);
+  pool.close();
+  try {
+    pool.async([] {});
+    FAIL("a closed pool took a job");
+  } catch (const Rejected& rejected) {
+    REQUIRE(rejected.submission().verdict == Verdict::closed);
+    REQUIRE(std::string(rejected.what()) == "pool closed; not accepting new jobs");
+  }
+}
+
+TEST_CASE("a job that throws is counted and reported, and its worker goes on") {
+  std::vector<std::string> errors;
+  auto options = pool_options(1, 10);
+  options.on_error = [&](const JobError& error) {
+    errors.push_back(std::to_string(error.id) + " " + std::string(error.name) + ": " + error.what);
+    if (errors.size() == 2) throw std::runtime_error("of on_error itself");
+  };
+  WorkerPool pool(options);
+  JobOptions named;
+  named.name = "resize";
+  REQUIRE(pool.submit([] {}));
+  REQUIRE(pool.submit(named, [] { throw std::runtime_error("no such image"); }));
+  REQUIRE(pool.submit([] { throw 7; }));
+  REQUIRE(pool.submit([] {}));
+  pool.wait_idle();
+  REQUIRE(errors == std::vector<std::string>{"1 resize: no such image",
+                                             "2 : an exception that is not a std::exception"});
+  const auto metrics = pool.metrics();
+  REQUIRE(metrics.failed == 2);
+  REQUIRE(metrics.completed == 2);
+  REQUIRE(metrics.threads == 1);
+}
+
+TEST_CASE("the stop of a job is requested at its timeout") {
+  WorkerPool pool(pool_options(2, 10));
+  JobOptions short_one;
+  short_one.timeout = 1ms;
+  std::atomic<bool> stopped = false;
+  REQUIRE(pool.submit(
+      short_one, [&](std::stop_token stop) { stopped = eventually([&] { return stop.stop_requested(); }); }));
+  pool.wait_idle();
+  REQUIRE(stopped);
+  REQUIRE(pool.metrics().timed_out == 1);
+  REQUIRE(pool.metrics().completed == 1);
+}
+
+TEST_CASE("a pool whose workers all run jobs past their timeout is not healthy") {
+  PoolGate gate;
+  auto options = pool_options(2, 10);
+  options.job_timeout = 1ms;
+  WorkerPool pool(options);
+  for (int i = 0; i < 2; ++i) REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(eventually([&] { return !pool.health().healthy; }));
+  REQUIRE(pool.health().reason == "pool test: all 2 workers run jobs that are past their timeout");
+  gate.open();
+  pool.wait_idle();
+  REQUIRE(pool.health().healthy);
+}
+
+TEST_CASE("a job that has not begun by its time is dropped and counted") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 10));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  JobOptions late, early;
+  late.begin_by = WorkerPool::Clock::now() - 1ms;
+  early.begin_by = WorkerPool::Clock::now() + 1h;
+  std::atomic<int> ran = 0;
+  REQUIRE(pool.submit(late, [&] { ran += 10; }));
+  REQUIRE(pool.submit(early, [&] { ran += 1; }));
+  gate.open();
+  pool.wait_idle();
+  REQUIRE(ran == 1);
+  REQUIRE(pool.metrics().expired == 1);
+  REQUIRE(pool.metrics().completed == 2);
+}
+
+TEST_CASE("jobs of a key run in their order, and different keys at once") {
+  PoolGate gate;
+  auto options = pool_options(4, 40000);
+  options.distribution = Distribution::by_key;
+  WorkerPool pool(options);
+  constexpr int keys = 16, jobs = 500;
+  std::vector<std::vector<int>> ran(keys);
+  std::vector<std::string> names(keys);
+  for (int key = 0; key < keys; ++key) names[key] = "user-" + std::to_string(key);
+  for (int i = 0; i < jobs; ++i)
+    for (int key = 0; key < keys; ++key) {
+      JobOptions of_key;
+      of_key.key = names[key];
+      REQUIRE(pool.submit(of_key, [&ran, key, i] { ran[key].push_back(i); }));
+    }
+  pool.wait_idle();
+  for (const auto& one : ran) {
+    REQUIRE(one.size() == jobs);
+    REQUIRE(std::is_sorted(one.begin(), one.end()));
+  }
+  for (int i = 0; i < 4; ++i)
+    REQUIRE(pool.submit([&] { gate.pass(); }));  // without a key: each worker in turn
+  REQUIRE(gate.holds(4));
+  gate.open();
+}
+
+TEST_CASE("round robin gives each worker its turn") {
+  PoolGate gate;
+  auto options = pool_options(3, 6);
+  options.distribution = Distribution::round_robin;
+  WorkerPool pool(options);
+  for (int i = 0; i < 3; ++i) REQUIRE(pool.try_submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(3));
+  std::vector<std::thread::id> threads(6);
+  for (int i = 0; i < 6; ++i) REQUIRE(pool.try_submit([&, i] { threads[i] = std::this_thread::get_id(); }));
+  REQUIRE(pool.try_submit([] {}).text() == "job queue full (2/2)");
+  gate.open();
+  pool.wait_idle();
+  for (int i = 0; i < 3; ++i) REQUIRE(threads[i] == threads[i + 3]);
+  REQUIRE(threads[0] != threads[1]);
+  REQUIRE(threads[1] != threads[2]);
+}
+
+}  // namespace
+}  // namespace laneway

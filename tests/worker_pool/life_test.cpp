@@ -1,0 +1,297 @@
+// The life of a pool: states, threads, pausing, stopping.
+#include <dirent.h>
+
+#include <algorithm>
+#include <set>
+
+#include "worker_pool/support.h"
+
+namespace laneway {
+namespace {
+
+using namespace std::chrono_literals;
+
+int threads_of_this_process() {
+  int count = 0;
+  DIR* const folder = ::opendir("/proc/self/task");
+  while (const auto* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
+  ::closedir(folder);
+  return count;
+}
+
+template <class Error, class Function>
+std::string text_of(Function&& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST_CASE("a pool without workers is refused when it is constructed") {
+  const auto with = [](unsigned workers, unsigned least) {
+    return text_of<std::invalid_argument>([&] {
+      auto options = pool_options(workers, 4);
+      options.min_workers = least;
+      WorkerPool pool(options);
+    });
+  };
+  REQUIRE(with(0, 0) == "pool test: workers is 0; a pool needs at least 1");
+  REQUIRE(with(2, 3) == "pool test: min_workers is 3, more than workers, which is 2");
+  REQUIRE(with(2, 2) == "nothing was thrown");
+}
+
+TEST_CASE("the states of a pool") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 4));
+  REQUIRE(pool.state() == PoolState::initialized);
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(pool.state() == PoolState::running);
+  pool.pause();
+  REQUIRE(pool.state() == PoolState::paused);
+  pool.resume();
+  REQUIRE(pool.state() == PoolState::running);
+  REQUIRE(pool.health().healthy);
+  pool.close();
+  REQUIRE(pool.state() == PoolState::draining);
+  REQUIRE(pool.health().reason == "pool test: draining");
+  gate.open();
+  REQUIRE(pool.stop(1min).text == "drained");
+  REQUIRE(pool.state() == PoolState::stopped);
+  REQUIRE_FALSE(pool.health().healthy);
+}
+
+TEST_CASE("threads are started on demand, and never more than the workers") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(4, 100));
+  REQUIRE(pool.metrics().threads == 0);
+  for (int running = 1; running <= 4; ++running) {
+    REQUIRE(pool.submit([&] { gate.pass(); }));
+    REQUIRE(gate.holds(running));
+    REQUIRE(pool.metrics().threads == static_cast<unsigned>(running));
+  }
+  for (int i = 0; i < 50; ++i) REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(pool.metrics().threads == 4);
+  REQUIRE(pool.metrics().running == 4);
+  gate.open();
+  pool.wait_idle();
+}
+
+TEST_CASE("many submitters at once never start more threads than there may be") {
+  for (int round = 0; round < 20; ++round) {
+    WorkerPool pool(pool_options(3, 1000));
+    std::atomic<int> running = 0, most = 0;
+    std::vector<std::thread> submitters;
+    for (int i = 0; i < 4; ++i)
+      submitters.emplace_back([&] {
+        for (int job = 0; job < 50; ++job) {
+          static_cast<void>(pool.submit([&] {
+            const int now = ++running;
+            for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+            }
+            std::this_thread::yield();
+            --running;
+          }));
+          if (pool.metrics().threads > 3) ++most;
+        }
+      });
+    for (auto& submitter : submitters) submitter.join();
+    pool.wait_idle();
+    REQUIRE(most <= 3);
+  }
+}
+
+TEST_CASE("idle threads end, except those that are kept") {
+  auto options = pool_options(4, 100);
+  options.min_workers = 1;
+  options.idle = 1ms;
+  WorkerPool pool(options);
+  REQUIRE(pool.metrics().threads == 1);
+  PoolGate gate;
+  for (int i = 0; i < 4; ++i) REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(4));
+  gate.open();
+  REQUIRE(eventually([&] { return pool.metrics().threads == 1; }));
+  std::atomic<bool> ran = false;
+  REQUIRE(pool.submit([&] { ran = true; }));
+  REQUIRE(eventually([&] { return ran.load(); }));
+}
+
+TEST_CASE("a pool whose threads have all ended runs the next job") {
+  auto options = pool_options(2, 10);
+  options.idle = 0ms;
+  WorkerPool pool(options);
+  for (int i = 0; i < 300; ++i) {
+    std::atomic<bool> ran = false;
+    REQUIRE(pool.submit([&] { ran = true; }));
+    pool.wait_idle();
+    REQUIRE(ran);
+    if (i % 10 == 0) REQUIRE(eventually([&] { return pool.metrics().threads == 0; }));
+  }
+}
+
+TEST_CASE("after a pool has ended, the process has the threads that it had before") {
+  const int before = threads_of_this_process();
+  for (int round = 0; round < 10; ++round) {
+    auto options = pool_options(8, 100);
+    options.job_timeout = 1h;  // with a timekeeper
+    options.min_workers = 2;
+    WorkerPool pool(options);
+    for (int i = 0; i < 50; ++i) REQUIRE(pool.submit([](std::stop_token) {}));
+    if (round % 2 == 0) REQUIRE(pool.stop(1min).drained);
+  }
+  // A thread that was joined may be on the system's list for a moment.
+  REQUIRE(eventually([&] { return threads_of_this_process() == before; }));
+}
+
+TEST_CASE("nothing begins while a pool is paused") {
+  auto options = pool_options(2, 4);
+  options.paused = true;
+  WorkerPool pool(options);
+  std::atomic<int> ran = 0;
+  for (int i = 0; i < 6; ++i) REQUIRE(pool.try_submit([&] { ++ran; }));
+  REQUIRE(pool.try_submit([&] { ++ran; }).verdict == Verdict::full);
+  REQUIRE(pool.metrics().queued == 6);
+  REQUIRE_FALSE(pool.wait_idle_for(20ms));
+  REQUIRE(ran == 0);
+  pool.resume();
+  pool.wait_idle();
+  REQUIRE(ran == 6);
+}
+
+TEST_CASE("pausing holds the jobs of a claim that has begun") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 200));
+  learn_short_jobs(pool);
+  std::atomic<int> ran = 0;
+  pool.pause();
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  for (int i = 0; i < 20; ++i) REQUIRE(pool.submit([&] { ++ran; }));
+  pool.resume();
+  REQUIRE(gate.holds(1));
+  pool.pause();
+  gate.open();
+  REQUIRE(eventually([&] { return pool.metrics().running == 0; }));
+  REQUIRE(ran == 0);
+  pool.resume();
+  pool.wait_idle();
+  REQUIRE(ran == 20);
+}
+
+TEST_CASE("stop finishes what was accepted, also from a paused pool") {
+  WorkerPool pool(pool_options(2, 100));
+  std::atomic<int> ran = 0;
+  pool.pause();
+  for (int i = 0; i < 100; ++i) REQUIRE(pool.submit([&] { ++ran; }));
+  const auto report = pool.stop(1min);
+  REQUIRE(report.drained);
+  REQUIRE(report.abandoned.empty());
+  REQUIRE(ran == 100);
+}
+
+TEST_CASE("at the deadline running jobs are asked to stop, and the others are returned with their names") {
+  WorkerPool pool(pool_options(2, 100));
+  std::atomic<int> stopped = 0;
+  for (int i = 0; i < 2; ++i)
+    REQUIRE(pool.submit([&](std::stop_token stop) {
+      if (eventually([&] { return stop.stop_requested(); })) ++stopped;  // no REQUIRE: it is for one thread
+    }));
+  REQUIRE(eventually([&] { return pool.metrics().running == 2; }));
+  JobOptions resize;
+  resize.name = "resize-7";
+  const auto first = pool.submit(resize, [] {});
+  const auto second = pool.submit([] {});
+  const auto report = pool.stop(0ms, 1min);
+  REQUIRE_FALSE(report.drained);
+  REQUIRE(stopped == 2);
+  REQUIRE(report.running.empty());
+  REQUIRE(report.abandoned.size() == 2);
+  REQUIRE(report.abandoned[0].id == first.id);
+  REQUIRE(report.abandoned[0].name == "resize-7");
+  REQUIRE(report.abandoned[1].id == second.id);
+  REQUIRE(report.text == "pool test: drain timed out; abandoned jobs: 2 (2 resize-7, 3)");
+  REQUIRE(pool.metrics().abandoned == 2);
+  REQUIRE(pool.metrics().completed == 2);
+}
+
+TEST_CASE("a job that does not end is reported as running") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 100));
+  JobOptions hung;
+  hung.name = "hung";
+  REQUIRE(pool.submit(hung, [&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  REQUIRE(pool.submit([] {}));
+  const auto report = pool.stop(0ms, 0ms);
+  REQUIRE(report.running.size() == 1);
+  REQUIRE(report.running[0].name == "hung");
+  REQUIRE(report.text == "pool test: drain timed out; abandoned jobs: 1 (1); still running: 1 (0 hung)");
+  gate.open();  // the destructor waits for it
+}
+
+TEST_CASE("jobs of a claim whose first job hangs are given up, too") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 200));
+  learn_short_jobs(pool);
+  pool.pause();
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  for (int i = 0; i < 30; ++i) REQUIRE(pool.submit([] {}));
+  pool.resume();
+  REQUIRE(gate.holds(1));
+  const auto report = pool.stop(0ms, 0ms);
+  REQUIRE(report.abandoned.size() == 30);
+  REQUIRE(report.running.size() == 1);
+  gate.open();
+}
+
+TEST_CASE("a second stop, also at the same time, returns the report of the first") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 100));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  std::vector<StopReport> reports(3);
+  std::vector<std::thread> stoppers;
+  for (auto& report : reports) stoppers.emplace_back([&] { report = pool.stop(1min); });
+  REQUIRE(eventually([&] { return pool.state() == PoolState::draining; }));
+  gate.open();
+  for (auto& stopper : stoppers) stopper.join();
+  for (const auto& report : reports) REQUIRE(report.drained);
+  REQUIRE(pool.stop(0ms).drained);
+}
+
+TEST_CASE("submissions that race with a stop are run, given up, or refused: none is lost") {
+  for (int round = 0; round < 200; ++round) {
+    auto pool = std::make_unique<WorkerPool>(pool_options(2, 16));
+    std::atomic<int> accepted = 0, ran = 0;
+    std::atomic<bool> refused = false;
+    std::vector<std::thread> submitters;
+    for (int i = 0; i < 3; ++i)
+      submitters.emplace_back([&] {
+        for (;;) {
+          const auto answer = pool->submit([&] { ++ran; });
+          if (answer.verdict == Verdict::closed) break;
+          ++accepted;
+        }
+        refused = true;
+      });
+    while (accepted < 20) std::this_thread::yield();
+    const auto report = pool->stop(round % 2 == 0 ? 1min : 0min, 1min);
+    for (auto& submitter : submitters) submitter.join();
+    REQUIRE(refused);
+    REQUIRE(static_cast<std::size_t>(ran) + report.abandoned.size() == static_cast<std::size_t>(accepted));
+  }
+}
+
+TEST_CASE("a job must not wait for its own pool") {
+  WorkerPool pool(pool_options(2, 10));
+  const auto refusal = [&](auto&& call) {
+    return pool.submit_and_wait([&] { return text_of<std::logic_error>(call); });
+  };
+  REQUIRE(refusal([&] { pool.stop(0ms); }) ==
+          "pool test: stop() was called by a job of the same pool, which it would wait for");
+  REQUIRE(refusal([&] { pool.wait_idle(); }).find("wait_idle()") != std::string::npos);
+  REQUIRE(refusal([&] { pool.submit_and_wait([] {}); }).find("submit_and_wait()") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace laneway

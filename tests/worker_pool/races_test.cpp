@@ -1,0 +1,262 @@
+// Calls at the wrong moment: submit, pause, stop and the destructor against each other, errors in errors.
+#include <pthread.h>
+
+#include <algorithm>
+#include <set>
+
+#include "worker_pool/support.h"
+
+namespace laneway {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Threads of the process get this much stack, which no machine has: none can be started.
+class NoThreads {
+ public:
+  NoThreads() {
+    ::pthread_getattr_default_np(&before_);
+    auto none = before_;
+    ::pthread_attr_setstacksize(&none, std::size_t{1} << 46);
+    ::pthread_setattr_default_np(&none);
+  }
+  ~NoThreads() { ::pthread_setattr_default_np(&before_); }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST_CASE("a stop without patience loses no job: each has run, is returned, or is reported as running") {
+  for (int round = 0; round < 300; ++round) {
+    auto options = pool_options(1 + round % 3, 64);
+    options.idle = round % 2 == 0 ? 0ms : 3600s;
+    constexpr int jobs = 2000;
+    std::vector<std::atomic<int>> ran(jobs);
+    const auto shared = std::make_shared<int>(0);
+    std::atomic<bool> stopped = false;
+    std::atomic<int> begun_late = 0, submitted = 0;
+    StopReport report;
+    int accepted = 0;
+    {
+      WorkerPool pool(options);
+      std::thread submitter([&] {
+        for (auto& one : ran) {
+          if (!pool.submit([&, shared] {
+                if (stopped) ++begun_late;
+                ++one;
+              }))
+            break;
+          ++accepted;
+          ++submitted;
+        }
+      });
+      while (submitted < 100) std::this_thread::yield();
+      report = pool.stop(0ms, 0ms);
+      stopped = true;
+      submitter.join();
+    }
+    const int sum = std::count_if(ran.begin(), ran.end(), [](const auto& one) { return one > 0; });
+    REQUIRE(std::all_of(ran.begin(), ran.end(), [](const auto& one) { return one <= 1; }));
+    REQUIRE(sum + static_cast<int>(report.abandoned.size()) == accepted);
+    REQUIRE(begun_late <= static_cast<int>(report.running.size()));
+    for (const auto& job : report.abandoned) REQUIRE(ran[job.id] == 0);
+    for (const auto& job : report.running) REQUIRE(ran[job.id] == 1);
+    REQUIRE(shared.use_count() == 1);
+  }
+}
+
+TEST_CASE("a pause does not hold up a stop") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 10));
+  std::atomic<int> ran = 0;
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  REQUIRE(pool.submit([&] { ++ran; }));
+  StopReport report;
+  std::thread stopper([&] { report = pool.stop(10min); });
+  REQUIRE(eventually([&] { return pool.state() == PoolState::draining; }));
+  pool.pause();
+  gate.open();
+  stopper.join();
+  REQUIRE(report.drained);
+  REQUIRE(ran == 1);
+  pool.pause();
+  REQUIRE(pool.state() == PoolState::stopped);
+}
+
+TEST_CASE("pausing, resuming and looking, while many submit and one stops") {
+  for (int round = 0; round < 50; ++round) {
+    auto options = pool_options(3, 16);
+    options.idle = round % 2 == 0 ? 0ms : 3600s;  // threads come and go during the stop
+    options.min_workers = round % 3;
+    options.job_timeout = round % 5 == 0 ? 1h : 0h;
+    WorkerPool pool(options);
+    std::atomic<int> ran = 0, accepted = 0;
+    std::atomic<bool> ended = false;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([&, i] {
+        JobOptions named;
+        named.name = "named";
+        for (;;) {
+          const auto answer = i == 0 ? pool.submit(named, [&] { ++ran; }) : pool.submit([&] { ++ran; });
+          if (!answer) break;
+          ++accepted;
+        }
+      });
+    threads.emplace_back([&] {
+      while (!ended) {
+        pool.pause();
+        static_cast<void>(pool.metrics());
+        pool.resume();
+        static_cast<void>(pool.health());
+        static_cast<void>(pool.state());
+        static_cast<void>(pool.wait_idle_for(0ms));
+      }
+    });
+    while (accepted < 100) std::this_thread::yield();
+    REQUIRE(pool.stop(10min).drained);
+    ended = true;
+    for (auto& thread : threads) thread.join();
+    REQUIRE(ran == accepted);
+    REQUIRE(pool.metrics().completed == static_cast<std::uint64_t>(accepted));
+  }
+}
+
+TEST_CASE("submitters that wait for room are all refused when the pool is closed") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 1));
+  for (int i = 0; i < 2; ++i) REQUIRE(pool.submit([&] { gate.pass(); }));
+  std::atomic<int> waiting = 0, refused = 0;
+  std::vector<std::thread> submitters;
+  for (int i = 0; i < 8; ++i)
+    submitters.emplace_back([&] {
+      ++waiting;
+      if (pool.submit([] {}).verdict == Verdict::closed) ++refused;
+    });
+  REQUIRE(eventually([&] { return waiting == 8; }));
+  pool.close();
+  for (auto& submitter : submitters) submitter.join();
+  REQUIRE(refused == 8);
+  gate.open();
+}
+
+TEST_CASE("a second stop returns the first report, also when the first gave up") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 10));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  REQUIRE(pool.submit([] {}));
+  const auto first = pool.stop(0ms, 0ms);
+  const auto second = pool.stop(1h, 1h);
+  REQUIRE_FALSE(second.drained);
+  REQUIRE(second.text == first.text);
+  REQUIRE(second.abandoned.size() == 1);
+  pool.close();
+  REQUIRE(pool.try_submit([] {}).verdict == Verdict::closed);
+  gate.open();
+}
+
+TEST_CASE("the destructor runs what is queued, also of a paused pool and of one without a thread") {
+  std::atomic<int> ran = 0;
+  for (const bool paused : {false, true}) {
+    auto options = pool_options(2, 100);
+    options.paused = paused;
+    options.drain = 10min;
+    WorkerPool pool(options);
+    for (int i = 0; i < 100; ++i) REQUIRE(pool.submit([&] { ++ran; }));
+  }
+  REQUIRE(ran == 200);
+}
+
+TEST_CASE("jobs that submit to their own pool: a chain ends when the pool is stopped") {
+  auto pool = std::make_unique<WorkerPool>(pool_options(2, 10));
+  std::atomic<int> links = 0;
+  std::atomic<bool> refused = false;
+  std::function<void()> link = [&] {
+    ++links;
+    if (pool->try_submit(link).verdict == Verdict::closed) refused = true;
+  };
+  REQUIRE(pool->submit(link));
+  REQUIRE(eventually([&] { return links > 100; }));
+  REQUIRE(pool->stop(10min).drained);
+  REQUIRE(refused);
+  REQUIRE(pool->metrics().completed == static_cast<std::uint64_t>(links));
+}
+
+TEST_CASE("jobs that throw, on all workers at once, with an on_error that throws, too") {
+  std::atomic<int> errors = 0;
+  auto options = pool_options(4, 16);
+  options.on_error = [&](const JobError& error) {
+    ++errors;
+    throw std::runtime_error(error.what);
+  };
+  WorkerPool pool(options);
+  std::vector<std::thread> submitters;
+  for (int i = 0; i < 4; ++i)
+    submitters.emplace_back([&, i] {
+      for (int job = 0; job < 500; ++job)
+        static_cast<void>(pool.submit([i] {
+          if (i == 0) throw i;
+          if (i == 1) throw std::runtime_error("x");
+        }));
+    });
+  for (auto& submitter : submitters) submitter.join();
+  pool.wait_idle();
+  REQUIRE(errors == 1000);
+  REQUIRE(pool.metrics().failed == 1000);
+  REQUIRE(pool.metrics().completed == 1000);
+  REQUIRE(pool.health().healthy);
+}
+
+TEST_CASE("without a thread, and without a way to start one, a job is refused with this reason") {
+  WorkerPool pool(pool_options(2, 10));
+  {
+    const NoThreads none;
+    const auto refused = pool.try_submit([] {});
+    REQUIRE(refused.verdict == Verdict::no_thread);
+    REQUIRE(refused.text() == "the pool has no thread, and the system refused to start one");
+    REQUIRE(pool.submit([] {}).verdict == Verdict::no_thread);
+    REQUIRE(pool.metrics().thread_start_failures == 2);
+    auto options = pool_options(2, 10);
+    options.min_workers = 1;
+    REQUIRE_THROWS_AS(WorkerPool(options), std::system_error);
+  }
+  REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
+}
+
+TEST_CASE("one thread is enough if the system refuses others") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(3, 100));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  std::atomic<int> ran = 0;
+  {
+    const NoThreads none;
+    for (int i = 0; i < 50; ++i) REQUIRE(pool.submit([&] { ++ran; }));
+    REQUIRE(pool.metrics().threads == 1);
+    gate.open();
+    pool.wait_idle();
+  }
+  REQUIRE(ran == 50);
+}
+
+TEST_CASE("times without end do not overflow") {
+  WorkerPool pool(pool_options(1, 1));
+  REQUIRE(pool.submit_for(std::chrono::nanoseconds::max(), [] {}));
+  REQUIRE(pool.submit_until(WorkerPool::Clock::time_point::max(), [] {}));
+  REQUIRE(pool.wait_idle_for(std::chrono::nanoseconds::max()));
+  REQUIRE(pool.submit_for(std::chrono::nanoseconds::min(), [] {}));
+  JobOptions late;
+  late.begin_by = WorkerPool::Clock::time_point::max();
+  late.timeout = std::chrono::nanoseconds::max();
+  REQUIRE(pool.submit(late, [] {}));
+  REQUIRE(pool.stop(std::chrono::nanoseconds::max(), std::chrono::nanoseconds::max()).drained);
+  REQUIRE(pool.metrics().expired == 0);
+  REQUIRE(pool.metrics().timed_out == 0);
+}
+
+}  // namespace
+}  // namespace laneway

@@ -1,0 +1,58 @@
+// Submitting: accepted, refused with a reason, and never lost.
+#include "worker_pool/support.h"
+
+namespace laneway {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("every accepted job runs once") {
+  WorkerPool pool(pool_options(4, 64));
+  std::vector<std::atomic<int>> ran(10000);
+  for (auto& one : ran) REQUIRE(pool.submit([&one] { ++one; }));
+  pool.wait_idle();
+  for (const auto& one : ran) REQUIRE(one == 1);
+  REQUIRE(pool.metrics().completed == ran.size());
+}
+
+TEST_CASE("two workers and a queue of four: six are accepted, the seventh is refused and does not block") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(2, 4));
+  for (int i = 0; i < 6; ++i) REQUIRE(pool.try_submit([&] { gate.pass(); }));
+  const auto seventh = pool.try_submit([&] { gate.pass(); });
+  REQUIRE(seventh.verdict == Verdict::full);
+  REQUIRE(seventh.text() == "job queue full (4/4)");
+  REQUIRE(gate.holds(2));
+  REQUIRE(pool.metrics().queued == 4);
+  REQUIRE(pool.metrics().rejected_full == 1);
+  gate.open();
+  pool.wait_idle();
+  REQUIRE(pool.try_submit([] {}));
+}
+
+TEST_CASE("a closed pool refuses, and finishes what it has") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 4));
+  std::atomic<int> ran = 0;
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(pool.submit([&] { ++ran; }));
+  pool.close();
+  const auto refused = pool.submit([&] { ++ran; });
+  REQUIRE(refused.verdict == Verdict::closed);
+  REQUIRE(refused.text() == "pool closed; not accepting new jobs");
+  gate.open();
+  REQUIRE(pool.stop(1min).drained);
+  REQUIRE(ran == 1);
+}
+
+TEST_CASE("a job runs although all workers have just parked and one of them watches") {
+  WorkerPool pool(pool_options(2, 200));
+  learn_short_jobs(pool);
+  for (int i = 0; i < 500; ++i) {
+    REQUIRE(eventually([&] { return pool.metrics().idle == pool.metrics().threads; }));
+    REQUIRE(pool.submit_and_wait([] { return true; }));
+  }
+}
+
+}  // namespace
+}  // namespace laneway

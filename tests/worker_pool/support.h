@@ -1,0 +1,65 @@
+// What the tests of the pool share: gates instead of sleeps.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "catch.h"
+#include "eventually.h"
+#include "laneway/pool.hpp"
+
+namespace laneway {
+
+/// Holds whoever comes until it is opened (or the test has failed, so that a failed test ends).
+class PoolGate {
+ public:
+  ~PoolGate() { open(); }
+  void pass() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    ++waiting_;
+    while (!open_ && !given_up_.passed()) opened_.wait_until(mutex_, given_up_.at());
+    --waiting_;
+  }
+  void open() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  bool holds(int count) EXCLUDES(mutex_) {
+    return eventually([&] {
+      MutexLock lock(mutex_);
+      return waiting_ == count;
+    });
+  }
+
+ private:
+  const Deadline given_up_ = Deadline::in(patience);
+  Mutex mutex_;
+  Condition opened_;
+  bool open_ GUARDED_BY(mutex_) = false;
+  int waiting_ GUARDED_BY(mutex_) = 0;
+};
+
+inline PoolOptions pool_options(unsigned workers, std::size_t queue) {
+  PoolOptions options;
+  options.name = "test";
+  options.workers = workers;
+  options.queue = queue;
+  options.idle = std::chrono::hours(1);
+  return options;
+}
+
+/// Lets the pool learn that jobs take next to nothing, so that workers claim many at once.
+inline void learn_short_jobs(WorkerPool& pool) {
+  for (int round = 0; round < 200; ++round) {
+    for (int i = 0; i < 64; ++i) REQUIRE(pool.submit([] {}));
+    pool.wait_idle();
+  }
+}
+
+}  // namespace laneway

@@ -1,0 +1,226 @@
+"""The HTTP front of the image pipeline: POST /images with {"id": "…", "source": "http://…"}.
+
+202: the image's record is in Kafka, acknowledged by all in-sync replicas, and will be worked on whatever happens to this process.
+429 with Retry-After: as many images as may be are unfinished. 503 with Retry-After: this front stops, or Kafka does not answer.
+400: the request is wrong. GET /state has the figures.
+
+On SIGTERM it answers 503 to new images, waits for those that are under way, and for as long as --linger, so that a load balancer
+sees the 503; what is not acknowledged after --drain is logged by its id. Exit code 0, or 75 if there was any such image.
+
+Threads: one for each connection, one that serves the client library, and one that asks Kafka for the offsets. A request waits for
+Kafka's acknowledgement and for nothing else. It needs the Debian package python3-confluent-kafka.
+"""
+import argparse
+import contextlib
+import http.server
+import json
+import logging
+import re
+import signal
+import threading
+import time
+
+import confluent_kafka
+
+from .admission import Admission, Answer
+
+LONGEST_BODY = 64 * 1024  # bytes
+LOOK_EVERY = 0.1  # s
+ASK_WITHIN = 5.0  # s for an answer of Kafka
+ID = re.compile(r"[A-Za-z0-9-]{1,64}")
+RETRY_LATER = 1  # s, with a 503
+log = logging.getLogger("front")
+
+
+class Pipeline:
+    """The topic, and the bound. Any thread."""
+
+    def __init__(self, options):
+        self.topic, self.lock = options.topic, threading.Lock()
+        self.admission = Admission(options.capacity)
+        self.counts = {answer.value: 0 for answer in Answer}
+        self.waiting = {}  # {id: when it was produced} of images that are under way
+        self.producer = confluent_kafka.Producer({
+            "bootstrap.servers": options.bootstrap, "acks": "all", "enable.idempotence": True, "linger.ms": 2,
+            "message.timeout.ms": int(options.acknowledged_within * 1000)})
+        self.reader = confluent_kafka.Consumer({"bootstrap.servers": options.bootstrap, "group.id": options.group,
+                                                "enable.auto.commit": False})
+        self.within = options.acknowledged_within
+        self.acks = open(options.acks, "a", encoding="utf-8", buffering=1) if options.acks else None
+        self.ended = threading.Event()
+        self.look(with_backlog=True)
+        self.threads = [threading.Thread(target=self.serve), threading.Thread(target=self.watch)]
+        for thread in self.threads:
+            thread.start()
+
+    def accept(self, name, source):
+        """(status, seconds of Retry-After or None). Returns when Kafka has the record, or has not."""
+        with self.lock:
+            answer = self.admission.ask()
+            again = self.admission.retry_after() if answer is Answer.FULL else RETRY_LATER
+            if answer is Answer.ACCEPTED:
+                self.waiting[name] = time.monotonic()
+        if answer is Answer.ACCEPTED and not self.produce(name, source):
+            answer = Answer.STOPPING
+        with self.lock:
+            self.counts[answer.value] += 1
+        return answer.value, None if answer is Answer.ACCEPTED else again
+
+    def produce(self, name, source):
+        done, result = threading.Event(), []
+
+        def delivered(error, message):
+            self.delivered(name, error, message)
+            result.append(error is None)
+            done.set()
+        value = json.dumps({"id": name, "source": source})
+        try:
+            self.producer.produce(self.topic, value, key=name, on_delivery=delivered)
+        except (BufferError, confluent_kafka.KafkaException) as error:
+            self.delivered(name, error, None)
+            return False
+        return done.wait(self.within + ASK_WITHIN) and result[0]
+
+    def delivered(self, name, error, message):
+        with self.lock:
+            self.waiting.pop(name, None)
+            if error is not None:
+                log.warning("image %s is not in Kafka: %s", name, error)
+                return self.admission.failed()
+            self.admission.sent(message.partition(), message.offset())
+            if self.acks:  # before the 202
+                self.acks.write(json.dumps({"topic": self.topic, "partition": message.partition(), "offset": message.offset(),
+                                            "time": time.time_ns(), "id": name}) + "\n")
+
+    def serve(self):
+        while not self.ended.is_set():
+            self.producer.poll(0.1)
+
+    def watch(self):
+        while not self.ended.wait(LOOK_EVERY):
+            with contextlib.suppress(confluent_kafka.KafkaException):  # then the depth cannot fall, and the bound holds
+                self.look()
+
+    def look(self, with_backlog=False):
+        """Asks for the committed offsets, and with_backlog for the records that are there already."""
+        found = self.reader.committed(self.places(), timeout=ASK_WITHIN)
+        committed = {place.partition: place.offset for place in found if place.offset >= 0}
+        ends = {}
+        if with_backlog:
+            for place in found:
+                low, ends[place.partition] = self.reader.get_watermark_offsets(place, timeout=ASK_WITHIN)
+                committed.setdefault(place.partition, low)
+        with self.lock:
+            self.admission.look(committed, time.monotonic(), ends)
+
+    def places(self):
+        topic = self.reader.list_topics(self.topic, timeout=ASK_WITHIN).topics[self.topic]
+        if topic.error or not topic.partitions:
+            raise confluent_kafka.KafkaException(topic.error)
+        return [confluent_kafka.TopicPartition(self.topic, number) for number in topic.partitions]
+
+    def state(self):
+        with self.lock:
+            admission = self.admission
+            return {"depth": admission.depth(), "capacity": admission.capacity, "stopping": admission.stopping,
+                    "answers": dict(self.counts)}
+
+    def stop_accepting(self):
+        with self.lock:
+            self.admission.stopping = True
+
+    def drain(self, within):
+        """The ids of images that Kafka has not acknowledged within this time."""
+        self.producer.flush(within)
+        with self.lock:
+            return sorted(self.waiting)
+
+    def close(self):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+        self.reader.close()
+
+
+class Requests(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        size = int(self.headers.get("Content-Length") or 0)
+        if self.path != "/images" or size > LONGEST_BODY:
+            self.close_connection = True  # the body is not read
+            return self.answer(404 if size <= LONGEST_BODY else 413)
+        try:
+            image = json.loads(self.rfile.read(size))
+            name, source = image["id"], image["source"]
+            if not ID.fullmatch(name) or not source.startswith("http"):
+                raise ValueError("an image has an id and a source")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return self.answer(400, {"error": str(error)})
+        status, again = self.server.pipeline.accept(name, source)
+        return self.answer(status, {"id": name}, again)
+
+    def do_GET(self):
+        self.answer(*((200, self.server.pipeline.state()) if self.path == "/state" else (404,)))
+
+    def answer(self, status, body=None, again=None):
+        text = json.dumps(body or {}).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        if again is not None:
+            self.send_header("Retry-After", str(again))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *arguments):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+    pipeline = None
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="front")
+    parser.add_argument("--bootstrap", required=True)
+    parser.add_argument("--topic", default="images")
+    parser.add_argument("--group", default="image-pipeline", help="whose committed offsets say what is finished")
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--capacity", type=int, default=200, help="images that are accepted and unfinished")
+    parser.add_argument("--acknowledged-within", type=float, default=10.0, help="seconds for Kafka's acknowledgement")
+    parser.add_argument("--drain", type=float, default=30.0, help="seconds for the images that are under way at a SIGTERM")
+    parser.add_argument("--linger", type=float, default=2.0, help="seconds of 503 after a SIGTERM")
+    parser.add_argument("--acks", help="a file with a line for each accepted image")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    pipeline = Pipeline(options)
+    server = Server(("127.0.0.1", options.port), Requests)
+    server.pipeline = pipeline
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    log.info("listening on port %d, for %d unfinished images", options.port, options.capacity)
+    stop.wait()
+    pipeline.stop_accepting()
+    log.info("stopping: new images get a 503")
+    begun = time.monotonic()
+    abandoned = pipeline.drain(options.drain)
+    time.sleep(max(0.0, options.linger - (time.monotonic() - begun)))
+    server.shutdown()
+    pipeline.close()
+    for name in abandoned:
+        log.error("abandoned: %s", name)
+    log.info("ended with %s", pipeline.state()["answers"])
+    return 75 if abandoned else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
