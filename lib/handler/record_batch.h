@@ -83,6 +83,7 @@ struct Item {
   bool left_behind = false;  ///< An earlier process completed records after this one, but not this one.
   std::unique_ptr<FailureHistory> failures;  ///< null if the record has not failed
   std::unique_ptr<Progress> progress;        ///< null in the first pool
+  TimePoint arrived{};  ///< When the record came to its pool, if its text has limits (config::Each).
 
   Route route() const { return failures ? failures->route : Route::work; }
   /// The offset in the partition that the record was read from.

@@ -185,9 +185,10 @@ void Attempts::give_up_unbegun(handler::Item& item, const std::string& subscribe
   give_up(item, route_after(delivery::DeadLetterReason::too_old), delivery::DeadLetterReason::too_old);
 }
 
-std::optional<handler::Item> Attempts::take_waiting_work() {
-  auto item =
-      waiting_.take([](const handler::Item& waiting) { return waiting.route() == handler::Route::work; });
+std::optional<handler::Item> Attempts::take_work_since(TimePoint time) {
+  auto item = waiting_.take([time](const handler::Item& waiting) {
+    return waiting.route() == handler::Route::work && waiting.arrived <= time;
+  });
   if (item) bytes_ -= memory_of(*item);
   return item;
 }

@@ -49,8 +49,9 @@ class Attempts {
   void put_off(handler::Item item, TimePoint due) { wait(std::move(item), due); }
   /// The record has waited too long for `subscriber` to take it: gives it up without an attempt.
   void give_up_unbegun(handler::Item& item, const std::string& subscriber);
-  /// Takes out a record that waits for its next attempt; nullopt if none does.
-  std::optional<handler::Item> take_waiting_work();
+  /// Takes out a record that waits for its next attempt, and came to its pool at `time` or before; nullopt if
+  /// there is none.
+  std::optional<handler::Item> take_work_since(TimePoint time);
 
   struct Skipped {
     Skip answer;

@@ -119,11 +119,12 @@ void Line::wait(handler::Item item, TimePoint now) {
   constexpr std::size_t short_wait = 256;  // records; a longer wait must not pin the fetch buffer
   if (backlog_.size() >= short_wait) item.record.detach();
   bytes_ += memory_of(item);
-  backlog_.push_back({std::move(item), now});
+  item.arrived = now;
+  backlog_.push_back(std::move(item));
 }
 
 handler::Item Line::pop() {
-  auto item = std::move(backlog_.front().item);
+  auto item = std::move(backlog_.front());
   backlog_.pop_front();
   bytes_ -= memory_of(item);
   return item;

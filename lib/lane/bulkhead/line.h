@@ -31,11 +31,6 @@ struct LineMembers {
 
 class Line {
  public:
-  struct Waiting {
-    handler::Item item;
-    TimePoint since;
-  };
-
   /// The only line of a lane without named pools.
   Line(const LaneContext& lane, const LineMembers& members)
       : context_(lane), attempts_(lane, members.id, members.ledger, members.oldest, members.stage) {}
@@ -77,7 +72,7 @@ class Line {
   void leave_rate(TimePoint now);
 
   void wait(handler::Item item, TimePoint now);
-  const std::deque<Waiting>& backlog() const { return backlog_; }
+  const std::deque<handler::Item>& backlog() const { return backlog_; }
   handler::Item pop();
   void clear_backlog();
   /// Memory of the backlog.
@@ -92,7 +87,7 @@ class Line {
   Attempts attempts_;
   std::optional<LaneRate> rate_;  // nullopt: the lane's intake keeps the rate
   bool retries_full_ = false;
-  std::deque<Waiting> backlog_;
+  std::deque<handler::Item> backlog_;
   std::uint64_t bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()
   std::uint32_t running_ = 0;   // the same, with the records in the pool

@@ -1,6 +1,7 @@
 #include "lane/bulkhead/bulkheads.h"
 
 #include "lane/bulkhead/pooled_lane.h"
+#include "lane/dead_letter_topic.h"
 
 namespace laneway::lane {
 namespace {
@@ -88,6 +89,38 @@ TEST_CASE("the open breaker of a pool withholds its own records only") {
     test.pass(seconds(1));
     return test.lane->commit_candidate() && test.lane->commit_candidate()->offset == 400;
   }));
+}
+
+TEST_CASE("a record that comes after a long outage began may wait as long as the others") {
+  config::Each each;
+  each.by = {config::Selector::Kind::key, ""};
+  each.longest_wait = std::chrono::hours(1);
+  Subscribers subscribers{
+      "send", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}, each};
+  std::atomic<bool> works{false};
+  ScriptedHandler send(
+      [&](const auto&) { return works ? Outcome::done() : Outcome::unavailable("refused"); });
+  DeadLetterTopic letters;
+  PooledLane test;
+  test.context.forward = &letters;
+  auto& pool = test.add_pool("send", send);
+  pool.settings.each = each;
+  pool.each = &subscribers;
+  for (const auto offset : offsets(0, 10)) test.partition.add(offset, "legacy");
+  test.begin();
+  CHECK(test.until([&] {
+    test.pass(seconds(30));
+    return letters.letters().size() == 10;
+  }));
+  test.partition.add(10, "legacy");
+  test.pass(seconds(30));
+  const auto legacy = subscribers.find("legacy");
+  CHECK(test.until([&] { return send.offsets().back() == 10 && legacy->running() == 0; }));
+  test.pass(seconds(1));
+  works = true;
+  test.pass(seconds(30));
+  CHECK(test.until_committed(11));
+  CHECK(TestLane::sorted(letters.offsets()) == offsets(0, 10));
 }
 
 TEST_CASE("a record is complete at the end of its last stage") {
