@@ -45,8 +45,8 @@ class Story:
         pools = self.pools()
         if pools and pools["high"]["queued"] + pools["high"]["waiting"] > 2 * DEEP and self.scrapes.count < LOOKS:
             self.scrapes.add(self.member.get("/metrics"))
-        rows = [f"  {name:<8} running {pool['running']:>2}, {pool['borrowed']:>2} of them on workers of other pools   queued "
-                f"{pool['queued']:>4}  waiting {pool['waiting']:>5}  {pool['rate']:>6.1f}/s" for name, pool in pools.items()]
+        rows = [f"{name:<6}  running {pool['running']} ({pool['borrowed']} by helpers)  queued {pool['queued']:>3}  "
+                f"waiting {pool['waiting']:>4}  {pool['rate']:>6.1f}/s" for name, pool in pools.items()]
         short = " | ".join(f"{name}: {pool['running']} run, {pool['queued'] + pool['waiting']} wait" for name, pool in pools.items())
         self.stage.show(f"{short} | done {self.member.finished():,}", rows)
 
