@@ -37,7 +37,6 @@ struct PoolOptions {
   unsigned min_workers = 0;
   /// The most jobs that wait. A job is accepted while fewer than workers + queue jobs are unfinished. With
   /// by_key and round_robin each worker has an equal share of the queue. Each place costs 64 bytes, at once.
-  /// Short jobs are counted as ended by claims, up to 64 in a row: see PoolMetrics.
   std::size_t queue = 256;
   Distribution distribution = Distribution::shared;
   /// A thread beyond min_workers ends after this time without a job.
@@ -138,8 +137,9 @@ struct DurationCounts {
   std::chrono::nanoseconds quantile(double q) const;
 };
 
-/// The counts at one moment. Short jobs are measured by claims: their durations are averages of up to 64 jobs
-/// that one worker ran in a row, and every 64th waiting time is measured and counted 64 times.
+/// The counts at one moment: each submitted job is queued, running, or in one of the counts of jobs that have
+/// ended. The durations of short jobs are averages of up to 64 jobs that one worker ran in a row, and every
+/// 64th waiting time is measured and counted 64 times.
 struct PoolMetrics {
   std::uint64_t submitted = 0;  ///< accepted
   std::uint64_t completed = 0;  ///< returned

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t overdue_after = 100'000;    // ns; a claim is cut to a tenth of it
 constexpr std::int64_t look_interval = 1'000'000;  // ns
-constexpr std::int64_t room_pays_after = 200'000;  // ns of work that makes room worth a wake-up
+constexpr std::int64_t room_pays_after = 500'000;  // ns of work that makes room worth a wake-up
 constexpr int searches = 6;
 constexpr int pauses = 24;  // between two searches: polling the submitter's cache line slows it down
 
@@ -40,7 +40,7 @@ Core::Core(const PoolOptions& options, Settings settings, Timekeeper& timekeeper
       settings_(settings),
       processors_(std::max(1U, std::thread::hardware_concurrency())),
       timekeeper_(timekeeper),
-      ring_(settings.workers + settings.queue),
+      ring_(settings.workers + settings.queue, settings.workers == 1 ? 0 : 32 + 4 * settings.workers),
       control_(settings.paused ? paused : 0),
       crew_({settings.least, settings.workers, options.idle}, options.name, *this) {
   for (const auto& worker : crew_.workers()) worker->core = this;
@@ -53,8 +53,10 @@ Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std:
                          std::uint64_t& position) {
   if (crew_.presence().threads() == 0 && !ring_.closed() && !crew_.call_one())
     return {.verdict = Verdict::no_thread};
-  auto reserved = ring_.reserve(wanted);
-  while (reserved.refusal == Ring::Refusal::full && wait_for_room(until)) reserved = ring_.reserve(wanted);
+  const auto ended = [this] { return this->ended(); };
+  auto reserved = ring_.reserve(wanted, ended);
+  while (reserved.refusal == Ring::Refusal::full && wait_for_room(until))
+    reserved = ring_.reserve(wanted, ended);
   if (reserved.refusal == Ring::Refusal::closed) {
     rejected_closed_.fetch_add(1, std::memory_order_relaxed);
     return {.verdict = Verdict::closed};
@@ -93,6 +95,15 @@ void Core::call_if_needed(std::uint64_t waiting) {
   crew_.call_one();
 }
 
+/// A claim of several jobs needs a worker that takes them out if the first one lasts: an idle one is woken,
+/// and watches when it parks. One that searches is enough: it calls this when it finds work.
+void Core::call_watcher() {
+  const auto now = crew_.presence();
+  if (now.has_watcher() || now.searchers() > 0 || control() != 0) return;
+  if (now.sleepers() == 0 && now.threads() >= crew_.most()) return;
+  if (claims_several(crew_)) crew_.call_one();
+}
+
 bool Core::wait_for_room(std::int64_t until) {
   if (until == now_or_not) return false;
   const auto now = clock_ns();
@@ -104,12 +115,14 @@ bool Core::wait_for_room(std::int64_t until) {
   if (static_cast<std::int64_t>(target) > 0)
     wake_at_.store(std::min(target, wake_at_.load(std::memory_order_relaxed)), std::memory_order_seq_cst);
   if (ring_.closed()) return true;
-  if (ring_.unfinished() + static_cast<std::uint64_t>(room) <= ring_.limit()) {
+  // Jobs that have become slow make room later than expected: then any room counts. And jobs of a claim of
+  // several make room when they end, but only its end wakes this thread.
+  const auto at = room == 1 && !claims_several(crew_) ? until : std::min(until, now + look_interval);
+  const auto ended = this->ended();  // before accepted(), and after claims_several()
+  if (ring_.accepted() - ended + static_cast<std::uint64_t>(room) <= ring_.limit()) {
     std::this_thread::yield();  // if a suspended worker keeps the slot (ring.h), for this worker
     return true;
   }
-  // Jobs that have become slow make room later than expected: then any room counts.
-  const auto at = room == 1 ? until : std::min(until, now + look_interval);
   room_.wait_until(room_mutex_, TimePoint(Duration(at)));
   return true;
 }
@@ -128,9 +141,11 @@ bool Core::wait_unfinished(std::int64_t until) {
 
 void Core::finish(std::uint64_t count) {
   if (ring_.finish(count) < wake_at_.load(std::memory_order_seq_cst)) return;
-  MutexLock lock(room_mutex_);
-  wake_at_.store(~std::uint64_t{0}, std::memory_order_seq_cst);
-  room_.notify_all();
+  {
+    MutexLock lock(room_mutex_);
+    wake_at_.store(~std::uint64_t{0}, std::memory_order_seq_cst);
+  }
+  room_.notify_all();  // who wakes finds the mutex free
 }
 
 void Core::pause() { control_.fetch_or(paused, std::memory_order_seq_cst); }
@@ -142,6 +157,7 @@ void Core::resume() {
     held_.notify_all();
   }
   call_if_needed(ring_.accepted() - ring_.claimed());
+  call_watcher();
 }
 
 void Core::close() {
@@ -151,16 +167,17 @@ void Core::close() {
 }
 
 /// Before a job begins. Returns false if it must not: the pool is cancelled. Waits while it is paused.
-bool Core::held(Worker& worker) {
+bool Core::held() {
   if (control_.load(std::memory_order_relaxed) == 0) return true;
-  worker.current.store(Worker::none, std::memory_order_relaxed);
   MutexLock lock(room_mutex_);
   while (control() == paused) held_.wait(room_mutex_);
   return (control() & cancelled) == 0;
 }
 
 bool Core::has_work() const { return control() == 0 && ring_.has_work(); }
-bool Core::wants_watcher() const { return crew_.most() > 1 && tempo_.fast() && control() == 0; }
+bool Core::wants_watcher() const {
+  return crew_.most() > 1 && control() == 0 && (tempo_.fast() || claims_several(crew_));
+}
 bool Core::watchable() const { return crew_.presence().awake() > 0 || ring_.has_work(); }
 
 bool Core::needs_help() {
@@ -207,56 +224,64 @@ bool Core::search(Worker& worker, Ring::Range& range) {
 
 void Core::work(Worker& worker) {
   for (Ring::Range range; search(worker, range); crew_.begin_search()) {
-    if (crew_.end_search()) call_if_needed(ring_.accepted() - ring_.claimed());
+    if (crew_.end_search()) {
+      call_if_needed(ring_.accepted() - ring_.claimed());
+      call_watcher();
+    }
     worker.now = clock_ns();
     do {
       run_claim(worker, range);
-      if (worker.now - worker.looked_for_overdue < look_interval) continue;
-      worker.looked_for_overdue = worker.now;
-      while (const auto position = take_overdue(&worker, worker.now)) run_claim(worker, {*position, 1});
+      look_for_overdue(worker);
     } while ((range = claim()).count > 0);
   }
+}
+
+/// They are older than those that nobody has claimed.
+void Core::look_for_overdue(Worker& worker) {
+  if (worker.now - worker.looked_for_overdue < overdue_after) return;
+  worker.looked_for_overdue = worker.now;
+  while (const auto position = take_overdue(&worker, worker.now)) run_claim(worker, {*position, 1});
 }
 
 void Core::run_claim(Worker& worker, Ring::Range range) {
   const auto begun = worker.now;
   if (range.count > 1) {
-    worker.claimed_at.store(begun, std::memory_order_relaxed);
+    worker.claimed_at.store(begun, std::memory_order_seq_cst);
     worker.claim.set(range.begin + 1, range.count - 1);
+    call_watcher();
   }
-  const auto without_success = worker.failed.get() + worker.expired.get();
   std::uint32_t ran = 0;
   for (std::optional<std::uint64_t> position = range.begin; position; position = worker.claim.take()) {
-    run_job(worker, *position);
+    auto& count = run_job(worker, *position);
+    worker.current.store(Worker::none, std::memory_order_relaxed);
+    count.add(1);
     ++ran;
-    if (range.count == 1 || !held(worker)) break;
+    if (range.count == 1 || !held()) break;
   }
-  worker.current.store(Worker::none, std::memory_order_relaxed);
-  worker.completed.add(ran - (worker.failed.get() + worker.expired.get() - without_success));
   worker.now = clock_ns();
   worker.duration.record((worker.now - begun) / ran, ran);
   tempo_.measured(worker.now - begun, ran);
   finish(ran);
+  if (range.count > 1) worker.claimed_at.store(0, std::memory_order_release);
 }
 
-void Core::run_job(Worker& worker, std::uint64_t position) {
+OwnCount& Core::run_job(Worker& worker, std::uint64_t position) {
   auto& slot = ring_.slot(position);
   worker.next_turn = position + ring_.size();
   if (slot.submitted != 0)
     worker.wait.record(worker.now - slot.submitted, (slot.submitted & 1) != 0 ? 64 : 1);
-  worker.current.store(position, std::memory_order_relaxed);
-  if (slot.details || options_.job_timeout.count() > 0)
-    run_detailed(worker, position, slot);
-  else
-    invoke(worker, position, slot, {});
+  worker.current.store(position, std::memory_order_release);
+  if (slot.details || options_.job_timeout.count() > 0) return run_detailed(worker, position, slot);
+  return invoke(worker, position, slot, {});
 }
 
-void Core::invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name) {
+OwnCount& Core::invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name) {
   try {
     slot.run(slot, worker);
+    return worker.completed;
   } catch (...) {
-    worker.failed.add(1);
     failed(position, name);
+    return worker.failed;
   }
 }
 
@@ -276,15 +301,14 @@ void Core::failed(std::uint64_t position, std::string_view name) {
   }
 }
 
-void Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot) {
+OwnCount& Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot) {
   std::unique_ptr<detail::JobDetails> details(slot.details);
   if (!details) details = std::make_unique<detail::JobDetails>();
   if (details->begin_by != 0 && clock_ns() > details->begin_by) {
     worker.discard = true;
     slot.run(slot, worker);
     worker.discard = false;
-    worker.expired.add(1);
-    return;
+    return worker.expired;
   }
   const auto timeout = details->timeout != 0 ? details->timeout : std::int64_t{options_.job_timeout.count()};
   const auto now = clock_ns();
@@ -292,8 +316,9 @@ void Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slot& sl
   worker.job.begin(details->name, deadline);
   if (deadline != 0) timekeeper_.expect(deadline);
   if ((control() & cancelled) != 0) worker.job.request_stop();
-  invoke(worker, position, slot, details->name);
+  auto& count = invoke(worker, position, slot, details->name);
   worker.job.end();
+  return count;
 }
 
 std::stop_token Core::stop_token(const Worker& worker) const { return worker.job.token(cancel_); }
@@ -340,7 +365,7 @@ void Core::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs) {
   nobody.next_turn = position + ring_.size();
   nobody.discard = true;
   slot.run(slot, nobody);
-  abandoned_.fetch_add(1, std::memory_order_relaxed);
+  abandoned_.fetch_add(1, std::memory_order_release);
   finish(1);
 }
 
@@ -351,35 +376,18 @@ void Core::add_running(std::vector<UnfinishedJob>& jobs) const {
   }
 }
 
-std::uint32_t Core::jobs_past_timeout() const {
-  std::uint32_t count = 0;
-  for (const auto& worker : crew_.workers()) count += worker->job.past_timeout() ? 1 : 0;
-  return count;
-}
-
+/// Counts accepted jobs last, so that no ended or running one is missing among them.
 void Core::add_to(PoolMetrics& metrics) const {
-  const auto unfinished = ring_.unfinished();
-  std::uint32_t running = 0;
-  for (const auto& worker : crew_.workers()) {
-    running += worker->current.load(std::memory_order_relaxed) != Worker::none ? 1 : 0;
-    metrics.completed += worker->completed.get();
-    metrics.failed += worker->failed.get();
-    metrics.expired += worker->expired.get();
-    worker->wait.add_to(metrics.wait);
-    worker->duration.add_to(metrics.duration);
-  }
-  const auto presence = crew_.presence();
-  metrics.submitted += ring_.accepted();
-  metrics.abandoned += abandoned_.load(std::memory_order_relaxed);
+  const auto abandoned = abandoned_.load(std::memory_order_acquire);
+  const auto begun = add_counts(crew_, metrics);
+  const auto accepted = ring_.accepted();
+  metrics.submitted += accepted;
+  metrics.abandoned += abandoned;
+  metrics.queued += accepted - begun - abandoned;
+  metrics.queue_capacity += settings_.queue;
   metrics.timed_out += timed_out_.load(std::memory_order_relaxed);
   metrics.rejected_full += rejected_full_.load(std::memory_order_relaxed);
   metrics.rejected_closed += rejected_closed_.load(std::memory_order_relaxed);
-  metrics.running += running;
-  metrics.queued += unfinished - std::min<std::uint64_t>(running, unfinished);
-  metrics.queue_capacity += settings_.queue;
-  metrics.threads += presence.threads();
-  metrics.idle += presence.sleepers();
-  metrics.thread_start_failures += crew_.start_failures();
 }
 
 }  // namespace laneway::worker_pool

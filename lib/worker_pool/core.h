@@ -17,6 +17,7 @@
 
 #include "laneway/pool_types.hpp"
 #include "worker_pool/crew.h"
+#include "worker_pool/crew_counts.h"
 #include "worker_pool/ring.h"
 #include "worker_pool/tempo.h"
 #include "worker_pool/timekeeper.h"
@@ -74,7 +75,6 @@ class Core final : private Shift {
   void end() { crew_.end(); }
 
   void add_to(PoolMetrics& metrics) const;
-  std::uint32_t jobs_past_timeout() const;
   const Crew& crew() const { return crew_; }
   /// Requests the stop of jobs past their timeout. Returns the next timeout, or Timekeeper::never.
   std::int64_t look_at_timeouts(std::int64_t now);
@@ -93,16 +93,20 @@ class Core final : private Shift {
   bool search(Worker& worker, Ring::Range& range);
   Ring::Range claim();
   std::optional<std::uint64_t> take_overdue(const Worker* own, std::int64_t now);
+  void look_for_overdue(Worker& worker);
   void run_claim(Worker& worker, Ring::Range range);
-  void run_job(Worker& worker, std::uint64_t position);
-  void run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot);
-  void invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name);
+  /// These run a job, and return the count that it belongs to.
+  OwnCount& run_job(Worker& worker, std::uint64_t position);
+  OwnCount& run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot);
+  OwnCount& invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name);
   void failed(std::uint64_t position, std::string_view name);
-  bool held(Worker& worker);
+  bool held();
   void finish(std::uint64_t count);
   void give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs);
   void call_if_needed(std::uint64_t waiting);
+  void call_watcher();
   bool wait_for_room(std::int64_t until) EXCLUDES(room_mutex_);
+  std::uint64_t ended() const { return ended_jobs(crew_) + abandoned_.load(std::memory_order_acquire); }
   std::uint64_t id(std::uint64_t position) const { return position * settings_.cores + settings_.number; }
   std::uint32_t control() const { return control_.load(std::memory_order_seq_cst); }
 
@@ -114,8 +118,8 @@ class Core final : private Shift {
   Ring ring_;
   alignas(64) Tempo tempo_;
   std::atomic<std::uint32_t> control_{0};
-  std::atomic<std::uint64_t> wake_at_{
-      ~std::uint64_t{0}};  // the number of finished jobs that somebody waits for
+  /// The number of finished jobs that somebody waits for.
+  std::atomic<std::uint64_t> wake_at_{~std::uint64_t{0}};
   alignas(64) std::atomic<std::uint64_t> rejected_full_{0};
   std::atomic<std::uint64_t> rejected_closed_{0}, abandoned_{0}, timed_out_{0};
   std::uint64_t claimed_at_last_tick_ = 0;  // of the watcher, under the crew's mutex

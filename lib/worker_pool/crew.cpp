@@ -38,6 +38,8 @@ bool Crew::call_one() {
   MutexLock lock(mutex_);
   const auto now = presence();
   if (now.searchers() > 0 || ended_) return true;
+  // Another thread may have taken the work since the caller saw it.
+  if (now.threads() > 0 && !shift_.has_work() && (watcher_ || !shift_.wants_watcher())) return true;
   Worker* sleeper = watcher_;
   if (!parked_.empty()) {
     sleeper = parked_.back();

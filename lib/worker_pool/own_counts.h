@@ -1,4 +1,5 @@
-// Counts that one thread writes and any thread reads: a plain addition, without a locked instruction.
+// Counts that one thread writes and any thread reads: a plain addition, without a locked instruction. Who
+// sees a count sees what its thread did before.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +15,9 @@ namespace laneway::worker_pool {
 class OwnCount {
  public:
   void add(std::uint64_t n) {
-    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_release);
   }
-  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+  std::uint64_t get() const { return value_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::uint64_t> value_{0};

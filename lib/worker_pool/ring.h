@@ -1,12 +1,14 @@
 // The queue of a pool: a bounded ring of slots, for many submitters and many workers, without a lock.
 //
-// Admission is exact: jobs are accepted while fewer than `limit` jobs are unfinished (waiting, claimed or
-// running). Two exceptions: the jobs of a claim count as unfinished until the claim ends. And a worker that
-// the system suspends while it takes a job out of its slot keeps this slot; if the others fill and finish all
-// other slots meanwhile, the queue is full until the worker goes on. A submitter knows a number of finished
-// jobs that is too low at worst, and reads the real one only when the queue seems full, so that it does not
-// share a cache line with the workers. Closing sets a bit of the submitters' position: a submission is either
-// before it, and will be run, or behind it, and is refused; there is nothing between.
+// Admission is exact: jobs are accepted while fewer than `limit` jobs have not ended (waiting, claimed or
+// running). One exception: a claimed job that has not begun keeps its slot; if so many later jobs end
+// meanwhile that the slot's turn comes again, the queue is full until the job begins. That needs a worker
+// that the system suspends, or jobs of a few µs behind one that lasts (Core::look_for_overdue).
+// A submitter knows a number of ended jobs that is too low at worst. Only when the queue seems full does it
+// read the number of finished jobs, which counts by whole claims, and only when it still seems full, the
+// workers' own counts; so it seldom shares a cache line with the workers. Closing sets a bit of the
+// submitters' position: a submission is either before it, and will be run, or behind it, and is refused;
+// there is nothing between.
 //
 // Claims: a worker takes several jobs with one exchange of the workers' position. Threads: any; nothing
 // blocks. Source: D. Vyukov's bounded MPMC queue, with claims of several slots and admission by count.
@@ -37,8 +39,11 @@ class Ring {
     std::uint32_t count = 0;
   };
 
-  explicit Ring(std::uint64_t limit)
-      : limit_(limit), size_(std::bit_ceil(std::max<std::uint64_t>(limit + 1, 64))), slots_(new Slot[size_]) {
+  /// `overtaking`: as many later jobs may end before a claimed job has left its slot.
+  Ring(std::uint64_t limit, std::uint64_t overtaking)
+      : limit_(limit),
+        size_(std::bit_ceil(std::max<std::uint64_t>(limit + overtaking + 1, 64))),
+        slots_(new Slot[size_]) {
     for (std::uint64_t i = 0; i < size_; ++i) slots_[i].turn.store(i, std::memory_order_relaxed);
   }
 
@@ -47,11 +52,13 @@ class Ring {
   std::uint64_t size() const { return size_; }
   std::uint64_t limit() const { return limit_; }
 
-  /// Reserves up to `wanted` slots. Each must be filled and published (turn = position + 1) at once.
-  Reservation reserve(std::uint32_t wanted) {
+  /// Reserves up to `wanted` slots. Each must be filled and published (turn = position + 1) at once. `ended`
+  /// returns the number of ended jobs.
+  template <class Ended>
+  Reservation reserve(std::uint32_t wanted, Ended&& ended) {
     for (auto tail = tail_.load(std::memory_order_relaxed);;) {
       if (tail & closed_bit) return {0, 0, Refusal::closed};
-      const auto count = std::min(room(tail, wanted), free_slots(tail, wanted));
+      const auto count = std::min(room(tail, wanted, ended), free_slots(tail, wanted));
       if (count == 0) {
         const auto now = tail_.load(std::memory_order_relaxed);
         if (now == tail) return {0, 0, Refusal::full};
@@ -84,7 +91,7 @@ class Ring {
     }
   }
 
-  /// The number of finished jobs, with these.
+  /// Of a claim that is over. Returns the number of finished jobs, with these.
   std::uint64_t finish(std::uint64_t count) {
     return finished_.fetch_add(count, std::memory_order_seq_cst) + count;
   }
@@ -104,6 +111,7 @@ class Ring {
       if (slots_[position & (size_ - 1)].turn.load(std::memory_order_acquire) == position + 1) return true;
     return false;
   }
+  /// Counts by whole claims: those of a claim that is under way are unfinished.
   std::uint64_t unfinished() const {
     const auto finished = this->finished();  // first, so that the difference is not negative
     return accepted() - finished;
@@ -112,16 +120,17 @@ class Ring {
  private:
   static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63;
 
-  std::uint32_t room(std::uint64_t tail, std::uint32_t wanted) {
-    if (const auto room = room_by(tail, finished_seen_.load(std::memory_order_relaxed)); room >= wanted)
-      return wanted;
-    const auto finished = finished_.load(std::memory_order_seq_cst);
-    finished_seen_.store(finished, std::memory_order_relaxed);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room_by(tail, finished)));
+  template <class Ended>
+  std::uint32_t room(std::uint64_t tail, std::uint32_t wanted, Ended&& ended) {
+    if (room_by(tail, ended_seen_.load(std::memory_order_relaxed)) >= wanted) return wanted;
+    auto known = finished();
+    if (room_by(tail, known) < wanted) known = ended();
+    ended_seen_.store(known, std::memory_order_relaxed);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room_by(tail, known)));
   }
-  /// `finished` may be of a later moment than `tail`: then the exchange fails, whatever this returns.
-  std::uint64_t room_by(std::uint64_t tail, std::uint64_t finished) const {
-    const auto unfinished = static_cast<std::int64_t>(tail - finished);
+  /// `ended` may be of a later moment than `tail`: then the exchange fails, whatever this returns.
+  std::uint64_t room_by(std::uint64_t tail, std::uint64_t ended) const {
+    const auto unfinished = static_cast<std::int64_t>(tail - ended);
     const auto room = static_cast<std::int64_t>(limit_) - unfinished;
     return static_cast<std::uint64_t>(std::clamp<std::int64_t>(room, 0, static_cast<std::int64_t>(limit_)));
   }
@@ -137,7 +146,7 @@ class Ring {
   const std::uint64_t size_;
   const std::unique_ptr<Slot[]> slots_;
   alignas(64) std::atomic<std::uint64_t> tail_{0};  // of the submitters, with the closed bit
-  std::atomic<std::uint64_t> finished_seen_{0};     // of the submitters
+  std::atomic<std::uint64_t> ended_seen_{0};        // of the submitters
   alignas(64) std::atomic<std::uint64_t> head_{0};  // of the workers
   alignas(64) std::atomic<std::uint64_t> finished_{0};
 };

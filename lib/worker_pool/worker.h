@@ -49,15 +49,17 @@ class ClaimWord {
 struct alignas(64) Worker : detail::Runner {
   // Changed at each claim, and at each job of a claim of several.
   ClaimWord claim;
-  std::atomic<std::int64_t> claimed_at{0};  ///< ns
-  /// The position of the running job, or the last of the claim's; `none` between claims.
+  std::atomic<std::int64_t> claimed_at{0};  ///< ns; 0 when no claim of several jobs is under way
+  /// The position of the running job. It is `none` again before the job is counted as ended.
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   std::atomic<std::uint64_t> current{none};
   std::int64_t now = 0;  ///< of the worker's last look at the clock
   std::int64_t looked_for_overdue = 0;
   Core* core = nullptr;
 
+  // Each job is counted in one of them when it ends, the others of its claim notwithstanding.
   OwnCount completed, failed, expired;
+  std::uint64_t ended() const { return completed.get() + failed.get() + expired.get(); }
   OwnDurations wait, duration;
 
   RunningJob job;

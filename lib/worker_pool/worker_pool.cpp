@@ -232,7 +232,7 @@ PoolHealth WorkerPool::health() const {
   if (self.stopped) return {false, name + "stopped"};
   if (self.closed) return {false, name + "draining"};
   std::uint32_t late = 0;
-  for (const auto& core : self.cores) late += core->jobs_past_timeout();
+  for (const auto& core : self.cores) late += worker_pool::jobs_past_timeout(core->crew());
   if (late >= self.options.workers)
     return {false, name + "all " + std::to_string(late) + " workers run jobs that are past their timeout"};
   const auto now = metrics();

@@ -1,6 +1,4 @@
 // The life of a pool: states, threads, pausing, stopping.
-#include <dirent.h>
-
 #include <algorithm>
 #include <set>
 
@@ -10,14 +8,6 @@ namespace laneway {
 namespace {
 
 using namespace std::chrono_literals;
-
-int threads_of_this_process() {
-  int count = 0;
-  DIR* const folder = ::opendir("/proc/self/task");
-  while (const auto* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
-  ::closedir(folder);
-  return count;
-}
 
 template <class Error, class Function>
 std::string text_of(Function&& function) {

@@ -1,6 +1,8 @@
 // What the tests of the pool share: gates instead of sleeps.
 #pragma once
 
+#include <dirent.h>
+
 #include <atomic>
 #include <functional>
 #include <stdexcept>
@@ -44,6 +46,50 @@ class PoolGate {
   bool open_ GUARDED_BY(mutex_) = false;
   int waiting_ GUARDED_BY(mutex_) = 0;
 };
+
+/// Holds whoever comes until the test lets so many through.
+class PoolTurnstile {
+ public:
+  void pass() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    ++waiting_;
+    while (tickets_ == 0 && !open_ && !given_up_.passed()) changed_.wait_until(mutex_, given_up_.at());
+    if (tickets_ > 0) --tickets_;
+    --waiting_;
+  }
+  void let_through(int count) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    tickets_ += count;
+    changed_.notify_all();
+  }
+  void set_open(bool open) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    open_ = open;
+    changed_.notify_all();
+  }
+  bool holds(int count) EXCLUDES(mutex_) {
+    return eventually([&] {
+      MutexLock lock(mutex_);
+      return waiting_ == count && tickets_ == 0;
+    });
+  }
+
+ private:
+  const Deadline given_up_ = Deadline::in(patience);
+  Mutex mutex_;
+  Condition changed_;
+  bool open_ GUARDED_BY(mutex_) = false;
+  int tickets_ GUARDED_BY(mutex_) = 0;
+  int waiting_ GUARDED_BY(mutex_) = 0;
+};
+
+inline int threads_of_this_process() {
+  int count = 0;
+  DIR* const folder = ::opendir("/proc/self/task");
+  while (const auto* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
+  ::closedir(folder);
+  return count;
+}
 
 inline PoolOptions pool_options(unsigned workers, std::size_t queue) {
   PoolOptions options;

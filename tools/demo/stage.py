@@ -64,12 +64,12 @@ class Stage:
 
     # What runs.
 
-    def start_kafka(self, topics):
-        """`topics`: {name: partitions}."""
+    def start_kafka(self, topics, *settings):
+        """`topics`: {name: partitions}; `settings`: KEY=VALUE of each topic."""
         self.say("starting a Kafka of its own (the first time it is downloaded)")
         self.kafka.start()
         for topic, partitions in topics.items():
-            self.kafka.create(topic, partitions)
+            self.kafka.create(topic, partitions, *settings)
         self.say(f"Kafka at {self.kafka.bootstrap}, with " + ", ".join(f"{topic} ({count} partitions)" for topic, count in topics.items()))
 
     def program(self, name, command, variables=None):

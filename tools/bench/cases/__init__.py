@@ -17,7 +17,9 @@ ACTIONS = {
     "exec": children.exec_children,
     "adaptive": adaptive.adaptive,
 }
-WITHOUT_KAFKA = {"pool": pool.pool}
+WITHOUT_KAFKA = {
+    "pool": pool.pool,
+}
 WHEN_ASKED = ("before",)  # takes a build of another version
 CASES = [*BESIDE_THE_BARE_LOOP, *(case for case in ACTIONS if case not in WHEN_ASKED), *WITHOUT_KAFKA]
 
