@@ -1,6 +1,6 @@
 """Webhooks (config/examples/webhook-fanout.yaml): a subscriber that fails now and then, one that dies, a file of subscribers with a
-mistake and then with one more subscriber, and a kill -9. Each living subscriber gets each event, and a repeated one by the same id;
-what the dead one does not take is a dead letter of its own, and a redrive sends it to nobody else.
+mistake and then with one more subscriber, a member that joins, and a kill -9. Each living subscriber gets each event, and a repeated
+one by the same id; what the dead one does not take is a dead letter of its own, and a redrive sends it to nobody else.
 """
 import contextlib
 import json
@@ -36,7 +36,8 @@ class Shop:
                                 pools__send__handler__http__subscribers=self.file,
                                 pools__send__handler__http__private_addresses="true",
                                 pools__send__each__rate__records=200,  # what waits for its turn must not look like a dead subscriber
-                                pools__send__each__longest_wait="30s", retry__backoff="100ms", breaker__probe="1s")
+                                pools__send__each__longest_wait="20s", retry__backoff="100ms", breaker__probe="1s",
+                                **{f"kafka.{key}": value for key, value in harness.SHORT_SESSION.items()})
 
     def changes_the_file(self, service):
         """First with a mistake, which changes nothing, then with one more subscriber: the time of the change, in ns since 1970."""
@@ -73,18 +74,20 @@ def tell(run, shop):
     shop.delivered(audit)
     joined = shop.changes_the_file(first)
     shop.delivered(shop.late)
-    first.kill()
     second = shop.service("second")
+    wait_until("the second member delivers", lambda: second.processed() >= ENOUGH)
+    first.kill()
     shop.delivered(audit)
     run.finish_writing()
     run.wait_for_no_lag()
-    everybody_has_everything(shop, fanned_after(first, joined), second)
+    everybody_has_everything(shop, fanned_after((first, second), joined), second)
     comes_back(run, shop, second)
 
 
-def fanned_after(service, moment):
-    """The places of the events for which this service found the subscribers after the changed file must have been noticed."""
-    lines = [json.loads(line) for line in service.journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
+def fanned_after(services, moment):
+    """The places of the events for which these found the subscribers after the changed file must have been noticed."""
+    lines = [json.loads(line) for service in services
+             for line in service.journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
     return {(line["topic"], line["partition"], line["offset"]) for line in lines
             if line["pool"] == "fan" and line["start"] > moment + LOOK * 1e9}
 
