@@ -19,7 +19,7 @@ namespace laneway::worker_pool {
 
 namespace {
 
-constexpr std::int64_t overdue_after = 100'000;    // ns; a claim is cut to a tenth of it
+constexpr std::int64_t overdue_after = 100'000;    // ns; a claim is cut to a sixth of it
 constexpr std::int64_t look_interval = 1'000'000;  // ns
 constexpr std::int64_t room_pays_after = 500'000;  // ns of work that makes room worth a wake-up
 constexpr int searches = 6;
@@ -95,13 +95,13 @@ void Core::call_if_needed(std::uint64_t waiting) {
   crew_.call_one();
 }
 
-/// A claim of several jobs needs a worker that takes them out if the first one lasts: an idle one is woken,
-/// and watches when it parks. One that searches is enough: it calls this when it finds work.
+/// A claim of several jobs needs a worker that takes them out if the first one lasts. One that searches is
+/// enough: it watches when it parks, and calls this when it finds work.
 void Core::call_watcher() {
   const auto now = crew_.presence();
   if (now.has_watcher() || now.searchers() > 0 || control() != 0) return;
   if (now.sleepers() == 0 && now.threads() >= crew_.most()) return;
-  if (claims_several(crew_)) crew_.call_one();
+  if (claims_several(crew_)) crew_.call_watcher();
 }
 
 bool Core::wait_for_room(std::int64_t until) {

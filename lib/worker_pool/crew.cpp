@@ -30,7 +30,7 @@ bool Crew::is_mine() const { return own_crew == this; }
 void Crew::start_least() {
   MutexLock lock(mutex_);
   for (std::uint32_t i = 0; i < limits_.least; ++i)
-    if (!start())
+    if (!start(Presence::searching))
       throw std::system_error(EAGAIN, std::system_category(), name_ + ": a thread could not be started");
 }
 
@@ -39,7 +39,7 @@ bool Crew::call_one() {
   const auto now = presence();
   if (now.searchers() > 0 || ended_) return true;
   // Another thread may have taken the work since the caller saw it.
-  if (now.threads() > 0 && !shift_.has_work() && (watcher_ || !shift_.wants_watcher())) return true;
+  if (now.threads() > 0 && !shift_.has_work()) return true;
   Worker* sleeper = watcher_;
   if (!parked_.empty()) {
     sleeper = parked_.back();
@@ -48,28 +48,43 @@ bool Crew::call_one() {
   } else if (sleeper) {
     get_up(*sleeper, Presence::searching);
   } else {
-    return start() || now.threads() > 0;
+    return start(Presence::searching) || now.threads() > 0;
   }
   sleeper->woken = true;
   sleeper->wake.notify_one();
   return true;
 }
 
-/// Counts the thread, as searching, before it starts.
-bool Crew::start() {
+void Crew::call_watcher() {
+  MutexLock lock(mutex_);
+  if (watcher_ || ended_ || presence().searchers() > 0) return;
+  if (parked_.empty()) {
+    static_cast<void>(start(Presence::parked));
+    return;
+  }
+  auto& sleeper = *parked_.back();
+  appoint(sleeper);
+  sleeper.wake.notify_one();  // so that it looks once a millisecond from now on
+}
+
+/// Counts the thread, as searching or as parked, before it starts. One that is parked watches.
+bool Crew::start(std::uint64_t as) {
   if (presence().threads() >= limits_.most) return true;
   const auto free =
       std::find_if(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->alive; });
   auto& worker = **free;
   if (worker.thread.joinable()) worker.thread.join();  // it has left the crew, and ends
-  presence_.fetch_add(Presence::thread + Presence::searching, std::memory_order_seq_cst);
+  worker.woken = false;
+  presence_.fetch_add(Presence::thread + as, std::memory_order_seq_cst);
+  if (as == Presence::parked) appoint(worker);
   try {
     const auto number = static_cast<std::uint32_t>(free - workers_.begin());
     worker.thread = std::thread([this, &worker, number] { run(worker, number); });
     worker.alive = true;
     return true;
   } catch (const std::system_error&) {
-    presence_.fetch_sub(Presence::thread + Presence::searching, std::memory_order_seq_cst);
+    if (as == Presence::parked) get_up(worker, Presence::parked);
+    presence_.fetch_sub(Presence::thread + as, std::memory_order_seq_cst);
     start_failures_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
@@ -79,8 +94,14 @@ void Crew::run(Worker& worker, std::uint32_t number) {
   own_crew = this;
   const auto name = name_.substr(0, 11) + "-" + std::to_string(number);
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+  if (!watch_first(worker)) return;
   do shift_.work(worker);
   while (park(worker));
+}
+
+bool Crew::watch_first(Worker& worker) {
+  MutexLock lock(mutex_);
+  return watcher_ != &worker || sleep(worker);
 }
 
 /// Returns true if the worker searches again, false if its thread is to end.
@@ -110,7 +131,7 @@ bool Crew::sleep(Worker& worker) {
       if (!worker.woken && !ended_ && tick(worker, quiet)) return true;
     } else if (!ends) {
       worker.wake.wait(mutex_);
-    } else if (!worker.wake.wait_until(mutex_, idle_until) && !worker.woken &&
+    } else if (!worker.wake.wait_until(mutex_, idle_until) && !worker.woken && watcher_ != &worker &&
                SteadyClock::now() >= idle_until && presence().threads() > limits_.least) {
       return leave(worker);
     }
@@ -118,7 +139,10 @@ bool Crew::sleep(Worker& worker) {
 }
 
 void Crew::watch(Worker& worker) {
-  if (watcher_ || !shift_.wants_watcher() || !shift_.watchable()) return;
+  if (!watcher_ && shift_.wants_watcher() && shift_.watchable()) appoint(worker);
+}
+
+void Crew::appoint(Worker& worker) {
   std::erase(parked_, &worker);
   watcher_ = &worker;
   presence_.fetch_or(Presence::watched, std::memory_order_seq_cst);

@@ -5,7 +5,8 @@
 // searches on behalf of new work; when it finds work and more is left, it wakes the next one. While jobs are
 // short (Tempo::fast), a submitter does not wake a worker for each job: then one parked worker watches, that
 // is, it looks once a millisecond whether the others make progress. It gives up watching when there is
-// nothing to watch, and then a submitter wakes a worker for its job again.
+// nothing to watch, and then a submitter wakes a worker for its job again. A worker that claims several jobs
+// while nobody watches makes a parked or a new thread the watcher.
 //
 // Threads: any may call call_if_needed and presence; the destructor and end() join the threads.
 #pragma once
@@ -59,6 +60,8 @@ class Crew {
   /// Wakes or starts one thread if none searches. Returns false if there is no thread and none can be
   /// started.
   bool call_one() EXCLUDES(mutex_);
+  /// Makes a parked or a new thread the watcher if there is none and no thread searches.
+  void call_watcher() EXCLUDES(mutex_);
   Presence presence() const { return {presence_.load(std::memory_order_seq_cst)}; }
   void begin_search() { presence_.fetch_add(Presence::searching, std::memory_order_seq_cst); }
   /// Returns whether nobody searches any more.
@@ -82,8 +85,10 @@ class Crew {
   bool tick(Worker& worker, std::uint32_t& quiet) REQUIRES(mutex_);
   bool leave(Worker& worker) REQUIRES(mutex_);
   void get_up(Worker& worker, std::uint64_t change) REQUIRES(mutex_);
-  bool start() REQUIRES(mutex_);
+  bool start(std::uint64_t as) REQUIRES(mutex_);
   void watch(Worker& worker) REQUIRES(mutex_);
+  bool watch_first(Worker& worker) EXCLUDES(mutex_);
+  void appoint(Worker& worker) REQUIRES(mutex_);
 
   const Limits limits_;
   const std::string name_;

@@ -31,7 +31,7 @@ class Tempo {
   std::int64_t ns() const { return std::int64_t{1} << power_.load(std::memory_order_relaxed); }
   bool fast() const { return ns() <= slow_from; }
 
-  /// As many jobs as take about 8 µs.
+  /// As many jobs as take about 16 µs.
   std::uint32_t claim() const {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(claim_ns / ns(), 1, most_per_claim));
   }
@@ -39,19 +39,22 @@ class Tempo {
   std::uint64_t sampled() const { return ns() >= slow_from / 2 ? 1 : 64; }
 
   /// Whether `waiting` jobs would keep `awake` workers longer than a wake-up costs. More workers than cores
-  /// do not make short jobs faster.
+  /// do not make short jobs faster. One more is allowed, because the system may let two share a core, but not
+  /// if jobs are so short that workers hold each other up at the queue.
   bool pays(std::uint64_t waiting, std::uint32_t awake, std::uint32_t cores) const {
     if (waiting == 0) return false;
     if (awake == 0 || !fast()) return true;
-    return awake<cores&& static_cast<std::int64_t>(waiting) * ns()> std::int64_t{awake} * wake_ns;
+    if (awake >= cores + (ns() > shortest_ns ? 1 : 0)) return false;
+    return static_cast<std::int64_t>(waiting) * ns() > std::int64_t{awake} * wake_ns;
   }
 
  private:
   static constexpr std::uint32_t lowest = 5;    // 32 ns
   static constexpr std::uint32_t highest = 40;  // 18 minutes
   static constexpr std::int64_t slow_from = 16384;
-  static constexpr std::int64_t claim_ns = 8192;
+  static constexpr std::int64_t claim_ns = 16384;
   static constexpr std::int64_t wake_ns = 20000;
+  static constexpr std::int64_t shortest_ns = 512;
 
   std::atomic<std::uint32_t> power_{20};  // slow until it is measured: each job its own worker
 };
