@@ -131,8 +131,8 @@ TEST_CASE("after a pool has ended, the process has the threads that it had befor
     for (int i = 0; i < 50; ++i) REQUIRE(pool.submit([](std::stop_token) {}));
     if (round % 2 == 0) REQUIRE(pool.stop(1min).drained);
   }
-  // A thread that was joined may be on the system's list for a moment.
-  REQUIRE(eventually([&] { return threads_of_this_process() == before; }));
+  // A thread that was joined may be on the list for a moment: now, and one of an earlier test before.
+  REQUIRE(eventually([&] { return threads_of_this_process() <= before; }));
 }
 
 TEST_CASE("nothing begins while a pool is paused") {

@@ -164,8 +164,8 @@ TEST_CASE("S1-79: a pool that is stopped while its jobs wait leaves no thread an
     REQUIRE(stopped == 8);
   }
   REQUIRE(shared.use_count() == 1);
-  // A thread that was joined may be on the system's list for a moment.
-  REQUIRE(eventually([&] { return threads_of_this_process() == before; }));
+  // A thread that was joined may be on the list for a moment: now, and one of an earlier test before.
+  REQUIRE(eventually([&] { return threads_of_this_process() <= before; }));
 }
 
 TEST_CASE("a submitter that waits for room gets it from each job, also of a claim whose next job hangs") {
