@@ -280,6 +280,80 @@ class History {
   int lives_left_ = 3;
 };
 
+/// One pool with two workers and an order by key, and the judge of its histories.
+struct Planted {
+  static RandomPools one_pool() {
+    RandomPools plan(1);
+    plan.ordered = true;
+    plan.entries = {0};
+    plan.pools.assign(1, {});
+    plan.pools[0].settings.workers = 2;
+    return plan;
+  }
+  Planted() { judge.begin_life(0, {}); }
+  Job whole(std::int64_t offset) const { return *plan.jobs_of(offset).begin(); }
+  void run(std::int64_t offset) {
+    judge.begins(offset, {0, ""}, "k");
+    judge.ends({0, ""}, "k");
+    judge.done(offset, whole(offset));
+  }
+
+  RandomPools plan = one_pool();
+  Judge judge{plan};
+};
+
+TEST_CASE("the judge of the histories notices each broken rule") {
+  Planted test;
+  const auto broken = [&] { return test.judge.broken(); };
+  test.run(0);
+  test.run(1);
+  test.judge.committed(2, {});
+  REQUIRE(broken().empty());
+  SECTION("a commit of an unfinished record") {
+    test.judge.committed(3, {});
+    CHECK(broken() == "record 2 is complete when it is committed");
+  }
+  SECTION("a commit that goes back") {
+    test.judge.committed(1, {});
+    CHECK(broken() == "a committed offset never falls");
+  }
+  SECTION("a map with an unfinished record") {
+    test.judge.committed(2, {.base = 2, .runs = {{5, 6}}});
+    CHECK(broken() == "record 5 of the committed map is complete");
+  }
+  SECTION("a record that runs again") {
+    test.judge.begins(1, {0, ""}, "k");
+    CHECK(broken() == "what is committed does not run again");
+  }
+  SECTION("a job that is done twice") {
+    test.run(2);
+    test.judge.done(2, test.whole(2));
+    CHECK(broken() == "no job is done twice without a fault");
+  }
+  SECTION("a pool off the path") {
+    test.judge.begins(2, {0, "0/1"}, "k");
+    CHECK(broken() == "a record comes to the pools of its path only");
+  }
+  SECTION("two records of a key at once") {
+    test.judge.begins(2, {0, ""}, "k");
+    test.judge.begins(3, {0, ""}, "k");
+    CHECK(broken().starts_with("records of a key run in their order"));
+  }
+  SECTION("records of a key in another order") {
+    test.run(3);
+    test.judge.begins(2, {0, ""}, "k");
+    CHECK(broken().starts_with("records of a key run in their order"));
+  }
+  SECTION("more running records than workers") {
+    for (const auto* key : {"k", "l", "m"}) test.judge.begins(2, {0, ""}, key);
+    CHECK(broken() == "no more records of a pool run than it has workers");
+  }
+  SECTION("too many taken records") {
+    test.judge.taken(2 + max_incomplete + 1);
+    CHECK(broken() == "at most max_incomplete records are taken");
+  }
+}
+
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
