@@ -50,4 +50,4 @@ def test_file(page):
     tests = [{"expr": f"vector(1) and on() ({one})", "eval_time": "6m", "exp_samples": [{"labels": "{}", "value": 1}]}
              for one in sorted(set(expressions())) if OF_CERTIFICATES not in one]
     return json.dumps({"rule_files": [], "evaluation_interval": "1m", "tests": [{  # JSON is YAML
-        "interval": "1m", "input_series": [{"series": one, "values": "1+0x10"} for one in series], "promql_expr_test": tests}]})
+        "interval": "1m", "input_series": [{"series": one, "values": "1+1x10"} for one in series], "promql_expr_test": tests}]})
