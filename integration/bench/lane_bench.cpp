@@ -6,16 +6,17 @@
 //   sleep: a handler that takes 10 ms; what is done in `--seconds`. shared: records of few keys by `--order`,
 //   which go to the web service `--url`, the program `--child`, the plugin `--library`, or take 10 ms here.
 //   stuck: the same with partition 3 hanging (`--healthy`: without); what the other partitions do in
-//   `--seconds`. overload: the same on 5 workers a lane, 8,000 records/s on 16 partitions, while more is
-//   produced; what is done in `--seconds`, then on until `--records` are done; memory is sampled. idle: every
-//   partition of a topic without records; processor time and memory over `--seconds`.
-//   produce: each record is written to the topic `--to`, at least once or `--transactional`, until
+//   `--seconds`. bulkheads: two pools in each lane, of which one hangs (`--healthy`: does nothing); what the
+//   other one does in `--seconds`. overload: the same as sleep on 5 workers a lane, 8,000 records/s on 16
+//   partitions, while more is produced; what is done in `--seconds`, then on until `--records` are done;
+//   memory is sampled. idle: every partition of a topic without records; processor time and memory over
+//   `--seconds`. produce: each record is written to the topic `--to`, at least once or `--transactional`,
+//   until
 //   `--records`. http: each record is posted to `--url`, `--workers` requests a partition at a time
 //   (`--batch`: so many records a request); what is done in `--seconds`. exec: each record is given to the
 //   program `--child`, `--workers` children a partition; what is done in `--seconds`.
 //   waiting: the first `--waiting` records fail and wait for an hour, the others do nothing; from a quarter
-//   of
-//   `--records` until all but those are done, then what is allocated.
+//   of `--records` until all but those are done, then what is allocated.
 //
 // Measuring starts with the first records done, so joining the group is not part of it. The service has its
 // production defaults, commits included; its counters are read every few milliseconds and nothing is added to
@@ -41,6 +42,7 @@
 
 #include "admin/server.h"
 #include "handler/handler.h"
+#include "measuring.h"
 #include "process.h"
 #include "service/service.h"
 #include "telemetry/log.h"
@@ -48,12 +50,10 @@
 namespace {
 
 using namespace laneway;
-using Json = nlohmann::ordered_json;
+using namespace bench;
 
-/// How long nothing may happen before a run has failed.
-constexpr Duration patience = seconds(60);
-constexpr Duration look_interval = milliseconds(5);
 constexpr std::int32_t stuck_partition = 3;
+constexpr const char* counted_pool = "counted";
 
 struct Options {
   std::string bootstrap;
@@ -85,6 +85,25 @@ config::Config configuration(const Options& options, Duration sleep) {
   handler.timeout = std::chrono::hours(24);
   config.handler = handler;
   config.admin.enabled = false;
+  return config;
+}
+
+/// Records whose key begins with 1 have a pool that hangs, or does nothing if it is healthy.
+config::Config with_bulkheads(const Options& options) {
+  auto config = configuration(options, milliseconds(10));
+  config::Pool other;
+  other.name = "other";
+  config::SimulateSettings work;
+  work.sleep.p50 = options.healthy ? Duration::zero() : Duration(std::chrono::hours(24));
+  work.timeout = std::chrono::hours(25);
+  other.handler = work;
+  config::Pool counted;
+  counted.name = counted_pool;
+  config.pools = {other, counted};
+  config.route.by = {config::Selector::Kind::key, ""};
+  config.route.rows = {{"1", true, other.name}};
+  config.route.otherwise = counted.name;
+  config.lanes.max_incomplete = 100000;
   return config;
 }
 
@@ -202,71 +221,16 @@ void raise_open_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Records done, leaving one partition out (-1: none).
-std::uint64_t records_done(const service::Service& service, std::int32_t except = -1) {
-  std::uint64_t sum = 0;
-  for (const auto& lane : service.snapshot())
-    if (lane.partition != except) sum += lane.done;
-  return sum;
-}
-
-double sum_of(const service::Service& service, const std::string& family) {
-  double sum = 0;
-  for (const auto& each : service.families())
-    if (each.name == family)
-      for (const auto& sample : each.samples) sum += sample.value;
-  return sum;
-}
-
-/// Time, processor time and records done at one moment.
-struct Moment {
-  Moment(const service::Service& service, std::int32_t except)
-      : done(records_done(service, except)), at(SteadyClock::now()), cpu(bench::cpu_seconds()) {}
-  std::uint64_t done;
-  TimePoint at;
-  double cpu;
-};
-
-/// Looks until `reached(moment)`; fails when nothing more gets done.
-template <class Reached>
-Moment wait_for(const service::Service& service, std::int32_t except, Reached reached) {
-  Moment last(service, except);
-  TimePoint progress = last.at;
-  while (!reached(last)) {
-    std::this_thread::sleep_for(look_interval);
-    const Moment now(service, except);
-    if (now.done != last.done) progress = now.at;
-    if (now.at > progress + patience)
-      throw std::runtime_error("no progress after " + std::to_string(now.done) + " records");
-    last = now;
-  }
-  return last;
-}
-
-Moment first_done(const service::Service& service, std::int32_t except = -1) {
-  return wait_for(service, except, [](const Moment& moment) { return moment.done > 0; });
-}
-
-Json between(const Moment& begin, const Moment& end) {
-  const double wall = to_seconds(end.at - begin.at);
-  const auto records = static_cast<double>(end.done - begin.done);
-  return {{"records", end.done - begin.done},
-          {"seconds", wall},
-          {"rate", records / wall},
-          {"cpu_us", (end.cpu - begin.cpu) * 1e6 / records},
-          {"peak_mib", bench::peak_resident_mib()}};
-}
-
 Json until_done(service::Service& service, const Options& options) {
   const Moment begin = first_done(service);
   return between(begin,
-                 wait_for(service, -1, [&](const Moment& now) { return now.done >= options.records; }));
+                 wait_for(service, {}, [&](const Moment& now) { return now.done >= options.records; }));
 }
 
-Json for_seconds(service::Service& service, const Options& options, std::int32_t except) {
-  const Moment begin = first_done(service, except);
+Json for_seconds(service::Service& service, const Options& options, const Counted& counted = {}) {
+  const Moment begin = first_done(service, counted);
   const TimePoint end = begin.at + duration_cast<Duration>(std::chrono::duration<double>(options.seconds));
-  return between(begin, wait_for(service, except, [&](const Moment& now) { return now.at >= end; }));
+  return between(begin, wait_for(service, counted, [&](const Moment& now) { return now.at >= end; }));
 }
 
 /// What is done while the overload lasts (`seconds`), then the rest. The buffers have filled after two thirds
@@ -275,13 +239,13 @@ Json overload(service::Service& service, const Options& options) {
   const Moment begin = first_done(service);
   const auto limit = duration_cast<Duration>(std::chrono::duration<double>(options.seconds));
   const auto at_least = [&](Duration time) {
-    return wait_for(service, -1, [&](const Moment& now) { return now.at >= begin.at + time; });
+    return wait_for(service, {}, [&](const Moment& now) { return now.at >= begin.at + time; });
   };
   at_least(limit * 2 / 3);
   const double early = bench::peak_resident_mib();
   Json result = between(begin, at_least(limit));
   result["early_peak_mib"] = early;
-  const Moment end = wait_for(service, -1, [&](const Moment& now) { return now.done >= options.records; });
+  const Moment end = wait_for(service, {}, [&](const Moment& now) { return now.done >= options.records; });
   result["whole_peak_mib"] = bench::peak_resident_mib();
   result["done"] = end.done;
   result["fetched_bytes"] = sum_of(service, "fetched_bytes_total");
@@ -313,13 +277,13 @@ Json idle(service::Service& service, const Options& options) {
 /// From a quarter of the records on, when those that wait do so.
 Json beside_waiting(service::Service& service, const Options& options) {
   const Moment begin =
-      wait_for(service, -1, [&](const Moment& now) { return now.done >= options.records / 4; });
+      wait_for(service, {}, [&](const Moment& now) { return now.done >= options.records / 4; });
   const auto waiting = static_cast<std::uint64_t>(sum_of(service, "retries_scheduled"));
   if (waiting != options.waiting)
     throw std::runtime_error(std::to_string(waiting) + " records wait, not " +
                              std::to_string(options.waiting));
   const auto rest = options.records - options.waiting;
-  Json result = between(begin, wait_for(service, -1, [&](const Moment& now) { return now.done >= rest; }));
+  Json result = between(begin, wait_for(service, {}, [&](const Moment& now) { return now.done >= rest; }));
   std::this_thread::sleep_for(seconds(3));  // the last commits, and the fetch buffers go
   result["allocated"] = allocated_bytes();
   return result;
@@ -329,7 +293,7 @@ Json beside_waiting(service::Service& service, const Options& options) {
 Json beside_others(service::Service& service, const Options& options) {
   const double busy = bench::machine_busy_seconds();
   const auto begin = SteadyClock::now();
-  Json result = for_seconds(service, options, -1);
+  Json result = for_seconds(service, options);
   result["busy_cores"] = (bench::machine_busy_seconds() - busy) / to_seconds(SteadyClock::now() - begin);
   result["threads"] = bench::threads();
   return result;
@@ -393,17 +357,22 @@ void add_verbs(CLI::App& app, const Options& options) {
   verb("sleep", "a handler that takes 10 ms", [&options] {
     auto config = configuration(options, milliseconds(10));
     config.lanes.order = config::Order::none;
-    run(config, [&](auto& service) { return for_seconds(service, options, -1); });
+    run(config, [&](auto& service) { return for_seconds(service, options); });
   });
-  verb("shared", "records of few keys, by --order", [&options] {
-    run(sharing(options), [&](auto& service) { return for_seconds(service, options, -1); });
-  });
+  verb("shared", "records of few keys, by --order",
+       [&options] { run(sharing(options), [&](auto& service) { return for_seconds(service, options); }); });
   verb("stuck", "the same with a partition that hangs", [&options] {
     auto config = configuration(options, milliseconds(10));
     if (!options.healthy)
       std::get<config::SimulateSettings>(config.handler).hang_partitions = {stuck_partition};
-    const auto measure = [&](auto& service) { return for_seconds(service, options, stuck_partition); };
+    const auto measure = [&](auto& service) {
+      return for_seconds(service, options, {.except = stuck_partition});
+    };
     run(config, measure, !options.healthy);
+  });
+  verb("bulkheads", "two pools in each lane, of which one hangs", [&options] {
+    const auto measure = [&](auto& service) { return for_seconds(service, options, {.pool = counted_pool}); };
+    run(with_bulkheads(options), measure, !options.healthy);
   });
   verb("overload", "more produced than can be done", [&options] {
     auto config = configuration(options, milliseconds(10));
@@ -456,7 +425,7 @@ int main(int argc, char** argv) {
   app.add_option("--child", options.child, "exec, shared: program and arguments")->delimiter(' ');
   app.add_option("--waiting", options.waiting, "waiting: so many, divisible by the partitions");
   app.add_option("--metrics", options.metrics, "noop, key, partition: host:port where the metrics are");
-  app.add_flag("--healthy", options.healthy, "stuck: nothing hangs");
+  app.add_flag("--healthy", options.healthy, "stuck, bulkheads: nothing hangs");
   add_verbs(app, options);
   try {
     CLI11_PARSE(app, argc, argv);

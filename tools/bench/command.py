@@ -1,8 +1,8 @@
 """Measures laneway against its targets: builds, starts a Kafka of its own, fills topics, runs, prints a table.
 
   scripts/bench                      every case; about 30 minutes
-  scripts/bench noop key             only these: noop key partition scraped plugin produce sleep ordered overload stuck waiting idle http exec
-                                     adaptive pool
+  scripts/bench noop key             only these: noop key partition scraped plugin produce sleep ordered stuck bulkheads overload waiting idle
+                                     http exec adaptive pool
   scripts/bench --repeat 9 --records 8000000
   scripts/bench --before ../earlier/build before
                                      noop, key, plugin and sleep beside another build of laneway, in turns

@@ -10,6 +10,7 @@ ACTIONS = {
     "sleep": sleeping.sleep,
     "ordered": order.ordered,
     "stuck": sleeping.stuck,
+    "bulkheads": sleeping.bulkheads,
     "overload": overload.overload,
     "waiting": standing.waiting,
     "idle": standing.idle,

@@ -1,4 +1,4 @@
-"""Work that sleeps: in all partitions, and where one is stuck."""
+"""Work that sleeps: in all partitions, where one is stuck, and beside a pool that is."""
 from statistics import median
 
 from ..bench import PARTITIONS, WORK_SECONDS
@@ -22,3 +22,11 @@ def stuck(bench):
                           for _ in range(bench.repeat)))
     ratio = ratio_of(hung, healthy)
     bench.row("stuck: the other 15", rates(hung), ">= 0.98 x without", ratio >= 0.98, hung, ratio)
+
+
+def bulkheads(bench):
+    """Each lane has two pools. One of them hangs: the other one does as much as beside one that does nothing."""
+    healthy, hung = zip(*((bench.lane("--seconds", 10, "--healthy", "bulkheads"), bench.lane("--seconds", 10, "bulkheads"))
+                          for _ in range(bench.repeat)))
+    ratio = ratio_of(hung, healthy)
+    bench.row("bulkheads: the other pool", rates(hung), ">= 0.98 x without", ratio >= 0.98, hung, ratio)
