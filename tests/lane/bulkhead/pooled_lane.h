@@ -129,4 +129,14 @@ struct PooledLane : TestLane {
   std::int64_t committed_ = -1;
 };
 
+/// A lane that gives up records after two attempts; `letters` stands for the dead-letter topic.
+struct LettersLane : PooledLane {
+  LettersLane() {
+    context.forward = &letters;
+    context.retry.attempts = 2;
+  }
+  ~LettersLane() { lane.reset(); }
+  ScriptedHandler letters;
+};
+
 }  // namespace laneway::lane
