@@ -1,7 +1,6 @@
 #include "measuring.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "process.h"
 
@@ -11,36 +10,28 @@ using namespace laneway;
 
 namespace {
 
-std::uint64_t done_in_pool(const service::Service& service, const std::string& pool) {
-  double sum = 0;
-  for (const auto& family : service.families()) {
-    if (family.name != "named_pool_attempts_total") continue;
-    for (const auto& sample : family.samples) {
-      const auto& labels = sample.labels;
-      const bool counts = std::any_of(labels.begin(), labels.end(), [&](const auto& label) {
-        return label.first == "pool" && label.second == pool;
-      });
-      if (counts) sum += sample.value;
-    }
-  }
-  return static_cast<std::uint64_t>(sum);
-}
-
 std::uint64_t done_of(const service::Service& service, const Counted& counted) {
-  if (!counted.pool.empty()) return done_in_pool(service, counted.pool);
+  if (!counted.pool.empty())
+    return static_cast<std::uint64_t>(sum_of(service, "named_pool_attempts_total", counted.pool));
   std::uint64_t sum = 0;
   for (const auto& lane : service.snapshot())
     if (lane.partition != counted.except) sum += lane.done;
   return sum;
 }
 
+bool is_of(const telemetry::Sample& sample, const std::string& pool) {
+  return std::any_of(sample.labels.begin(), sample.labels.end(),
+                     [&](const auto& label) { return label.first == "pool" && label.second == pool; });
+}
+
 }  // namespace
 
-double sum_of(const service::Service& service, const std::string& family) {
+double sum_of(const service::Service& service, const std::string& family, const std::string& pool) {
   double sum = 0;
   for (const auto& each : service.families())
     if (each.name == family)
-      for (const auto& sample : each.samples) sum += sample.value;
+      for (const auto& sample : each.samples)
+        if (pool.empty() || is_of(sample, pool)) sum += sample.value;
   return sum;
 }
 

@@ -27,7 +27,9 @@ struct Counted {
   std::string pool{};        ///< of this pool, if not empty
 };
 
-double sum_of(const laneway::service::Service& service, const std::string& family);
+/// Of all samples, or of those with this pool.
+double sum_of(const laneway::service::Service& service, const std::string& family,
+              const std::string& pool = {});
 
 /// Time, processor time and what is done.
 struct Moment {

@@ -106,6 +106,9 @@ bool Bulkheads::put_off(handler::Item& item, TimePoint now) {
 }
 
 void Bulkheads::give_to(std::size_t pool, handler::Item item) { all_[pool]->take(std::move(item), now_); }
+void Bulkheads::give_to(std::size_t pool, std::vector<handler::Item> items) {
+  for (auto& item : items) give_to(pool, std::move(item));
+}
 
 /// The place of the pool that gathers the sub-jobs which this pool's records are split into; -1 if none does.
 int Bulkheads::gatherer_after(std::size_t pool) const {
@@ -131,7 +134,7 @@ void Bulkheads::pass_on(handler::Item done) {
   }
   std::vector<handler::Item> items;
   if (!lane::pass_on(done, gatherer_after(collecting_), items)) return end(std::move(done));
-  for (auto& item : items) give_to(next, std::move(item));
+  give_to(next, std::move(items));
 }
 
 void Bulkheads::end(handler::Item item) {
@@ -157,7 +160,7 @@ void Bulkheads::gather(std::size_t pool, handler::Item whole) {
   if (key == 0) return give_to(pool, std::move(whole));
   std::vector<handler::Item> ready;
   order->arrive(key, std::move(whole), ready);
-  for (auto& item : ready) give_to(pool, std::move(item));
+  give_to(pool, std::move(ready));
 }
 
 /// A record may have waited for others that were complete before they came to the pool.
@@ -166,7 +169,7 @@ void Bulkheads::gather_late() {
     if (!gather_orders_[i] || gather_orders_[i]->empty()) continue;
     std::vector<handler::Item> ready;
     gather_orders_[i]->release(ready);
-    for (auto& item : ready) give_to(i, std::move(item));
+    give_to(i, std::move(ready));
   }
 }
 

@@ -149,6 +149,7 @@ class Bulkheads final : public Onward {
   void gather(std::size_t pool, handler::Item whole);
   void end(handler::Item item);
   void give_to(std::size_t pool, handler::Item item);
+  void give_to(std::size_t pool, std::vector<handler::Item> items);
 
   const Members lane_;
   std::vector<std::unique_ptr<Bulkhead>> all_;
