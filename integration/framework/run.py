@@ -49,9 +49,13 @@ class Run:
 
     def tell(self):
         """Prints what a person needs to find the cause of a failure."""
-        for file in sorted(self.folder.glob("*.log")):
+        def show_end(file, lines):
             print(f"--- the end of {file.name}")
-            print("\n".join(file.read_text(errors="replace").splitlines()[-60:]))
+            print("\n".join(file.read_text(errors="replace").splitlines()[-lines:]))
+        for file in sorted(self.folder.glob("*.log")):
+            show_end(file, 60)
+        for file in sorted(self.kafka_dir.glob("node-*/server.log")):
+            show_end(file, 30)
 
     def clean_up(self):
         self.judgement.stop_sampling()

@@ -91,6 +91,7 @@ class Link:
             return self.send_answer(frame)
         if request.api in WITH_ADDRESSES:
             frame = rewrite(frame, self.proxy.ports)
+        frame = self.proxy.changed_answer(request, frame)
         rule = self.proxy.rule_for(request, self.broker, answer=True)
         if rule is None:
             self.send_answer(frame)
@@ -205,6 +206,10 @@ class Proxy:
     def changed(self, request):
         """For proxies that change what is in a request."""
         return request
+
+    def changed_answer(self, request, frame):
+        """For proxies that change what is in an answer. Called on the proxy's thread."""
+        return frame
 
     def rule_for(self, request, broker, answer):
         return next((rule for rule in self.rules if rule.catches(request, broker, answer)), None)

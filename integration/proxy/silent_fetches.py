@@ -2,47 +2,11 @@
 them, and nothing is heard of them. Everything else passes."""
 import struct
 
+from cursor import Cursor, varint
 from frames import FETCH, Request
 from proxy import Proxy
 
 FLEXIBLE, TOPIC_IDS, WITHOUT_REPLICA = 12, 13, 15  # versions of a fetch
-
-
-class Cursor:
-    """Goes through a request by its lengths."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def skip(self, size):
-        self.at += size
-
-    def number(self, form):
-        (value,) = struct.unpack_from(">" + form, self.data, self.at)
-        self.skip(struct.calcsize(">" + form))
-        return value
-
-    def varint(self):
-        value = shift = 0
-        while True:
-            byte = self.number("B")
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    def skip_tags(self):
-        for _ in range(self.varint()):
-            self.varint()
-            self.skip(self.varint())
-
-
-def varint(value):
-    out = b""
-    while value >= 0x80:
-        out += bytes([value & 0x7F | 0x80])
-        value >>= 7
-    return out + bytes([value])
 
 
 class Fetch:
