@@ -267,6 +267,23 @@ TEST_CASE("a drain of a lane with a full pool ends, and commits only what is fin
   CHECK(test.commit() == 5);
 }
 
+TEST_CASE("drain_queued: return begins no further stage of a running record") {
+  ScriptedHandler last;
+  PooledLane test;
+  test.context.lanes.drain_queued = config::DrainQueued::give_back;
+  test.add_pool("first", test.handler);
+  test.add_pool("last", last);
+  test.in_a_chain();
+  test.partition.add_run(0, 2);
+  test.begin();
+  CHECK(test.until([&] { return test.handler.started().size() == 2; }));
+  test.lane->begin_drain(test.now, test.now + seconds(60));
+  test.handler.open();
+  CHECK(test.until_drained());
+  CHECK(last.count() == 0);
+  CHECK(test.commit() == -1);  // the next owner of the partition gets both records
+}
+
 TEST_CASE("failed records run in a pool of their own") {
   PooledLane test;
   test.add_pool("send", test.handler, 2, 100).settings.retry_workers = 1;
