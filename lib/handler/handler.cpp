@@ -13,7 +13,7 @@ Outcome panic(std::string reason) {
 
 }  // namespace
 
-bool answer_attempt(Task& task, std::uint32_t index, StopToken stop, Outcome outcome) {
+bool answer_attempt(Task& task, std::uint32_t index, const StopToken& stop, Outcome&& outcome) {
   const bool done = outcome.verdict == Verdict::done;
   if (!done && outcome.cause == Cause::verdict && stop.stop_requested()) outcome.cause = Cause::timeout;
   task.answer(index, std::move(outcome));
@@ -30,17 +30,19 @@ Outcome outcome_of_exception() {
   }
 }
 
+Outcome RecordHandler::outcome_of(const Attempt& attempt) {
+  try {
+    return handle_record(attempt);
+  } catch (...) {
+    return outcome_of_exception();
+  }
+}
+
 void RecordHandler::handle(Task task) noexcept {
   const std::uint32_t size = task.size();
   for (std::uint32_t i = 0; i < size; ++i) {
     const Attempt attempt = task.attempt(i);
-    Outcome outcome;
-    try {
-      outcome = handle_record(attempt);
-    } catch (...) {
-      outcome = outcome_of_exception();
-    }
-    if (!answer_attempt(task, i, attempt.stop, std::move(outcome)) || task.wanted_back()) return;
+    if (!answer_attempt(task, i, attempt.stop, outcome_of(attempt)) || task.wanted_back()) return;
   }
 }
 

@@ -143,13 +143,13 @@ class Task {
   bool wanted_back() const { return finished_.claim.wanted_back(); }
 
   /// Answers record `index`, once. A record that is done is released here.
-  void answer(std::uint32_t index, Outcome outcome) {
+  void answer(std::uint32_t index, Outcome&& outcome) {
     const auto job = finished_.claim.range.begin + index;
     Item& item = batch_->items[job];
     if (!begun_.empty()) sink_->attempted(item, begun_[index], SteadyClock::now(), outcome);
     if (outcome.verdict == Verdict::done) {
       if (batch_->passes_on)
-        keep_results(item, std::move(outcome.parts));
+        item.begin_progress().results = std::move(outcome.parts);
       else if (item.route() == Route::work)
         item.record.reset();
       item.state = ItemState::done;
@@ -162,11 +162,6 @@ class Task {
   }
 
  private:
-  static void keep_results(Item& item, std::shared_ptr<Parts> parts) {
-    if (!item.progress) item.progress = std::make_unique<Progress>();
-    item.progress->results = std::move(parts);
-  }
-
   Finished finished_;
   RecordBatch* batch_;
   TaskSink* sink_;
@@ -210,7 +205,7 @@ class Handler {
 /// Answers record `index` of `task`. A record that is not done after its stop was requested gets cause
 /// timeout, unless the handler knows the cause better. Returns false if the task ends here because its next
 /// record must not run.
-bool answer_attempt(Task& task, std::uint32_t index, StopToken stop, Outcome outcome);
+bool answer_attempt(Task& task, std::uint32_t index, const StopToken& stop, Outcome&& outcome);
 
 /// The outcome for an exception: a retry with cause panic. Call only inside a catch block.
 Outcome outcome_of_exception();
@@ -222,6 +217,9 @@ class RecordHandler : public Handler {
 
  protected:
   virtual Outcome handle_record(const Attempt& attempt) = 0;
+
+ private:
+  Outcome outcome_of(const Attempt& attempt);
 };
 
 }  // namespace laneway::handler

@@ -72,6 +72,7 @@ struct Progress {
   /// Of all sub-jobs of the record; null if the record is whole.
   std::shared_ptr<Gathering> gathering;
   std::shared_ptr<Parts> results;  ///< of the pool that has just finished; null if it gave none
+  TimePoint arrived{};             ///< When the record came to its pool, if the pool has subscribers.
 };
 
 struct Item {
@@ -82,10 +83,13 @@ struct Item {
   ItemState state = ItemState::waiting;
   bool left_behind = false;  ///< An earlier process completed records after this one, but not this one.
   std::unique_ptr<FailureHistory> failures;  ///< null if the record has not failed
-  std::unique_ptr<Progress> progress;        ///< null in the first pool
-  TimePoint arrived{};  ///< When the record came to its pool, if its text has limits (config::Each).
+  std::unique_ptr<Progress> progress;        ///< null in the first pool, unless the pool has subscribers
 
   Route route() const { return failures ? failures->route : Route::work; }
+  Progress& begin_progress() {
+    if (!progress) progress = std::make_unique<Progress>();
+    return *progress;
+  }
   /// The offset in the partition that the record was read from.
   std::int64_t offset() const {
     return failures && failures->retry_offset >= 0 ? failures->retry_offset : record.offset();

@@ -187,7 +187,7 @@ void Attempts::give_up_unbegun(handler::Item& item, const std::string& subscribe
 
 std::optional<handler::Item> Attempts::take_work_since(TimePoint time) {
   auto item = waiting_.take([time](const handler::Item& waiting) {
-    return waiting.route() == handler::Route::work && waiting.arrived <= time;
+    return waiting.route() == handler::Route::work && waiting.progress && waiting.progress->arrived <= time;
   });
   if (item) bytes_ -= memory_of(*item);
   return item;

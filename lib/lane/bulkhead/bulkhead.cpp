@@ -175,7 +175,8 @@ void Bulkhead::give_up_waiting(Line& line, TimePoint now) {
     restore_whole(item);
     failed().run_alone(std::move(item), line);
   };
-  while (!line.backlog().empty() && now - line.backlog().front().arrived >= longest) give_up(line.pop());
+  while (!line.backlog().empty() && now - line.backlog().front().progress->arrived >= longest)
+    give_up(line.pop());
   const auto out_since = line.downstream().closed() ? std::nullopt : line.downstream().report(now).out_since;
   if (!out_since || now - *out_since < longest) return;
   while (auto item = line.attempts().take_work_since(now - longest)) give_up(std::move(*item));

@@ -119,7 +119,7 @@ void Line::wait(handler::Item item, TimePoint now) {
   constexpr std::size_t short_wait = 256;  // records; a longer wait must not pin the fetch buffer
   if (backlog_.size() >= short_wait) item.record.detach();
   bytes_ += memory_of(item);
-  item.arrived = now;
+  if (subscriber_) item.begin_progress().arrived = now;
   backlog_.push_back(std::move(item));
 }
 

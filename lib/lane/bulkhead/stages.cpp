@@ -165,8 +165,7 @@ bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
 }
 
 Item gathered(Item whole, const std::vector<handler::Gathering::Result>& results) {
-  if (!whole.progress) whole.progress = std::make_unique<handler::Progress>();
-  ++whole.progress->gathered;
+  ++whole.begin_progress().gathered;
   Part part;
   part.value = handler::gathered_json(results);
   replace_value(whole, std::move(part));
