@@ -48,8 +48,6 @@ void PluginRecord::show(const Attempt& begun) {
   delivery_id_.clear();
   headers_read_ = false;
   results_.reset();
-  results_size_ = 0;
-  wrong_.clear();
 }
 
 const std::string& PluginRecord::delivery_id() const {
@@ -73,17 +71,18 @@ laneway_header PluginRecord::header(std::size_t index) const {
 
 /// The limits are checked before anything is copied.
 std::string PluginRecord::add_result(const laneway_result* result) const {
-  if (!results_) results_ = std::make_shared<Parts>();
-  if (result == nullptr || !wrong_.empty()) return wrong_;
-  results_size_ += size_of(*result);
-  if (results_->size() >= most_results)
-    wrong_ = "more than " + std::to_string(most_results) + " results";
-  else if (results_size_ > largest_results)
-    wrong_ = "results of more than " + std::to_string(largest_results) + " bytes";
+  if (!results_) results_ = std::make_unique<Results>();
+  auto& [parts, size, wrong] = *results_;
+  if (result == nullptr || !wrong.empty()) return wrong;
+  size += size_of(*result);
+  if (parts.size() >= most_results)
+    wrong = "more than " + std::to_string(most_results) + " results";
+  else if (size > largest_results)
+    wrong = "results of more than " + std::to_string(largest_results) + " bytes";
   else
-    wrong_ = wrong_result_id({result->id.data, result->id.size});
-  if (!wrong_.empty()) return wrong_;
-  Part& part = results_->emplace_back();
+    wrong = wrong_result_id({result->id.data, result->id.size});
+  if (!wrong.empty()) return wrong;
+  Part& part = parts.emplace_back();
   part.id = copy_of(result->id).value_or("");
   part.key = copy_of(result->key);
   part.value = copy_of(result->value);
@@ -94,16 +93,11 @@ std::string PluginRecord::add_result(const laneway_result* result) const {
   return {};
 }
 
-Outcome PluginRecord::done() const {
-  auto outcome = Outcome::done();
-  if (!results_) return outcome;
-  if (wrong_.empty()) wrong_ = wrong_results(*results_);
-  if (!wrong_.empty()) {
-    outcome = Outcome::retry("the plugin gave " + wrong_);
-    outcome.cause = Cause::panic;
-    return outcome;
-  }
-  outcome.parts = std::move(results_);
+Outcome PluginRecord::with_results() const {
+  const auto wrong = results_->wrong.empty() ? wrong_results(results_->parts) : results_->wrong;
+  if (wrong.empty()) return Outcome::done(std::move(results_->parts));
+  auto outcome = Outcome::retry("the plugin gave " + wrong);
+  outcome.cause = Cause::panic;
   return outcome;
 }
 

@@ -34,17 +34,23 @@ class PluginRecord : public laneway_record {
   /// Adds a result; null for an empty list. Returns what is wrong with it, after which the record cannot be
   /// done; empty if nothing is wrong.
   std::string add_result(const laneway_result* result) const;
+  bool has_results() const { return results_ != nullptr; }
   /// The outcome for the plugin's answer that the record is done. Call once.
-  Outcome done() const;
+  Outcome done() const { return has_results() ? with_results() : Outcome::done(); }
 
  private:
+  struct Results {
+    Parts parts;
+    std::size_t size = 0;
+    std::string wrong;  ///< what is wrong with the results; empty if nothing is
+  };
+
   const std::vector<kafka::Header>& headers() const;
+  Outcome with_results() const;
 
   std::optional<Attempt> begun_;
-  mutable std::string delivery_id_;  // empty until it is first requested
-  mutable std::shared_ptr<Parts> results_;
-  mutable std::size_t results_size_ = 0;
-  mutable std::string wrong_;  // what is wrong with the results; empty if nothing is
+  mutable std::string delivery_id_;           // empty until it is first requested
+  mutable std::unique_ptr<Results> results_;  // null if the plugin has added none
   mutable bool headers_read_ = false;
   mutable std::vector<kafka::Header> headers_;
 };

@@ -93,7 +93,7 @@ const laneway_batch& PluginTasks::HeldBatch::open(std::uint32_t most) {
 void PluginTasks::HeldBatch::answer_open(std::uint32_t index, Outcome outcome) {
   answered_[index] = true;
   --unanswered_;
-  if (outcome.verdict == Verdict::done) outcome = records_[index].done();
+  if (outcome.verdict == Verdict::done && records_[index].has_results()) outcome = records_[index].done();
   if (answer_attempt(*task_, first_ + index, records_[index].stop(), std::move(outcome))) return;
   cut_ = true;
   end_ = index + 1;
