@@ -24,6 +24,11 @@ std::string count(std::uint64_t number, const std::string& noun) {
 std::string texts_of(const Config& config, const Pool& pool) {
   const auto& route = config.route;
   if (!route.by.enabled()) return "every record";
+  if (route.by.kind == config::Selector::Kind::round_robin) {
+    const auto turns = std::count_if(route.rows.begin(), route.rows.end(),
+                                     [&](const auto& row) { return row.pool == pool.name; });
+    return count(static_cast<std::uint64_t>(turns), "record") + " of " + std::to_string(route.rows.size());
+  }
   std::vector<std::string> texts;
   for (const auto& row : route.rows)
     if (row.pool == pool.name) texts.push_back(row.text + (row.prefix ? "*" : ""));

@@ -1,11 +1,12 @@
 // A web service that does nothing, as cheaply as it can: answers each POST with an empty 200, at once or
 // after `--delay` milliseconds (`--vary 0.2`: after 0.8 to 1.2 of them), or for the first `--outage` seconds
 // after the first request with a 503. With `--capacity` so many requests are at work at once, and the others
-// wait in the order of their arrival. One thread, keep-alive, requests with Content-Length only.
+// wait in the order of their arrival; with `--refuse` they get a 429 instead. One thread, keep-alive,
+// requests with Content-Length only.
 //
 // Prints its port and ends when its standard input does. A line `capacity N` there changes the capacity; the
 // program prints the microseconds since its start then. `--journal` writes two 32-bit numbers for each
-// answer: the microseconds since the start, and the microseconds since the request was read.
+// answer, except the 429s: the microseconds since the start, and the microseconds since the request was read.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <strings.h>
@@ -39,6 +40,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+constexpr std::string_view refused = "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n";
 constexpr std::string_view out = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 
 int checked(int result, const char* what) {
@@ -65,6 +67,7 @@ struct Options {
   double vary = 0;  // share of the delay
   double outage_s = 0;
   std::size_t capacity = 0;  // 0: no limit
+  bool refuse = false;
   std::string journal;
 };
 
@@ -176,6 +179,8 @@ class Server {
       unread.erase(0, size);
       if (options_.delay_ms == 0) {
         send_answer({Clock::now(), socket});
+      } else if (options_.refuse && capacity_ > 0 && due_.size() >= capacity_) {
+        send(socket, refused);
       } else {
         waiting_.push_back({Clock::now(), socket});
         admit();
@@ -224,10 +229,13 @@ class Server {
     checked(::timerfd_settime(timer_, 0, &when, nullptr), "timerfd_settime");
   }
 
+  /// What cannot be sent now was not read by a client that has other answers unread: none of ours.
+  static void send(int socket, std::string_view text) {
+    static_cast<void>(::send(socket, text.data(), text.size(), MSG_NOSIGNAL) == 0);
+  }
+
   void send_answer(const Request& request) {
-    const auto text = options_.outage_s > 0 && is_out() ? out : answer;
-    // What cannot be sent now was not read by a client that has other answers unread: none of ours.
-    static_cast<void>(::send(request.socket, text.data(), text.size(), MSG_NOSIGNAL) == 0);
+    send(request.socket, options_.outage_s > 0 && is_out() ? out : answer);
     if (!journal_.is_open()) return;
     const auto now = Clock::now();
     const std::array entry{since_start(now), microseconds_of(now - request.read)};
@@ -266,6 +274,7 @@ int main(int argc, char** argv) {
   app.add_option("--outage", options.outage_s, "seconds of 503, from the first answer on")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--capacity", options.capacity, "requests with a delay at work at once; 0: any number");
+  app.add_flag("--refuse", options.refuse, "answers 429 to the requests beyond the capacity");
   app.add_option("--journal", options.journal, "a file for the time and the latency of each answer");
   CLI11_PARSE(app, argc, argv);
   try {

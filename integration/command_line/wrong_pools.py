@@ -3,6 +3,7 @@ from wrong_rows import KAFKA, RIGHT, Row
 
 POOLS = RIGHT + "pools:\n"
 ROUTE = "route: { by: header:tenant, pools: { gold: critical }, default: bulk }\n"
+TURN = "route: { by: round_robin, pools: [critical, bulk] }\n"
 TWO = "pools:\n  critical: {}\n  bulk: {}\n"
 
 PATHS = [
@@ -44,23 +45,42 @@ PATHS = [
     Row("a default without route.by",
         RIGHT + "route: { default: bulk }\n" + TWO.replace("critical: {}", "critical: { then: bulk }"),
         "orders.yaml:7:19: route.default: this key has no effect without route.by (set route.by, such as header:tenant)"),
+    Row("a list of pools for a header", RIGHT + ROUTE.replace("{ gold: critical }", "[critical]") + TWO,
+        "orders.yaml:7:36: route.pools: a list is for records that the pools get in turn (name the pool for each text, such as "
+        "{ gold: critical }, or set route.by: round_robin)"),
+    Row("texts for pools that take turns", RIGHT + TURN.replace("[critical, bulk]", "{ gold: critical, free: bulk }") + TWO,
+        "orders.yaml:7:34: route.pools: with route.by: round_robin no text decides (write a list, such as [east, west])"),
+    Row("a default for pools that take turns", RIGHT + TURN.replace(" }", ", default: bulk }") + TWO,
+        "orders.yaml:7:61: route.default: with route.by: round_robin no record is left for another pool (remove route.default)"),
+    Row("one pool that takes turns", RIGHT + TURN.replace(", bulk", "") + "pools:\n  critical: {}\n",
+        "orders.yaml:7:14: route.by: there are no two pools to take turns (name them in route.pools, such as [east, west])"),
+    Row("an unknown pool that takes turns", RIGHT + TURN.replace("bulk", "bluk") + TWO,
+        'orders.yaml:7:34: route.pools: there is no pool "bluk" (did you mean the pool bulk?)'),
+    Row("pools that take turns and lead to different ones",
+        RIGHT + TURN + "pools:\n  critical: { then: store }\n  bulk: {}\n  store: {}\n",
+        "orders.yaml:7:14: route.by: with route.by: round_robin all pools of the list lead to the same pool, or to none (set the "
+        "same then in each of them)"),
+    Row("turns in the order of keys", RIGHT + "lanes: { order: key }\n" + TURN + TWO,
+        "orders.yaml:8:14: route.by: with lanes.order: key the records of a key run one after the other, and this route sends "
+        "them to pools that run at the same time (set lanes.order: none, or route.by: key)"),
     Row("a selector that does not exist", RIGHT + ROUTE.replace("header:tenant", "tenant") + TWO,
-        'orders.yaml:7:14: route.by: found "tenant" (expected topic, key, header:NAME, or value:POINTER with a JSON '
-        "pointer into the value)"),
+        'orders.yaml:7:14: route.by: found "tenant" (expected topic, key, header:NAME, value:POINTER with a JSON '
+        "pointer into the value, or round_robin)"),
     Row("a JSON pointer without a slash", RIGHT + ROUTE.replace("header:tenant", "value:tenant") + TWO,
         'orders.yaml:7:14: route.by: found "value:tenant": the JSON pointer: it does not begin with a / (expected '
-        "topic, key, header:NAME, or value:POINTER with a JSON pointer into the value)"),
+        "topic, key, header:NAME, value:POINTER with a JSON pointer into the value, or round_robin)"),
     Row("a JSON pointer with a wrong escape", RIGHT + ROUTE.replace("header:tenant", "\"value:/a~b\"") + TWO,
         'orders.yaml:7:14: route.by: found "value:/a~b": the JSON pointer: in a JSON pointer ~ is written as ~0, and / '
-        "as ~1 (expected topic, key, header:NAME, or value:POINTER with a JSON pointer into the value)"),
+        "as ~1 (expected topic, key, header:NAME, value:POINTER with a JSON pointer into the value, or round_robin)"),
     Row("a text that is hidden by an earlier one",
         RIGHT + ROUTE.replace("gold: critical", "\"g*\": critical, gold: bulk") + TWO,
         'orders.yaml:7:54: route.pools: found "gold": every such text already goes to critical by "g*" above it; the '
         "first text that matches decides (expected a map of texts, or beginnings of texts with a *, to the names of "
-        'pools, such as { gold: critical, "free-*": bulk })'),
+        'pools, such as { gold: critical, "free-*": bulk }, or with route.by: round_robin a list of names)'),
     Row("a star in the middle of a text", RIGHT + ROUTE.replace("gold: critical", "\"g*d\": critical") + TWO,
         'orders.yaml:7:38: route.pools: found "g*d": a * stands only at the end, for any text (expected a map of '
-        'texts, or beginnings of texts with a *, to the names of pools, such as { gold: critical, "free-*": bulk })'),
+        'texts, or beginnings of texts with a *, to the names of pools, such as { gold: critical, "free-*": bulk }, or with '
+        "route.by: round_robin a list of names)"),
 ]
 
 WORK = [

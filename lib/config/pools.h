@@ -30,9 +30,10 @@ struct Selector {
     none,
     topic,
     key,
-    header,  ///< `name`: of the header
-    value,   ///< `name`: a JSON pointer (RFC 6901) into the value
-    part,    ///< the id of the sub-job (handler/outcome.h)
+    header,       ///< `name`: of the header
+    value,        ///< `name`: a JSON pointer (RFC 6901) into the value
+    part,         ///< the id of the sub-job (handler/outcome.h)
+    round_robin,  ///< no text decides: the pools of a Route are taken in turn
   };
   Kind kind = Kind::none;
   std::string name;
@@ -44,7 +45,7 @@ struct Selector {
 /// Which pool a record goes to first.
 struct Route {
   struct Row {
-    std::string text;  ///< the whole text, or its beginning if `prefix`
+    std::string text;  ///< the whole text, or its beginning if `prefix`; empty if the pools are taken in turn
     bool prefix = false;
     std::string pool;
   };

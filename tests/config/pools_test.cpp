@@ -54,6 +54,18 @@ TEST_CASE("pools have their own settings, and the service's for the rest") {
   CHECK(config.route.otherwise == "bulk");
 }
 
+TEST_CASE("pools that take turns are a list, which is printed as it was written") {
+  const std::string turn = "route: { by: round_robin, pools: [east, west, east] }\n";
+  const auto config = pools_config(base + turn + "pools:\n  east: {}\n  west: {}\n");
+  CHECK(config.route.by == Selector{Selector::Kind::round_robin, ""});
+  REQUIRE(config.route.rows.size() == 3);
+  CHECK(config.route.rows[2].pool == "east");
+  CHECK(entrances(config).size() == 2);
+  const auto printed = print(config);
+  CHECK(printed.find("by: round_robin") != printed.npos);
+  CHECK(printed.find("pools: [east, west, east]") != printed.npos);
+}
+
 TEST_CASE("a pool has a handler of its own, and the service then needs none") {
   const std::string no_handler = base.substr(0, base.find("handler:"));
   const auto config =

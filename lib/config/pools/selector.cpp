@@ -42,6 +42,8 @@ std::string print_selector(const Selector& selector) {
       return "key";
     case Kind::part:
       return "part";
+    case Kind::round_robin:
+      return "round_robin";
     case Kind::header:
       return std::string(header) + selector.name;
     case Kind::value:

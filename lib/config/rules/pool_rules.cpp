@@ -88,6 +88,12 @@ class PoolRules {
                       "set route.by, such as header:tenant");
       return;
     }
+    if (in_turn()) return check_turn();
+    for (const auto& row : route.rows)
+      if (row.text.empty())
+        return rules_.refuse({"route.pools"}, "a list is for records that the pools get in turn",
+                             "name the pool for each text, such as { gold: critical }, or set route.by: "
+                             "round_robin");
     if (route.otherwise.empty() && !rules_.concern("route.default"))
       rules_.refuse(
           {"route.by"}, "route.default is missing",
@@ -95,6 +101,34 @@ class PoolRules {
     if (route.rows.empty() && !rules_.concern("route.pools"))
       rules_.refuse({"route.by"}, "route.pools is missing",
                     "name the pool for each text in route.pools, such as { gold: critical }");
+  }
+
+  bool in_turn() const { return config_.route.by.kind == Selector::Kind::round_robin; }
+
+  /// A sub-job that comes back from a topic may come to another pool than before, and must find its way.
+  void check_turn() {
+    const auto& route = config_.route;
+    const std::string with = "with route.by: round_robin ";
+    if (!route.otherwise.empty())
+      rules_.refuse({"route.default"}, with + "no record is left for another pool", "remove route.default");
+    const auto has_text = [](const auto& row) { return !row.text.empty(); };
+    if (std::any_of(route.rows.begin(), route.rows.end(), has_text))
+      return rules_.refuse({"route.pools"}, with + "no text decides", "write a list, such as [east, west]");
+    const auto first = entrances(config_);
+    if (first.size() < 2 && !rules_.concern("route.pools"))
+      return rules_.refuse({"route.by"}, "there are no two pools to take turns",
+                           "name them in route.pools, such as [east, west]");
+    for (const Pool* pool : first)
+      if (pool->then != first.front()->then)
+        return rules_.refuse({key(*pool, "then"), "route.by"},
+                             with + "all pools of the list lead to the same pool, or to none",
+                             "set the same then in each of them");
+    if (config_.lanes.order == Order::key)
+      rules_.refuse(
+          {"route.by", "lanes.order"},
+          "with lanes.order: key the records of a key run one after the other, and this route sends "
+          "them to pools that run at the same time",
+          "set lanes.order: none, or route.by: key");
   }
 
   void check_names(const Pool& pool) {

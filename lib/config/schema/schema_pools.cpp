@@ -28,13 +28,19 @@ Result<std::string> read_pool_name(const std::string& name) {
   return name;
 }
 
+Result<Selector> parse_route(const std::string& written) {
+  if (written == "round_robin") return Selector{Selector::Kind::round_robin, ""};
+  return parse_selector(written, false);
+}
+
+Result<Selector> parse_each(const std::string& written) { return parse_selector(written, true); }
+
 template <class Access>
-Property selector_property(std::string name, std::string expects, std::string description, bool with_part,
-                           Access access) {
-  return scalar_property(
-      std::move(name), paths_at_start, std::move(expects), std::move(description), access,
-      [with_part](const std::string& written) { return parse_selector(written, with_part); },
-      [](const Selector& selector) { return yaml_scalar(print_selector(selector)); });
+Property selector_property(std::string name, std::string expects, std::string description,
+                           Result<Selector> (*parse)(const std::string&), Access access) {
+  return scalar_property(std::move(name), paths_at_start, std::move(expects), std::move(description), access,
+                         parse,
+                         [](const Selector& selector) { return yaml_scalar(print_selector(selector)); });
 }
 
 /// The earlier row that matches everything that `row` matches; null if there is none.
@@ -65,23 +71,30 @@ Property rows_property() {
   Property property("route.pools", paths_at_start);
   property.expects =
       "a map of texts, or beginnings of texts with a *, to the names of pools, such as { gold: "
-      "critical, \"free-*\": bulk }";
+      "critical, \"free-*\": bulk }, or with route.by: round_robin a list of names";
   property.description =
       "The pool of the records with a text. `\"free-*\"` matches every text that begins with free-. The "
       "first "
       "text that matches decides.";
   property.structured = true;
   property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
-    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+    if (!node.is_map() && !node.is_list() && !node.is_null()) return BadValue{node, ""};
     config.route.rows.clear();
+    for (const Node& item : node.items) {
+      if (!item.is_scalar()) return BadValue{item, "an element of the list is not the name of one pool"};
+      config.route.rows.push_back({"", false, item.text});
+    }
     for (const Entry& entry : node.entries)
       if (auto bad = add_row(config.route.rows, entry)) return bad;
     return std::nullopt;
   };
   property.print = [](const Config& config) {
     std::vector<std::string> items;
+    const bool in_turn = config.route.by.kind == Selector::Kind::round_robin;
     for (const auto& row : config.route.rows)
-      items.push_back(yaml_scalar(row.text + (row.prefix ? "*" : "")) + ": " + yaml_scalar(row.pool));
+      items.push_back((in_turn ? "" : yaml_scalar(row.text + (row.prefix ? "*" : "")) + ": ") +
+                      yaml_scalar(row.pool));
+    if (in_turn) return "[" + join(items, ", ") + "]";
     return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
   };
   return property;
@@ -89,10 +102,10 @@ Property rows_property() {
 
 void add_route(std::vector<Property>& table) {
   table.push_back(selector_property(
-      "route.by", "topic, key, header:NAME, or value:POINTER with a JSON pointer into the value",
-      "What decides which of the pools a record goes to. Without this key, all records go to the first pool "
-      "of the file.",
-      false, AT(route.by)));
+      "route.by", "topic, key, header:NAME, value:POINTER with a JSON pointer into the value, or round_robin",
+      "What decides which of the pools a record goes to. `round_robin` sends the records to the pools of the "
+      "list `route.pools` in turn. Without this key, all records go to the first pool of the file.",
+      parse_route, AT(route.by)));
   table.push_back(rows_property());
   table.push_back(text("route.default", paths_at_start, "the name of a pool",
                        "The pool of every other record: one with an unknown text, without the header or the "
@@ -181,7 +194,7 @@ void add_pool_each(std::vector<Property>& table) {
                                     "What tells subscribers, tenants or the like apart. All records with the "
                                     "same text share the limits below "
                                     "and a breaker of their own.",
-                                    true, OF_POOL(each.by)));
+                                    parse_each, OF_POOL(each.by)));
   add_rate(table, "pools.NAME.each.rate", "the pool and have the same text", OF_POOL(each.rate));
   table.push_back(
       count("pools.NAME.each.workers", in_flight, 0, 1'000'000,

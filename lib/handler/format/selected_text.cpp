@@ -34,6 +34,7 @@ std::optional<std::string> selected_text(const config::Selector& selector, const
     case Kind::part:
       return part.empty() ? std::nullopt : std::optional(std::string(part));
     case Kind::none:
+    case Kind::round_robin:
       break;
   }
   return std::nullopt;

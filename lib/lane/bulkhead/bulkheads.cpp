@@ -69,7 +69,7 @@ void Bulkheads::add(Workload::BatchPtr batch, TimePoint now) {
   if (!named()) return first().take(std::move(batch), now);
   const auto& router = *lane_.context.router;
   if (router.entries().size() == 1) return take(router.entries().front(), std::move(batch), now);
-  for (auto& item : batch->items) routed_[router.pool_of(item.record)].push_back(std::move(item));
+  for (auto& item : batch->items) routed_[router.pool_of(item)].push_back(std::move(item));
   batch->items.clear();
   put_back(std::move(batch));
   for (std::size_t i = 0; i < routed_.size(); ++i) {
@@ -100,7 +100,7 @@ void Bulkheads::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now)
 bool Bulkheads::put_off(handler::Item& item, TimePoint now) {
   const auto left = first().lines().front()->attempts().restore(item);
   if (left == Duration::zero()) return false;
-  auto& bulkhead = named() ? *all_[lane_.context.router->pool_of(item.record)] : first();
+  auto& bulkhead = named() ? *all_[lane_.context.router->pool_of(item)] : first();
   bulkhead.line_of(item).attempts().put_off(std::move(item), now + left);
   return true;
 }

@@ -15,12 +15,16 @@ std::size_t place_of(const std::string& pool, const std::vector<std::string>& po
 }  // namespace
 
 Router::Router(const config::Route& route, const std::vector<std::string>& pools)
-    : by_(route.by), otherwise_(place_of(route.otherwise, pools)), entries_{otherwise_} {
+    : by_(route.by), otherwise_(place_of(route.otherwise, pools)) {
+  const bool in_turn = by_.kind == config::Selector::Kind::round_robin;
+  if (!in_turn) entries_.push_back(otherwise_);
   if (!by_.enabled()) return;
   for (std::size_t i = 0; i < route.rows.size(); ++i) {
     const auto& row = route.rows[i];
     const Row made{i, place_of(row.pool, pools)};
-    if (row.prefix)
+    if (in_turn)
+      turn_.push_back(made.pool);
+    else if (row.prefix)
       prefixes_.push_back({row.text, made});
     else
       exact_.emplace(row.text, made);
@@ -28,6 +32,10 @@ Router::Router(const config::Route& route, const std::vector<std::string>& pools
       entries_.push_back(made.pool);
   }
   std::sort(entries_.begin(), entries_.end());
+}
+
+std::size_t Router::pool_of(const handler::Item& item) const {
+  return turn_.empty() ? pool_of(item.record) : turn_[item.sequence % turn_.size()];
 }
 
 std::size_t Router::pool_of(const kafka::Record& record) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/pools.h"
+#include "handler/record_batch.h"
 #include "kafka/record.h"
 
 namespace laneway::lane {
@@ -18,7 +19,10 @@ class Router {
   /// record goes to the pool `otherwise` or, if that is empty, to the first pool.
   Router(const config::Route& route, const std::vector<std::string>& pools);
 
-  /// The place of the pool.
+  /// The place of the pool, which stays the same while the lane has the record.
+  /// In turn by the record's number in the lane: offsets have gaps.
+  std::size_t pool_of(const handler::Item& item) const;
+  /// The same for a record of a route that looks at records.
   std::size_t pool_of(const kafka::Record& record) const;
   /// The same for the text that the selector has picked.
   std::size_t pool_of(std::string_view text) const;
@@ -38,7 +42,8 @@ class Router {
   const config::Selector by_;
   std::size_t otherwise_ = 0;
   std::map<std::string, Row, std::less<>> exact_;
-  std::vector<Prefix> prefixes_;  // in their order
+  std::vector<Prefix> prefixes_;   // in their order
+  std::vector<std::size_t> turn_;  // the pools that get the records one after the other
   std::vector<std::size_t> entries_;
 };
 

@@ -123,6 +123,23 @@ TEST_CASE("a record that comes after a long outage began may wait as long as the
   CHECK(TestLane::sorted(letters.offsets()) == offsets(0, 10));
 }
 
+TEST_CASE("pools that take turns share the records of a lane, and only a full one's records wait") {
+  ScriptedHandler fast;
+  PooledLane test;
+  test.add_pool("fast", fast);
+  test.add_pool("slow", test.handler);
+  test.route.by = {config::Selector::Kind::round_robin, ""};
+  test.route.rows = {{"", false, "fast"}, {"", false, "slow"}};
+  for (std::int64_t offset = 0; offset < 400; offset += 2) test.partition.add(offset, "k");
+  test.begin();
+  CHECK(test.until([&] { return fast.count() == 100; }));
+  CHECK(test.until([&] { return test.handler.started().size() == 2; }));
+  CHECK(TestLane::sorted(test.handler.started()) == Offsets{2, 6});
+  test.handler.open();
+  CHECK(test.until_committed(399));
+  CHECK(fast.count() == 100);
+}
+
 TEST_CASE("a record is complete at the end of its last stage") {
   ScriptedHandler fetch(
       [](const auto& attempt) { return result("fetched " + std::string(*attempt.record.value())); });

@@ -44,6 +44,21 @@ TEST_CASE("without a selector every record goes to one pool") {
   CHECK(Router({}, pools).entries() == std::vector<std::size_t>{0});
 }
 
+TEST_CASE("pools get records in turn by their numbers, as often as the list names them") {
+  config::Route route;
+  route.by = {config::Selector::Kind::round_robin, ""};
+  route.rows = {{"", false, "free"}, {"", false, "gold"}, {"", false, "free"}};
+  const Router router(route, pools);
+  CHECK(router.entries() == std::vector<std::size_t>{1, 2});
+  std::vector<std::size_t> taken;
+  for (std::uint64_t sequence = 0; sequence < 6; ++sequence) {
+    handler::Item item;
+    item.sequence = sequence;
+    taken.push_back(router.pool_of(item));
+  }
+  CHECK(taken == std::vector<std::size_t>{2, 1, 2, 2, 1, 2});
+}
+
 TEST_CASE("a record is routed by a place in its value") {
   config::Route route;
   route.by = {config::Selector::Kind::value, "/customer/tier"};

@@ -1,8 +1,8 @@
 """Numbers of workers that follow a web service whose capacity changes, beside the best fixed numbers.
 
-The web service works on so many requests at once, 50 ms each or a fifth more or less, and queues the others. Fixed numbers of workers
-are measured first, at each capacity: half of it, for the latency without a queue, and about all of it, for the rate. One round: a run
-of an algorithm already lasts for minutes.
+The web service works on so many requests at once, 50 ms each or a fifth more or less, and queues the others, or refuses them, for an
+algorithm that looks at refusals alone. Fixed numbers of workers are measured first, at each capacity: half of it, for the latency
+without a queue, and about all of it, for the rate. One round: a run of an algorithm already lasts for minutes.
 """
 import contextlib
 import json
@@ -20,7 +20,9 @@ from ...failure import Failure
 PARTITIONS, RECORDS = 4, 450_000
 CAPACITIES = (100, 20, 200)
 DELAY_MS, VARY = 50, 0.2
-ALGORITHMS = ("aimd", "vegas", "gradient")
+QUEUES, REFUSES = "queues", "refuses"
+# AIMD looks at refusals alone: where the web service queues, its latency has no target.
+ALGORITHMS = (("aimd", REFUSES), ("aimd", QUEUES), ("vegas", QUEUES), ("gradient", QUEUES))
 MIN, MAX = 2, 400
 STEP = 45.0  # s at each capacity
 SETTLED = 20.0  # s after which all is measured
@@ -63,10 +65,10 @@ class Followed(NamedTuple):
 
 
 class WebService:
-    def __init__(self, bench):
+    def __init__(self, bench, beyond):
         self.journal = bench.build_folder / "bench-adaptive.answers"
         command = [bench.build_folder / "integration/bench/http_server", "--delay", DELAY_MS, "--vary", VARY, "--capacity", CAPACITIES[0],
-                   "--journal", self.journal]
+                   "--journal", self.journal] + ["--refuse"] * (beyond == REFUSES)
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}/orders"
 
@@ -129,9 +131,9 @@ class Service:
 
 
 @contextlib.contextmanager
-def running(bench, workers):
-    """The web service and the service; the answers are in the list afterwards."""
-    web, answers = WebService(bench), []
+def running(bench, workers, beyond):
+    """The web service, which does `beyond` with what is too much, and the service; the answers are in the list afterwards."""
+    web, answers = WebService(bench, beyond), []
     try:
         service = Service(bench, web.url, workers)
         try:
@@ -145,7 +147,7 @@ def running(bench, workers):
 def fixed(bench):
     """{capacity: Best}"""
     times = {}
-    with running(bench, CAPACITIES[0] // PARTITIONS) as (web, service, answers):
+    with running(bench, CAPACITIES[0] // PARTITIONS, QUEUES) as (web, service, answers):
         for capacity in CAPACITIES:
             for share in (0.5, 1.0, 1.1):
                 web.become(capacity)
@@ -163,10 +165,10 @@ def fixed(bench):
     return found
 
 
-def followed(bench, algorithm, best):
+def followed(bench, algorithm, beyond, best):
     """{capacity: Followed}"""
     begins, limits = [], []
-    with running(bench, {"min": MIN, "max": MAX, "algorithm": algorithm}) as (web, service, answers):
+    with running(bench, {"min": MIN, "max": MAX, "algorithm": algorithm}, beyond) as (web, service, answers):
         for capacity in CAPACITIES:
             begins.append(web.become(capacity))
             time.sleep(STEP)
@@ -175,7 +177,7 @@ def followed(bench, algorithm, best):
     found = {}
     for capacity, begin, end, limit in zip(CAPACITIES, begins, [*begins[1:], end], limits):
         found[capacity] = step = judged(answers[0], begin, end, best[capacity], limit["limit"])
-        note(bench, f"{algorithm}, {capacity}", **step._asdict())
+        note(bench, f"{algorithm}, {beyond}, {capacity}", **step._asdict())
     return found
 
 
@@ -209,11 +211,11 @@ def adaptive(bench):
     best = fixed(bench)
     for capacity, one in best.items():
         bench.row(f"fixed at {capacity}", f"{one.rate:,.0f}/s, p99 {1000 * one.p99:.0f} ms", "", None)
-    for algorithm in ALGORITHMS:
-        for capacity, step in followed(bench, algorithm, best).items():
-            case = f"{algorithm} at {capacity}"
+    for algorithm, beyond in ALGORITHMS:
+        for capacity, step in followed(bench, algorithm, beyond, best).items():
+            case = f"{algorithm} at {capacity}" + " that refuses" * (beyond == REFUSES)
             bench.row(case, f"{step.rate:.2f} x, settled {in_words(step.rate_settled)}, limit {step.limit}", ">= 0.9 x, <= 20 s",
                       step.rate >= 0.9 and within(step.rate_settled), ratio=step.rate)
-            known = algorithm == "aimd"  # which does not look at the latency: the web service queues, and refuses nothing
+            known = algorithm == "aimd" and beyond == QUEUES
             bench.row(f"{case}, p99", f"{step.p99:.2f} x, settled {in_words(step.latency_settled)}", "" if known else "<= 1.5 x, <= 20 s",
                       None if known else step.p99 <= 1.5 and within(step.latency_settled), ratio=step.p99)

@@ -72,7 +72,7 @@ class SeemingServices:
 
 
 @contextlib.contextmanager
-def seeming_services(bench, workers):
+def seeming_services(bench, workers, beyond):
     answers, services = [], SeemingServices()
     yield services, services, answers
     times = [second + 0.0005 * number for second in range(int(services.now)) for number in range(2000)]
@@ -166,9 +166,10 @@ class Adaptive(unittest.TestCase):
         self.assertAlmostEqual(0.8, step.rate)
         self.assertAlmostEqual(2.0, step.p99)
 
-    def test_the_latency_of_aimd_is_known_and_decides_nothing(self):
+    def test_the_latency_of_aimd_decides_only_where_calls_are_refused(self):
         verdicts = play("adaptive").verdicts()
         self.assertEqual({None}, {verdicts[f"aimd at {capacity}, p99"] for capacity in adaptive.CAPACITIES})
+        self.assertEqual({True}, {verdicts[f"aimd at {capacity} that refuses, p99"] for capacity in adaptive.CAPACITIES})
         self.assertEqual({True}, {verdicts[f"vegas at {capacity}, p99"] for capacity in adaptive.CAPACITIES})
         self.assertEqual({True}, {verdicts[f"gradient at {capacity}"] for capacity in adaptive.CAPACITIES})
 
