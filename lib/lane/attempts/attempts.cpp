@@ -84,6 +84,14 @@ void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome
   failures.throttled = outcome.cause == handler::Cause::throttled ? failures.throttled + 1 : 0;
 }
 
+/// A limit that follows the downstream is soon right again: a record that was refused meanwhile must not hold
+/// its lane for much longer than that.
+std::uint32_t Attempts::throttled_times(const handler::FailureHistory& failures) const {
+  constexpr std::uint32_t most_behind_a_limit = 5;
+  return context_.adaptive == nullptr ? failures.throttled
+                                      : std::min(failures.throttled, most_behind_a_limit);
+}
+
 /// The delay before the next attempt; nullopt if the record goes to the topic of its new route at once.
 std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::Outcome& outcome,
                                             Duration took, TimePoint now) {
@@ -97,7 +105,7 @@ std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::
   // The pace of all lanes (lane/shared/rate_limiter.h) decides how often such records run. A record that is
   // always answered "too often" must not keep that pace low.
   if (outcome.cause == handler::Cause::throttled)
-    return rules_.delays.delay(failures.throttled, random(), outcome.after);
+    return rules_.delays.delay(throttled_times(failures), random(), outcome.after);
   if (outcome.verdict != handler::Verdict::unavailable &&
       context_.ledger.policy == config::LedgerPolicy::dead_letter && rules_.dead_letters &&
       oldest_.is_oldest(item.sequence)) {

@@ -80,6 +80,7 @@ class Attempts {
   const FailureLog& log() const { return log_; }
 
  private:
+  std::uint32_t throttled_times(const handler::FailureHistory& failures) const;
   std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, Duration took,
                                     TimePoint now);
   std::optional<Duration> after_reject(handler::Item& item, const handler::Outcome& outcome, TimePoint now);

@@ -84,5 +84,25 @@ TEST_CASE("a lane takes no more than the limit and its queue, and two lanes shar
   }));
 }
 
+TEST_CASE("behind a limit, a record that is refused again and again does not wait longer and longer") {
+  AdaptiveLimit limit(vegas, 64);
+  TestLane test;
+  test.context.adaptive = &limit;
+  test.context.permits = &limit.permits();
+  test.partition.add(0);
+  test.begin();
+  auto throttled = handler::Outcome::unavailable("HTTP 429");
+  throttled.cause = handler::Cause::throttled;
+  for (int i = 0; i < 20; ++i) test.handler.answer(0, throttled);
+  test.handler.answer(0);
+  const auto begin = test.now;
+  REQUIRE(test.until([&] {
+    test.pass(milliseconds(100));
+    return test.commit_offset() == 1;
+  }));
+  CHECK(test.handler.attempts(0).size() == 21);
+  CHECK(test.now - begin < 20 * seconds(2));  // without the limit, the back-off alone takes six minutes
+}
+
 }  // namespace
 }  // namespace laneway::lane
