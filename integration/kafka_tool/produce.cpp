@@ -36,7 +36,9 @@ class Ledger {
 
   /// Counts what was delivered since the last keep or drop.
   void keep() {
-    for (const auto& line : lines_) acks_ << line << '\n';
+    std::string whole;  // in one piece: other processes write to the same file
+    for (const auto& line : lines_) whole.append(line).push_back('\n');
+    acks_.write(whole.data(), static_cast<std::streamsize>(whole.size()));
     acks_.flush();
     for (const auto& [partition, offset] : pending_) {
       auto& entry = partitions_[partition];
