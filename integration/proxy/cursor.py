@@ -3,7 +3,7 @@ import struct
 
 
 class Cursor:
-    """Goes through a request by its lengths."""
+    """Goes through a message by its lengths."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -24,6 +24,12 @@ class Cursor:
             shift += 7
             if byte < 0x80:
                 return value
+
+    def skip_request_header(self, flexible):
+        self.skip(8)
+        self.skip(max(self.number("h"), 0))  # client.id
+        if flexible:
+            self.skip_tags()
 
     def skip_tags(self):
         for _ in range(self.varint()):

@@ -27,23 +27,21 @@ class NoBrokers(Proxy):
     """`fence()` takes the brokers out of the next answer that has topics; `fenced` counts such answers. Call it from any thread."""
 
     def __init__(self, brokers):
-        self.next, self.fenced = 0, 0
+        self.next, self.fenced = False, 0
         super().__init__(brokers)
 
     def fence(self):
-        self.next = 1
+        self.next = True
 
     def changed_answer(self, request, frame):
         if request.api != METADATA or request.version < FLEXIBLE or not self.next or not self.names_topics(request):
             return frame
-        self.next, self.fenced = 0, self.fenced + 1
+        self.next, self.fenced = False, self.fenced + 1
         return without_brokers(frame)
 
     @staticmethod
     def names_topics(request):
         """Whether the request asks for topics by name: their count, as a varint, is more than 1."""
         cursor = Cursor(request.frame)
-        cursor.skip(8)
-        cursor.skip(max(cursor.number("h"), 0))  # client.id
-        cursor.skip_tags()
+        cursor.skip_request_header(flexible=True)
         return cursor.varint() > 1

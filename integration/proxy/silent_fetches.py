@@ -19,9 +19,7 @@ class Fetch:
     def without(self, partitions):
         """The frame without the partitions of these numbers, of whatever topic."""
         cursor = self.cursor
-        cursor.skip(8)
-        cursor.skip(max(cursor.number("h"), 0))  # client.id
-        self.skip_tags()
+        cursor.skip_request_header(self.flexible)
         cursor.skip((4 if self.version < WITHOUT_REPLICA else 0) + 13 + (8 if self.version >= 7 else 0))
         head = cursor.data[:cursor.at]
         topics = [topic for topic in [self.topic(partitions) for _ in range(self.count())] if topic]
