@@ -24,6 +24,13 @@ namespace laneway::lane {
 
 using Offsets = std::vector<std::int64_t>;
 
+/// A downstream's answer to too many calls.
+inline handler::Outcome throttled() {
+  auto outcome = handler::Outcome::unavailable("HTTP 429");
+  outcome.cause = handler::Cause::throttled;
+  return outcome;
+}
+
 inline Offsets offsets(std::int64_t begin, std::int64_t end) {
   Offsets result;
   for (auto i = begin; i < end; ++i) result.push_back(i);

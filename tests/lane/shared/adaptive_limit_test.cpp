@@ -91,9 +91,7 @@ TEST_CASE("behind a limit, a record that is refused again and again does not wai
   test.context.permits = &limit.permits();
   test.partition.add(0);
   test.begin();
-  auto throttled = handler::Outcome::unavailable("HTTP 429");
-  throttled.cause = handler::Cause::throttled;
-  for (int i = 0; i < 20; ++i) test.handler.answer(0, throttled);
+  for (int i = 0; i < 20; ++i) test.handler.answer(0, throttled());
   test.handler.answer(0);
   const auto begin = test.now;
   REQUIRE(test.until([&] {

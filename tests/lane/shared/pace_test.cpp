@@ -129,9 +129,7 @@ TEST_CASE("a record that comes too often for its downstream uses up no attempt a
   test.context.retry.max_backoff = milliseconds(200);
   test.partition.add(0);
   test.begin();
-  auto throttled = handler::Outcome::unavailable("HTTP 429");
-  throttled.cause = handler::Cause::throttled;
-  for (int i = 0; i < 20; ++i) test.handler.answer(0, throttled);
+  for (int i = 0; i < 20; ++i) test.handler.answer(0, throttled());
   test.handler.answer(0);
   REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>(21, 1));
@@ -171,9 +169,7 @@ TEST_CASE("a record that always comes too often is tried ever more seldom") {
   test.context.retry.max_backoff = std::chrono::hours(1);
   test.partition.add(0);
   test.begin();
-  auto throttled = handler::Outcome::unavailable("HTTP 429");
-  throttled.cause = handler::Cause::throttled;
-  for (int i = 0; i < 100; ++i) test.handler.answer(0, throttled);
+  for (int i = 0; i < 100; ++i) test.handler.answer(0, throttled());
   for (int i = 0; i < 1000; ++i) {
     test.pass(milliseconds(200));
     REQUIRE(test.until_outstanding(0));
