@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "base/stop_token.h"
 
@@ -66,7 +67,13 @@ class alignas(64) Slot {
   /// A plain store to the worker's own cache line: the pool samples it, so deadlines need no clock reading
   /// per job.
   void progress(std::uint64_t ticket) { current_.store(ticket, std::memory_order_relaxed); }
-  std::uint64_t current() const { return current_.load(std::memory_order_relaxed); }
+  /// The ticket that began last, 0 if none began; nullopt if every job of the claim is answered. The worker
+  /// may answer at any time, so that two calls may differ.
+  std::optional<std::uint64_t> current() const {
+    const auto ticket = current_.load(std::memory_order_relaxed);
+    if (ticket == all_answered) return {};
+    return ticket;
+  }
 
   /// Wants back the claim whose first ticket this is. Tickets rise, so a late request never affects a later
   /// claim. Called by the pool under its lock.
@@ -79,7 +86,6 @@ class alignas(64) Slot {
   /// of the answers: Pool::finish(claim) comes later, and until then the pool must not show the claim to the
   /// submitter.
   void set_answered() { progress(all_answered); }
-  bool answered() const { return current() == all_answered; }
 
  private:
   static constexpr std::uint64_t all_answered = ~std::uint64_t{0};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/time.h"
 #include "pool/batch.h"
@@ -30,12 +31,16 @@ struct WorkerSlot : Slot {
   bool permit = false;       ///< the claim holds one (permits.h)
   Lender* lender = nullptr;  ///< whose slot the claim occupies; null: the pool's own
 
-  /// Whether the slot has a claim with an unanswered job, so that the claim's batch still exists.
-  bool at_work() const { return in_use && !answered(); }
+  /// The ticket of the running job; nullopt if the slot has no claim with an unanswered job, so that the
+  /// claim's batch may be gone.
+  std::optional<std::uint64_t> running() const {
+    const auto ticket = in_use ? current() : std::nullopt;
+    if (!ticket) return {};
+    return std::max(*ticket, first_ticket);
+  }
 
   /// Returns true once for each ticket that has been running for longer than `limit`.
-  bool expires(TimePoint now, Duration limit) {
-    const std::uint64_t ticket = std::max(current(), first_ticket);
+  bool expires(std::uint64_t ticket, TimePoint now, Duration limit) {
     if (ticket != seen_ticket) {
       seen_ticket = ticket;
       seen_since = ticket == first_ticket ? started : now;
@@ -53,8 +58,8 @@ struct WorkerSlot : Slot {
     stuck = true;
     return true;
   }
-  /// The running job.
-  Range job() const {
+  /// The job that the deadline check saw running.
+  Range seen_job() const {
     const auto index = range.begin + static_cast<std::uint32_t>(seen_ticket - first_ticket);
     return {range.batch, index, index + 1};
   }

@@ -54,14 +54,15 @@ void WorkerSlots::give_back(WorkerSlot& slot) {
 WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
   Stuck found;
   for (WorkerSlot& slot : slots_) {
-    if (!slot.at_work()) continue;
+    const auto ticket = slot.running();  // once: the worker may answer meanwhile
+    if (!ticket) continue;
     if (now - slot.started > ServiceTime::longest_claim) slot.want_back(slot.first_ticket);
-    if (slot.expires(now, job_deadline_)) {
+    if (slot.expires(*ticket, now, job_deadline_)) {
       slot.stop.stop_up_to(slot.seen_ticket);
       ++expired_;
     }
     if (!slot.gets_stuck(now, job_deadline_, stuck_after_)) continue;
-    found.jobs.push_back(slot.job());
+    found.jobs.push_back(slot.seen_job());
     found.permits += std::exchange(slot.permit, false);
     ++stuck_;
     if (slot.lender == nullptr) continue;
@@ -90,7 +91,7 @@ void WorkerSlots::replace_lent() {
 
 void WorkerSlots::want_all_back() {
   for (WorkerSlot& slot : slots_)
-    if (slot.at_work()) slot.want_back(slot.first_ticket);
+    if (slot.running()) slot.want_back(slot.first_ticket);
 }
 
 void WorkerSlots::stop_all() {
@@ -101,7 +102,7 @@ void WorkerSlots::stop_all() {
 std::vector<Range> WorkerSlots::in_flight() const {
   std::vector<Range> ranges;
   for (const WorkerSlot& slot : slots_)
-    if (slot.at_work()) ranges.push_back(slot.range);
+    if (slot.running()) ranges.push_back(slot.range);
   return ranges;
 }
 

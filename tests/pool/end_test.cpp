@@ -1,3 +1,4 @@
+#include "pool/worker_slots.h"
 #include "support.h"
 
 using namespace laneway;
@@ -263,6 +264,27 @@ TEST_CASE("a finished job does not expire") {
   pool->expire(SteadyClock::now() + seconds(2000));
   CHECK(pool->snapshot().expired == 0);
   REQUIRE(pool->join(Deadline::in(patience)));
+}
+
+TEST_CASE("a job that is answered while its deadline is checked does not stop the jobs after it") {
+  WorkerSlots slots(1, seconds(1000), seconds(10));
+  Jobs job(1);
+  auto now = SteadyClock::now();
+  const Claim claim = slots.take({&job, 0, 1}, 1, false, now);
+  std::atomic<bool> end{false};
+  std::thread worker([&] {
+    while (!end) {
+      claim.slot->progress(claim.first_ticket);
+      claim.slot->set_answered();
+    }
+  });
+  std::vector<Range> stuck;
+  for (int checks = 0; checks < 100'000; ++checks)
+    for (const auto& found : slots.expire(now += seconds(1001)).jobs) stuck.push_back(found);
+  end = true;
+  worker.join();
+  for (const auto& found : stuck) CHECK((found.begin == 0 && found.end == 1));
+  CHECK_FALSE(StopToken(claim.slot->stop, claim.first_ticket + 1).stop_requested());
 }
 
 TEST_CASE("joining gives up at its deadline while a worker is stuck, and succeeds when it has gone on") {
