@@ -1,6 +1,7 @@
 """Webhooks (config/examples/webhook-fanout.yaml): a subscriber that fails now and then, one that dies, a file of subscribers with a
 mistake and then with one more subscriber, a member that joins, and a kill -9. Each living subscriber gets each event, and a repeated
-one by the same id; what the dead one does not take is a dead letter of its own, and a redrive sends it to nobody else.
+one by the same id; what the dead one does not take is a dead letter of its own, and a redrive sends it to nobody else. A letter whose
+subscriber is missing in the file becomes a dead letter again.
 """
 import contextlib
 import json
@@ -8,7 +9,7 @@ import time
 
 import harness
 from harness import expect, expect_equal, wait_until
-from tools.demo.deliveries import as_json, events, letters, place_of
+from tools.demo.deliveries import as_json, events, headers_of, letters, place_of
 from tools.demo.receivers import Receiver, write_subscribers
 
 CONFIG = "config/examples/webhook-fanout.yaml"
@@ -53,6 +54,10 @@ class Shop:
 
     def found(self):
         return events(self.run.topic, map(json.loads, self.run.tool("read", self.run.topic)))
+
+    def reasons(self):
+        """Why there is each dead letter."""
+        return [headers_of(json.loads(line)).get("kafka_dlt-exception-message", b"") for line in self.run.tool("read", self.letters)]
 
     def given_up(self):
         return letters(map(json.loads, self.run.tool("read", self.letters)))
@@ -114,17 +119,27 @@ def everybody_has_everything(shop, places_after, second):
 
 
 def comes_back(run, shop, service):
-    """The dead subscriber's dead letters are sent back, and go to nobody else."""
+    """The dead subscriber's letters are sent back: to nobody while the file does not have it, then to it and to nobody else."""
     before = {receiver.name: len(receiver.deliveries) for receiver in (*shop.living, shop.late)}
     everything = set(shop.found())
+    write_subscribers(shop.file, [*shop.living, shop.late])
+    redrive(run, service)
+    wait_until("letters are dead letters again, because their subscriber is gone",
+               lambda: any(b"legacy is not in" in reason for reason in shop.reasons()))
     shop.dying.revive()
-    redrive = run.command("redrive", "dlq", "redrive", *service.process.args[2:], "--yes")
-    expect_equal(0, redrive.wait(harness.PATIENCE), "exit code of the redrive")
+    write_subscribers(shop.file, [*shop.living, shop.late, shop.dying])
+    run.wait_for_no_lag()  # so many rejected records at once are tried again (dead_letter.max_rate)
+    redrive(run, service)
     wait_until("it has everything", lambda: {delivery.body for delivery in shop.dying.deliveries} == everything)
     run.wait_for_no_lag()
     service.stop()
     expect_equal(before, {receiver.name: len(receiver.deliveries) for receiver in (*shop.living, shop.late)},
-                 "deliveries to the others, before and after the redrive")
+                 "deliveries to the others, before and after the redrives")
+
+
+def redrive(run, service):
+    process = run.command("redrive", "dlq", "redrive", *service.process.args[2:], "--yes")
+    expect_equal(0, process.wait(harness.PATIENCE), "exit code of the redrive")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "handler/format/selected_text.h"
 
+#include "delivery/dead_letter/dead_letter.h"
 #include "handler/produce/json_field.h"
 
 namespace laneway::handler {
@@ -38,6 +39,10 @@ std::optional<std::string> selected_text(const config::Selector& selector, const
       break;
   }
   return std::nullopt;
+}
+
+std::string wanted_sub_job(const kafka::Record& record) {
+  return last_header(record, delivery::part_header).value_or("");
 }
 
 }  // namespace laneway::handler

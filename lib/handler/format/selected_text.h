@@ -1,5 +1,5 @@
-// The text of a record that decides about it: the pool that it goes to (config::Route), or the subscriber
-// whose limits apply to it (config::Each). Pure.
+// The text of a record that decides about it: the pool that it goes to (config::Route), the subscriber
+// whose limits apply to it (config::Each), or the only sub-job that is to run. Pure.
 #pragma once
 
 #include <optional>
@@ -15,5 +15,9 @@ namespace laneway::handler {
 /// several headers with the name, the last one counts.
 std::optional<std::string> selected_text(const config::Selector& selector, const kafka::Record& record,
                                          std::string_view part);
+
+/// The id of the sub-job that the record comes back for, from a retry topic or a dead-letter topic; empty if
+/// every sub-job of the record is wanted.
+std::string wanted_sub_job(const kafka::Record& record);
 
 }  // namespace laneway::handler

@@ -1,9 +1,31 @@
 #include "handler/subscribers/fan_out_handler.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "config/pools/selector.h"
 #include "handler/format/selected_text.h"
 
 namespace laneway::handler {
+namespace {
+
+void add_part(const Attempt& attempt, std::string name, Parts& parts) {
+  Part& part = parts.emplace_back();
+  part.id = std::move(name);
+  if (const auto value = attempt.record.value()) part.value = *value;
+}
+
+/// The subscriber that the event comes back for gets it whatever the file says now: only the pool that sends
+/// knows what to do for a subscriber that is disabled or gone.
+void add_wanted(const Attempt& attempt, Parts& parts) {
+  if (!attempt.part.empty()) return;
+  auto name = wanted_sub_job(attempt.record);
+  if (name.empty() || name.find('/') != std::string::npos) return;  // not a subscriber of this pool
+  if (std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.id == name; })) return;
+  add_part(attempt, std::move(name), parts);
+}
+
+}  // namespace
 
 Status FanOutHandler::check(const config::FanOutSettings& settings, bool passes_on) {
   const auto made = make(settings, passes_on);
@@ -25,12 +47,9 @@ Outcome FanOutHandler::handle_record(const Attempt& attempt) {
   const auto event = selected_text(event_, attempt.record, attempt.part);
   const auto subscribers = file_->current();
   Parts parts;
-  for (const auto& subscriber : *subscribers) {
-    if (!subscriber.enabled || !subscriber.wants(event)) continue;
-    Part& part = parts.emplace_back();
-    part.id = subscriber.name;
-    if (const auto value = attempt.record.value()) part.value = *value;
-  }
+  for (const auto& subscriber : *subscribers)
+    if (subscriber.enabled && subscriber.wants(event)) add_part(attempt, subscriber.name, parts);
+  add_wanted(attempt, parts);
   return Outcome::done(std::move(parts));
 }
 

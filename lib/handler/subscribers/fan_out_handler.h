@@ -1,5 +1,6 @@
 // `handler.fan_out`: the results of an event are one sub-job for each subscriber that wants it, with the
-// subscriber's name as its id and the event's value.
+// subscriber's name as its id and the event's value. An event that comes back for one subscriber has a
+// sub-job for it even if the subscriber is disabled, or gone, or does not want such events any more.
 //
 // Threads: any number. Blocks only as long as SubscriberFile does.
 #pragma once

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "handler/format/gathered_json.h"
+#include "handler/format/selected_text.h"
+#include "telemetry/log.h"
 
 namespace laneway::lane {
 namespace {
@@ -60,13 +62,6 @@ void begin_anew(Item& item) {
   item.key = 0;
 }
 
-/// The id that a record which comes back asks for; empty if it asks for all parts.
-std::string wanted_part(const Item& item) {
-  for (const auto& header : origin_of(item).headers())
-    if (header.name == part_header && header.value) return std::string(*header.value);
-  return {};
-}
-
 /// In front of the ids of sub-jobs, once for each time that sub-jobs of the record were gathered before: the
 /// record may be split into the same ids again then.
 constexpr std::string_view gathered_before = "gathered/";
@@ -96,6 +91,18 @@ void keep_wanted(Parts& parts, const std::string& wanted, std::uint32_t gathered
   if (wanted.empty() || !from_split(wanted, gathered)) return;
   std::erase_if(parts,
                 [&](const Part& part) { return wanted != part.id && !wanted.starts_with(part.id + '/'); });
+}
+
+/// Someone sent the record back for a sub-job that does not run.
+void log_unknown(const Item& item, const std::string& wanted) {
+  const auto& origin = origin_of(item);
+  telemetry::warn("sub-job unknown", {{"topic", origin.topic()},
+                                      {"partition", origin.partition()},
+                                      {"offset", item.offset()},
+                                      {"sub_job", wanted},
+                                      {"hint",
+                                       "the record is not split into this sub-job any more, so that "
+                                       "nothing was run for the record"}});
 }
 
 void replace_value(Item& item, Part part) {
@@ -158,8 +165,13 @@ bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
     return true;
   }
   name_parts(parts, *done.progress);
-  keep_wanted(parts, wanted_part(done), done.progress->gathered);
-  if (parts.empty()) return false;
+  const auto wanted = handler::wanted_sub_job(origin_of(done));
+  const bool split_into_none = parts.empty();
+  keep_wanted(parts, wanted, done.progress->gathered);
+  if (parts.empty()) {
+    if (!split_into_none) log_unknown(done, wanted);
+    return false;
+  }
   split(std::move(done), std::move(parts), gatherer, next);
   return true;
 }

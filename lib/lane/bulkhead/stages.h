@@ -2,9 +2,10 @@
 // next one, several results are sub-jobs, and sub-jobs become one record again.
 //
 // A failed sub-job leaves as the record that was read, with the header `laneway-part: <id>`. A record that
-// comes back with this header is split into this sub-job only, so the others do not run again.
+// comes back with this header is split into this sub-job only, so the others do not run again. If the record
+// is not split into this sub-job any more, a warning is logged.
 //
-// Pure. The thread of the lane's loop.
+// The thread of the lane's loop.
 #pragma once
 
 #include <vector>

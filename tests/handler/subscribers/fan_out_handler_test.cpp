@@ -18,9 +18,11 @@ std::unique_ptr<Handler> made_for(const std::string& path, const std::string& ev
 }
 
 /// The names of the subscribers that get a record with this type.
-std::vector<std::string> names_for(Handler& handler, std::optional<std::string> type) {
+std::vector<std::string> names_for(Handler& handler, std::optional<std::string> type,
+                                   std::optional<std::string> comes_back_for = {}) {
   auto data = record_data(1, "the event");
-  if (type) data.headers = {{"type", type}};
+  if (type) data.headers.emplace_back("type", type);
+  if (comes_back_for) data.headers.emplace_back("laneway-part", comes_back_for);
   std::vector<kafka::RecordData> one;
   one.push_back(std::move(data));
   Run run(std::move(one));
@@ -58,6 +60,20 @@ TEST_CASE("the type of an event may be its topic, and no subscriber means nothin
   const auto path = folder.write("s.yaml", "- { name: a, url: http://a.example/, events: orders }\n");
   CHECK(names_for(*made_for(path, "topic"), std::nullopt).size() == 1);
   CHECK(names_for(*made_for(path, "key"), std::nullopt).empty());
+}
+
+TEST_CASE("an event that comes back for a subscriber goes there, whatever the file says now") {
+  const SubscriberFolder folder;
+  const auto handler = made_for(folder.write("s.yaml",
+                                             "- { name: all, url: http://all.example/ }\n"
+                                             "- { name: created, url: http://b.example/, events: created }\n"
+                                             "- { name: off, url: http://c.example/, enabled: false }\n"));
+  using Names = std::vector<std::string>;
+  CHECK(names_for(*handler, "paid", "all") == Names{"all"});
+  CHECK(names_for(*handler, "paid", "created") == Names{"all", "created"});
+  CHECK(names_for(*handler, "paid", "off") == Names{"all", "off"});
+  CHECK(names_for(*handler, "paid", "gone") == Names{"all", "gone"});
+  CHECK(names_for(*handler, "paid", "gathered/gone") == Names{"all"});
 }
 
 TEST_CASE("a fan-out without a next pool, or without its file, is refused") {

@@ -251,6 +251,22 @@ TEST_CASE("a record that comes back for one sub-job runs only this one") {
   CHECK(seen[0].headers == std::vector<std::pair<std::string, std::string>>{{"tenant", "t"}});
 }
 
+TEST_CASE("a record that comes back for a sub-job that is gone is finished, and logged") {
+  ScriptedHandler split([](const auto&) { return results({"a", "c"}); });
+  ScriptedHandler send;
+  PooledLane test;
+  test.add_pool("split", split);
+  test.add_pool("send", send);
+  test.in_a_chain();
+  test.partition.headers = {{"laneway-part", "b"}};
+  test.partition.add_run(0, 1);
+  const CapturedLog log;
+  test.begin();
+  CHECK(test.until_committed(1));
+  CHECK(send.count() == 0);
+  CHECK(log.lines({"sub-job unknown", "topic=orders", "offset=0", "sub_job=b"}) == 1);
+}
+
 TEST_CASE("a drain lets records go through their last stage, and drops what cannot begin") {
   ScriptedHandler first;
   PooledLane test;
