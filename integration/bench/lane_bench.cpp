@@ -42,6 +42,7 @@
 
 #include "admin/server.h"
 #include "handler/handler.h"
+#include "lane_cases.h"
 #include "measuring.h"
 #include "process.h"
 #include "service/service.h"
@@ -53,110 +54,6 @@ using namespace laneway;
 using namespace bench;
 
 constexpr std::int32_t stuck_partition = 3;
-constexpr const char* counted_pool = "counted";
-
-struct Options {
-  std::string bootstrap;
-  std::string topic;
-  std::string group;
-  std::uint64_t records = 0;
-  std::uint64_t partitions = 1000;
-  double seconds = 10;
-  std::string plugin;
-  bool healthy = false;
-  std::string metrics;
-  std::string to;
-  bool transactional = false;
-  std::string url;
-  std::uint32_t batch = 0;
-  std::uint32_t workers = 8;
-  std::vector<std::string> child;
-  std::string order = "key";
-  std::uint64_t waiting = 0;
-};
-
-config::Config configuration(const Options& options, Duration sleep) {
-  config::Config config;
-  config.kafka["bootstrap.servers"] = {options.bootstrap, "--bootstrap"};
-  config.kafka["group.id"] = {options.group, "--group"};
-  config.topics = {options.topic};
-  config::SimulateSettings handler;
-  handler.sleep.p50 = sleep;
-  handler.timeout = std::chrono::hours(24);
-  config.handler = handler;
-  config.admin.enabled = false;
-  return config;
-}
-
-/// Records whose key begins with 1 have a pool that hangs, or does nothing if it is healthy.
-config::Config with_bulkheads(const Options& options) {
-  auto config = configuration(options, milliseconds(10));
-  config::Pool other;
-  other.name = "other";
-  config::SimulateSettings work;
-  work.sleep.p50 = options.healthy ? Duration::zero() : Duration(std::chrono::hours(24));
-  work.timeout = std::chrono::hours(25);
-  other.handler = work;
-  config::Pool counted;
-  counted.name = counted_pool;
-  config.pools = {other, counted};
-  config.route.by = {config::Selector::Kind::key, ""};
-  config.route.rows = {{"1", true, other.name}};
-  config.route.otherwise = counted.name;
-  config.lanes.max_incomplete = 100000;
-  return config;
-}
-
-config::Config posting(const Options& options) {
-  auto config = configuration(options, Duration::zero());
-  config::HttpSettings handler;
-  handler.url = options.url;
-  handler.connections = 4096;
-  handler.batch.records = options.batch;
-  config.handler = handler;
-  config.lanes.workers = options.workers;
-  return config;
-}
-
-/// As config/produce.yaml, and with the defaults of the loader for transactions.
-config::Config writing(const Options& options) {
-  auto config = configuration(options, Duration::zero());
-  config::ProduceSettings handler;
-  handler.topic = options.to;
-  handler.transactional = options.transactional;
-  config.handler = handler;
-  config.lanes.queue = 4096;
-  if (options.transactional) config.commit = {milliseconds(100), 100000};
-  return config;
-}
-
-config::Config piping(const Options& options) {
-  auto config = configuration(options, Duration::zero());
-  config::ExecSettings handler;
-  handler.command = options.child;
-  config.handler = handler;
-  config.lanes.workers = options.workers;
-  return config;
-}
-
-config::Config loading(const Options& options) {
-  auto config = configuration(options, Duration::zero());
-  config::PluginSettings handler;
-  handler.path = options.plugin;
-  handler.timeout = std::chrono::hours(24);
-  config.handler = handler;
-  return config;
-}
-
-/// By the first of these options that is given.
-config::Config sharing(const Options& options) {
-  auto config = !options.url.empty()      ? posting(options)
-                : !options.child.empty()  ? piping(options)
-                : !options.plugin.empty() ? loading(options)
-                                          : configuration(options, milliseconds(10));
-  config.lanes.order = options.order == "key" ? config::Order::key : config::Order::none;
-  return config;
-}
 
 /// Does nothing, and counts how many records come together.
 class CountsClaims final : public handler::Handler {
@@ -194,16 +91,6 @@ class FailsFirst final : public handler::RecordHandler {
  private:
   const std::int64_t failing_;
 };
-
-/// Whoever fails waits for an hour, and nothing else holds the lanes.
-config::Config with_room_for(const Options& options) {
-  auto config = configuration(options, Duration::zero());
-  config.retry.backoff = config.retry.max_backoff = std::chrono::hours(1);
-  config.retry.max_waiting = static_cast<std::uint32_t>(options.waiting) + 1;
-  config.lanes.memory = 1ULL << 30;
-  config.lanes.max_incomplete = static_cast<std::uint32_t>(options.records);
-  return config;
-}
 
 /// What the program has allocated and not given back, in the allocator's sizes of blocks.
 double allocated_bytes() {
