@@ -69,8 +69,8 @@ typedef int32_t laneway_verdict;
 typedef struct laneway_result {
   uint32_t struct_size; /* sizeof(laneway_result) */
   uint32_t header_count;
-  /* Names the sub-job if a record has several results: text of at most 256 bytes, once among the results of a
-   * record. If empty or null, the number of the result, from 0. */
+  /* Names the sub-job if a record has several results: text of at most 256 bytes without a '/', once among
+   * the results of a record. If empty or null, the number of the result, from 0. */
   laneway_bytes id;
   laneway_bytes key;   /* null: the record's key */
   laneway_bytes value; /* may be null */

@@ -99,6 +99,9 @@ std::string wrong_result_id(std::string_view id) {
            std::to_string(longest_result_id) + ")";
   if (invalid_utf8(id) || std::any_of(id.begin(), id.end(), is_control))
     return "a result's id that is not text: " + telemetry::excerpt(id);
+  if (id.find('/') != std::string_view::npos)
+    return "a result's id with a '/', which separates the ids of sub-jobs of sub-jobs: " +
+           telemetry::excerpt(id);
   return {};
 }
 

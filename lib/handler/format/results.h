@@ -4,9 +4,9 @@
 //   [{"id":"small","value":"…"},{"id":"large","key":"k","value":"AAE=","headers":[["type","AAE="]],
 //     "base64":true}]
 //
-// `id` is text without control characters; a result without an id has its number, from 0, as its id. A key
-// that is missing or null is the record's key. A missing value is the record's value, and a null value is
-// null. `headers` replace the record's headers of the same names; a header's value may be null. With
+// `id` is text without control characters and '/'; a result without an id has its number, from 0, as its id.
+// A key that is missing or null is the record's key. A missing value is the record's value, and a null value
+// is null. `headers` replace the record's headers of the same names; a header's value may be null. With
 // "base64":true the key, the value and all header values of that result are base64, as in records
 // (record_json.h). An empty list means that nothing is left to do for the record.
 //

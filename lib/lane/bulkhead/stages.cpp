@@ -86,11 +86,17 @@ void name_parts(Parts& parts, const handler::Progress& split) {
   }
 }
 
-/// The results of all sub-jobs of an earlier split are needed to come to a later one.
+/// Whether `inner` is the sub-job `outer`, or comes from it.
+bool comes_from(std::string_view inner, std::string_view outer) {
+  return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '/');
+}
+
+/// Keeps the sub-jobs on the way to the wanted one, and those that it is split into itself. The results of
+/// all sub-jobs of an earlier split are needed to come to a later one.
 void keep_wanted(Parts& parts, const std::string& wanted, std::uint32_t gathered) {
   if (wanted.empty() || !from_split(wanted, gathered)) return;
-  std::erase_if(parts,
-                [&](const Part& part) { return wanted != part.id && !wanted.starts_with(part.id + '/'); });
+  std::erase_if(
+      parts, [&](const Part& part) { return !comes_from(wanted, part.id) && !comes_from(part.id, wanted); });
 }
 
 /// Someone sent the record back for a sub-job that does not run.

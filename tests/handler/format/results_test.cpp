@@ -85,6 +85,7 @@ TEST_CASE("the ids of results are text, not long, and differ") {
   CHECK(wrong_results(with_ids({std::string(257, 'x')})).starts_with("a result's id of 257 bytes"));
   CHECK(wrong_results(with_ids({"a\nb"})).starts_with("a result's id that is not text"));
   CHECK(wrong_results(with_ids({"\xff"})).starts_with("a result's id that is not text"));
+  CHECK(wrong_results(with_ids({"a/b"})).starts_with("a result's id with a '/'"));
   CHECK(refused_results(R"([{"id":"a"},{"id":"a"}])") == "has two results with the id a");
 }
 
