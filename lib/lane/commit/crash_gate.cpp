@@ -16,6 +16,14 @@ constexpr Duration hang_grace = seconds(5);
 /// The time for a careful lane's turn.
 constexpr Duration longest_group = seconds(1);
 
+/// The sub-jobs of a record are one suspect: a later life does not find out more about them.
+std::uint32_t records_of(const handler::RecordBatch& batch) {
+  std::uint32_t records = 1;
+  for (std::size_t i = 1; i < batch.items.size(); ++i)
+    records += batch.items[i].sequence != batch.items[i - 1].sequence;
+  return records;
+}
+
 LifeMarker life_before(const kafka::CommittedOffset& start) {
   std::string_view metadata = start.metadata;
   return take_marker(metadata);
@@ -77,7 +85,7 @@ CrashGate::Entry CrashGate::may_begin_carefully(const handler::RecordBatch& batc
   if (batch.size == 1 && watch_.condemned(offset) && context_.forward != nullptr) return Entry::condemned;
   if (!waits_since_) {
     if (context_.careful_turn != nullptr && !context_.careful_turn->take(this, now)) return Entry::later;
-    watch_.suspect(offset, batch.size);
+    watch_.suspect(offset, records_of(batch));
     wanted_version_ = watch_.version();
     waits_since_ = now;
   }
@@ -87,10 +95,10 @@ CrashGate::Entry CrashGate::may_begin_carefully(const handler::RecordBatch& batc
   return Entry::now;
 }
 
-void CrashGate::end_group(std::uint32_t records) {
+void CrashGate::end_group(const handler::RecordBatch& batch) {
   alone_since_.reset();
   leave();
-  watch_.survived(records);
+  watch_.survived(batch.passes_on ? 0 : records_of(batch));
   if (!watch_.careful()) relax("the records that were running during the crashes are finished");
 }
 

@@ -44,9 +44,9 @@ class CrashGate {
   /// Whether these records may go to the pool. `begun`: part of the batch is in the pool already; `alone`: no
   /// other batch is running.
   Entry may_begin(const handler::RecordBatch& batch, bool begun, bool alone, TimePoint now);
-  /// A batch of `records` records of Route::work has finished.
-  void survived(std::uint32_t records) {
-    if (alone_since_) end_group(records);
+  /// A batch of Route::work has been run.
+  void survived(const handler::RecordBatch& batch) {
+    if (alone_since_) end_group(batch);
   }
   /// Looks whether careful mode is still needed. `log_end` and `next_offset`: negative if not known.
   void tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now);
@@ -64,7 +64,7 @@ class CrashGate {
 
  private:
   Entry may_begin_carefully(const handler::RecordBatch& batch, bool begun, bool alone, TimePoint now);
-  void end_group(std::uint32_t records);
+  void end_group(const handler::RecordBatch& batch);
 
   const LaneContext& context_;
   const LaneId& id_;

@@ -118,7 +118,9 @@ std::uint32_t CrashWatch::crashes(std::int64_t offset) const {
 void CrashWatch::survived(std::uint32_t records) {
   if (!careful_) return;
   through_ += records;
-  const bool suspicious = through_ < before_.among || (before_.suspect && at_work_ < *before_.suspect);
+  const bool before_suspect =
+      before_.suspect && (at_work_ < *before_.suspect || (at_work_ == *before_.suspect && records == 0));
+  const bool suspicious = through_ < before_.among || before_suspect;
   if (!suspicious) {
     ++groups_;
     group_ = std::min(group_ * growth, largest);

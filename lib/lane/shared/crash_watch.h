@@ -101,7 +101,8 @@ class CrashWatch {
   /// records were running too.
   std::uint32_t crashes(std::int64_t offset) const;
   bool condemned(std::int64_t offset) const { return careful_ && crashes(offset) >= max_crashes_; }
-  /// Careful mode: the attempts at `records` records are over, and the process lives.
+  /// Careful mode: the running group has ended, and the process lives. `records`: those that are
+  /// finished, and do not go on to another pool.
   void survived(std::uint32_t records = 1);
   /// No suspicion is left: ends careful mode.
   void relax();

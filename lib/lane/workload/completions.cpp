@@ -23,7 +23,7 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
       apply_each(finished, batch, now);
   }
   if (!Workload::finish(batch, range.count())) return;
-  if (batch.route == handler::Route::work) gate_.survived(batch.size);
+  if (batch.route == handler::Route::work) gate_.survived(batch);
   workload_.recycle(batch);
 }
 
