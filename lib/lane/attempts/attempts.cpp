@@ -230,11 +230,11 @@ void Attempts::give_up_skipped(handler::Item& item, const std::string& reason) {
 /// Whether an operator wanted to skip the record while it was running or queued.
 bool Attempts::skip_if_wished(handler::Item& item, const handler::Outcome& outcome) {
   if (wishes_.empty() || item.route() == handler::Route::dead_letter) return false;
-  const auto wish = wishes_.extract(item.sequence);
-  if (wish.empty()) return false;
+  const auto wish = wishes_.find(item.sequence);  // stays for the other sub-jobs of the record
+  if (wish == wishes_.end()) return false;
   if (item.route() == handler::Route::work && outcome.cause != handler::Cause::withheld)
     note_failure(item, outcome);
-  give_up_skipped(item, wish.mapped());
+  give_up_skipped(item, wish->second);
   return true;
 }
 

@@ -84,10 +84,10 @@ Line& Bulkhead::add_line(std::shared_ptr<Subscriber> subscriber) {
 }
 
 /// Whether a run of records may pass the backlog.
-bool Bulkhead::takes_directly(const Line& line) const {
+bool Bulkhead::takes_directly(Line& line) const {
   const auto* rate = line.context().rate;
   return pool_->each == nullptr && line.backlog().empty() && workload_.next() == nullptr &&
-         (rate == nullptr || !rate->limited()) && line.downstream().closed() &&
+         (rate == nullptr || !rate->limited()) && line.downstream().closed() && line.blocked_by() == 0 &&
          (next_ == nullptr || !next_->crowded());
 }
 
@@ -141,6 +141,8 @@ bool Bulkhead::feed(Line& line, TimePoint now) {
 
 bool Bulkhead::crowded() const {
   if (workload_.next() != nullptr) return true;
+  // In a drain the records behind one that has failed go no further, and what fits in time goes on.
+  if (!drains_ && workload_.many_wait_for_keys()) return true;
   return pool_->each == nullptr && !lines_.front()->backlog().empty();
 }
 
@@ -222,15 +224,20 @@ bool Bulkhead::idle() const {
   return workload_.idle() && (!retries_ || retries_->idle()) && waiting_.get() == 0;
 }
 
-void Bulkhead::begin_drain(bool finish, Duration left, TimePoint now) {
+void Bulkhead::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
+  drains_ = true;
+  bool takes_more = finish;
   for (const auto& line : lines_) {
+    const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
     line->leave_rate(now);
-    workload_.leave_downstream(*line);
+    each_workload([&](Workload& workload, Completions&) { workload.leave_downstream(*line); });
     line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
-    const bool waits = line->blocked_by() != 0 || line->rate_waits(now);
+    takes_more = takes_more && !waits && workload_.fits(left, line->backlog().size() + incoming);
     if (!finish || waits || !workload_.fits(left, line->backlog().size())) line->clear_backlog();
   }
-  gives_back_ = !finish;
+  // A record that came after one was given back would overtake it.
+  const bool independent = pool_ != nullptr && pool_->each != nullptr;
+  gives_back_ = independent ? !finish : !takes_more;
   publish();
   each_workload([&](Workload& workload, Completions& completions) {
     completions.drain();

@@ -80,7 +80,9 @@ class Bulkhead {
   bool idle() const;
   bool none_at_work() const { return workload_.none_at_work() && (!retries_ || retries_->none_at_work()); }
 
-  void begin_drain(bool finish, Duration left, TimePoint now);
+  /// `incoming`: records that the pools before this one may pass on. Whatever cannot be finished in the time
+  /// `left` is given back.
+  void begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now);
   bool drained() const;
   void cancel();
   void close();
@@ -88,13 +90,13 @@ class Bulkhead {
   void abandon();
   std::uint64_t abandoned() const;
   bool join(Deadline deadline);
-  /// What the workers have of this lane is of an earlier life, or nobody waits for it.
+  /// Records that come are given back to the next owner of the partition.
   bool gives_back() const { return gives_back_; }
 
  private:
   Line& add_line(std::shared_ptr<Subscriber> subscriber);
   bool feed(Line& line, TimePoint now);
-  bool takes_directly(const Line& line) const;
+  bool takes_directly(Line& line) const;
   void give_up_waiting(Line& line, TimePoint now);
   void publish();
   template <class Do>
@@ -110,6 +112,7 @@ class Bulkhead {
   std::vector<std::unique_ptr<Line>> lines_;  // the first one is that of records without a subscriber
   const Bulkhead* next_ = nullptr;
   std::size_t turn_ = 0;  // the line that is fed first
+  bool drains_ = false;
   bool gives_back_ = false;
   Relaxed<std::uint64_t> waiting_;
   Workload workload_;  // its threads use the members above

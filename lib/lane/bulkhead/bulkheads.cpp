@@ -350,7 +350,17 @@ std::vector<PoolView> Bulkheads::views() const {
 // The end
 
 void Bulkheads::begin_drain(bool finish, Duration left, TimePoint now) {
-  for (const auto& bulkhead : all_) bulkhead->begin_drain(finish, left, now);
+  const auto then = [&](std::size_t i) { return named() ? lane_.context.pools[i].then : -1; };
+  std::vector<std::uint64_t> incoming(all_.size());
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (then(i) >= 0)
+      incoming[static_cast<std::size_t>(then(i))] +=
+          incoming[i] + all_[i]->workload().records() + all_[i]->waiting();
+  // From the last stage to the first: a stage finishes nothing that the next one gives back.
+  for (std::size_t i = all_.size(); i-- > 0;) {
+    const bool goes_on = then(i) < 0 || !all_[static_cast<std::size_t>(then(i))]->gives_back();
+    all_[i]->begin_drain(finish && goes_on, left, incoming[i], now);
+  }
 }
 
 bool Bulkheads::drained() const {

@@ -133,6 +133,8 @@ class Workload {
   /// The number of queued and running records.
   std::uint64_t records() const;
   bool keys_wait() const { return keys_.waiting() > 0; }
+  /// As many records as the queue has places wait behind their keys, outside the pool.
+  bool many_wait_for_keys() const { return keys_wait() && keys_.waiting() >= context_.lanes.queue; }
   /// Memory of the records in batches and behind their keys.
   std::uint64_t bytes() const { return bytes_; }
   Duration service_time() const { return pool_->snapshot().service_time; }

@@ -1,0 +1,127 @@
+// Chains of pools: what comes back for one sub-job, what bounds a stage, what a drain gives back, and how a
+// sub-job that ends the process is found.
+#include "lane/bulkhead/pooled_lane.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using handler::Outcome;
+
+namespace {
+
+/// Two pools in a chain, in the order of keys: the second one holds its records until it is opened.
+struct OrderedChain : PooledLane {
+  OrderedChain() {
+    context.lanes.order = config::Order::key;
+    add_pool("first", first);
+    add_pool("last", handler, 1);
+    in_a_chain();
+  }
+  ~OrderedChain() { lane.reset(); }
+  ScriptedHandler first;
+};
+
+}  // namespace
+
+TEST_CASE("a sub-job that comes back is split into sub-jobs of its own again") {
+  ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
+  ScriptedHandler again([](const auto&) { return results({"x", "y"}); });
+  ScriptedHandler last;
+  PooledLane test;
+  test.add_pool("split", split);
+  test.add_pool("again", again);
+  test.add_pool("last", last);
+  test.in_a_chain();
+  const auto [wanted, expected] = GENERATE(table<std::string, std::vector<std::string>>(
+      {{"a", {"a/x", "a/y"}}, {"a/y", {"a/y"}}, {"", {"a/x", "a/y", "b/x", "b/y"}}}));
+  if (!wanted.empty()) test.partition.headers = {{"laneway-part", wanted}};
+  test.partition.add_run(0, 1);
+  test.begin();
+  CHECK(test.until_committed(1));
+  CHECK(last.parts() == expected);
+}
+
+TEST_CASE("an operator who skips a record skips all of its sub-jobs that run") {
+  ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
+  LettersLane test;
+  test.add_pool("split", split);
+  test.add_pool("send", test.handler, 3);
+  test.in_a_chain();
+  test.partition.add_run(0, 1);
+  test.begin();
+  REQUIRE(test.until([&] { return test.handler.started().size() == 3; }));
+  CHECK(test.lane->skip(0, "no use", test.now) == Skip::when_it_fails);
+  for (int i = 0; i < 3; ++i) test.handler.answer(0, Outcome::retry("no"));
+  CHECK(test.until_committed(1));
+  CHECK(test.letters.count() == 3);
+  CHECK(test.handler.started().size() == 3);
+}
+
+TEST_CASE(
+    "no more records of a pool wait for their next attempt than allowed, if there are several pools too") {
+  ScriptedHandler failing([](const auto&) { return Outcome::retry("no"); });
+  ScriptedHandler good;
+  PooledLane test;
+  test.context.retry.max_waiting = 10;
+  test.context.retry.backoff = test.context.retry.max_backoff = std::chrono::hours(1);
+  test.add_pool("bad", failing);
+  test.add_pool("good", good);
+  test.route_by_key();
+  test.begin();
+  for (std::int64_t offset = 0; offset < 200; offset += 10) {
+    for (auto next = offset; next < offset + 10; ++next) test.partition.add(next, "bad");
+    test.work();
+    REQUIRE(test.until_outstanding(0));
+  }
+  test.partition.add(200, "good");
+  CHECK(test.until([&] { return good.count() == 1; }));
+  CHECK(failing.count() == 10);
+}
+
+TEST_CASE("a stage whose records wait for their keys is full, too") {
+  OrderedChain test;
+  for (const auto offset : offsets(0, 300)) test.partition.add(offset, offset % 2 == 0 ? "even" : "odd");
+  test.begin();
+  CHECK(test.until([&] { return test.lane->state() == State::held; }));
+  CHECK(test.first.count() < 150);
+  test.handler.open();
+  CHECK(test.until_committed(300));
+  CHECK(test.first.count() == 300);
+}
+
+TEST_CASE("in a drain no record overtakes one of its key that a stage has given back") {
+  HeldHandler first;
+  PooledLane test;
+  test.context.lanes.order = config::Order::key;
+  test.add_pool("first", first);
+  test.add_pool("last", test.handler, 1);
+  test.in_a_chain();
+  for (const auto offset : offsets(0, 10)) test.partition.add(offset, "key");
+  test.begin();
+  first.answer_done(offsets(0, 4));
+  test.handler.answer(0);
+  REQUIRE(test.until([&] { return first.started().size() == 5 && test.handler.started().size() == 2; }));
+  test.lane->begin_drain(test.now, test.now + nanoseconds(1));  // too little for the records that wait
+  first.open();
+  test.work();
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(test.handler.started() == offsets(0, 2));
+}
+
+TEST_CASE("a drain begins no record whose next stage is out") {
+  Downstream downstream{"broken", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}};
+  HeldHandler first;
+  ScriptedHandler broken([](const auto&) { return Outcome::unavailable("refused"); });
+  PooledLane test;
+  test.add_pool("first", first, 1, 1);
+  test.add_pool("broken", broken).downstream = &downstream;
+  test.in_a_chain();
+  test.partition.add_run(0, 20);
+  test.begin();
+  first.answer_done(offsets(0, 5));
+  REQUIRE(test.until([&] { return !downstream.closed() && first.started().size() == 6; }));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  first.open();
+  CHECK(test.until_drained());
+  CHECK(first.started().size() == 6);
+}
