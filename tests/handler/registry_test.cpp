@@ -19,7 +19,7 @@ TEST_CASE("the registry says of the workers what the handler itself says") {
                                                  http,
                                                  config::ExecSettings{.command = {"/bin/cat"}},
                                                  produce,
-                                                 config::FanOutSettings{folder.write("none.yaml", "")}};
+                                                 config::FanOutSettings{folder.write("none.yaml", "[]")}};
   for (const auto& settings : all) {
     auto config = config_with(settings);
     config.topics = {"orders"};

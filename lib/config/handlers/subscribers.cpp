@@ -38,7 +38,8 @@ class SubscribersReader {
       return error(fault.position, (fault.key.empty() ? "" : fault.key + ": ") + fault.what, fault.hint);
     }
     std::vector<Subscriber> subscribers;
-    if (document.root.is_null()) return subscribers;
+    // An editor and cp empty a file before they write it: that must not look like a list of nobody.
+    if (document.root.is_null()) return error({}, "the file is empty", "write [] for no subscribers");
     if (!document.root.is_list())
       return error(document.root.position, "expected a list of subscribers", "begin each with - name:");
     for (const Node& node : document.root.items)

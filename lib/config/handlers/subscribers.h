@@ -35,8 +35,8 @@ struct Subscriber {
 inline constexpr std::size_t most_subscribers = 1000;
 
 /// In the order of the file. Errors: configuration, with the file, the line and the key; no_input if the file
-/// cannot be read. A file with secrets that everyone may read is refused, as are a name that occurs twice and
-/// any unknown key.
+/// cannot be read. A file with secrets that everyone may read is refused, as are a file without content, a
+/// name that occurs twice and any unknown key.
 Result<std::vector<Subscriber>> read_subscribers(const std::string& path);
 
 /// The bytes of a secret: base64 after whsec_, 24 to 64 bytes. Error: configuration; never shows the secret.

@@ -69,7 +69,7 @@ TEST_CASE("subscribers have names, URLs, secrets and events") {
   CHECK_FALSE(read[0].wants(std::nullopt));
   CHECK_FALSE(read[1].enabled);
   CHECK(read[1].wants(std::nullopt));
-  CHECK(read_text("").empty());
+  CHECK(read_text("[]").empty());
 }
 
 TEST_CASE("a secret may stand in a file of its own, beside the file of subscribers") {
@@ -98,6 +98,12 @@ TEST_CASE("mistakes in a file of subscribers name their line") {
         ":2: events: expected an event type, which may end with *");
   CHECK(refused_text("- name: a\n  name: b").find("set twice") != std::string::npos);
   CHECK(read_subscribers("/no/such").error().kind == ErrorKind::no_input);
+}
+
+TEST_CASE("a file of subscribers without content is a mistake") {
+  for (const std::string text : {"", "\n", "# nobody yet\n", "---\n", "~\n"})
+    CHECK(refused_text(text) == ": the file is empty");
+  CHECK(read_subscribers(OneFile("").path).error().hint == "write [] for no subscribers");
 }
 
 TEST_CASE("secrets are private, long enough and never shown") {

@@ -78,7 +78,7 @@ TEST_CASE("an event that comes back for a subscriber goes there, whatever the fi
 
 TEST_CASE("a fan-out without a next pool, or without its file, is refused") {
   const SubscriberFolder folder;
-  const auto path = folder.write("s.yaml", "");
+  const auto path = folder.write("s.yaml", "[]");
   auto config = config_with(config::FanOutSettings{path, "topic"});
   CHECK_FALSE(check_handler(config).ok());
   CHECK(make_handler(config).error().message == "handler.fan_out: no other pool gets its results");
@@ -86,4 +86,6 @@ TEST_CASE("a fan-out without a next pool, or without its file, is refused") {
   CHECK(check_handler(config).ok());
   config.handler = config::FanOutSettings{path + ".none", "topic"};
   CHECK(check_handler(config).error().kind == ErrorKind::no_input);
+  config.handler = config::FanOutSettings{folder.write("empty.yaml", ""), "topic"};
+  CHECK(check_handler(config).error().message.ends_with("empty.yaml: the file is empty"));
 }

@@ -48,6 +48,20 @@ TEST_CASE("a file with a mistake changes nothing, and says so until it is right"
   CHECK_FALSE(file->problem());
 }
 
+TEST_CASE("a file that is emptied while it is written changes nothing") {
+  const SubscriberFolder folder;
+  const auto path = folder.write("s.yaml", alone);
+  const auto file = opened(path);
+  folder.write("s.yaml", "");
+  CHECK_FALSE(file->find("b"));  // looks at the file
+  CHECK(file->current()->size() == 1);
+  CHECK(file->problem());
+  folder.write("s.yaml", "[]");
+  CHECK_FALSE(file->find("b"));
+  CHECK(file->current()->empty());
+  CHECK_FALSE(file->problem());
+}
+
 TEST_CASE("a subscriber outlives the version of the file that it came from") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
