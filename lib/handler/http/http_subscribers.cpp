@@ -20,14 +20,9 @@ std::optional<Outcome> HttpSubscribers::address(const Attempt& attempt,
                                                 RequestHeaders& headers) {
   if (attempt.part.empty())
     return Outcome::reject("the record names no subscriber: it is no sub-job of handler.fan_out");
-  const auto subscriber = file_->find(attempt.part);
-  if (!subscriber) return not_found(std::string(attempt.part));
-  if (!subscriber->enabled) {
-    telemetry::log_repeating(telemetry::Level::info, "subscriber disabled " + subscriber->name,
-                             "event not sent: its subscriber is disabled",
-                             {{"subscriber", subscriber->name}, {"event", webhook_id(attempt)}});
-    return Outcome::done();
-  }
+  const auto found = file_->find(attempt.part);
+  const auto& subscriber = found.subscriber;
+  if (!subscriber || !subscriber->enabled) return not_sent(attempt, found);
   target.url = subscriber->url;
   const auto server = curl::server_of(subscriber->url, "url");
   target.server = subscriber->name + (server ? " (" + server.value() + ")" : "");
@@ -42,12 +37,18 @@ std::optional<Outcome> HttpSubscribers::address(const Attempt& attempt,
   return std::nullopt;
 }
 
-/// A name that is gone may be a mistake, or this machine's file may be older than another's.
-Outcome HttpSubscribers::not_found(const std::string& name) const {
-  if (const auto problem = file_->problem())
-    return Outcome::unavailable("the subscriber " + name +
-                                " is not in the last right version of the file: " + *problem);
-  return Outcome::reject("the subscriber " + name + " is not in " + file_->path());
+/// A name that is gone may be a mistake, or this machine's file may be older than another's. While the file
+/// has a mistake nobody knows whether the subscriber is still disabled.
+Outcome HttpSubscribers::not_sent(const Attempt& attempt, const SubscriberFile::Found& found) const {
+  const std::string name(attempt.part);
+  if (found.problem)
+    return Outcome::unavailable("the subscriber " + name + (found.subscriber ? " is disabled" : " is not") +
+                                " in the last right version of the file: " + *found.problem);
+  if (!found.subscriber) return Outcome::reject("the subscriber " + name + " is not in " + file_->path());
+  telemetry::log_repeating(telemetry::Level::info, "subscriber disabled " + name,
+                           "event not sent: its subscriber is disabled",
+                           {{"subscriber", name}, {"event", webhook_id(attempt)}});
+  return Outcome::done();
 }
 
 }  // namespace laneway::handler

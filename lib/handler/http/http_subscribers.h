@@ -31,12 +31,13 @@ class HttpSubscribers {
   /// Sets the target of the attempt's request, and adds its headers: the specification's
   /// (webhook_signature.h), and record headers named in `passed_on`. Returns an outcome instead if there is
   /// no request to send: done for a subscriber that is disabled, reject for a whole record and for a name
-  /// that the file does not have, unavailable for such a name while the file has a mistake.
+  /// that the file does not have, unavailable for these subscribers while the file has a mistake.
   std::optional<Outcome> address(const Attempt& attempt, const std::vector<std::string>& passed_on,
                                  HttpTarget& target, RequestHeaders& headers);
 
  private:
-  Outcome not_found(const std::string& name) const;
+  /// The outcome for a subscriber that is disabled or not in the file.
+  Outcome not_sent(const Attempt& attempt, const SubscriberFile::Found& found) const;
 
   const std::unique_ptr<SubscriberFile> file_;
 };

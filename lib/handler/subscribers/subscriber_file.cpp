@@ -36,16 +36,11 @@ SubscriberFile::List SubscriberFile::current() {
   return list_;
 }
 
-std::shared_ptr<const config::Subscriber> SubscriberFile::find(std::string_view name) {
-  if (auto found = found_in(current(), name)) return found;
+SubscriberFile::Found SubscriberFile::find(std::string_view name) {
+  if (auto found = found_in(current(), name); found && found->enabled) return {std::move(found), {}};
   MutexLock lock(mutex_);
   look();
-  return found_in(list_, name);
-}
-
-std::optional<std::string> SubscriberFile::problem() const {
-  MutexLock lock(mutex_);
-  return problem_;
+  return {found_in(list_, name), problem_};
 }
 
 SubscriberFile::Version SubscriberFile::version_of(const std::string& path) {

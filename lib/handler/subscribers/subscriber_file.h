@@ -3,8 +3,8 @@
 // The file is read again when it has changed, all or nothing: a file with a mistake changes nothing, and the
 // mistake is an error in the log, with its line, until the file is right. A change is noticed by the file's
 // size, time, number or device, at the first use a second or more after the previous look, and at once when
-// a name is unknown. Files with secrets that the file names are read with it: touch the file after a change
-// of theirs.
+// a name is unknown or its subscriber is disabled: the pool before may have a newer version. Files with
+// secrets that the file names are read with it: touch the file after a change of theirs.
 //
 // Threads: any. Blocks as long as it takes to look at a file, and to read it after a change.
 #pragma once
@@ -34,10 +34,13 @@ class SubscriberFile {
 
   /// The subscribers; never null.
   List current() EXCLUDES(mutex_);
-  /// The subscriber with this name; null if there is none. Keeps its list alive.
-  std::shared_ptr<const config::Subscriber> find(std::string_view name) EXCLUDES(mutex_);
-  /// What is wrong with the file since its last right version; nullopt if nothing is.
-  std::optional<std::string> problem() const EXCLUDES(mutex_);
+  struct Found {
+    std::shared_ptr<const config::Subscriber> subscriber;  ///< null if there is none; keeps its list alive
+    /// If there is none, or it is disabled: what is wrong with the file since its last right version.
+    std::optional<std::string> problem;
+  };
+  /// The subscriber with this name. Both parts of the answer are of the same look at the file.
+  Found find(std::string_view name) EXCLUDES(mutex_);
   const std::string& path() const { return path_; }
 
  private:
@@ -58,7 +61,7 @@ class SubscriberFile {
   void look() REQUIRES(mutex_);
 
   const std::string path_;
-  mutable Mutex mutex_;
+  Mutex mutex_;
   TimePoint looked_at_ GUARDED_BY(mutex_);
   Version version_ GUARDED_BY(mutex_);
   List list_ GUARDED_BY(mutex_);

@@ -86,6 +86,22 @@ TEST_CASE("a sub-job of a subscriber that is disabled is done, and that of an un
   CHECK(not_known_yet.reason.find("s.yaml:1: the subscriber gone has no url") != std::string::npos);
 }
 
+TEST_CASE("an event of a subscriber that was just enabled is sent, and waits while the file has a mistake") {
+  HttpServer server([](const auto&, auto&) {});
+  const SubscriberFolder folder;
+  const auto path = folder.write("s.yaml", entry("a", server.url(), ", enabled: false"));
+  const auto handler = made(to_subscribers(path));
+  CHECK(sent_to(*handler, "a").verdict == Verdict::done);
+  CHECK(server.requests().empty());
+  folder.write("s.yaml", "");
+  const auto waits = sent_to(*handler, "a");
+  CHECK(waits.verdict == Verdict::unavailable);
+  CHECK(waits.reason.starts_with("the subscriber a is disabled in the last right version of the file: "));
+  folder.write("s.yaml", entry("a", server.url()));
+  CHECK(sent_to(*handler, "a").verdict == Verdict::done);
+  CHECK(server.requests().size() == 1);
+}
+
 TEST_CASE("a subscriber cannot make laneway call this machine, unless that is allowed") {
   HttpServer inside([](const auto&, auto&) {});
   const SubscriberFolder folder;

@@ -22,13 +22,29 @@ TEST_CASE("an unknown subscriber is looked for in the file at once") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
-  CHECK(file->find("a"));
-  CHECK_FALSE(file->find("b"));
+  CHECK(file->find("a").subscriber);
+  CHECK_FALSE(file->find("b").subscriber);
   folder.write("s.yaml", alone + "- { name: b, url: http://b.example/, enabled: false }\n");
-  const auto found = file->find("b");
+  const auto found = file->find("b").subscriber;
   REQUIRE(found);
   CHECK_FALSE(found->enabled);
   CHECK(file->current()->size() == 2);
+}
+
+TEST_CASE("a subscriber is enabled as soon as the file says so") {
+  const CapturedLog log;
+  const SubscriberFolder folder;
+  const std::string off = "- { name: a, url: http://a.example/, enabled: false }\n";
+  const auto path = folder.write("s.yaml", off);
+  const auto file = opened(path);
+  CHECK_FALSE(file->find("a").subscriber->enabled);
+  folder.write("s.yaml", alone);
+  CHECK(file->find("a").subscriber->enabled);
+  folder.write("s.yaml", off);
+  CHECK_FALSE(file->find("b").subscriber);  // looks at the file
+  CHECK(log.lines({"subscribers read"}) == 2);
+  for (int again = 0; again < 3; ++again) CHECK_FALSE(file->find("a").subscriber->enabled);
+  CHECK(log.lines({"subscribers read"}) == 2);  // an unchanged file is not read
 }
 
 TEST_CASE("a file with a mistake changes nothing, and says so until it is right") {
@@ -37,15 +53,16 @@ TEST_CASE("a file with a mistake changes nothing, and says so until it is right"
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
   folder.write("s.yaml", "- { name: b, url: http://b.example/ }\n- { name: c }\n");
-  CHECK_FALSE(file->find("b"));
-  CHECK(file->find("a"));
-  REQUIRE(file->problem());
-  CHECK(*file->problem() == path + ":2: the subscriber c has no url");
+  CHECK_FALSE(file->find("b").subscriber);
+  CHECK(file->find("a").subscriber);
+  const auto problem = file->find("b").problem;
+  REQUIRE(problem);
+  CHECK(*problem == path + ":2: the subscriber c has no url");
   CHECK(log.lines({"subscribers not changed", path + ":2"}) == 1);
   folder.write("s.yaml", "- { name: b, url: http://b.example/ }\n");
-  CHECK(file->find("b"));
-  CHECK_FALSE(file->find("a"));
-  CHECK_FALSE(file->problem());
+  CHECK(file->find("b").subscriber);
+  CHECK_FALSE(file->find("a").subscriber);
+  CHECK_FALSE(file->find("b").problem);
 }
 
 TEST_CASE("a file that is emptied while it is written changes nothing") {
@@ -53,22 +70,22 @@ TEST_CASE("a file that is emptied while it is written changes nothing") {
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
   folder.write("s.yaml", "");
-  CHECK_FALSE(file->find("b"));  // looks at the file
+  CHECK_FALSE(file->find("b").subscriber);  // looks at the file
   CHECK(file->current()->size() == 1);
-  CHECK(file->problem());
+  CHECK(file->find("b").problem);
   folder.write("s.yaml", "[]");
-  CHECK_FALSE(file->find("b"));
+  CHECK_FALSE(file->find("b").subscriber);
   CHECK(file->current()->empty());
-  CHECK_FALSE(file->problem());
+  CHECK_FALSE(file->find("b").problem);
 }
 
 TEST_CASE("a subscriber outlives the version of the file that it came from") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
-  const auto found = file->find("a");
+  const auto found = file->find("a").subscriber;
   folder.write("s.yaml", "- { name: b, url: http://b.example/ }\n");
-  REQUIRE(file->find("b"));
+  REQUIRE(file->find("b").subscriber);
   CHECK(found->url == "http://a.example/");
 }
 
@@ -77,7 +94,7 @@ TEST_CASE("a file that is gone is a problem, and its subscribers stay") {
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
   std::filesystem::remove(path);
-  CHECK_FALSE(file->find("b"));
-  CHECK(file->find("a"));
-  CHECK(file->problem());
+  CHECK_FALSE(file->find("b").subscriber);
+  CHECK(file->find("a").subscriber);
+  CHECK(file->find("b").problem);
 }
