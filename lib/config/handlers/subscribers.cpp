@@ -110,7 +110,14 @@ class SubscribersReader {
     return !subscriber.events.empty() ||
            refuse(node, "events: the list is empty", "set enabled: false instead");
   }
+  bool only_one(const Node& node, const Subscriber& subscriber) {
+    return subscriber.secrets.empty() || refuse(node, "the subscriber has both secret and secret_file",
+                                                "to sign with several secrets, make secret a list");
+  }
   bool read_secrets(const Node& node, Subscriber& subscriber) {
+    if (!only_one(node, subscriber)) return false;
+    if (node.is_list() && node.items.empty())
+      return refuse(node, "secret: the list is empty", "without the key, requests are not signed");
     if (const auto status = check_owners_only(path_); !status)
       return refuse(node, "secret: " + status.error().message, status.error().hint);
     for (const Node& item : node.is_list() ? node.items : std::vector<Node>{node})
@@ -118,6 +125,7 @@ class SubscribersReader {
     return true;
   }
   bool read_secret_file(const Node& node, Subscriber& subscriber) {
+    if (!only_one(node, subscriber)) return false;
     const auto file = std::filesystem::path(path_).parent_path() / node.text;
     const auto text = read_secret(file);
     if (!text) return refuse(node, "secret_file: " + text.error().message, text.error().hint);

@@ -106,6 +106,19 @@ TEST_CASE("a file of subscribers without content is a mistake") {
   CHECK(read_subscribers(OneFile("").path).error().hint == "write [] for no subscribers");
 }
 
+TEST_CASE("a secret that would not sign is a mistake") {
+  const OneFile file(a_secret + "\n");
+  const auto name = std::filesystem::path(file.path).filename().string();
+  const std::string begin = "- name: a\n  url: http://a\n";
+  const auto secret = "  secret: " + a_secret + "\n";
+  const auto secret_file = "  secret_file: " + name + "\n";
+  CHECK(refused_text(begin + "  secret: []") == ":3: secret: the list is empty");
+  for (const auto& both : {secret + secret_file, secret_file + secret})
+    CHECK(refused_text(begin + both) == ":4: the subscriber has both secret and secret_file");
+  CHECK(refused_text(begin + "  secret:").starts_with(":3: secret: it is not whsec_"));
+  CHECK(refused_text(begin + "  secret: [" + a_secret + ", []]").starts_with(":3: secret: it is not whsec_"));
+}
+
 TEST_CASE("secrets are private, long enough and never shown") {
   const auto with = [](const std::string& secret) {
     return "- name: a\n  url: http://a\n  secret: " + secret;
