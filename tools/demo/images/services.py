@@ -1,7 +1,7 @@
 """The web services around the image pipeline, in one program:
 
     GET  /originals/NUMBER.jpg   the images, as on somebody's web server
-    POST /fetch                  {"source": "http://…"}: the image; 422 if there is none
+    POST /fetch                  {"source": "http://…"}: the image; 422 if there is none, 500 if it may come later
     POST /store                  a size of an image (Kafka-Key, Laneway-Part): a file and an object in S3, then where they are
     POST /catalogue              the three places of an image: a row of a database
     POST /mode                   {"delay": s, "status": 503}: how the store behaves; {} is as usual
@@ -19,9 +19,7 @@ import re
 import sqlite3
 import threading
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from pathlib import Path
 
 import boto3
@@ -29,11 +27,10 @@ import botocore.config
 import botocore.exceptions
 
 from . import picture
+from .sources import Refused, Sources
 
 BUCKET = "images"
-FETCH_WITHIN = 5.0  # s
 MOST_AT_ONCE = 64  # calls of S3
-LARGEST = 32 << 20  # bytes of an image
 NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -42,28 +39,6 @@ def s3_client(endpoint):
                                       retries={"max_attempts": 1})  # laneway retries
     return boto3.client("s3", endpoint_url=endpoint, aws_access_key_id="demo", aws_secret_access_key="demo",
                         region_name="us-east-1", config=settings)
-
-
-class Refused(Exception):
-    """An answer that is not 200."""
-
-    def __init__(self, status, why):
-        super().__init__(why)
-        self.status = status
-
-
-def fetch(body):
-    source = json.loads(body)["source"]
-    try:
-        with urllib.request.urlopen(source, timeout=FETCH_WITHIN) as answer:
-            data = answer.read(LARGEST + 1)
-    except urllib.error.HTTPError as error:
-        raise Refused(422 if error.code in (404, 410) else 503, f"{source}: {error}") from error
-    except (OSError, ValueError) as error:
-        raise Refused(503, f"{source}: {error}") from error
-    if len(data) > LARGEST:
-        raise Refused(422, f"{source} is larger than {LARGEST} bytes")
-    return data
 
 
 class Store:
@@ -121,7 +96,8 @@ class Requests(http.server.BaseHTTPRequestHandler):
         size = urllib.parse.unquote(self.headers.get("Laneway-Part", ""))
         try:
             if self.path == "/fetch":
-                return self.answer(200, fetch(body), "image/jpeg")
+                image = self.server.sources.fetch(body, self.headers.get("Laneway-Delivery-Id"))
+                return self.answer(200, image, "image/jpeg")
             if self.path == "/mode":
                 self.server.store.mode = json.loads(body)
                 return self.answer(204)
@@ -134,7 +110,7 @@ class Requests(http.server.BaseHTTPRequestHandler):
                 return self.answer(204)
             return self.answer(404)
         except Refused as refused:
-            return self.answer(refused.status, str(refused).encode(), "text/plain")
+            return self.answer(refused.status, str(refused).encode(errors="replace"), "text/plain")
 
     def answer(self, status, body=b"", kind=None):
         self.send_response(status)
@@ -152,7 +128,7 @@ class Requests(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
-    store = catalogue = None
+    sources = store = catalogue = None
 
 
 def main():
@@ -162,6 +138,7 @@ def main():
     parser.add_argument("--folder", required=True, type=Path, help="for the files and the catalogue")
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), Requests)
+    server.sources = Sources()
     server.store = Store(options.s3, options.folder / "files")
     server.catalogue = Catalogue(options.folder / "catalogue.db")
     server.store.s3.create_bucket(Bucket=BUCKET)
