@@ -2,7 +2,7 @@
 
 202: the image's record is in Kafka, acknowledged by all in-sync replicas, and will be worked on whatever happens to this process.
 429 with Retry-After: as many images as may be are unfinished. 503 with Retry-After: this front stops, or Kafka does not answer.
-400: the request is wrong. GET /state has the figures.
+400, 408, 411, 413: the request is wrong (intake.py). GET /state has the figures.
 
 On SIGTERM it answers 503 to new images, waits for those that are under way, and for as long as --linger, so that a load balancer
 sees the 503; what is not acknowledged after --drain is logged by its id. Exit code 0, or 75 if there was any such image.
@@ -12,10 +12,8 @@ Kafka's acknowledgement and for nothing else. It needs the Debian package python
 """
 import argparse
 import contextlib
-import http.server
 import json
 import logging
-import re
 import signal
 import threading
 import time
@@ -23,11 +21,10 @@ import time
 import confluent_kafka
 
 from .admission import Admission, Answer
+from .intake import Requests, Server
 
-LONGEST_BODY = 64 * 1024  # bytes
 LOOK_EVERY = 0.1  # s
 ASK_WITHIN = 5.0  # s for an answer of Kafka
-ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 RETRY_LATER = 1  # s, with a 503
 log = logging.getLogger("front")
 
@@ -140,47 +137,6 @@ class Pipeline:
         for thread in self.threads:
             thread.join()
         self.reader.close()
-
-
-class Requests(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        size = int(self.headers.get("Content-Length") or 0)
-        if self.path != "/images" or size > LONGEST_BODY:
-            self.close_connection = True  # the body is not read
-            return self.answer(404 if size <= LONGEST_BODY else 413)
-        try:
-            image = json.loads(self.rfile.read(size))
-            name, source = image["id"], image["source"]
-            if not ID.fullmatch(name) or not source.startswith("http"):
-                raise ValueError("an image has an id and a source")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return self.answer(400, {"error": str(error)})
-        status, again = self.server.pipeline.accept(name, source)
-        return self.answer(status, {"id": name}, again)
-
-    def do_GET(self):
-        self.answer(*((200, self.server.pipeline.state()) if self.path == "/state" else (404,)))
-
-    def answer(self, status, body=None, again=None):
-        text = json.dumps(body or {}).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        if again is not None:
-            self.send_header("Retry-After", str(again))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *arguments):
-        pass
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-    pipeline = None
 
 
 def parse():
