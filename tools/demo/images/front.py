@@ -5,7 +5,8 @@
 400, 408, 411, 413: the request is wrong (intake.py). GET /state has the figures.
 
 On SIGTERM it answers 503 to new images, waits for those that are under way, and for as long as --linger, so that a load balancer
-sees the 503; what is not acknowledged after --drain is logged by its id. Exit code 0, or 75 if there was any such image.
+sees the 503. What is not acknowledged after --drain is answered with 503 and logged by its id: nobody knows whether Kafka has it.
+Exit code 0, or 75 if there was any such image.
 
 Threads: one for each connection, one that serves the client library, and one that asks Kafka for the offsets. A request waits for
 Kafka's acknowledgement and for nothing else. It needs the Debian package python3-confluent-kafka.
@@ -25,8 +26,21 @@ from .intake import Requests, Server
 
 LOOK_EVERY = 0.1  # s
 ASK_WITHIN = 5.0  # s for an answer of Kafka
+ANSWER_WITHIN = 2.0  # s for the last answers of a front that stops
 RETRY_LATER = 1  # s, with a 503
 log = logging.getLogger("front")
+
+
+class UnderWay:
+    """An image whose record Kafka has not acknowledged. Two of them can have the same id."""
+
+    def __init__(self, name):
+        self.name, self.known, self.acknowledged = name, threading.Event(), False
+
+    def end(self, acknowledged):
+        if not self.known.is_set():
+            self.acknowledged = acknowledged
+        self.known.set()
 
 
 class Pipeline:
@@ -36,7 +50,7 @@ class Pipeline:
         self.topic, self.lock = options.topic, threading.Lock()
         self.admission = Admission(options.capacity)
         self.counts = {answer.value: 0 for answer in Answer}
-        self.waiting = {}  # {id: when it was produced} of images that are under way
+        self.waiting = set()  # of UnderWay
         self.producer = confluent_kafka.Producer({
             "bootstrap.servers": options.bootstrap, "acks": "all", "enable.idempotence": True, "linger.ms": 2,
             "message.timeout.ms": int(options.acknowledged_within * 1000)})
@@ -56,38 +70,36 @@ class Pipeline:
             answer = self.admission.ask()
             again = self.admission.retry_after() if answer is Answer.FULL else RETRY_LATER
             if answer is Answer.ACCEPTED:
-                self.waiting[name] = time.monotonic()
-        if answer is Answer.ACCEPTED and not self.produce(name, source):
+                image = UnderWay(name)
+                self.waiting.add(image)
+        if answer is Answer.ACCEPTED and not self.produce(image, source):
             answer = Answer.STOPPING
         with self.lock:
             self.counts[answer.value] += 1
         return answer.value, None if answer is Answer.ACCEPTED else again
 
-    def produce(self, name, source):
-        done, result = threading.Event(), []
-
-        def delivered(error, message):
-            self.delivered(name, error, message)
-            result.append(error is None)
-            done.set()
-        value = json.dumps({"id": name, "source": source})
+    def produce(self, image, source):
+        value = json.dumps({"id": image.name, "source": source})
         try:
-            self.producer.produce(self.topic, value, key=name, on_delivery=delivered)
+            self.producer.produce(self.topic, value, key=image.name,
+                                  on_delivery=lambda error, message: self.delivered(image, error, message))
         except (BufferError, confluent_kafka.KafkaException) as error:
-            self.delivered(name, error, None)
-            return False
-        return done.wait(self.within + ASK_WITHIN) and result[0]
+            self.delivered(image, error, None)
+        image.known.wait(self.within + ASK_WITHIN)
+        return image.acknowledged
 
-    def delivered(self, name, error, message):
+    def delivered(self, image, error, message):
         with self.lock:
-            self.waiting.pop(name, None)
+            self.waiting.discard(image)
             if error is not None:
-                log.warning("image %s is not in Kafka: %s", name, error)
-                return self.admission.failed()
-            self.admission.sent(message.partition(), message.offset())
-            if self.acks:  # before the 202
-                self.acks.write(json.dumps({"topic": self.topic, "partition": message.partition(), "offset": message.offset(),
-                                            "time": time.time_ns(), "id": name}) + "\n")
+                log.warning("image %s is not in Kafka: %s", image.name, error)
+                self.admission.failed()
+            else:
+                self.admission.sent(message.partition(), message.offset())
+                if self.acks:  # before the 202
+                    self.acks.write(json.dumps({"topic": self.topic, "partition": message.partition(), "offset": message.offset(),
+                                                "time": time.time_ns(), "id": image.name}) + "\n")
+        image.end(acknowledged=error is None)
 
     def serve(self):
         while not self.ended.is_set():
@@ -127,10 +139,13 @@ class Pipeline:
             self.admission.stopping = True
 
     def drain(self, within):
-        """The ids of images that Kafka has not acknowledged within this time."""
+        """The ids of images that Kafka has not acknowledged within this time. Their clients get a 503."""
         self.producer.flush(within)
         with self.lock:
-            return sorted(self.waiting)
+            abandoned = list(self.waiting)
+        for image in abandoned:
+            image.end(acknowledged=False)
+        return sorted(image.name for image in abandoned)
 
     def close(self):
         self.ended.set()
@@ -171,6 +186,7 @@ def main():
     abandoned = pipeline.drain(options.drain)
     time.sleep(max(0.0, options.linger - (time.monotonic() - begun)))
     server.shutdown()
+    server.wait_until_answered(ANSWER_WITHIN)
     pipeline.close()
     for name in abandoned:
         log.error("abandoned: %s", name)
