@@ -2,8 +2,8 @@
 """A program for laneway's exec handler in a pool with a next one: makes three sizes of an image, each a sub-job for the next pool.
 
 It needs Pillow (the Debian package python3-pil), and is started by config/examples/image-pipeline.yaml. The record's value is an
-image file; the results are JPEG files with the ids small, medium and large. What is no image is rejected. A file that makes the
-decoder crash, or take too long, ends this process alone.
+image file; the results are JPEG files with the ids small, medium and large. What is no image, or cannot be written as one, is
+rejected: all work depends on the file alone. A file that makes the decoder crash, or take too long, ends this process alone.
 """
 import base64
 import io
@@ -21,15 +21,27 @@ QUALITY = 82
 def sizes(data):
     """[(id, JPEG file)]. Raises ValueError if it is not an image."""
     try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
-        if image.format != "JPEG":
-            image = image.convert("RGB")
-        shrink(image, max(LONGEST_SIDE.values()))  # before anything else: a JPEG is then decoded at a fraction of its size
-        image = ImageOps.exif_transpose(image).convert("RGB")
+        return written(decoded(data))
     except UnidentifiedImageError:
         raise ValueError(f"this is no image of the formats {', '.join(FORMATS)}") from None
-    except (Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
-        raise ValueError(f"this image cannot be decoded: {error}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # Pillow raises TypeError, KeyError, struct.error and more for wrong metadata
+        raise ValueError(f"this image cannot be decoded and written: {error}") from error
+
+
+def decoded(data):
+    """The image, upright and without its metadata."""
+    image = Image.open(io.BytesIO(data), formats=FORMATS)
+    if image.format != "JPEG":
+        image = image.convert("RGB")
+    shrink(image, max(LONGEST_SIDE.values()))  # before anything else: a JPEG is then decoded at a fraction of its size
+    image = ImageOps.exif_transpose(image).convert("RGB")
+    image.info = {}  # save() would write a PNG's text named comment, which may be too long for a JPEG
+    return image
+
+
+def written(image):
     made = []
     for name, side in LONGEST_SIDE.items():
         shrink(image, side)
@@ -51,7 +63,7 @@ def verdict(record):
         results = [{"id": name, "base64": True, "value": base64.b64encode(file).decode()} for name, file in sizes(data)]
     except ValueError as error:
         return {"outcome": "reject", "reason": str(error)}
-    except Exception as error:  # whatever else fails may work later
+    except Exception as error:  # the memory, for example: it may work later
         return {"outcome": "retry", "reason": f"{type(error).__name__}: {error}"}
     return {"outcome": "done", "results": results}
 
