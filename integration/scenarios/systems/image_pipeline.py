@@ -1,6 +1,6 @@
 """The image pipeline (config/examples/image-pipeline.yaml): images that are none, a program that is killed, a store that is out, a
 member that joins, and a kill -9 of another one and of the front. Every image that a client has a 202 for is stored in three sizes,
-or is a dead letter if it is no image.
+or is a dead letter if it is no image or cannot be fetched.
 """
 import json
 import os
@@ -12,10 +12,11 @@ from harness import Promises, expect, expect_equal, wait_until
 from tools.demo.images.around import Around
 from tools.demo.images.clients import Sender
 from tools.demo.processes import Process
+from tools.ports import free_port
 
 CONFIG = "config/examples/image-pipeline.yaml"
 PARTITIONS, RATE, IMAGES, CAPACITY = 4, 25, 400, 100
-BROKEN, MISSING = 4, 4  # images that cannot be decoded, and that are not there
+NONE = 4  # images of each kind that can never be stored; fewer than breaker.failures, for those that are tried again
 ENOUGH = 40  # images of a member that works
 
 
@@ -49,10 +50,12 @@ def start_front(run, around):
 
 def send_what_is_none(around):
     """The ids of the images that can never be stored."""
-    names = [f"broken-{number}" for number in range(BROKEN)] + [f"missing-{number}" for number in range(MISSING)]
-    for name in names:
-        reply = around.clients.send(name, f"{around.clients.originals}/{name.split('-')[0]}.jpg")
-        expect_equal(202, reply.status, f"the answer to {name}")
+    originals = around.clients.originals
+    sources = {"broken": f"{originals}/broken.jpg", "missing": f"{originals}/missing.jpg", "nowhere": "http://127.0.0.1:99999/1.jpg",
+               "refused": f"http://127.0.0.1:{free_port()}/1.jpg"}  # nothing listens there
+    names = {f"{kind}-{number}": source for kind, source in sources.items() for number in range(NONE)}
+    for name, source in names.items():
+        expect_equal(202, around.clients.send(name, source).status, f"the answer to {name}")
     return set(names)
 
 
