@@ -8,7 +8,8 @@ namespace laneway::delivery {
 namespace {
 
 constexpr std::uint64_t fewest_calls = 10;
-constexpr double wanted_noise = 0.1;  // of the average
+constexpr double few_calls_vary = 0.25;  // of the average, at least: so few do not show how much they do
+constexpr double wanted_noise = 0.1;     // of the average
 constexpr Duration shortest = milliseconds(100);
 constexpr Duration long_enough = seconds(1);
 constexpr Duration very_long = seconds(10);
@@ -23,9 +24,17 @@ void LimitWindow::begin(TimePoint now) {
   empty_ = false;
 }
 
+/// Few calls in a long time show something if they are slow, and nothing if hardly any were made.
+bool LimitWindow::stale(const EndedCalls& calls, TimePoint now) const {
+  const auto age = now - begun_;
+  if (age <= too_long || sum_.dropped() > 0) return false;
+  const double in_calls = seconds_ + to_seconds(calls.latency) * calls.worked;
+  return in_calls * 2 < to_seconds(age) * std::max({sum_.in_flight, calls.in_flight, 1U});
+}
+
 void LimitWindow::add(const EndedCalls& calls, TimePoint now) {
   if (now < settled_) return;
-  if (empty_ || (now - begun_ > too_long && sum_.dropped() == 0)) begin(now);
+  if (empty_ || stale(calls, now)) begin(now);
   const double latency = to_seconds(calls.latency);
   sum_.worked += calls.worked;
   sum_.throttled += calls.throttled;
@@ -42,7 +51,7 @@ bool LimitWindow::due(std::uint32_t limit, TimePoint now) const {
   if (empty_) return false;
   const auto age = now - begun_;
   const auto calls = sum_.calls();
-  if (calls < fewest_calls) return age > too_long && sum_.dropped() > 0;
+  if (calls < fewest_calls) return age > too_long && (sum_.dropped() > 0 || calls >= limit);
   if (age >= very_long) return true;
   return age >= shortest && calls >= limit && (age >= long_enough || precise());
 }
@@ -52,7 +61,8 @@ double LimitWindow::noise() const {
   const auto calls = static_cast<double>(sum_.worked);
   const double average = seconds_ / calls;
   const double variance = std::max(0.0, squares_ / calls - average * average);
-  return 2 * std::sqrt(variance / calls);
+  const double least = sum_.worked < fewest_calls ? few_calls_vary * average : 0;
+  return 2 * std::max(std::sqrt(variance), least) / std::sqrt(calls);
 }
 
 bool LimitWindow::precise() const {

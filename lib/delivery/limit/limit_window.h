@@ -4,8 +4,10 @@
 // second; a window whose calls vary so much that their average may be chance goes on, up to a second. Calls
 // are counted by the time at which they ended: those that began in the window and have ended are the short
 // ones, and would show too little. After a change of the limit nothing is counted for a while (settle),
-// because the calls that end then waited in a queue that the former limit made. Windows of few calls end
-// after ten seconds, or count for nothing after a minute.
+// because the calls that end then waited in a queue that the former limit made. Windows of fewer calls than
+// the limit end after ten seconds. If calls are so slow that not even ten end in a minute, a window ends
+// then, with at least as many as the limit; if there are so few because hardly any were made, it counts for
+// nothing.
 //
 // Pure: the time is given in and must not go back. One owner; not thread-safe. Seconds are doubles here.
 #pragma once
@@ -63,6 +65,7 @@ class LimitWindow {
 
  private:
   void begin(TimePoint now);
+  bool stale(const EndedCalls& calls, TimePoint now) const;
   double noise() const;
   bool precise() const;
 

@@ -123,6 +123,41 @@ TEST_CASE("concurrency limit: it does not rise while it is not used") {
   CHECK(followed.limit.limit() <= 26);  // a rise ends when less than half is in use
 }
 
+TEST_CASE("concurrency limit: it finds a server whose calls are so slow that few end in a minute") {
+  const auto service = GENERATE(seconds(8), seconds(15), seconds(90), seconds(300));
+  const auto min = GENERATE(1U, 2U);
+  SECTION("by their success") {
+    Followed followed(LimitKind::aimd, {.service = service, .timeout = std::chrono::hours(1)}, 64, {min, 64});
+    followed.server.run(service * 20 + seconds(120));
+    CHECK(followed.limit.limit() > min + 4);
+  }
+  SECTION("by their latency") {
+    const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
+    const auto times = GENERATE(Times::steady, Times::varying);
+    const ServerModel model{.service = service, .times = times, .timeout = std::chrono::hours(10)};
+    Followed followed(kind, model, 12, {min, 64});
+    followed.server.run(service * 200);
+    const auto shares = shares_of(followed.server.run(service * 400), model, 12);
+    INFO("calls of " << to_seconds(service) << " s, limit " << followed.limit.limit());
+    CHECK(shares.rate >= 0.9);
+    CHECK(shares.p99 <= 2);  // as with calls of milliseconds: a server of few calls
+  }
+}
+
+TEST_CASE("concurrency limit: hardly any calls teach nothing, however long one looks") {
+  ConcurrencyLimit limit(LimitKind::aimd, {2, 64});
+  auto now = TimePoint{} + seconds(1);
+  for (int i = 0; i < 1000; ++i)
+    limit.ended({.worked = 1, .latency = milliseconds(50), .in_flight = 1}, now += seconds(20));
+  CHECK(limit.limit() == 2);
+  // All in use for a moment, and an hour later again.
+  for (int i = 0; i < 10; ++i)
+    for (int call = 0; call < 4; ++call)
+      limit.ended({.worked = 1, .latency = seconds(1), .in_flight = 2},
+                  now += call > 0 ? seconds(1) : seconds(3600));
+  CHECK(limit.limit() == 2);
+}
+
 TEST_CASE("concurrency limit: a rare failure changes nothing") {
   ConcurrencyLimit limit(LimitKind::aimd, {50, 100});
   auto now = TimePoint{} + seconds(1);

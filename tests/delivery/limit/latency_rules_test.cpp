@@ -71,6 +71,23 @@ TEST_CASE("limit window: a few old calls count for nothing, dropped ones do") {
   CHECK(window.close(start + seconds(150)).worked == 0);
 }
 
+TEST_CASE("limit window: after a minute a few slow calls are enough, if they are as many as the limit") {
+  LimitWindow window;
+  const auto start = TimePoint{} + seconds(1);
+  const auto add_one = [&](Duration after) {
+    window.add({.worked = 1, .latency = seconds(40), .in_flight = 2}, start + after);
+  };
+  add_one({});
+  add_one(seconds(1));
+  CHECK_FALSE(window.due(2, start + seconds(59)));
+  add_one(seconds(80));
+  CHECK_FALSE(window.due(4, start + seconds(80)));
+  CHECK(window.due(2, start + seconds(80)));
+  const auto sum = window.close(start + seconds(80));
+  CHECK(sum.worked == 3);
+  CHECK(sum.noise > 0);  // although all were equal
+}
+
 TEST_CASE("limit window: calls before it has settled are not counted") {
   LimitWindow window;
   const auto start = TimePoint{} + seconds(1);
