@@ -73,6 +73,27 @@ Calls calls_of(const handler::Finished& finished, const Items& items, bool one_c
   return {.failed = {calls.failed.front()}, .taken_part = 1};
 }
 
+/// Calls that failed in another way than by too many calls show nothing about the limit.
+delivery::EndedCalls ended_calls(const handler::Finished& finished, bool one_call) {
+  delivery::EndedCalls calls;
+  calls.worked = finished.done > 0 ? (one_call ? 1 : finished.done) : 0;
+  for (const auto& [index, outcome] : finished.failures) {
+    using handler::Cause;
+    if (outcome.same_call || outcome.cause == Cause::withheld || outcome.cause == Cause::local) continue;
+    if (outcome.cause == Cause::throttled)
+      ++calls.throttled;
+    else if (outcome.cause == Cause::timeout)
+      ++calls.timeouts;
+    else if (outcome.verdict == handler::Verdict::unavailable)
+      ++calls.unavailable;
+    else if (outcome.verdict == handler::Verdict::reject)
+      ++calls.worked;
+  }
+  const auto ended = calls.worked + calls.dropped();
+  if (ended > 0) calls.latency = finished.busy / ended;
+  return calls;
+}
+
 /// The kind of a failure that the handlers word differently; otherwise empty.
 std::string_view kind_of(handler::Cause cause) {
   if (cause == handler::Cause::timeout) return delivery::timeout_kind;
@@ -140,37 +161,32 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
   if (line_of(finished.claim.range).context().rate != nullptr) keep_pace(finished);
 }
 
-/// Calls that failed in another way than by too many calls show nothing about the limit.
+/// A subscriber that is out is held back by its own breaker, and one that answers 429 by its own pace:
+/// neither may lower the limit of all.
 void Execution::tell_limit(const handler::Finished& finished) {
   const auto now = SteadyClock::now();
-  if (!line_of(finished.claim.range).downstream().closed()) return context_.adaptive->ended_in_outage(now);
-  delivery::EndedCalls calls;
-  calls.worked = finished.done > 0 ? (context_.handler->fills_tasks() ? 1 : finished.done) : 0;
-  for (const auto& [index, outcome] : finished.failures) {
-    using handler::Cause;
-    if (outcome.same_call || outcome.cause == Cause::withheld || outcome.cause == Cause::local) continue;
-    if (outcome.cause == Cause::throttled)
-      ++calls.throttled;
-    else if (outcome.cause == Cause::timeout)
-      ++calls.timeouts;
-    else if (outcome.verdict == handler::Verdict::unavailable)
-      ++calls.unavailable;
-    else if (outcome.verdict == handler::Verdict::reject)
-      ++calls.worked;
+  const auto& line = line_of(finished.claim.range);
+  const auto* subscriber = line.subscriber();
+  if (!line.downstream().closed()) {
+    if (subscriber == nullptr) context_.adaptive->ended_in_outage(now);
+    return;
   }
-  const auto ended = calls.worked + calls.dropped();
-  if (ended == 0) return;
-  calls.latency = finished.busy / ended;
-  context_.adaptive->ended(calls, now);
+  auto calls = ended_calls(finished, context_.handler->fills_tasks());
+  if (subscriber != nullptr) {
+    calls.throttled = 0;
+    calls.part = subscriber;
+  }
+  if (calls.worked + calls.dropped() > 0) context_.adaptive->ended(calls, now);
 }
 
 /// A limit that adapts answers the first 429s: the pace would lower the rate as well.
 void Execution::keep_pace(const handler::Finished& finished) {
-  auto& rate = *line_of(finished.claim.range).context().rate;
+  const auto& line = line_of(finished.claim.range).context();
+  auto& rate = *line.rate;
   if (finished.done > 0 && rate.keeps_pace()) rate.worked(finished.done, SteadyClock::now());
   for (const auto& [index, outcome] : finished.failures) {
     if (outcome.cause != handler::Cause::throttled) continue;
-    if (context_.adaptive != nullptr && !outcome.after && context_.adaptive->can_fall()) continue;
+    if (line.adaptive != nullptr && !outcome.after && line.adaptive->can_fall()) continue;
     const auto& failures = items_of(finished)[index].failures;
     rate.throttled(outcome.after, failures && failures->throttled > 0, SteadyClock::now());
   }

@@ -19,6 +19,8 @@ constexpr Duration too_long = seconds(60);
 
 void LimitWindow::begin(TimePoint now) {
   sum_ = {};
+  parts_.clear();
+  dropping_ = 0;
   seconds_ = squares_ = dropped_seconds_ = 0;
   begun_ = now;
   empty_ = false;
@@ -27,7 +29,7 @@ void LimitWindow::begin(TimePoint now) {
 /// Few calls in a long time show something if they are slow, and nothing if hardly any were made.
 bool LimitWindow::stale(const EndedCalls& calls, TimePoint now) const {
   const auto age = now - begun_;
-  if (age <= too_long || sum_.dropped() > 0) return false;
+  if (age <= too_long || dropped() > 0) return false;
   const double in_calls = seconds_ + to_seconds(calls.latency) * calls.worked;
   return in_calls * 2 < to_seconds(age) * std::max({sum_.in_flight, calls.in_flight, 1U});
 }
@@ -45,13 +47,25 @@ void LimitWindow::add(const EndedCalls& calls, TimePoint now) {
   seconds_ += latency * calls.worked;
   dropped_seconds_ += latency * calls.dropped();
   squares_ += latency * latency * calls.worked;
+  if (calls.part != nullptr) note_part(calls);
+}
+
+void LimitWindow::note_part(const EndedCalls& calls) {
+  bool& drops = parts_[calls.part];
+  if (drops || calls.dropped() == 0) return;
+  drops = true;
+  ++dropping_;
+}
+
+std::uint64_t LimitWindow::dropped() const {
+  return parts_.empty() || dropping_ * 2 > parts_.size() ? sum_.dropped() : 0;
 }
 
 bool LimitWindow::due(std::uint32_t limit, TimePoint now) const {
   if (empty_) return false;
   const auto age = now - begun_;
-  const auto calls = sum_.calls();
-  if (calls < fewest_calls) return age > too_long && (sum_.dropped() > 0 || calls >= limit);
+  const auto calls = sum_.worked + dropped();
+  if (calls < fewest_calls) return age > too_long && (dropped() > 0 || calls >= limit);
   if (age >= very_long) return true;
   return age >= shortest && calls >= limit && (age >= long_enough || precise());
 }
@@ -66,13 +80,16 @@ double LimitWindow::noise() const {
 }
 
 bool LimitWindow::precise() const {
-  return sum_.dropped() > 0 || noise() * static_cast<double>(sum_.worked) <= seconds_ * wanted_noise;
+  return dropped() > 0 || noise() * static_cast<double>(sum_.worked) <= seconds_ * wanted_noise;
 }
 
 LimitWindow::Sum LimitWindow::close(TimePoint now) {
   if (sum_.worked > 0) sum_.latency = seconds_ / static_cast<double>(sum_.worked);
   sum_.noise = noise();
-  if (dropped_seconds_ > 0) sum_.dropped_share = dropped_seconds_ / (dropped_seconds_ + seconds_);
+  if (dropped() == 0)
+    sum_.throttled = sum_.timeouts = sum_.unavailable = 0;
+  else if (dropped_seconds_ > 0)
+    sum_.dropped_share = dropped_seconds_ / (dropped_seconds_ + seconds_);
   const Sum sum = sum_;
   begin(now);
   return sum;

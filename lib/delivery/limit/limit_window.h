@@ -9,10 +9,15 @@
 // then, with at least as many as the limit; if there are so few because hardly any were made, it counts for
 // nothing.
 //
+// If the calls belong to parts that can fail apart, dropped calls count only if more than half of the
+// window's parts have some: otherwise they show the state of those parts, and not that there are too many
+// calls.
+//
 // Pure: the time is given in and must not go back. One owner; not thread-safe. Seconds are doubles here.
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 
 #include "base/time.h"
 
@@ -31,6 +36,8 @@ struct EndedCalls {
   std::uint32_t timeouts = 0;     ///< had no answer in time, which is `latency`
   std::uint32_t unavailable = 0;  ///< refused, or answered "not now" (503)
   std::uint32_t in_flight = 0;    ///< calls in flight, these among them
+  /// Whose calls these are, if several that can fail apart share the limit; otherwise null. Only compared.
+  const void* part = nullptr;
 
   std::uint32_t dropped() const { return throttled + timeouts + unavailable; }
 };
@@ -66,14 +73,19 @@ class LimitWindow {
  private:
   void begin(TimePoint now);
   bool stale(const EndedCalls& calls, TimePoint now) const;
+  void note_part(const EndedCalls& calls);
+  /// Dropped calls that show that there are too many.
+  std::uint64_t dropped() const;
   double noise() const;
   bool precise() const;
 
   Sum sum_;
-  double seconds_ = 0;          // of the calls that worked
-  double squares_ = 0;          // of their seconds
-  double dropped_seconds_ = 0;  // of the dropped calls
-  TimePoint begun_{};           // of the window
+  std::unordered_map<const void*, bool> parts_;  // whether calls of the part were dropped
+  std::size_t dropping_ = 0;                     // parts of which calls were
+  double seconds_ = 0;                           // of the calls that worked
+  double squares_ = 0;                           // of their seconds
+  double dropped_seconds_ = 0;                   // of the dropped calls
+  TimePoint begun_{};                            // of the window
   TimePoint settled_{};
   bool empty_ = true;
 };

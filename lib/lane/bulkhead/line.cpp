@@ -30,7 +30,7 @@ std::unique_ptr<LaneContext> context_of(const LaneContext& lane, const NamedPool
   context->downstream = subscriber == nullptr ? pool.downstream : &subscriber->downstream;
   context->rate = subscriber == nullptr ? pool.rate : &subscriber->rate;
   context->permits = pool.permits;
-  context->adaptive = pool.adaptive;
+  context->adaptive = subscriber == nullptr ? pool.adaptive : nullptr;
   follow(*context, lane, pool.settings);
   return context;
 }

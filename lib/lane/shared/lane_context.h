@@ -66,10 +66,11 @@ struct LaneContext {
   std::vector<NamedPool> pools{};
   const Router* router = nullptr;  ///< to the named pools; null if there are none
   std::string pool{};  ///< name of the pool, in the context that its workers see; empty if the lanes have one
-  bool passes_on = false;             ///< likewise: another pool is next
-  pool::Permits* permits = nullptr;   ///< of the only pool; null if there is no limit of the process
-  AdaptiveLimit* adaptive = nullptr;  ///< likewise, of which the permits are
-  bool rebalancing = false;           ///< only the loop's thread: the client may deliver nothing
+  bool passes_on = false;            ///< likewise: another pool is next
+  pool::Permits* permits = nullptr;  ///< of the only pool; null if there is no limit of the process
+  /// Likewise, of which the permits are. Null in the line of a subscriber, whose pace answers its 429s.
+  AdaptiveLimit* adaptive = nullptr;
+  bool rebalancing = false;  ///< only the loop's thread: the client may deliver nothing
 };
 
 }  // namespace laneway::lane

@@ -169,6 +169,32 @@ TEST_CASE("concurrency limit: a rare failure changes nothing") {
   CHECK(limit.limit() == 100);
 }
 
+TEST_CASE("concurrency limit: a part that drops its calls lowers the limit only if most parts do") {
+  const auto kind = GENERATE(LimitKind::aimd, LimitKind::vegas, LimitKind::gradient);
+  const auto parts = GENERATE(1, 2, 6);
+  const auto dropping = GENERATE(1, 2, 5);
+  if (dropping > parts) return;
+  ConcurrencyLimit limit(kind, {50, 100});
+  limit.change({1, 100}, TimePoint{});
+  const char names[6] = {};
+  auto now = TimePoint{} + seconds(1);
+  for (int i = 0; i < 3000; ++i) {
+    const int part = i % parts;
+    const bool fails = part < dropping && i / parts % 2 == 0;
+    limit.ended({.worked = !fails,
+                 .latency = fails ? milliseconds(500) : milliseconds(50),
+                 .timeouts = fails,
+                 .in_flight = limit.limit(),
+                 .part = names + part},
+                now += milliseconds(5));
+  }
+  INFO(dropping << " of " << parts << " drop calls");
+  if (dropping * 2 > parts)
+    CHECK(limit.limit() < 10);
+  else
+    CHECK(limit.limit() == 100);
+}
+
 TEST_CASE("concurrency limit: changes name their reasons") {
   ConcurrencyLimit limit(LimitKind::vegas, {10, 100});
   auto now = TimePoint{} + seconds(1);

@@ -1,5 +1,7 @@
 #include "lane/shared/adaptive_limit.h"
 
+#include <optional>
+
 #include "lane/bulkhead/pooled_lane.h"
 
 namespace laneway::lane {
@@ -82,6 +84,73 @@ TEST_CASE("a lane takes no more than the limit and its queue, and two lanes shar
     second.tick_now();
     return first.commit_offset() == 100 && second.commit_offset() == 100;
   }));
+}
+
+/// A pool whose subscribers, told apart by their records' keys, share a limit that can fall from 32.
+struct SubscribersLane : PooledLane {
+  explicit SubscribersLane(handler::Handler& work) {
+    each.by = {config::Selector::Kind::key, ""};
+    subscribers.emplace(
+        "send", DownstreamRules{.breaker = {.failures = 3, .window = seconds(30), .probe = milliseconds(1)}},
+        each);
+    auto& pool = add_pool("send", work, 64, 64);
+    pool.settings.each = each;
+    pool.each = &*subscribers;
+    pool.adaptive = &limit;
+    pool.permits = &limit.permits();
+    limit.change({config::LimitAlgorithm::aimd, 1}, 64, now);
+  }
+  ~SubscribersLane() { lane.reset(); }
+  std::uint64_t changes(delivery::LimitReason reason) const {
+    return limit.report().changes[static_cast<std::size_t>(reason)];
+  }
+
+  config::Each each;
+  std::optional<Subscribers> subscribers;
+  AdaptiveLimit limit{{config::LimitAlgorithm::aimd, 32}, 64};
+};
+
+TEST_CASE("a subscriber that is out does not lower the limit of the others") {
+  std::atomic<int> done{0};
+  std::atomic<int> failed{0};
+  ScriptedHandler send([&](const handler::Attempt& attempt) {
+    if (attempt.record.key() == "dead") return ++failed, Outcome::unavailable("refused");
+    return ++done, Outcome::done();
+  });
+  SubscribersLane test(send);
+  for (const auto offset : offsets(0, 10)) test.partition.add(offset, "dead");
+  test.begin();
+  const auto dead = test.subscribers->find("dead");
+  REQUIRE(test.until([&] { return !dead->downstream.closed(); }));
+  for (int i = 0; i < 10; ++i) {
+    const int probes = failed;
+    REQUIRE(test.until([&] {
+      test.pass_since_now(seconds(1));
+      return failed > probes;
+    }));
+    test.partition.add(10 + i, "alive");
+    REQUIRE(test.until([&] { return done > i; }));
+  }
+  CHECK(test.changes(delivery::LimitReason::breaker) == 0);
+  CHECK(test.changes(delivery::LimitReason::unavailable) == 0);
+  CHECK(test.limit.limit() >= 32);
+}
+
+TEST_CASE("a subscriber that is called too often gets a pace of its own, and the limit stays") {
+  ScriptedHandler send([](const handler::Attempt& attempt) {
+    return attempt.record.key() == "busy" ? throttled() : Outcome::done();
+  });
+  SubscribersLane test(send);
+  for (const auto offset : offsets(0, 10)) test.partition.add(offset, "busy");
+  for (const auto offset : offsets(10, 20)) test.partition.add(offset, "alive");
+  test.begin();
+  CHECK(test.until([&] { return test.subscribers->find("busy")->rate.keeps_pace(); }));
+  CHECK(!test.subscribers->find("alive")->rate.keeps_pace());
+  CHECK(test.until([&] {
+    test.pass(milliseconds(100));
+    return send.count() >= 100;
+  }));
+  CHECK(test.changes(delivery::LimitReason::throttled) == 0);
 }
 
 TEST_CASE("behind a limit, a record that is refused again and again does not wait longer and longer") {
