@@ -37,6 +37,7 @@ class RunningJob {
   /// Requests the stop of a job that is past its timeout. Returns whether it did so; lowers `next` to a
   /// timeout that is still to come.
   bool check(std::int64_t now, std::int64_t& next) EXCLUDES(mutex_) {
+    std::stop_source stop(std::nostopstate);
     {
       MutexLock lock(mutex_);
       if (deadline_ == 0 || past_timeout_) return false;
@@ -45,8 +46,9 @@ class RunningJob {
         return false;
       }
       past_timeout_ = true;
+      stop = stop_;  // of this job: when the mutex is free, the worker may begin the next one
     }
-    request_stop();
+    stop.request_stop();
     return true;
   }
 
