@@ -25,6 +25,7 @@
 // min_workers threads cannot be started. An exception of a job is counted and given to on_error.
 #pragma once
 
+#include <laneway/detail/pool_promise.hpp>
 #include <laneway/detail/pool_slot.hpp>
 #include <laneway/pool_types.hpp>
 
@@ -170,25 +171,35 @@ class WorkerPool {
     using Job = std::decay_t<From>;
     static_assert(detail::Runnable<Job>, "a job takes no argument, or a std::stop_token");
     if (detail::is_empty(from)) return no_job();
+    if constexpr (copies_first<Job, From>)
+      return place<Job>(Job(from), options, wait);
+    else
+      return place<Job>(std::forward<From>(from), options, wait);
+  }
+  /// A copy that fails leaves no trace if it is made before a slot is reserved. A job that is moved must not
+  /// be touched before: it may be refused.
+  template <class Job, class From>
+  static constexpr bool copies_first =
+      std::is_lvalue_reference_v<From> && !std::is_nothrow_constructible_v<Job, From&&>;
+
+  template <class Job, class From>
+  Submission place(From&& from, const JobOptions* options, Wait wait) {
+    detail::Filler<Job> filler;
+    const Reserved reserved = reserve(1, options, wait);
+    if (!reserved.answer) return reserved.answer;
     if constexpr (std::is_nothrow_constructible_v<Job, From&&>) {
-      detail::Filler<Job> filler;
-      const Reserved reserved = reserve(1, options, wait);
-      if (!reserved.answer) return reserved.answer;
       filler.fill(reserved.slot(0), std::forward<From>(from));
-      publish(reserved);
-      return reserved.answer;
-    } else if constexpr (std::is_nothrow_move_constructible_v<Job>) {
-      return offer(Job(std::forward<From>(from)), options, wait);
-    } else {  // kept elsewhere, and moved by its pointer
-      return offer(
-          [job = std::make_unique<Job>(std::forward<From>(from))](std::stop_token stop) {
-            if constexpr (detail::TakesStopToken<Job>)
-              static_cast<void>((*job)(std::move(stop)));
-            else
-              static_cast<void>((*job)());
-          },
-          options, wait);
+    } else {
+      try {
+        filler.fill(reserved.slot(0), std::forward<From>(from));
+      } catch (...) {  // the slot cannot be given back
+        detail::Filler<detail::NoJob>().fill(reserved.slot(0), detail::NoJob());
+        publish(reserved);
+        throw;
+      }
     }
+    publish(reserved);
+    return reserved.answer;
   }
 
   template <class Job>
@@ -229,31 +240,17 @@ class WorkerPool {
   auto promise(From&& from, const JobOptions* options, Wait wait) {
     using Job = std::decay_t<From>;
     using Value = Result<Job>;
-    if (detail::is_empty(from)) throw Rejected(no_job());
-    std::promise<Value> promise;
-    auto future = promise.get_future();
-    auto job = [promise = std::move(promise),
-                job = Job(std::forward<From>(from))](std::stop_token stop) mutable {
-      try {
-        auto run = [&]() -> decltype(auto) {
-          if constexpr (detail::TakesStopToken<Job>)
-            return job(std::move(stop));
-          else
-            return job();
-        };
-        if constexpr (std::is_void_v<Value>) {
-          run();
-          promise.set_value();
-        } else {
-          promise.set_value(run());
-        }
-      } catch (...) {
-        promise.set_exception(std::current_exception());
-      }
-    };
-    const auto answer = offer(std::move(job), options, wait);
-    if (!answer) throw Rejected(answer);
-    return future;
+    if constexpr (copies_first<Job, From>) {
+      return promise(Job(from), options, wait);
+    } else {
+      if (detail::is_empty(from)) throw Rejected(no_job());
+      std::promise<Value> promise;
+      auto future = promise.get_future();
+      const auto answer = place<detail::Promised<Job, Value>>(
+          detail::Promise<Value, From&&>{promise, std::forward<From>(from)}, options, wait);
+      if (!answer) throw Rejected(answer);
+      return future;
+    }
   }
 
   std::unique_ptr<Implementation> implementation_;

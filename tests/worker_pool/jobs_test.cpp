@@ -56,6 +56,54 @@ TEST_CASE("a refused job stays with its submitter") {
   REQUIRE(pool.metrics().failed == 0);
 }
 
+/// A closure that owns something, and whose move may throw, because it copies a constant text.
+auto with_constant(const std::string text) {
+  return [text, owned = std::make_unique<int>(7)] { return text.empty() ? 0 : *owned; };
+}
+
+TEST_CASE("a refused job stays with its submitter, also if its move may throw or a future is made for it") {
+  WorkerPool pool(pool_options(1, 0));
+  pool.pause();
+  REQUIRE(pool.submit([] {}));
+  auto job = with_constant("user-7");
+  static_assert(!std::is_nothrow_move_constructible_v<decltype(job)>);
+  REQUIRE(pool.try_submit(std::move(job)).verdict == Verdict::full);
+  REQUIRE(pool.submit_for(1ms, std::move(job)).verdict == Verdict::full);
+  REQUIRE_THROWS_AS(pool.try_async(std::move(job)), Rejected);
+  auto small = [owned = std::make_unique<int>(7)] { return *owned; };
+  REQUIRE_THROWS_AS(pool.try_async(std::move(small)), Rejected);
+  std::vector<decltype(job)> batch;
+  batch.push_back(with_constant("user-8"));
+  REQUIRE(pool.try_submit_batch(std::span(batch)).verdict == Verdict::full);
+  pool.resume();
+  pool.wait_idle();
+  REQUIRE(pool.async(std::move(job)).get() == 7);  // would crash if one had been moved from
+  REQUIRE(pool.async(std::move(small)).get() == 7);
+  REQUIRE(pool.async(std::move(batch[0])).get() == 7);
+}
+
+TEST_CASE("a job that cannot be moved or copied into the queue leaves it in order") {
+  struct Throws {
+    bool now = true;
+    Throws() = default;
+    Throws(const Throws& other) : now(other.now) {
+      if (now) throw std::runtime_error("no copy");
+    }
+    void operator()() const {}
+  };
+  WorkerPool pool(pool_options(1, 2));
+  Throws job;
+  REQUIRE_THROWS_AS(pool.submit(job), std::runtime_error);
+  REQUIRE_THROWS_AS(pool.submit(std::move(job)), std::runtime_error);
+  REQUIRE_THROWS_AS(pool.async(std::move(job)), std::runtime_error);
+  job.now = false;
+  for (int i = 0; i < 10; ++i) REQUIRE(pool.submit(std::move(job)));
+  pool.async(job).get();
+  pool.wait_idle();
+  const auto metrics = pool.metrics();
+  REQUIRE(metrics.completed == metrics.submitted);
+}
+
 TEST_CASE("jobs that are given up are destroyed") {
   auto shared = std::make_shared<int>(1);
   PoolGate gate;

@@ -92,7 +92,13 @@ class Outside {
   }
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
-  Job* release() { return std::exchange(memory_, nullptr); }
+  /// The memory stays this object's if the construction throws.
+  template <class From>
+  Job* construct(From&& from) {
+    Job* const job = ::new (static_cast<void*>(memory_)) Job(std::forward<From>(from));
+    memory_ = nullptr;
+    return job;
+  }
 
  private:
   Job* memory_;
@@ -100,18 +106,24 @@ class Outside {
 
 struct Nothing {};
 
+/// What is in a slot whose job could not be constructed.
+struct NoJob {
+  void operator()() const {}
+};
+
 /// Puts jobs into slots. Two steps, so that a refused job stays with its submitter, and an accepted one is
-/// surely in its slot: memory before the reservation, construction (which does not throw) after it.
+/// surely in its slot: memory before the reservation, construction after it. Who lets a construction throw
+/// fills the slot with NoJob.
 template <class Job>
 class Filler {
  public:
   template <class From>
-  void fill(Slot& slot, From&& from) noexcept {
+  void fill(Slot& slot, From&& from) noexcept(std::is_nothrow_constructible_v<Job, From&&>) {
     if constexpr (fits<Job>) {
       ::new (static_cast<void*>(slot.storage)) Job(std::forward<From>(from));
       slot.run = &run_inside<Job>;
     } else {
-      Job* const job = ::new (static_cast<void*>(outside_.release())) Job(std::forward<From>(from));
+      Job* const job = outside_.construct(std::forward<From>(from));
       ::new (static_cast<void*>(slot.storage)) Job*(job);
       slot.run = &run_outside<Job>;
     }
