@@ -250,18 +250,21 @@ void Core::run_claim(Worker& worker, Ring::Range range) {
     worker.claim.set(range.begin + 1, range.count - 1);
     call_watcher();
   }
-  std::uint32_t ran = 0;
+  std::uint32_t ran = 0, reported = 0;
   for (std::optional<std::uint64_t> position = range.begin; position; position = worker.claim.take()) {
     auto& count = run_job(worker, *position);
     worker.current.store(Worker::none, std::memory_order_relaxed);
     count.add(1);
     ++ran;
-    if (range.count == 1 || !held()) break;
+    if (range.count == 1) break;
+    if (control_.load(std::memory_order_relaxed) == 0) continue;
+    finish(ran - std::exchange(reported, ran));  // who waits for them must not wait for the end of a pause
+    if (worker.claim.left() == 0 || !held()) break;
   }
   worker.now = clock_ns();
   worker.duration.record((worker.now - begun) / ran, ran);
   tempo_.measured(worker.now - begun, ran);
-  finish(ran);
+  finish(ran - reported);
   if (range.count > 1) worker.claimed_at.store(0, std::memory_order_release);
 }
 

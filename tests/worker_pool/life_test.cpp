@@ -169,6 +169,21 @@ TEST_CASE("pausing holds the jobs of a claim that has begun") {
   REQUIRE(ran == 20);
 }
 
+TEST_CASE("a paused pool whose jobs have all ended is idle, also if one was the last of a claim") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 200));
+  learn_short_jobs(pool);
+  pool.pause();
+  for (int i = 0; i < 10; ++i) REQUIRE(pool.submit([] {}));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  pool.resume();
+  REQUIRE(gate.holds(1));
+  pool.pause();
+  gate.open();
+  REQUIRE(pool.wait_idle_for(patience));
+  pool.resume();
+}
+
 TEST_CASE("stop finishes what was accepted, also from a paused pool") {
   WorkerPool pool(pool_options(2, 100));
   std::atomic<int> ran = 0;
