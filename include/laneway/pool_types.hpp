@@ -42,7 +42,8 @@ struct PoolOptions {
   /// A thread beyond min_workers ends after this time without a job.
   std::chrono::nanoseconds idle = std::chrono::seconds(3);
   /// The running time after which the stop of a job is requested; zero: no limit. JobOptions::timeout goes
-  /// before.
+  /// before. A job with such a time fails with std::bad_alloc if there is no memory for its stop. If the
+  /// system refuses the thread that looks at the time, jobs run without it until it can be started.
   std::chrono::nanoseconds job_timeout{0};
   /// What the destructor gives to stop().
   std::chrono::nanoseconds drain = std::chrono::seconds(20);
@@ -155,9 +156,9 @@ struct PoolMetrics {
   std::uint32_t running = 0;  ///< workers that run a job
   std::uint32_t threads = 0;
   std::uint32_t idle = 0;
-  std::uint64_t thread_start_failures = 0;
-  DurationCounts wait;      ///< from submission to start
-  DurationCounts duration;  ///< from start to end
+  std::uint64_t thread_start_failures = 0;  ///< the system refused a worker, or the thread for the timeouts
+  DurationCounts wait;                      ///< from submission to start
+  DurationCounts duration;                  ///< from start to end
 };
 
 }  // namespace laneway

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -148,24 +149,6 @@ void Core::finish(std::uint64_t count) {
   room_.notify_all();  // who wakes finds the mutex free
 }
 
-void Core::pause() { control_.fetch_or(paused, std::memory_order_seq_cst); }
-
-void Core::resume() {
-  control_.fetch_and(~paused, std::memory_order_seq_cst);
-  {
-    MutexLock lock(room_mutex_);
-    held_.notify_all();
-  }
-  call_if_needed(ring_.accepted() - ring_.claimed());
-  call_watcher();
-}
-
-void Core::close() {
-  ring_.close();
-  MutexLock lock(room_mutex_);
-  room_.notify_all();
-}
-
 /// Before a job begins. Returns false if it must not: the pool is cancelled. Waits while it is paused.
 bool Core::held() {
   if (control_.load(std::memory_order_relaxed) == 0) return true;
@@ -291,37 +274,50 @@ OwnCount& Core::invoke(Worker& worker, std::uint64_t position, detail::Slot& slo
 /// Called with the exception of a job as the current one.
 void Core::failed(std::uint64_t position, std::string_view name) {
   if (!options_.on_error) return;
+  JobError error{id(position), name, std::current_exception(), {}};
   try {
-    JobError error{id(position), name, std::current_exception(), "an exception that is not a std::exception"};
     try {
       throw;
     } catch (const std::exception& exception) {
       error.what = exception.what();
     } catch (...) {
+      error.what = "an exception that is not a std::exception";
     }
+  } catch (...) {  // no memory for the text
+  }
+  try {
     options_.on_error(error);
   } catch (...) {  // of on_error
   }
 }
 
 OwnCount& Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot) {
-  std::unique_ptr<detail::JobDetails> details(slot.details);
-  if (!details) details = std::make_unique<detail::JobDetails>();
-  if (details->begin_by != 0 && clock_ns() > details->begin_by) {
-    worker.discard = true;
-    slot.run(slot, worker);
-    worker.discard = false;
-    return worker.expired;
-  }
-  const auto timeout = details->timeout != 0 ? details->timeout : std::int64_t{options_.job_timeout.count()};
+  const std::unique_ptr<detail::JobDetails> given(slot.details);
+  const detail::JobDetails none;
+  const auto& details = given ? *given : none;
+  if (details.begin_by != 0 && clock_ns() > details.begin_by) return drop(worker, slot), worker.expired;
+  const auto timeout = details.timeout != 0 ? details.timeout : std::int64_t{options_.job_timeout.count()};
   const auto now = clock_ns();
   const auto deadline = timeout > 0 && timeout < Timekeeper::never - now ? now + timeout : 0;
-  worker.job.begin(details->name, deadline);
+  try {
+    worker.job.begin(details.name, deadline);
+  } catch (const std::bad_alloc&) {  // a job whose stop cannot be requested must not run
+    drop(worker, slot);
+    failed(position, details.name);
+    return worker.failed;
+  }
   if (deadline != 0) timekeeper_.expect(deadline);
   if ((control() & cancelled) != 0) worker.job.request_stop();
-  auto& count = invoke(worker, position, slot, details->name);
+  auto& count = invoke(worker, position, slot, details.name);
   worker.job.end();
   return count;
+}
+
+/// Destroys the job.
+void Core::drop(Worker& worker, detail::Slot& slot) {
+  worker.discard = true;
+  slot.run(slot, worker);
+  worker.discard = false;
 }
 
 std::stop_token Core::stop_token(const Worker& worker) const { return worker.job.token(cancel_); }
@@ -331,66 +327,6 @@ std::int64_t Core::look_at_timeouts(std::int64_t now) {
   for (const auto& worker : crew_.workers())
     if (worker->job.check(now, next)) timed_out_.fetch_add(1, std::memory_order_relaxed);
   return next;
-}
-
-void Core::cancel() {
-  control_.fetch_or(cancelled, std::memory_order_seq_cst);
-  {
-    MutexLock lock(room_mutex_);
-    held_.notify_all();
-  }
-  cancel_.request_stop();
-  for (const auto& worker : crew_.workers()) worker->job.request_stop();
-}
-
-/// Until each accepted job has ended, runs as the current one of a worker, or is given up. A worker that has
-/// claimed jobs and shows neither a claim nor a current job yet is waited for; a user's code does not run
-/// there.
-void Core::abandon(std::vector<UnfinishedJob>& jobs) {
-  do {
-    while (ring_.has_work()) {
-      const auto range = ring_.claim(Tempo::most_per_claim, [] { return true; });
-      for (std::uint32_t i = 0; i < range.count; ++i) give_up(range.begin + i, jobs);
-      if (range.count == 0) std::this_thread::yield();  // a submitter is filling the slot
-    }
-    for (const auto& worker : crew_.workers())
-      while (const auto position = worker->claim.take()) give_up(*position, jobs);
-    if (!ring_.has_unbegun()) return;
-    std::this_thread::yield();
-  } while (true);
-}
-
-void Core::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs) {
-  auto& slot = ring_.slot(position);
-  const std::unique_ptr<detail::JobDetails> details(slot.details);
-  jobs.push_back({id(position), details ? details->name : ""});
-  detail::Runner nobody;
-  nobody.next_turn = position + ring_.size();
-  nobody.discard = true;
-  slot.run(slot, nobody);
-  abandoned_.fetch_add(1, std::memory_order_release);
-  finish(1);
-}
-
-void Core::add_running(std::vector<UnfinishedJob>& jobs) const {
-  for (const auto& worker : crew_.workers()) {
-    const auto position = worker->current.load(std::memory_order_relaxed);
-    if (position != Worker::none) jobs.push_back({id(position), worker->job.name()});
-  }
-}
-
-/// Counts accepted jobs last, so that no ended or running one is missing among them.
-void Core::add_to(PoolMetrics& metrics) const {
-  const auto abandoned = abandoned_.load(std::memory_order_acquire);
-  const auto begun = add_counts(crew_, metrics);
-  const auto accepted = ring_.accepted();
-  metrics.submitted += accepted;
-  metrics.abandoned += abandoned;
-  metrics.queued += accepted - begun - abandoned;
-  metrics.queue_capacity += settings_.queue;
-  metrics.timed_out += timed_out_.load(std::memory_order_relaxed);
-  metrics.rejected_full += rejected_full_.load(std::memory_order_relaxed);
-  metrics.rejected_closed += rejected_closed_.load(std::memory_order_relaxed);
 }
 
 }  // namespace laneway::worker_pool

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/mutex.h"
@@ -15,12 +16,13 @@ namespace laneway::worker_pool {
 
 class RunningJob {
  public:
-  /// `deadline` in ns, 0 without: then the job has no stop of its own.
-  void begin(std::string name, std::int64_t deadline) EXCLUDES(mutex_) {
+  /// `name` must stay until end(). `deadline` in ns, 0 without: then the job has no stop of its own. Throws
+  /// std::bad_alloc if there is no memory for a stop.
+  void begin(std::string_view name, std::int64_t deadline) EXCLUDES(mutex_) {
     std::stop_source stop(std::nostopstate);
     if (deadline != 0) stop = std::stop_source();
     MutexLock lock(mutex_);
-    name_ = std::move(name);
+    name_ = name;
     std::swap(stop_, stop);
     deadline_ = deadline;
     past_timeout_ = false;
@@ -54,7 +56,7 @@ class RunningJob {
 
   std::string name() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return name_;
+    return std::string(name_);
   }
   bool past_timeout() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -69,7 +71,7 @@ class RunningJob {
   }
 
   mutable Mutex mutex_;
-  std::string name_ GUARDED_BY(mutex_);
+  std::string_view name_ GUARDED_BY(mutex_);
   std::stop_source stop_ GUARDED_BY(mutex_){std::nostopstate};
   std::int64_t deadline_ GUARDED_BY(mutex_) = 0;
   bool past_timeout_ GUARDED_BY(mutex_) = false;

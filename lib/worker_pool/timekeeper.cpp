@@ -1,6 +1,8 @@
 #include "worker_pool/timekeeper.h"
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 namespace laneway::worker_pool {
 
@@ -18,9 +20,23 @@ Timekeeper::~Timekeeper() {
 void Timekeeper::expect(std::int64_t at) {
   if (at >= next_.load(std::memory_order_seq_cst)) return;
   MutexLock lock(mutex_);
-  next_.store(std::min(at, next_.load(std::memory_order_relaxed)), std::memory_order_seq_cst);
-  if (!thread_.joinable() && !ended_) thread_ = std::thread([this] { run(); });
+  missed_ = std::min(at, missed_);
+  if (!thread_.joinable() && !start()) return;  // `next_` stays, so that the next job comes here
+  const auto next = std::min(std::exchange(missed_, never), next_.load(std::memory_order_relaxed));
+  next_.store(next, std::memory_order_seq_cst);
   changed_.notify_one();
+}
+
+/// Must not throw: it is called between two jobs.
+bool Timekeeper::start() {
+  if (ended_) return false;
+  try {
+    thread_ = std::thread([this] { run(); });
+    return true;
+  } catch (const std::exception&) {  // of the system, or for want of memory
+    start_failures_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
 }
 
 void Timekeeper::run() {

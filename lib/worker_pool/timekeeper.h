@@ -1,5 +1,6 @@
 // A thread that looks at the running jobs when the next of them reaches its timeout. The thread is started
-// with the first job that has one, and waits for the owner in the destructor.
+// with the first job that has one, and waits for the owner in the destructor. While the system refuses the
+// thread, jobs run without their timeouts; the next job with one tries again, also for those before it.
 //
 // Threads: any may call expect.
 #pragma once
@@ -26,8 +27,10 @@ class Timekeeper {
 
   /// A job that is visible to `look` has its timeout at this time.
   void expect(std::int64_t at) EXCLUDES(mutex_);
+  std::uint64_t start_failures() const { return start_failures_.load(std::memory_order_relaxed); }
 
  private:
+  bool start() REQUIRES(mutex_);
   void run() EXCLUDES(mutex_);
 
   const std::function<std::int64_t(std::int64_t)> look_;
@@ -35,6 +38,8 @@ class Timekeeper {
   Mutex mutex_;
   Condition changed_;
   bool ended_ GUARDED_BY(mutex_) = false;
+  std::int64_t missed_ GUARDED_BY(mutex_) = never;  ///< the first timeout that no thread waits for
+  std::atomic<std::uint64_t> start_failures_{0};
   std::thread thread_ GUARDED_BY(mutex_);
 };
 

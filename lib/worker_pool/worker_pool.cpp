@@ -244,6 +244,7 @@ PoolHealth WorkerPool::health() const {
 PoolMetrics WorkerPool::metrics() const {
   PoolMetrics metrics;
   for (const auto& core : implementation_->cores) core->add_to(metrics);
+  metrics.thread_start_failures += implementation_->timekeeper.start_failures();
   return metrics;
 }
 

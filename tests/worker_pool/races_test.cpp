@@ -1,6 +1,4 @@
 // Calls at the wrong moment: submit, pause, stop and the destructor against each other, errors in errors.
-#include <pthread.h>
-
 #include <algorithm>
 #include <set>
 
@@ -10,23 +8,6 @@ namespace laneway {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Threads of the process get this much stack, which no machine has: none can be started.
-class NoThreads {
- public:
-  NoThreads() {
-    ::pthread_getattr_default_np(&before_);
-    auto none = before_;
-    ::pthread_attr_setstacksize(&none, std::size_t{1} << 46);
-    ::pthread_setattr_default_np(&none);
-  }
-  ~NoThreads() { ::pthread_setattr_default_np(&before_); }
-  NoThreads(const NoThreads&) = delete;
-  NoThreads& operator=(const NoThreads&) = delete;
-
- private:
-  pthread_attr_t before_;
-};
 
 TEST_CASE("a stop without patience loses no job: each has run, is returned, or is reported as running") {
   for (int round = 0; round < 300; ++round) {
@@ -209,38 +190,6 @@ TEST_CASE("jobs that throw, on all workers at once, with an on_error that throws
   REQUIRE(pool.metrics().failed == 1000);
   REQUIRE(pool.metrics().completed == 1000);
   REQUIRE(pool.health().healthy);
-}
-
-TEST_CASE("without a thread, and without a way to start one, a job is refused with this reason") {
-  WorkerPool pool(pool_options(2, 10));
-  {
-    const NoThreads none;
-    const auto refused = pool.try_submit([] {});
-    REQUIRE(refused.verdict == Verdict::no_thread);
-    REQUIRE(refused.text() == "the pool has no thread, and the system refused to start one");
-    REQUIRE(pool.submit([] {}).verdict == Verdict::no_thread);
-    REQUIRE(pool.metrics().thread_start_failures == 2);
-    auto options = pool_options(2, 10);
-    options.min_workers = 1;
-    REQUIRE_THROWS_AS(WorkerPool(options), std::system_error);
-  }
-  REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
-}
-
-TEST_CASE("one thread is enough if the system refuses others") {
-  PoolGate gate;
-  WorkerPool pool(pool_options(3, 100));
-  REQUIRE(pool.submit([&] { gate.pass(); }));
-  REQUIRE(gate.holds(1));
-  std::atomic<int> ran = 0;
-  {
-    const NoThreads none;
-    for (int i = 0; i < 50; ++i) REQUIRE(pool.submit([&] { ++ran; }));
-    REQUIRE(pool.metrics().threads == 1);
-    gate.open();
-    pool.wait_idle();
-  }
-  REQUIRE(ran == 50);
 }
 
 TEST_CASE("times without end do not overflow") {

@@ -1,0 +1,126 @@
+// A system that refuses threads or memory.
+#include <pthread.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "worker_pool/support.h"
+
+namespace {
+
+thread_local bool refuses_memory = false;
+
+}  // namespace
+
+// Of the whole program; only a thread that asks for it is refused. Inlined, a compiler finds them mismatched.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = refuses_memory ? nullptr : std::malloc(size == 0 ? 1 : size);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace laneway {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Threads of the process get this much stack, which no machine has: none can be started.
+class NoThreads {
+ public:
+  NoThreads() {
+    ::pthread_getattr_default_np(&before_);
+    auto none = before_;
+    ::pthread_attr_setstacksize(&none, std::size_t{1} << 46);
+    ::pthread_setattr_default_np(&none);
+  }
+  ~NoThreads() { ::pthread_setattr_default_np(&before_); }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST_CASE("without a thread, and without a way to start one, a job is refused with this reason") {
+  WorkerPool pool(pool_options(2, 10));
+  {
+    const NoThreads none;
+    const auto refused = pool.try_submit([] {});
+    REQUIRE(refused.verdict == Verdict::no_thread);
+    REQUIRE(refused.text() == "the pool has no thread, and the system refused to start one");
+    REQUIRE(pool.submit([] {}).verdict == Verdict::no_thread);
+    REQUIRE(pool.metrics().thread_start_failures == 2);
+    auto options = pool_options(2, 10);
+    options.min_workers = 1;
+    REQUIRE_THROWS_AS(WorkerPool(options), std::system_error);
+  }
+  REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
+}
+
+TEST_CASE("one thread is enough if the system refuses others") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(3, 100));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  std::atomic<int> ran = 0;
+  {
+    const NoThreads none;
+    for (int i = 0; i < 50; ++i) REQUIRE(pool.submit([&] { ++ran; }));
+    REQUIRE(pool.metrics().threads == 1);
+    gate.open();
+    pool.wait_idle();
+  }
+  REQUIRE(ran == 50);
+}
+
+TEST_CASE("jobs with a timeout run although the thread for it is refused, and stop once it is there") {
+  WorkerPool pool(pool_options(2, 10));
+  PoolGate both;
+  for (int i = 0; i < 2; ++i) REQUIRE(pool.submit([&] { both.pass(); }));
+  REQUIRE(both.holds(2));
+  both.open();
+  std::atomic<bool> begun = false, stopped = false;
+  JobOptions with_timeout;
+  with_timeout.timeout = 1ms;
+  {
+    const NoThreads none;
+    REQUIRE(pool.submit(with_timeout, [&](std::stop_token stop) {
+      begun = true;
+      stopped = eventually([&] { return stop.stop_requested(); });
+    }));
+    REQUIRE(eventually([&] { return begun.load(); }));
+    REQUIRE(pool.metrics().thread_start_failures == 1);
+  }
+  with_timeout.timeout = 1h;
+  REQUIRE(pool.submit(with_timeout, [] {}));
+  pool.wait_idle();
+  REQUIRE(stopped);
+  REQUIRE(pool.metrics().timed_out == 1);
+}
+
+TEST_CASE("a job with a timeout for whose stop there is no memory fails, and its worker goes on") {
+  std::atomic<int> errors = 0, ran = 0;
+  auto options = pool_options(1, 10);
+  options.on_error = [&](const JobError&) {
+    refuses_memory = false;
+    ++errors;
+  };
+  WorkerPool pool(options);
+  JobOptions with_timeout;
+  with_timeout.name = "a name that does not fit into a std::string itself";
+  with_timeout.timeout = 1h;
+  pool.pause();
+  REQUIRE(pool.submit([] { refuses_memory = true; }));
+  REQUIRE(pool.submit(with_timeout, [&] { ran += 10; }));
+  REQUIRE(pool.submit(with_timeout, [&] { ++ran; }));
+  pool.resume();
+  pool.wait_idle();
+  REQUIRE(ran == 1);
+  REQUIRE(errors == 1);
+  REQUIRE(pool.metrics().failed == 1);
+}
+
+}  // namespace
+}  // namespace laneway
