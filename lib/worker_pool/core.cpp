@@ -115,9 +115,11 @@ bool Core::wait_for_room(std::int64_t until) {
   const auto target = ring_.accepted() + static_cast<std::uint64_t>(room) - ring_.limit();
   if (static_cast<std::int64_t>(target) > 0)
     wake_at_.store(std::min(target, wake_at_.load(std::memory_order_relaxed)), std::memory_order_seq_cst);
+  if (room == 1) report_each_.store(true, std::memory_order_seq_cst);
   if (ring_.closed()) return true;
   // Jobs that have become slow make room later than expected: then any room counts. And jobs of a claim of
-  // several make room when they end, but only its end wakes this thread.
+  // several that has begun make room when they end, but only its end wakes this thread. A claim that begins
+  // from now on sees `report_each_`.
   const auto at = room == 1 && !claims_several(crew_) ? until : std::min(until, now + look_interval);
   const auto ended = this->ended();  // before accepted(), and after claims_several()
   if (ring_.accepted() - ended + static_cast<std::uint64_t>(room) <= ring_.limit()) {
@@ -145,6 +147,7 @@ void Core::finish(std::uint64_t count) {
   {
     MutexLock lock(room_mutex_);
     wake_at_.store(~std::uint64_t{0}, std::memory_order_seq_cst);
+    report_each_.store(false, std::memory_order_seq_cst);
   }
   room_.notify_all();  // who wakes finds the mutex free
 }
@@ -233,6 +236,8 @@ void Core::run_claim(Worker& worker, Ring::Range range) {
     worker.claim.set(range.begin + 1, range.count - 1);
     call_watcher();
   }
+  // Read after claimed_at is written: either this worker reports each job, or who waits sees the claim.
+  const bool each = range.count > 1 && report_each_.load(std::memory_order_seq_cst);
   std::uint32_t ran = 0, reported = 0;
   for (std::optional<std::uint64_t> position = range.begin; position; position = worker.claim.take()) {
     auto& count = run_job(worker, *position);
@@ -240,9 +245,10 @@ void Core::run_claim(Worker& worker, Ring::Range range) {
     count.add(1);
     ++ran;
     if (range.count == 1) break;
-    if (control_.load(std::memory_order_relaxed) == 0) continue;
+    const bool goes_on = control_.load(std::memory_order_relaxed) == 0;
+    if (goes_on && !each) continue;
     finish(ran - std::exchange(reported, ran));  // who waits for them must not wait for the end of a pause
-    if (worker.claim.left() == 0 || !held()) break;
+    if (!goes_on && (worker.claim.left() == 0 || !held())) break;
   }
   worker.now = clock_ns();
   worker.duration.record((worker.now - begun) / ran, ran);

@@ -121,6 +121,8 @@ class Core final : private Shift {
   std::atomic<std::uint32_t> control_{0};
   /// The number of finished jobs that somebody waits for.
   std::atomic<std::uint64_t> wake_at_{~std::uint64_t{0}};
+  /// Somebody waits for the end of one job, also of one in the middle of a claim.
+  std::atomic<bool> report_each_{false};
   alignas(64) std::atomic<std::uint64_t> rejected_full_{0};
   std::atomic<std::uint64_t> rejected_closed_{0}, abandoned_{0}, timed_out_{0};
   std::uint64_t claimed_at_last_tick_ = 0;  // of the watcher, under the crew's mutex

@@ -45,6 +45,37 @@ TEST_CASE("a closed pool refuses, and finishes what it has") {
   REQUIRE(ran == 1);
 }
 
+TEST_CASE("a blocked submission is accepted when a job ends although the next of its claim lasts") {
+  WorkerPool pool(pool_options(1, 1));
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 100; ++i) {  // the pool learns that jobs are short: a claim takes two
+      pool.pause();
+      for (int job = 0; job < 2; ++job) REQUIRE(pool.submit([] {}));
+      pool.resume();
+      pool.wait_idle();
+    }
+    PoolGate gate;
+    pool.pause();
+    REQUIRE(pool.submit([] {}));
+    REQUIRE(pool.submit([&] { gate.pass(); }));
+    std::atomic<int> thread = 0;
+    std::atomic<bool> accepted = false;
+    std::thread submitter([&] {
+      thread = ::gettid();
+      accepted = pool.submit([] {}).verdict == Verdict::accepted;
+    });
+    REQUIRE(eventually([&] { return thread != 0; }));
+    REQUIRE(eventually([&] { return thread_sleeps(thread); }));
+    pool.resume();
+    REQUIRE(gate.holds(1));
+    REQUIRE(eventually([&] { return accepted.load(); }));
+    REQUIRE(gate.holds(1));  // still: the gate itself gives up some time
+    gate.open();
+    submitter.join();
+    pool.wait_idle();
+  }
+}
+
 TEST_CASE("a job runs although all workers have just parked and one of them watches") {
   WorkerPool pool(pool_options(2, 200));
   learn_short_jobs(pool);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -89,6 +91,15 @@ inline int threads_of_this_process() {
   while (const auto* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
   ::closedir(folder);
   return count;
+}
+
+/// Whether a thread of this process, by its number, waits for something.
+inline bool thread_sleeps(int thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto name_end = text.rfind(')');
+  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
 }
 
 inline PoolOptions pool_options(unsigned workers, std::size_t queue) {
