@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 
 namespace laneway::worker_pool {
@@ -82,7 +83,7 @@ bool Crew::start(std::uint64_t as) {
     worker.thread = std::thread([this, &worker, number] { run(worker, number); });
     worker.alive = true;
     return true;
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // of the system, or for want of memory
     if (as == Presence::parked) get_up(worker, Presence::parked);
     presence_.fetch_sub(Presence::thread + as, std::memory_order_seq_cst);
     start_failures_.fetch_add(1, std::memory_order_relaxed);

@@ -75,6 +75,33 @@ TEST_CASE("one thread is enough if the system refuses others") {
   REQUIRE(ran == 50);
 }
 
+Submission submit_without_memory(WorkerPool& pool, void (*job)()) {
+  refuses_memory = true;
+  try {
+    const auto answer = pool.try_submit(job);
+    refuses_memory = false;
+    return answer;
+  } catch (const std::bad_alloc&) {
+    refuses_memory = false;
+    FAIL("try_submit needed memory for a small job");
+    throw;
+  }
+}
+
+TEST_CASE("without memory for a thread, a job is refused, or waits for the threads that there are") {
+  WorkerPool pool(pool_options(2, 10));
+  REQUIRE(submit_without_memory(pool, [] {}).verdict == Verdict::no_thread);
+  REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
+  PoolGate gate;
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  REQUIRE(submit_without_memory(pool, [] {}));
+  gate.open();
+  pool.wait_idle();
+  REQUIRE(pool.metrics().threads == 1);
+  REQUIRE(pool.metrics().thread_start_failures == 2);
+}
+
 TEST_CASE("jobs with a timeout run although the thread for it is refused, and stop once it is there") {
   WorkerPool pool(pool_options(2, 10));
   PoolGate both;
