@@ -119,7 +119,8 @@ bool Crew::park(Worker& worker) {
 }
 
 bool Crew::sleep(Worker& worker) {
-  const auto idle_until = SteadyClock::now() + limits_.idle;
+  const auto now = SteadyClock::now();
+  const auto idle_until = limits_.idle < TimePoint::max() - now ? now + limits_.idle : TimePoint::max();
   std::uint32_t quiet = 0;
   for (;;) {
     if (worker.woken) return true;

@@ -108,6 +108,17 @@ TEST_CASE("idle threads end, except those that are kept") {
   REQUIRE(eventually([&] { return ran.load(); }));
 }
 
+TEST_CASE("a thread that may idle without end is kept") {
+  auto options = pool_options(1, 10);
+  options.idle = std::chrono::nanoseconds::max();
+  WorkerPool pool(options);
+  for (int i = 1; i <= 20; ++i) {
+    thread_local int jobs_of_thread = 0;
+    REQUIRE(pool.submit_and_wait([] { return ++jobs_of_thread; }) == i);
+    REQUIRE(eventually([&] { return pool.metrics().idle == pool.metrics().threads; }));
+  }
+}
+
 TEST_CASE("a pool whose threads have all ended runs the next job") {
   auto options = pool_options(2, 10);
   options.idle = 0ms;
