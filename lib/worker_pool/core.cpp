@@ -262,8 +262,8 @@ OwnCount& Core::run_job(Worker& worker, std::uint64_t position) {
   worker.next_turn = position + ring_.size();
   if (slot.submitted != 0)
     worker.wait.record(worker.now - slot.submitted, (slot.submitted & 1) != 0 ? 64 : 1);
-  worker.current.store(position, std::memory_order_release);
   if (slot.details || options_.job_timeout.count() > 0) return run_detailed(worker, position, slot);
+  worker.current.store(position, std::memory_order_release);
   return invoke(worker, position, slot, {});
 }
 
@@ -301,26 +301,30 @@ OwnCount& Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slo
   const std::unique_ptr<detail::JobDetails> given(slot.details);
   const detail::JobDetails none;
   const auto& details = given ? *given : none;
-  if (details.begin_by != 0 && clock_ns() > details.begin_by) return drop(worker, slot), worker.expired;
+  if (details.begin_by != 0 && clock_ns() > details.begin_by)
+    return drop(worker, position, slot), worker.expired;
   const auto timeout = details.timeout != 0 ? details.timeout : std::int64_t{options_.job_timeout.count()};
   const auto now = clock_ns();
   const auto deadline = timeout > 0 && timeout < Timekeeper::never - now ? now + timeout : 0;
   try {
     worker.job.begin(details.name, deadline);
   } catch (const std::bad_alloc&) {  // a job whose stop cannot be requested must not run
-    drop(worker, slot);
+    drop(worker, position, slot);
     failed(position, details.name);
     return worker.failed;
   }
+  worker.current.store(position, std::memory_order_release);  // as long as the job has its name
   if (deadline != 0) timekeeper_.expect(deadline);
   if ((control() & cancelled) != 0) worker.job.request_stop();
   auto& count = invoke(worker, position, slot, details.name);
+  worker.current.store(Worker::none, std::memory_order_relaxed);
   worker.job.end();
   return count;
 }
 
 /// Destroys the job.
-void Core::drop(Worker& worker, detail::Slot& slot) {
+void Core::drop(Worker& worker, std::uint64_t position, detail::Slot& slot) {
+  worker.current.store(position, std::memory_order_release);
   worker.discard = true;
   slot.run(slot, worker);
   worker.discard = false;

@@ -99,7 +99,7 @@ class Core final : private Shift {
   OwnCount& run_job(Worker& worker, std::uint64_t position);
   OwnCount& run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot);
   OwnCount& invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name);
-  void drop(Worker& worker, detail::Slot& slot);
+  void drop(Worker& worker, std::uint64_t position, detail::Slot& slot);
   void failed(std::uint64_t position, std::string_view name);
   bool held();
   void finish(std::uint64_t count);

@@ -1,6 +1,7 @@
 // Pausing, stopping and counting: what does not run jobs.
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "worker_pool/core.h"
 
@@ -63,11 +64,16 @@ void Core::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs) {
   finish(1);
 }
 
+/// A job may end while its name is read; one that is still the current one after that has this name.
 void Core::add_running(std::vector<UnfinishedJob>& jobs) const {
-  for (const auto& worker : crew_.workers()) {
-    const auto position = worker->current.load(std::memory_order_relaxed);
-    if (position != Worker::none) jobs.push_back({id(position), worker->job.name()});
-  }
+  for (const auto& worker : crew_.workers())
+    for (auto position = worker->current.load(std::memory_order_acquire); position != Worker::none;) {
+      auto name = worker->job.name();
+      const auto read = std::exchange(position, worker->current.load(std::memory_order_acquire));
+      if (position != read) continue;
+      jobs.push_back({id(position), std::move(name)});
+      break;
+    }
 }
 
 /// Counts accepted jobs last, so that no ended or running one is missing among them.

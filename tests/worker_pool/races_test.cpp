@@ -106,6 +106,23 @@ TEST_CASE("pausing, resuming and looking, while many submit and one stops") {
   }
 }
 
+TEST_CASE("a job that is reported as running has its name, also if it ends at that moment") {
+  JobOptions named;
+  named.name = "resize";
+  for (int round = 0; round < 3000; ++round) {
+    std::atomic<bool> begun = false;
+    WorkerPool pool(pool_options(1, 10));
+    REQUIRE(pool.submit(named, [&](std::stop_token stop) {
+      begun = true;
+      while (!stop.stop_requested()) {
+      }
+    }));
+    while (!begun) std::this_thread::yield();
+    const auto report = pool.stop(0ms, std::chrono::nanoseconds(round % 40 * 500));
+    for (const auto& job : report.running) REQUIRE(job.name == "resize");
+  }
+}
+
 TEST_CASE("submitters that wait for room are all refused when the pool is closed") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 1));
