@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <system_error>
+#include <utility>
 
 namespace laneway::worker_pool {
 
@@ -14,6 +15,7 @@ constexpr Duration watch_interval = milliseconds(1);
 constexpr std::uint32_t quiet_ticks = 10;  // then the watcher gives up
 
 thread_local const Crew* own_crew = nullptr;
+thread_local std::thread left_before;  // of the same crew, by a thread that leaves
 
 }  // namespace
 
@@ -74,7 +76,6 @@ bool Crew::start(std::uint64_t as) {
   const auto free =
       std::find_if(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->alive; });
   auto& worker = **free;
-  if (worker.thread.joinable()) worker.thread.join();  // it has left the crew, and ends
   worker.woken = false;
   presence_.fetch_add(Presence::thread + as, std::memory_order_seq_cst);
   if (as == Presence::parked) appoint(worker);
@@ -95,9 +96,11 @@ void Crew::run(Worker& worker, std::uint32_t number) {
   own_crew = this;
   const auto name = name_.substr(0, 11) + "-" + std::to_string(number);
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
-  if (!watch_first(worker)) return;
-  do shift_.work(worker);
-  while (park(worker));
+  if (watch_first(worker)) {
+    do shift_.work(worker);
+    while (park(worker));
+  }
+  if (left_before.joinable()) left_before.join();
 }
 
 bool Crew::watch_first(Worker& worker) {
@@ -177,7 +180,9 @@ void Crew::get_up(Worker& worker, std::uint64_t change) {
   presence_.fetch_add(change - Presence::parked, std::memory_order_seq_cst);
 }
 
-/// The thread ends, unless work came at the last moment. Returns as park().
+/// The thread ends, unless work came at the last moment. Returns as park(). It is joined by the next one that
+/// leaves or by end(): who starts another one must not wait for what a user's thread_local objects do at its
+/// end.
 bool Crew::leave(Worker& worker) {
   get_up(worker, 0);
   presence_.fetch_sub(Presence::thread, std::memory_order_seq_cst);
@@ -186,6 +191,7 @@ bool Crew::leave(Worker& worker) {
     return true;
   }
   worker.alive = false;
+  if (!ended_) left_before = std::exchange(left_, std::move(worker.thread));
   return false;
 }
 
@@ -198,6 +204,12 @@ void Crew::end() {
   }
   for (const auto& worker : workers_)
     if (worker->thread.joinable()) worker->thread.join();
+  std::thread last;
+  {
+    MutexLock lock(mutex_);
+    last.swap(left_);
+  }
+  if (last.joinable()) last.join();
 }
 
 }  // namespace laneway::worker_pool

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
@@ -99,6 +100,7 @@ class Crew {
   std::vector<Worker*> parked_ GUARDED_BY(mutex_);  ///< the last one is woken first; without the watcher
   Worker* watcher_ GUARDED_BY(mutex_) = nullptr;
   bool ended_ GUARDED_BY(mutex_) = false;
+  std::thread left_ GUARDED_BY(mutex_);  ///< the last that left; it joins the one before it
   std::atomic<std::uint64_t> start_failures_{0};
 };
 

@@ -119,6 +119,40 @@ TEST_CASE("a thread that may idle without end is kept") {
   }
 }
 
+TEST_CASE("a thread that takes long to end holds up no submission, also one of its own") {
+  struct AtEnd {
+    PoolGate* gate = nullptr;
+    WorkerPool* pool = nullptr;
+    std::atomic<int>* accepted = nullptr;
+    ~AtEnd() {
+      gate->pass();
+      *accepted += pool->try_submit([] {}) ? 1 : 0;
+    }
+  };
+  PoolGate gate;
+  std::atomic<int> accepted = 0;
+  auto options = pool_options(1, 10);
+  options.idle = 0ms;
+  WorkerPool pool(options);
+  for (int i = 1; i <= 3; ++i) {
+    pool.submit_and_wait([&] {
+      thread_local AtEnd at_end;
+      at_end.gate = &gate;
+      at_end.pool = &pool;
+      at_end.accepted = &accepted;
+    });
+    REQUIRE(eventually([&] { return pool.metrics().threads == 0; }));
+    REQUIRE(gate.holds(1));  // the next threads wait for this one when they end
+    std::atomic<bool> ran = false;
+    REQUIRE(pool.try_submit([&] { ran = true; }));
+    REQUIRE(eventually([&] { return ran.load(); }));
+  }
+  REQUIRE(gate.holds(1));
+  REQUIRE(accepted == 0);
+  gate.open();
+  REQUIRE(eventually([&] { return accepted == 3; }));
+}
+
 TEST_CASE("a pool whose threads have all ended runs the next job") {
   auto options = pool_options(2, 10);
   options.idle = 0ms;
