@@ -139,7 +139,8 @@ class WorkerPool {
 
   PoolState state() const;
   /// For a readiness probe. Unhealthy: closed; every worker runs a job past its timeout; no thread could be
-  /// started.
+  /// started (with by_key and round_robin: of one of the queues). Tries again to start a thread that the
+  /// system refused.
   PoolHealth health() const;
   PoolMetrics metrics() const;
 

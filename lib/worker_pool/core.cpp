@@ -222,10 +222,11 @@ void Core::work(Worker& worker) {
   }
 }
 
-/// They are older than those that nobody has claimed.
+/// They are older than those that nobody has claimed. The time for another try to start a thread, too.
 void Core::look_for_overdue(Worker& worker) {
   if (worker.now - worker.looked_for_overdue < overdue_after) return;
   worker.looked_for_overdue = worker.now;
+  if (crew_.start_failed()) call_if_needed(ring_.accepted() - ring_.claimed());
   while (const auto position = take_overdue(&worker, worker.now)) run_claim(worker, {*position, 1});
 }
 

@@ -75,6 +75,8 @@ class Core final : private Shift {
   void end() { crew_.end(); }
 
   void add_to(PoolMetrics& metrics) const;
+  /// False if there is no thread and none can be started. Tries it again if the system refused one.
+  bool has_thread();
   const Crew& crew() const { return crew_; }
   /// Requests the stop of jobs past their timeout. Returns the next timeout, or Timekeeper::never.
   std::int64_t look_at_timeouts(std::int64_t now);

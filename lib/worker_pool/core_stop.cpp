@@ -76,6 +76,13 @@ void Core::add_running(std::vector<UnfinishedJob>& jobs) const {
     }
 }
 
+bool Core::has_thread() {
+  if (!crew_.start_failed()) return true;
+  if (crew_.presence().threads() == 0) return crew_.call_one();
+  call_if_needed(ring_.accepted() - ring_.claimed());
+  return true;
+}
+
 /// Counts accepted jobs last, so that no ended or running one is missing among them.
 void Core::add_to(PoolMetrics& metrics) const {
   const auto abandoned = abandoned_.load(std::memory_order_acquire);

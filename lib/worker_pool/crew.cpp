@@ -83,11 +83,13 @@ bool Crew::start(std::uint64_t as) {
     const auto number = static_cast<std::uint32_t>(free - workers_.begin());
     worker.thread = std::thread([this, &worker, number] { run(worker, number); });
     worker.alive = true;
+    start_failed_.store(false, std::memory_order_relaxed);
     return true;
   } catch (const std::exception&) {  // of the system, or for want of memory
     if (as == Presence::parked) get_up(worker, Presence::parked);
     presence_.fetch_sub(Presence::thread + as, std::memory_order_seq_cst);
     start_failures_.fetch_add(1, std::memory_order_relaxed);
+    start_failed_.store(true, std::memory_order_relaxed);
     return false;
   }
 }

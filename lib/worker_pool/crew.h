@@ -76,6 +76,8 @@ class Crew {
   std::vector<std::unique_ptr<Worker>>& workers() { return workers_; }
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   std::uint64_t start_failures() const { return start_failures_.load(std::memory_order_relaxed); }
+  /// Whether the system refused the thread that was last wanted.
+  bool start_failed() const { return start_failed_.load(std::memory_order_relaxed); }
   /// Whether the calling thread is one of this crew's.
   bool is_mine() const;
 
@@ -94,6 +96,7 @@ class Crew {
   const Limits limits_;
   const std::string name_;
   Shift& shift_;
+  std::atomic<bool> start_failed_{false};
   alignas(64) std::atomic<std::uint64_t> presence_{0};
   alignas(64) Mutex mutex_;
   std::vector<std::unique_ptr<Worker>> workers_;

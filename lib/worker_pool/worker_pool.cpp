@@ -235,9 +235,8 @@ PoolHealth WorkerPool::health() const {
   for (const auto& core : self.cores) late += worker_pool::jobs_past_timeout(core->crew());
   if (late >= self.options.workers)
     return {false, name + "all " + std::to_string(late) + " workers run jobs that are past their timeout"};
-  const auto now = metrics();
-  if (now.threads == 0 && now.queued > 0 && now.thread_start_failures > 0)
-    return {false, name + "no thread could be started; " + std::to_string(now.queued) + " jobs wait"};
+  for (const auto& core : self.cores)
+    if (!core->has_thread()) return {false, name + "no thread could be started"};
   return {};
 }
 

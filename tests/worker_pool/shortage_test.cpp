@@ -92,14 +92,58 @@ TEST_CASE("without memory for a thread, a job is refused, or waits for the threa
   WorkerPool pool(pool_options(2, 10));
   REQUIRE(submit_without_memory(pool, [] {}).verdict == Verdict::no_thread);
   REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
+  REQUIRE(eventually([&] { return pool.metrics().idle == 1; }));
   PoolGate gate;
   REQUIRE(pool.submit([&] { gate.pass(); }));
   REQUIRE(gate.holds(1));
   REQUIRE(submit_without_memory(pool, [] {}));
+  REQUIRE(pool.metrics().threads == 1);
   gate.open();
   pool.wait_idle();
-  REQUIRE(pool.metrics().threads == 1);
   REQUIRE(pool.metrics().thread_start_failures == 2);
+}
+
+TEST_CASE("a pool that cannot start a thread is not healthy until it can") {
+  for (const auto distribution : {Distribution::shared, Distribution::round_robin}) {
+    auto options = pool_options(2, 10);
+    options.distribution = distribution;
+    WorkerPool pool(options);
+    REQUIRE(pool.health().healthy);
+    if (distribution != Distribution::shared) pool.submit_and_wait([] {});  // of the first queue
+    {
+      const NoThreads none;
+      REQUIRE(pool.try_submit([] {}).verdict == Verdict::no_thread);
+      REQUIRE(pool.health().reason == "pool test: no thread could be started");
+    }
+    REQUIRE(pool.health().healthy);  // it tries again: nobody may send jobs to a pool that is not
+  }
+}
+
+TEST_CASE("a thread that was refused is tried again when a job ends, and by health()") {
+  PoolGate first, second;
+  WorkerPool pool(pool_options(2, 10));
+  std::atomic<int> ran = 0;
+  REQUIRE(pool.submit([&] { first.pass(); }));
+  REQUIRE(first.holds(1));
+  bool by_health = false;
+  SECTION("when a job ends") {
+    const NoThreads none;
+    REQUIRE(pool.submit([&] { second.pass(); }));
+  }
+  SECTION("by health()") { by_health = true; }
+  {
+    const NoThreads none;
+    REQUIRE(pool.submit([&] { ++ran; }));
+    REQUIRE(pool.metrics().threads == 1);
+  }
+  if (by_health)
+    REQUIRE(pool.health().healthy);
+  else
+    first.open();
+  REQUIRE(eventually([&] { return ran == 1; }));
+  REQUIRE((by_health ? first : second).holds(1));
+  first.open();
+  second.open();
 }
 
 TEST_CASE("jobs with a timeout run although the thread for it is refused, and stop once it is there") {
