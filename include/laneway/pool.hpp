@@ -21,6 +21,10 @@
 // ended from outside, so a job must return when its stop is requested. When the destructor begins, no other
 // thread may be in a call; end such calls with close() or stop() before. A job must not destroy its own pool.
 //
+// Stop callbacks (std::stop_callback) of jobs run on the pool's own thread for timeouts, or on the thread
+// that calls stop(): they must be short, because other timeouts and the end of stop() wait for them. One that
+// calls stop() gets std::logic_error if stop() runs it.
+//
 // Errors: the constructor throws std::invalid_argument for options that cannot be, and std::system_error if
 // min_workers threads cannot be started. An exception of a job is counted and given to on_error.
 #pragma once
@@ -98,7 +102,9 @@ class WorkerPool {
   }
 
   /// The result of the job, or its exception, as a future. Blocks while the queue is full; throws Rejected if
-  /// the pool is closed. The future of a job that is abandoned has the error broken_promise.
+  /// the pool is closed. The future of a job that is abandoned or has expired has the error broken_promise.
+  /// It is ready when the job has returned: the job is destroyed, and its place is free, a moment later. Use
+  /// wait_idle() where that matters.
   template <class Job>
   auto async(Job&& job) -> std::future<Result<std::decay_t<Job>>> {
     return promise(std::forward<Job>(job), nullptr, Wait::always());
@@ -113,7 +119,8 @@ class WorkerPool {
     return promise(std::forward<Job>(job), nullptr, Wait::never());
   }
 
-  /// Waits until the job has run; returns its result or throws its exception.
+  /// Waits until the job has run; returns its result or throws its exception. The job is ended as with
+  /// async().
   template <class Job>
   Result<std::decay_t<Job>> submit_and_wait(Job&& job) {
     refuse_own_worker("submit_and_wait");
@@ -129,7 +136,8 @@ class WorkerPool {
   void close();
   /// Closes, resumes if paused, and waits up to `drain` for the accepted jobs. Then requests the stop of the
   /// running jobs, waits up to `cancel` for them, and gives up the jobs that have not begun; the report names
-  /// both. A second call, also at the same time, returns the report of the first.
+  /// both. A second call, also at the same time, returns the report of the first. With a `drain` of zero a
+  /// job that has just returned may count as not drained.
   StopReport stop(std::chrono::nanoseconds drain, std::chrono::nanoseconds cancel);
   StopReport stop(std::chrono::nanoseconds drain);
 

@@ -36,7 +36,8 @@ struct PoolOptions {
   /// Threads that are started at once and kept. The others are started for a job that finds no idle thread.
   unsigned min_workers = 0;
   /// The most jobs that wait. A job is accepted while fewer than workers + queue jobs are unfinished. With
-  /// by_key and round_robin each worker has an equal share of the queue. Each place costs 64 bytes, at once.
+  /// by_key and round_robin each worker has an equal share of the queue. Each place costs 64 bytes, at once;
+  /// the number of places, with some to spare, is rounded up to a power of two.
   std::size_t queue = 256;
   Distribution distribution = Distribution::shared;
   /// A thread beyond min_workers ends after this time without a job.
@@ -77,11 +78,11 @@ struct [[nodiscard]] Submission {
   std::uint64_t id = 0;  ///< of the job; of a batch: of its first job
   Verdict verdict = Verdict::accepted;
   std::uint32_t accepted = 0;  ///< of a batch: the number of accepted jobs, from the front
-  std::uint32_t length = 0;    ///< of a refusal: the waiting jobs, and the most that may wait
+  std::uint32_t length = 0;    ///< of a full queue: the same as `capacity`, the most that may wait
   std::uint32_t capacity = 0;
 
   explicit operator bool() const { return verdict == Verdict::accepted; }
-  /// "job queue full (200/200)", "pool closed", …
+  /// "job queue full (200/200)", "pool closed; not accepting new jobs", …
   std::string text() const;
 };
 
@@ -114,8 +115,8 @@ struct StopReport {
   bool drained = false;                  ///< every accepted job ran to its end before the deadline
   std::vector<UnfinishedJob> abandoned;  ///< never began
   std::vector<UnfinishedJob> running;    ///< still run although their stop was requested
-  /// "drained", or "pool orders: drain timed out; abandoned 2 jobs (7 resize-7, 8 resize-8), 1 still runs
-  /// (3)".
+  /// "drained", or "pool orders: drain timed out; abandoned jobs: 2 (7 resize-7, 8 resize-8); still running:
+  /// 1 (3)".
   std::string text;
 };
 
@@ -139,8 +140,8 @@ struct DurationCounts {
 };
 
 /// The counts at one moment: each submitted job is queued, running, or in one of the counts of jobs that have
-/// ended. The durations of short jobs are averages of up to 64 jobs that one worker ran in a row, and every
-/// 64th waiting time is measured and counted 64 times.
+/// ended. The durations of short jobs are averages of up to 64 jobs that one worker ran in a row; every 64th
+/// of their waiting times is measured and counted 64 times, and ends when the worker took them.
 struct PoolMetrics {
   std::uint64_t submitted = 0;  ///< accepted
   std::uint64_t completed = 0;  ///< returned

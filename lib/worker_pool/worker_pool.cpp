@@ -113,6 +113,7 @@ StopReport WorkerPool::Implementation::stop(std::chrono::nanoseconds drain, std:
   MutexLock lock(stop_mutex);
   if (report) return *report;
   StopReport result;
+  stopper = std::this_thread::get_id();
   closed = true;
   stopping = true;
   for (const auto& core : cores) core->close();
@@ -125,6 +126,7 @@ StopReport WorkerPool::Implementation::stop(std::chrono::nanoseconds drain, std:
   result.text = text_of(result);
   report = result;
   stopped = true;
+  stopper = std::thread::id();
   return result;
 }
 
@@ -199,6 +201,9 @@ void WorkerPool::close() {
 
 StopReport WorkerPool::stop(std::chrono::nanoseconds drain, std::chrono::nanoseconds cancel) {
   refuse_own_worker("stop");
+  if (implementation_->stopper == std::this_thread::get_id())
+    throw std::logic_error("pool " + implementation_->options.name +
+                           ": stop() was called by a stop callback that stop() runs");
   return implementation_->stop(drain, cancel);
 }
 

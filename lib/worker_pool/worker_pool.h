@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
@@ -34,6 +35,7 @@ struct WorkerPool::Implementation {
   worker_pool::Timekeeper timekeeper;  // after the cores: it ends before they do
   std::atomic<std::uint64_t> turn{0};
   std::atomic<bool> closed{false}, paused{false}, stopping{false}, stopped{false};
+  std::atomic<std::thread::id> stopper{};  ///< the thread that is in stop()
   Mutex stop_mutex;
   std::optional<StopReport> report GUARDED_BY(stop_mutex);
 };

@@ -343,5 +343,20 @@ TEST_CASE("a job must not wait for its own pool") {
   REQUIRE(refusal([&] { pool.submit_and_wait([] {}); }).find("submit_and_wait()") != std::string::npos);
 }
 
+TEST_CASE("a stop callback must not stop the pool that is stopping") {
+  std::string refusal;
+  WorkerPool pool(pool_options(1, 10));
+  std::atomic<bool> begun = false;
+  REQUIRE(pool.submit([&](std::stop_token stop) {
+    const std::stop_callback callback(
+        stop, [&] { refusal = text_of<std::logic_error>([&] { static_cast<void>(pool.stop(0ms)); }); });
+    begun = true;
+    eventually([&] { return stop.stop_requested(); });
+  }));
+  REQUIRE(eventually([&] { return begun.load(); }));
+  REQUIRE(pool.stop(0ms, 1min).running.empty());
+  REQUIRE(refusal == "pool test: stop() was called by a stop callback that stop() runs");
+}
+
 }  // namespace
 }  // namespace laneway
