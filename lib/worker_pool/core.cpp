@@ -166,14 +166,19 @@ bool Core::wants_watcher() const {
 }
 bool Core::watchable() const { return crew_.presence().awake() > 0 || ring_.has_work(); }
 
+bool Core::watched_something() const { return moved_; }
+
 bool Core::needs_help() {
-  if (control() != 0) return false;
-  const auto now = clock_ns();
-  for (const auto& worker : crew_.workers())
-    if (worker->claim.left() > 0 && now - worker->claimed_at.load(std::memory_order_relaxed) > overdue_after)
-      return true;
   const auto claimed = ring_.claimed();
   const auto progress = static_cast<std::int64_t>(claimed - std::exchange(claimed_at_last_tick_, claimed));
+  moved_ = progress > 0 || ring_.has_work();
+  if (control() != 0) return false;
+  const auto now = clock_ns();
+  for (const auto& worker : crew_.workers()) {
+    if (worker->claim.left() == 0) continue;
+    moved_ = true;
+    if (now - worker->claimed_at.load(std::memory_order_relaxed) > overdue_after) return true;
+  }
   const auto awake = crew_.presence().awake();
   return ring_.has_work() && (awake == 0 || progress * tempo_.ns() < look_interval / 4 * awake);
 }

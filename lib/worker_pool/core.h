@@ -89,6 +89,7 @@ class Core final : private Shift {
   bool has_work() const override;
   bool needs_help() override;
   bool watchable() const override;
+  bool watched_something() const override;
   bool wants_watcher() const override;
   void work(Worker& worker) override;
 
@@ -128,6 +129,7 @@ class Core final : private Shift {
   alignas(64) std::atomic<std::uint64_t> rejected_full_{0};
   std::atomic<std::uint64_t> rejected_closed_{0}, abandoned_{0}, timed_out_{0};
   std::uint64_t claimed_at_last_tick_ = 0;  // of the watcher, under the crew's mutex
+  bool moved_ = false;                      // likewise
   Mutex room_mutex_;
   Condition room_, held_;
   Crew crew_;  // the last: its threads use the rest

@@ -127,10 +127,10 @@ bool Crew::sleep(Worker& worker) {
   const auto now = SteadyClock::now();
   const auto idle_until = limits_.idle < TimePoint::max() - now ? now + limits_.idle : TimePoint::max();
   std::uint32_t quiet = 0;
+  watch(worker);
   for (;;) {
     if (worker.woken) return true;
     if (ended_) return leave(worker);
-    watch(worker);
     const bool watching = watcher_ == &worker;
     const bool ends = !watching && presence().threads() > limits_.least;
     if (watching) {
@@ -161,7 +161,7 @@ bool Crew::tick(Worker& worker, std::uint32_t& quiet) {
     get_up(worker, Presence::searching);
     return true;
   }
-  quiet = shift_.watchable() ? 0 : quiet + 1;
+  quiet = shift_.watched_something() ? 0 : quiet + 1;
   if (quiet < quiet_ticks) return false;
   watcher_ = nullptr;
   parked_.push_back(&worker);

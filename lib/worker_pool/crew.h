@@ -4,8 +4,8 @@
 // A thread is counted before it is started, so there are never more than `most`. One thread at a time
 // searches on behalf of new work; when it finds work and more is left, it wakes the next one. While jobs are
 // short (Tempo::fast), a submitter does not wake a worker for each job: then one parked worker watches, that
-// is, it looks once a millisecond whether the others make progress. It gives up watching when there is
-// nothing to watch, and then a submitter wakes a worker for its job again. A worker that claims several jobs
+// is, it looks once a millisecond whether the others make progress. It gives up watching when nothing happens
+// for a while, and then a submitter wakes a worker for its job again. A worker that claims several jobs
 // while nobody watches makes a parked or a new thread the watcher.
 //
 // Threads: any may call call_if_needed and presence; the destructor and end() join the threads.
@@ -31,8 +31,11 @@ class Shift {
   virtual bool has_work() const = 0;
   /// Asked by the watcher once a millisecond: whether the others do not get on.
   virtual bool needs_help() = 0;
-  /// Whether there is anything to watch: work that waits, or a claim with jobs that have not begun.
+  /// Whether somebody works, so that watching may begin.
   virtual bool watchable() const = 0;
+  /// Whether there was anything to watch at the last needs_help(): work was claimed since the one before, or
+  /// waits, or a claim has jobs that have not begun.
+  virtual bool watched_something() const = 0;
   /// Whether a parked worker should watch at all.
   virtual bool wants_watcher() const = 0;
   /// Works as long as there is work. The worker is counted as searching when this is called and when it

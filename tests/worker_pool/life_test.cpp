@@ -108,6 +108,20 @@ TEST_CASE("idle threads end, except those that are kept") {
   REQUIRE(eventually([&] { return ran.load(); }));
 }
 
+TEST_CASE("idle threads end although a job runs for long after short ones") {
+  PoolGate gate;
+  auto options = pool_options(4, 200);
+  options.idle = 1ms;
+  WorkerPool pool(options);
+  learn_short_jobs(pool);
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  for (int i = 0; i < 1000; ++i) REQUIRE(pool.submit([] {}));
+  REQUIRE(eventually([&] { return pool.metrics().threads == 1; }));
+  REQUIRE(gate.holds(1));
+  REQUIRE(pool.submit_and_wait([] { return true; }));
+}
+
 TEST_CASE("a thread that may idle without end is kept") {
   auto options = pool_options(1, 10);
   options.idle = std::chrono::nanoseconds::max();
