@@ -91,9 +91,13 @@ Core& WorkerPool::Implementation::core_for(const JobOptions* job) {
   return *cores[turn.fetch_add(1, std::memory_order_relaxed) % cores.size()];
 }
 
+/// Of all cores first the finished jobs, then the accepted ones: if the sums are equal, there was a moment
+/// between at which no core had an unfinished job, also if jobs submit to another core.
 std::uint64_t WorkerPool::Implementation::unfinished() const {
-  return std::accumulate(cores.begin(), cores.end(), std::uint64_t{0},
-                         [](auto sum, const auto& core) { return sum + core->ring().unfinished(); });
+  std::uint64_t finished = 0, accepted = 0;
+  for (const auto& core : cores) finished += core->ring().finished();
+  for (const auto& core : cores) accepted += core->ring().accepted();
+  return accepted - finished;
 }
 
 bool WorkerPool::Implementation::wait_unfinished(std::int64_t until) {

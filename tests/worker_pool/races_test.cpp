@@ -184,6 +184,32 @@ TEST_CASE("jobs that submit to their own pool: a chain ends when the pool is sto
   REQUIRE(pool->metrics().completed == static_cast<std::uint64_t>(links));
 }
 
+/// Submits itself to one queue after the other.
+struct Chain {
+  WorkerPool* pool;
+  std::atomic<int>* left;
+  void operator()() const {
+    if (--*left > 0) static_cast<void>(pool->submit(Chain(*this)));
+  }
+};
+
+TEST_CASE("a pool of several queues is idle only when a chain of jobs through all of them has ended") {
+  auto options = pool_options(5, 50);
+  options.distribution = Distribution::round_robin;
+  WorkerPool pool(options);
+  int early = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::atomic<int> left = 20;
+    REQUIRE(pool.submit(Chain{&pool, &left}));
+    while (!pool.wait_idle_for(0ms)) {
+    }
+    early += left > 0 ? 1 : 0;
+    while (left > 0) std::this_thread::yield();
+    pool.wait_idle();
+  }
+  REQUIRE(early == 0);
+}
+
 TEST_CASE("jobs that throw, on all workers at once, with an on_error that throws, too") {
   std::atomic<int> errors = 0;
   auto options = pool_options(4, 16);
