@@ -43,7 +43,7 @@ Core::Core(const PoolOptions& options, Settings settings, Timekeeper& timekeeper
       timekeeper_(timekeeper),
       ring_(settings.workers + settings.queue, settings.workers == 1 ? 0 : 32 + 4 * settings.workers),
       control_(settings.paused ? paused : 0),
-      crew_({settings.least, settings.workers, options.idle}, options.name, *this) {
+      crew_({settings.least, settings.workers, options.idle, settings.number}, options.name, *this) {
   for (const auto& worker : crew_.workers()) worker->core = this;
   crew_.start_least();
 }

@@ -96,7 +96,7 @@ bool Crew::start(std::uint64_t as) {
 
 void Crew::run(Worker& worker, std::uint32_t number) {
   own_crew = this;
-  const auto name = name_.substr(0, 11) + "-" + std::to_string(number);
+  const auto name = name_.substr(0, 11) + "-" + std::to_string(limits_.first + number);
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
   if (watch_first(worker)) {
     do shift_.work(worker);

@@ -52,6 +52,7 @@ class Crew {
     std::uint32_t least = 0;
     std::uint32_t most = 1;
     Duration idle{};
+    std::uint32_t first = 0;  ///< the number of the first thread, for its name
   };
 
   Crew(Limits limits, std::string name, Shift& shift);

@@ -1,6 +1,9 @@
 // What a job may be, what becomes of its result, its error and its time.
+#include <pthread.h>
+
 #include <array>
 #include <memory>
+#include <set>
 
 #include "worker_pool/support.h"
 
@@ -312,6 +315,27 @@ TEST_CASE("round robin gives each worker its turn") {
   for (int i = 0; i < 3; ++i) REQUIRE(threads[i] == threads[i + 3]);
   REQUIRE(threads[0] != threads[1]);
   REQUIRE(threads[1] != threads[2]);
+}
+
+TEST_CASE("each thread of a pool has its own name, in all distributions") {
+  for (const auto distribution : {Distribution::shared, Distribution::round_robin}) {
+    PoolGate gate;
+    auto options = pool_options(3, 10);
+    options.distribution = distribution;
+    WorkerPool pool(options);
+    std::array<std::array<char, 16>, 3> names{};
+    for (auto& name : names)
+      REQUIRE(pool.submit([&] {
+        ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+        gate.pass();
+      }));
+    REQUIRE(gate.holds(3));
+    std::set<std::string> different;
+    for (const auto& name : names) different.insert(name.data());
+    REQUIRE(different == std::set<std::string>{"test-0", "test-1", "test-2"});
+    gate.open();
+    pool.wait_idle();
+  }
 }
 
 }  // namespace
