@@ -90,7 +90,8 @@ class WorkerPool {
     return submit_until(ends ? now + time : Clock::time_point::max(), std::forward<Job>(job));
   }
 
-  /// Moves jobs into the queue, from the front, as many as there is room for; the others stay in `jobs`.
+  /// Moves jobs into the queue, from the front, as many as there is room for; the others stay in `jobs`. With
+  /// by_key and round_robin it ends when the queue whose turn it is is full.
   template <detail::Runnable Job>
   Submission try_submit_batch(std::span<Job> jobs) {
     return offer_all(jobs, Wait::never());

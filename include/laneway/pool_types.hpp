@@ -58,9 +58,9 @@ struct PoolOptions {
 
 /// Settings of one job. They cost an allocation; a job without them has none.
 struct JobOptions {
-  std::string name;      ///< stands in JobError, in the report of stop(), and in health()
-  std::string_view key;  ///< with by_key; jobs without a key go to the workers in turn
-  std::chrono::nanoseconds timeout{0};
+  std::string name;                     ///< stands in JobError, in the report of stop(), and in health()
+  std::string_view key;                 ///< with by_key; jobs without a key go to the workers in turn
+  std::chrono::nanoseconds timeout{0};  ///< zero: PoolOptions::job_timeout; negative: no limit
   /// A job that has not begun by then is dropped and counted as expired.
   std::optional<std::chrono::steady_clock::time_point> begin_by;
 };
@@ -140,14 +140,15 @@ struct DurationCounts {
 };
 
 /// The counts at one moment: each submitted job is queued, running, or in one of the counts of jobs that have
-/// ended. The durations of short jobs are averages of up to 64 jobs that one worker ran in a row; every 64th
-/// of their waiting times is measured and counted 64 times, and ends when the worker took them.
+/// ended; one that is just ending may be counted as queued. The durations of short jobs are averages of up to
+/// 64 jobs that one worker ran in a row; every 64th of their waiting times is measured and counted 64 times,
+/// and ends when the worker took them.
 struct PoolMetrics {
   std::uint64_t submitted = 0;  ///< accepted
   std::uint64_t completed = 0;  ///< returned
   std::uint64_t failed = 0;     ///< threw
   std::uint64_t expired = 0;    ///< dropped: JobOptions::begin_by had passed
-  std::uint64_t abandoned = 0;  ///< dropped by stop()
+  std::uint64_t abandoned = 0;  ///< dropped by stop(); its report may lack some if there was no memory
   std::uint64_t timed_out =
       0;  ///< whose stop was requested at their timeout; counted in completed or failed as well
   std::uint64_t rejected_full = 0;

@@ -1,5 +1,6 @@
 // Pausing, stopping and counting: what does not run jobs.
 #include <memory>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -55,7 +56,10 @@ void Core::abandon(std::vector<UnfinishedJob>& jobs) {
 void Core::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs) {
   auto& slot = ring_.slot(position);
   const std::unique_ptr<detail::JobDetails> details(slot.details);
-  jobs.push_back({id(position), details ? details->name : ""});
+  try {
+    jobs.push_back({id(position), details ? std::move(details->name) : std::string()});
+  } catch (const std::bad_alloc&) {  // the job is given up and counted, but not reported
+  }
   detail::Runner nobody;
   nobody.next_turn = position + ring_.size();
   nobody.discard = true;

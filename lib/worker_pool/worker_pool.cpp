@@ -45,6 +45,20 @@ std::int64_t ours(WorkerPool::Clock::time_point at) {
   return at <= now ? clock_ns() : after(at - now);
 }
 
+/// Names this thread as long as it is in a call.
+class CallOfThisThread {
+ public:
+  explicit CallOfThisThread(std::atomic<std::thread::id>& caller) : caller_(caller) {
+    caller_ = std::this_thread::get_id();
+  }
+  ~CallOfThisThread() { caller_ = std::thread::id(); }
+  CallOfThisThread(const CallOfThisThread&) = delete;
+  CallOfThisThread& operator=(const CallOfThisThread&) = delete;
+
+ private:
+  std::atomic<std::thread::id>& caller_;
+};
+
 std::string jobs_text(const std::vector<UnfinishedJob>& jobs) {
   constexpr std::size_t shown = 10;
   std::string text;
@@ -117,7 +131,7 @@ StopReport WorkerPool::Implementation::stop(std::chrono::nanoseconds drain, std:
   MutexLock lock(stop_mutex);
   if (report) return *report;
   StopReport result;
-  stopper = std::this_thread::get_id();
+  const CallOfThisThread call(stopper);
   closed = true;
   stopping = true;
   for (const auto& core : cores) core->close();
@@ -130,7 +144,6 @@ StopReport WorkerPool::Implementation::stop(std::chrono::nanoseconds drain, std:
   result.text = text_of(result);
   report = result;
   stopped = true;
-  stopper = std::thread::id();
   return result;
 }
 

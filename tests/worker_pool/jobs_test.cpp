@@ -244,6 +244,25 @@ TEST_CASE("the stop of a job is requested at its timeout") {
   REQUIRE(pool.metrics().completed == 1);
 }
 
+TEST_CASE("a negative timeout of a job frees it from the pool's") {
+  auto options = pool_options(2, 10);
+  options.job_timeout = 1ms;
+  WorkerPool pool(options);
+  JobOptions without_limit;
+  without_limit.timeout = -1ns;
+  std::atomic<bool> stopped = false, other_stopped = false;
+  REQUIRE(pool.submit(without_limit, [&](std::stop_token stop) {
+    if (!eventually([&] { return other_stopped.load(); })) return;
+    stopped = stop.stop_requested();
+  }));
+  REQUIRE(pool.submit(
+      [&](std::stop_token stop) { other_stopped = eventually([&] { return stop.stop_requested(); }); }));
+  pool.wait_idle();
+  REQUIRE(other_stopped);
+  REQUIRE_FALSE(stopped);
+  REQUIRE(pool.metrics().timed_out == 1);
+}
+
 TEST_CASE("a pool whose workers all run jobs past their timeout is not healthy") {
   PoolGate gate;
   auto options = pool_options(2, 10);

@@ -193,5 +193,27 @@ TEST_CASE("a job with a timeout for whose stop there is no memory fails, and its
   REQUIRE(pool.metrics().failed == 1);
 }
 
+TEST_CASE("without memory for the report, stop gives up all jobs nevertheless") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(1, 100));
+  const auto shared = std::make_shared<int>(0);
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  for (int i = 0; i < 90; ++i) REQUIRE(pool.submit([shared] {}));
+  refuses_memory = true;
+  bool reported = true;
+  try {
+    static_cast<void>(pool.stop(0ms, 0ms));
+  } catch (const std::bad_alloc&) {
+    reported = false;
+  }
+  refuses_memory = false;
+  REQUIRE_FALSE(reported);
+  REQUIRE(shared.use_count() == 1);
+  REQUIRE(pool.metrics().abandoned == 90);
+  gate.open();
+  REQUIRE(pool.stop(1min).drained);
+}
+
 }  // namespace
 }  // namespace laneway
