@@ -109,7 +109,7 @@ TEST_CASE("pausing, resuming and looking, while many submit and one stops") {
 TEST_CASE("a job that is reported as running has its name, also if it ends at that moment") {
   JobOptions named;
   named.name = "resize";
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::atomic<bool> begun = false;
     WorkerPool pool(pool_options(1, 10));
     REQUIRE(pool.submit(named, [&](std::stop_token stop) {
