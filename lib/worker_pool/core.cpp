@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "worker_pool/job_error.h"
+
 namespace laneway::detail {
 
 std::stop_token Runner::stop_token() const {
@@ -43,6 +45,7 @@ Core::Core(const PoolOptions& options, Settings settings, Timekeeper& timekeeper
       timekeeper_(timekeeper),
       ring_(settings.workers + settings.queue, settings.workers == 1 ? 0 : 32 + 4 * settings.workers),
       control_(settings.paused ? paused : 0),
+      unfinished_(ring_, crew_, settings.number, settings.cores),
       crew_({settings.least, settings.workers, options.idle, settings.number}, options.name, *this) {
   for (const auto& worker : crew_.workers()) worker->core = this;
   crew_.start_least();
@@ -75,7 +78,7 @@ Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std:
     slot.submitted = measured ? (clock_ns() & ~std::int64_t{1}) | (sampled > 1 ? 1 : 0) : 0;
     slot.details = details;
   }
-  return {.id = id(position), .accepted = reserved.count};
+  return {.id = unfinished_.id(position), .accepted = reserved.count};
 }
 
 /// The position and the presence are written and read in one order by all threads: either this thread sees
@@ -278,28 +281,8 @@ OwnCount& Core::invoke(Worker& worker, std::uint64_t position, detail::Slot& slo
     slot.run(slot, worker);
     return worker.completed;
   } catch (...) {
-    failed(position, name);
+    report_error(options_, unfinished_.id(position), name);
     return worker.failed;
-  }
-}
-
-/// Called with the exception of a job as the current one.
-void Core::failed(std::uint64_t position, std::string_view name) {
-  if (!options_.on_error) return;
-  JobError error{id(position), name, std::current_exception(), {}};
-  try {
-    try {
-      throw;
-    } catch (const std::exception& exception) {
-      error.what = exception.what();
-    } catch (...) {
-      error.what = "an exception that is not a std::exception";
-    }
-  } catch (...) {  // no memory for the text
-  }
-  try {
-    options_.on_error(error);
-  } catch (...) {  // of on_error
   }
 }
 
@@ -316,7 +299,7 @@ OwnCount& Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slo
     worker.job.begin(details.name, deadline);
   } catch (const std::bad_alloc&) {  // a job whose stop cannot be requested must not run
     drop(worker, position, slot);
-    failed(position, details.name);
+    report_error(options_, unfinished_.id(position), details.name);
     return worker.failed;
   }
   worker.current.store(position, std::memory_order_release);  // as long as the job has its name
@@ -343,6 +326,64 @@ std::int64_t Core::look_at_timeouts(std::int64_t now) {
   for (const auto& worker : crew_.workers())
     if (worker->job.check(now, next)) timed_out_.fetch_add(1, std::memory_order_relaxed);
   return next;
+}
+
+// Pausing, stopping and counting
+
+void Core::pause() { control_.fetch_or(paused, std::memory_order_seq_cst); }
+
+void Core::resume() {
+  control_.fetch_and(~paused, std::memory_order_seq_cst);
+  {
+    MutexLock lock(room_mutex_);
+    held_.notify_all();
+  }
+  call_if_needed(ring_.accepted() - ring_.claimed());
+  call_watcher();
+}
+
+void Core::close() {
+  ring_.close();
+  MutexLock lock(room_mutex_);
+  room_.notify_all();
+}
+
+void Core::cancel() {
+  control_.fetch_or(cancelled, std::memory_order_seq_cst);
+  {
+    MutexLock lock(room_mutex_);
+    held_.notify_all();
+  }
+  cancel_.request_stop();
+  for (const auto& worker : crew_.workers()) worker->job.request_stop();
+}
+
+void Core::abandon(std::vector<UnfinishedJob>& jobs) {
+  unfinished_.abandon(jobs, [this] {
+    abandoned_.fetch_add(1, std::memory_order_release);
+    finish(1);
+  });
+}
+
+bool Core::has_thread() {
+  if (!crew_.start_failed()) return true;
+  if (crew_.presence().threads() == 0) return crew_.call_one();
+  call_if_needed(ring_.accepted() - ring_.claimed());
+  return true;
+}
+
+/// Counts accepted jobs last, so that no ended or running one is missing among them.
+void Core::add_to(PoolMetrics& metrics) const {
+  const auto abandoned = abandoned_.load(std::memory_order_acquire);
+  const auto begun = add_counts(crew_, metrics);
+  const auto accepted = ring_.accepted();
+  metrics.submitted += accepted;
+  metrics.abandoned += abandoned;
+  metrics.queued += accepted - begun - abandoned;
+  metrics.queue_capacity += settings_.queue;
+  metrics.timed_out += timed_out_.load(std::memory_order_relaxed);
+  metrics.rejected_full += rejected_full_.load(std::memory_order_relaxed);
+  metrics.rejected_closed += rejected_closed_.load(std::memory_order_relaxed);
 }
 
 }  // namespace laneway::worker_pool

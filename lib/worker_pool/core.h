@@ -21,6 +21,7 @@
 #include "worker_pool/ring.h"
 #include "worker_pool/tempo.h"
 #include "worker_pool/timekeeper.h"
+#include "worker_pool/unfinished.h"
 
 namespace laneway::detail {
 
@@ -71,7 +72,7 @@ class Core final : private Shift {
   void cancel();
   /// Gives up the jobs that have not begun.
   void abandon(std::vector<UnfinishedJob>& jobs);
-  void add_running(std::vector<UnfinishedJob>& jobs) const;
+  void add_running(std::vector<UnfinishedJob>& jobs) const { unfinished_.add_running(jobs); }
   void end() { crew_.end(); }
 
   void add_to(PoolMetrics& metrics) const;
@@ -103,15 +104,12 @@ class Core final : private Shift {
   OwnCount& run_detailed(Worker& worker, std::uint64_t position, detail::Slot& slot);
   OwnCount& invoke(Worker& worker, std::uint64_t position, detail::Slot& slot, std::string_view name);
   void drop(Worker& worker, std::uint64_t position, detail::Slot& slot);
-  void failed(std::uint64_t position, std::string_view name);
   bool held();
   void finish(std::uint64_t count);
-  void give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs);
   void call_if_needed(std::uint64_t waiting);
   void call_watcher();
   bool wait_for_room(std::int64_t until) EXCLUDES(room_mutex_);
   std::uint64_t ended() const { return ended_jobs(crew_) + abandoned_.load(std::memory_order_acquire); }
-  std::uint64_t id(std::uint64_t position) const { return position * settings_.cores + settings_.number; }
   std::uint32_t control() const { return control_.load(std::memory_order_seq_cst); }
 
   const PoolOptions& options_;
@@ -132,6 +130,7 @@ class Core final : private Shift {
   bool moved_ = false;                      // likewise
   Mutex room_mutex_;
   Condition room_, held_;
+  Unfinished unfinished_;
   Crew crew_;  // the last: its threads use the rest
 };
 
