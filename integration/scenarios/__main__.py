@@ -14,9 +14,6 @@ def main():
     if name not in stories:
         print(f"{__doc__}\nNAME is one of: {' '.join(sorted(stories))}", file=sys.stderr)
         return 0 if name in ("-h", "--help") else 64
-    if more := [argument for argument in arguments if argument in stories]:
-        print(f"{name}: only one story runs at a time; run {' and '.join(more)} separately.", file=sys.stderr)
-        return 64
     sys.argv = [str(stories[name]), *arguments]
     runpy.run_path(sys.argv[0], run_name="__main__")
     return 0
