@@ -1,25 +1,7 @@
-// A system that refuses threads or memory.
+// A system that refuses threads.
 #include <pthread.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "worker_pool/support.h"
-
-namespace {
-
-thread_local bool refuses_memory = false;
-
-}  // namespace
-
-// Of the whole program; only a thread that asks for it is refused. Inlined, a compiler finds them mismatched.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const memory = refuses_memory ? nullptr : std::malloc(size == 0 ? 1 : size);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace laneway {
 namespace {
@@ -73,34 +55,6 @@ TEST_CASE("one thread is enough if the system refuses others") {
     pool.wait_idle();
   }
   REQUIRE(ran == 50);
-}
-
-Submission submit_without_memory(WorkerPool& pool, void (*job)()) {
-  refuses_memory = true;
-  try {
-    const auto answer = pool.try_submit(job);
-    refuses_memory = false;
-    return answer;
-  } catch (const std::bad_alloc&) {
-    refuses_memory = false;
-    FAIL("try_submit needed memory for a small job");
-    throw;
-  }
-}
-
-TEST_CASE("without memory for a thread, a job is refused, or waits for the threads that there are") {
-  WorkerPool pool(pool_options(2, 10));
-  REQUIRE(submit_without_memory(pool, [] {}).verdict == Verdict::no_thread);
-  REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
-  REQUIRE(eventually([&] { return pool.metrics().idle == 1; }));
-  PoolGate gate;
-  REQUIRE(pool.submit([&] { gate.pass(); }));
-  REQUIRE(gate.holds(1));
-  REQUIRE(submit_without_memory(pool, [] {}));
-  REQUIRE(pool.metrics().threads == 1);
-  gate.open();
-  pool.wait_idle();
-  REQUIRE(pool.metrics().thread_start_failures == 2);
 }
 
 TEST_CASE("a pool that cannot start a thread is not healthy until it can") {
@@ -169,50 +123,6 @@ TEST_CASE("jobs with a timeout run although the thread for it is refused, and st
   pool.wait_idle();
   REQUIRE(stopped);
   REQUIRE(pool.metrics().timed_out == 1);
-}
-
-TEST_CASE("a job with a timeout for whose stop there is no memory fails, and its worker goes on") {
-  std::atomic<int> errors = 0, ran = 0;
-  auto options = pool_options(1, 10);
-  options.on_error = [&](const JobError&) {
-    refuses_memory = false;
-    ++errors;
-  };
-  WorkerPool pool(options);
-  JobOptions with_timeout;
-  with_timeout.name = "a name that does not fit into a std::string itself";
-  with_timeout.timeout = 1h;
-  pool.pause();
-  REQUIRE(pool.submit([] { refuses_memory = true; }));
-  REQUIRE(pool.submit(with_timeout, [&] { ran += 10; }));
-  REQUIRE(pool.submit(with_timeout, [&] { ++ran; }));
-  pool.resume();
-  pool.wait_idle();
-  REQUIRE(ran == 1);
-  REQUIRE(errors == 1);
-  REQUIRE(pool.metrics().failed == 1);
-}
-
-TEST_CASE("without memory for the report, stop gives up all jobs nevertheless") {
-  PoolGate gate;
-  WorkerPool pool(pool_options(1, 100));
-  const auto shared = std::make_shared<int>(0);
-  REQUIRE(pool.submit([&] { gate.pass(); }));
-  REQUIRE(gate.holds(1));
-  for (int i = 0; i < 90; ++i) REQUIRE(pool.submit([shared] {}));
-  refuses_memory = true;
-  bool reported = true;
-  try {
-    static_cast<void>(pool.stop(0ms, 0ms));
-  } catch (const std::bad_alloc&) {
-    reported = false;
-  }
-  refuses_memory = false;
-  REQUIRE_FALSE(reported);
-  REQUIRE(shared.use_count() == 1);
-  REQUIRE(pool.metrics().abandoned == 90);
-  gate.open();
-  REQUIRE(pool.stop(1min).drained);
 }
 
 }  // namespace
