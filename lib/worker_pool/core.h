@@ -18,21 +18,11 @@
 #include "laneway/pool_types.hpp"
 #include "worker_pool/crew.h"
 #include "worker_pool/crew_counts.h"
+#include "worker_pool/job_details.h"
 #include "worker_pool/ring.h"
 #include "worker_pool/tempo.h"
 #include "worker_pool/timekeeper.h"
 #include "worker_pool/unfinished.h"
-
-namespace laneway::detail {
-
-/// What only a job with JobOptions has.
-struct JobDetails {
-  std::string name;
-  std::int64_t timeout = 0;   ///< ns; 0: the pool's
-  std::int64_t begin_by = 0;  ///< ns of SteadyClock; 0: none
-};
-
-}  // namespace laneway::detail
 
 namespace laneway::worker_pool {
 

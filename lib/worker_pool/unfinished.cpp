@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "worker_pool/job_details.h"
 #include "worker_pool/tempo.h"
 
 namespace laneway::worker_pool {
