@@ -45,8 +45,8 @@ Core::Core(const PoolOptions& options, Settings settings, Timekeeper& timekeeper
       timekeeper_(timekeeper),
       ring_(settings.workers + settings.queue, settings.workers == 1 ? 0 : 32 + 4 * settings.workers),
       control_(settings.paused ? paused : 0),
-      unfinished_(ring_, crew_, settings.number, settings.cores),
-      crew_({settings.least, settings.workers, options.idle, settings.number}, options.name, *this) {
+      unfinished_(ring_, crew_, settings.ids),
+      crew_({settings.least, settings.workers, options.idle, settings.ids.core}, options.name, *this) {
   for (const auto& worker : crew_.workers()) worker->core = this;
   crew_.start_least();
 }
@@ -78,7 +78,7 @@ Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std:
     slot.submitted = measured ? (clock_ns() & ~std::int64_t{1}) | (sampled > 1 ? 1 : 0) : 0;
     slot.details = details;
   }
-  return {.id = unfinished_.id(position), .accepted = reserved.count};
+  return {.id = id(position), .accepted = reserved.count};
 }
 
 /// The position and the presence are written and read in one order by all threads: either this thread sees
@@ -281,7 +281,7 @@ OwnCount& Core::invoke(Worker& worker, std::uint64_t position, detail::Slot& slo
     slot.run(slot, worker);
     return worker.completed;
   } catch (...) {
-    report_error(options_, unfinished_.id(position), name);
+    report_error(options_, id(position), name);
     return worker.failed;
   }
 }
@@ -299,7 +299,7 @@ OwnCount& Core::run_detailed(Worker& worker, std::uint64_t position, detail::Slo
     worker.job.begin(details.name, deadline);
   } catch (const std::bad_alloc&) {  // a job whose stop cannot be requested must not run
     drop(worker, position, slot);
-    report_error(options_, unfinished_.id(position), details.name);
+    report_error(options_, id(position), details.name);
     return worker.failed;
   }
   worker.current.store(position, std::memory_order_release);  // as long as the job has its name

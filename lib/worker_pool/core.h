@@ -34,8 +34,7 @@ class Core final : private Shift {
     std::uint32_t workers = 1;
     std::uint32_t least = 0;
     std::uint64_t queue = 0;
-    std::uint32_t number = 0;  ///< of this core, and of all cores: ids are unique in the pool
-    std::uint32_t cores = 1;
+    JobIds ids;
     bool paused = false;
   };
 
@@ -100,6 +99,7 @@ class Core final : private Shift {
   void call_watcher();
   bool wait_for_room(std::int64_t until) EXCLUDES(room_mutex_);
   std::uint64_t ended() const { return ended_jobs(crew_) + abandoned_.load(std::memory_order_acquire); }
+  std::uint64_t id(std::uint64_t position) const { return settings_.ids.of(position); }
   std::uint32_t control() const { return control_.load(std::memory_order_seq_cst); }
 
   const PoolOptions& options_;

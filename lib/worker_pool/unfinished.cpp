@@ -17,33 +17,29 @@ void Unfinished::abandon(std::vector<UnfinishedJob>& jobs, const std::function<v
   do {
     while (ring_.has_work()) {
       const auto range = ring_.claim(Tempo::most_per_claim, [] { return true; });
-      for (std::uint32_t i = 0; i < range.count; ++i) {
-        give_up(range.begin + i, jobs);
-        given_up();
-      }
+      for (std::uint32_t i = 0; i < range.count; ++i) give_up(range.begin + i, jobs, given_up);
       if (range.count == 0) std::this_thread::yield();  // a submitter is filling the slot
     }
     for (const auto& worker : crew_.workers())
-      while (const auto position = worker->claim.take()) {
-        give_up(*position, jobs);
-        given_up();
-      }
+      while (const auto position = worker->claim.take()) give_up(*position, jobs, given_up);
     if (!ring_.has_unbegun()) return;
     std::this_thread::yield();
   } while (true);
 }
 
-void Unfinished::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs) {
+void Unfinished::give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs,
+                         const std::function<void()>& given_up) {
   auto& slot = ring_.slot(position);
   const std::unique_ptr<detail::JobDetails> details(slot.details);
   try {
-    jobs.push_back({id(position), details ? std::move(details->name) : std::string()});
+    jobs.push_back({ids_.of(position), details ? std::move(details->name) : std::string()});
   } catch (const std::bad_alloc&) {  // the job is given up and counted, but not reported
   }
   detail::Runner nobody;
   nobody.next_turn = position + ring_.size();
   nobody.discard = true;
   slot.run(slot, nobody);
+  given_up();
 }
 
 /// A job may end while its name is read; one that is still the current one after that has this name.
@@ -53,7 +49,7 @@ void Unfinished::add_running(std::vector<UnfinishedJob>& jobs) const {
       auto name = worker->job.name();
       const auto read = std::exchange(position, worker->current.load(std::memory_order_acquire));
       if (position != read) continue;
-      jobs.push_back({id(position), std::move(name)});
+      jobs.push_back({ids_.of(position), std::move(name)});
       break;
     }
 }

@@ -14,23 +14,29 @@
 
 namespace laneway::worker_pool {
 
+/// The ids of a core's jobs, which are unique in the pool.
+struct JobIds {
+  std::uint32_t core = 0;  ///< the number of this core
+  std::uint32_t cores = 1;
+
+  std::uint64_t of(std::uint64_t position) const { return position * cores + core; }
+};
+
 class Unfinished {
  public:
-  /// `number` of `cores`: ids are unique in the pool.
-  Unfinished(Ring& ring, const Crew& crew, std::uint32_t number, std::uint32_t cores)
-      : ring_(ring), crew_(crew), number_(number), cores_(cores) {}
+  Unfinished(Ring& ring, const Crew& crew, JobIds ids) : ring_(ring), crew_(crew), ids_(ids) {}
 
   /// Gives up the jobs that have not begun, and calls `given_up` for each.
   void abandon(std::vector<UnfinishedJob>& jobs, const std::function<void()>& given_up);
   void add_running(std::vector<UnfinishedJob>& jobs) const;
-  std::uint64_t id(std::uint64_t position) const { return position * cores_ + number_; }
 
  private:
-  void give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs);
+  void give_up(std::uint64_t position, std::vector<UnfinishedJob>& jobs,
+               const std::function<void()>& given_up);
 
   Ring& ring_;
   const Crew& crew_;
-  const std::uint32_t number_, cores_;
+  const JobIds ids_;
 };
 
 }  // namespace laneway::worker_pool

@@ -87,8 +87,7 @@ WorkerPool::Implementation::Implementation(PoolOptions given)
     settings.workers = shared ? options.workers : 1;
     settings.least = shared ? options.min_workers : (i < options.min_workers ? 1 : 0);
     settings.queue = (options.queue + count - 1 - i) / count;  // the shares add up to `queue`
-    settings.number = i;
-    settings.cores = count;
+    settings.ids = {i, count};
     settings.paused = options.paused;
     cores.push_back(std::make_unique<Core>(options, settings, timekeeper));
   }
