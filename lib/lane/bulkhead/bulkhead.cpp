@@ -142,7 +142,7 @@ bool Bulkhead::feed(Line& line, TimePoint now) {
 bool Bulkhead::crowded() const {
   if (workload_.next() != nullptr) return true;
   // In a drain the records behind one that has failed go no further, and what fits in time goes on.
-  if (!drains_ && workload_.many_wait_for_keys()) return true;
+  if (!completions_.drains() && workload_.many_wait_for_keys()) return true;
   return pool_->each == nullptr && !lines_.front()->backlog().empty();
 }
 
@@ -225,15 +225,16 @@ bool Bulkhead::idle() const {
 }
 
 void Bulkhead::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
-  drains_ = true;
   bool takes_more = finish;
   for (const auto& line : lines_) {
     const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
     line->leave_rate(now);
     each_workload([&](Workload& workload, Completions&) { workload.leave_downstream(*line); });
     line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
-    takes_more = takes_more && !waits && workload_.fits(left, line->backlog().size() + incoming);
-    if (!finish || waits || !workload_.fits(left, line->backlog().size())) line->clear_backlog();
+    const auto backlog = line->backlog().size();
+    const bool finishes = finish && !waits && workload_.fits(left, backlog);
+    if (!finishes) line->clear_backlog();
+    takes_more = takes_more && finishes && workload_.fits(left, backlog + incoming);
   }
   // A record that came after one was given back would overtake it.
   const bool independent = pool_ != nullptr && pool_->each != nullptr;

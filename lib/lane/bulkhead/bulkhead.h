@@ -112,7 +112,6 @@ class Bulkhead {
   std::vector<std::unique_ptr<Line>> lines_;  // the first one is that of records without a subscriber
   const Bulkhead* next_ = nullptr;
   std::size_t turn_ = 0;  // the line that is fed first
-  bool drains_ = false;
   bool gives_back_ = false;
   Relaxed<std::uint64_t> waiting_;
   Workload workload_;  // its threads use the members above

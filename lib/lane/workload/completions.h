@@ -36,6 +36,7 @@ class Completions {
   /// Records that fail after this call are given back: they were not completed, so they will be delivered
   /// again.
   void drain() { drains_ = true; }
+  bool drains() const { return drains_; }
   /// As drain(), and logs those records as abandoned.
   void cancel() { drains_ = cancelled_ = true; }
   /// Records completed since the last call.
