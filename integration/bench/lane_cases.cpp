@@ -1,6 +1,7 @@
 #include "lane_cases.h"
 
 #include <chrono>
+#include <utility>
 
 namespace bench {
 
@@ -18,6 +19,16 @@ config::Config configuration(const Options& options, Duration sleep) {
   config.admin.enabled = false;
   return config;
 }
+
+namespace {
+
+config::Config with_handler(const Options& options, config::HandlerSettings handler) {
+  auto config = configuration(options, Duration::zero());
+  config.handler = std::move(handler);
+  return config;
+}
+
+}  // namespace
 
 config::Config with_bulkheads(const Options& options) {
   auto config = configuration(options, milliseconds(10));
@@ -38,43 +49,38 @@ config::Config with_bulkheads(const Options& options) {
 }
 
 config::Config posting(const Options& options) {
-  auto config = configuration(options, Duration::zero());
   config::HttpSettings handler;
   handler.url = options.url;
   handler.connections = 4096;
   handler.batch.records = options.batch;
-  config.handler = handler;
+  auto config = with_handler(options, handler);
   config.lanes.workers = options.workers;
   return config;
 }
 
 config::Config writing(const Options& options) {
-  auto config = configuration(options, Duration::zero());
   config::ProduceSettings handler;
   handler.topic = options.to;
   handler.transactional = options.transactional;
-  config.handler = handler;
+  auto config = with_handler(options, handler);
   config.lanes.queue = 4096;
   if (options.transactional) config.commit = {milliseconds(100), 100000};
   return config;
 }
 
 config::Config piping(const Options& options) {
-  auto config = configuration(options, Duration::zero());
   config::ExecSettings handler;
   handler.command = options.child;
-  config.handler = handler;
+  auto config = with_handler(options, handler);
   config.lanes.workers = options.workers;
   return config;
 }
 
 config::Config loading(const Options& options) {
-  auto config = configuration(options, Duration::zero());
   config::PluginSettings handler;
   handler.path = options.plugin;
   handler.timeout = std::chrono::hours(24);
-  config.handler = handler;
-  return config;
+  return with_handler(options, handler);
 }
 
 config::Config sharing(const Options& options) {
