@@ -12,6 +12,7 @@
 
 #include "admin/server.h"
 #include "catch.h"
+#include "send_all.h"
 
 namespace laneway::admin {
 
@@ -53,14 +54,7 @@ class RawClient {
   ~RawClient() { ::close(socket_); }
   RawClient(const RawClient&) = delete;
 
-  bool send(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (count <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
+  bool send(std::string_view bytes) { return send_all(socket_, bytes); }
   /// Until the server ends the connection.
   std::string receive_all() {
     std::string all;

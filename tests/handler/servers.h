@@ -17,6 +17,7 @@
 
 #include "catch.h"
 #include "eventually.h"
+#include "send_all.h"
 
 namespace laneway::handler {
 
@@ -120,14 +121,7 @@ class Connection {
     static_cast<void>(::recv(socket_, part, sizeof(part), 0));
   }
   /// False when the other side has gone.
-  bool write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const auto count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (count <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
+  bool write(std::string_view bytes) { return send_all(socket_, bytes); }
   void close() {
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));
   }
