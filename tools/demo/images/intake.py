@@ -13,45 +13,39 @@ import sys
 import threading
 import time
 
+from .refused import Refused
+
 LONGEST_BODY = 64 * 1024  # bytes
 SILENCE = 10.0  # s without a byte of a client, after which its connection ends
 UNREAD = 2.0  # s for what a client still sends after an answer that ends its connection
 ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
-class Wrong(Exception):
-    """A request with a mistake, and the status of the answer."""
-
-    def __init__(self, status, why):
-        super().__init__(why)
-        self.status = status
-
-
 def length_of(headers):
-    """Bytes of the body. Raises Wrong."""
+    """Bytes of the body. Raises Refused."""
     texts = {text.strip(" \t") for text in headers.get_all("Content-Length", ())}
     if "Transfer-Encoding" in headers or not texts:
-        raise Wrong(411, "send the body with a Content-Length")
+        raise Refused(411, "send the body with a Content-Length")
     text = texts.pop()
     if texts or not re.fullmatch("[0-9]+", text):
-        raise Wrong(400, "the Content-Length is not a number")
+        raise Refused(400, "the Content-Length is not a number")
     if len(text) > 9 or int(text) > LONGEST_BODY:
-        raise Wrong(413, f"a body has at most {LONGEST_BODY} bytes")
+        raise Refused(413, f"a body has at most {LONGEST_BODY} bytes")
     return int(text)
 
 
 def image_of(body):
-    """(id, source) of the image that a body names. Raises Wrong."""
+    """(id, source) of the image that a body names. Raises Refused."""
     try:
         image = json.loads(body)
         name, source = image["id"], image["source"]
         if ID.fullmatch(name) and source.startswith(("http://", "https://")):
             return name, source
     except RecursionError as error:
-        raise Wrong(400, "the body is nested too deeply") from error
+        raise Refused(400, "the body is nested too deeply") from error
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise Wrong(400, 'an image is {"id": "…", "source": "http://…"}; an id has 1 to 64 letters, digits and hyphens')
+    raise Refused(400, 'an image is {"id": "…", "source": "http://…"}; an id has 1 to 64 letters, digits and hyphens')
 
 
 class Requests(http.server.BaseHTTPRequestHandler):
@@ -62,27 +56,27 @@ class Requests(http.server.BaseHTTPRequestHandler):
         with self.server.answering():
             try:
                 if self.path != "/images":
-                    raise Wrong(404, "images are sent to /images")
+                    raise Refused(404, "images are sent to /images")
                 body = self.body()
-            except Wrong as wrong:
+            except Refused as refused:
                 self.close_connection = True
-                return self.answer(wrong.status, {"error": str(wrong)})
+                return self.answer(refused.status, {"error": str(refused)})
             try:
                 name, source = image_of(body)
-            except Wrong as wrong:
-                return self.answer(wrong.status, {"error": str(wrong)})
+            except Refused as refused:
+                return self.answer(refused.status, {"error": str(refused)})
             status, again = self.server.pipeline.accept(name, source)
             return self.answer(status, {"id": name}, again)
 
     def body(self):
-        """Raises Wrong."""
+        """Raises Refused."""
         length = length_of(self.headers)
         try:
             body = self.rfile.read(length)
         except TimeoutError as error:
-            raise Wrong(408, f"nothing came for {self.timeout:.0f} s") from error
+            raise Refused(408, f"nothing came for {self.timeout:.0f} s") from error
         if len(body) < length:
-            raise Wrong(400, "the body is shorter than its Content-Length")
+            raise Refused(400, "the body is shorter than its Content-Length")
         return body
 
     def do_GET(self):

@@ -27,7 +27,8 @@ import botocore.config
 import botocore.exceptions
 
 from . import picture
-from .sources import Refused, Sources
+from .refused import Refused
+from .sources import Sources
 
 BUCKET = "images"
 MOST_AT_ONCE = 64  # calls of S3

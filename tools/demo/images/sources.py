@@ -16,20 +16,14 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from .refused import Refused
+
 LARGEST = 15 << 20  # bytes of an image: what goes to the next pool may have 16 MiB
 WITHIN = 5.0  # s for an image
 PATIENCE = 30.0  # s from the first failure of a record
 MOST_FAILING = 10_000  # records that are remembered
 PIECE = 1 << 16  # bytes
 MAY_CHANGE = (408, 425, 429)  # and 5xx
-
-
-class Refused(Exception):
-    """An answer that is not 200."""
-
-    def __init__(self, status, why):
-        super().__init__(why)
-        self.status = status
 
 
 class Sources:

@@ -6,7 +6,8 @@ import unittest
 from unittest import mock
 
 from tools.demo.images import sources
-from tools.demo.images.sources import Refused, Sources
+from tools.demo.images.refused import Refused
+from tools.demo.images.sources import Sources
 from tools.ports import free_port
 
 
