@@ -1,11 +1,12 @@
 // The sub-jobs that a record was split into (Outcome::parts): how many of them are unfinished, and what those
 // that are finished have as results, for a pool that gathers them.
 //
-// Ownership: the sub-jobs share it (Progress::gathering), and it owns the record that was split. Threads: the
-// thread of the lane's loop. Nothing blocks.
+// Ownership: the sub-jobs share it (Progress::gathering), and it owns the record that was split; sub-jobs
+// that keep the value of that record use it there. Threads: the thread of the lane's loop. Nothing blocks.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <list>
 #include <memory>
@@ -25,10 +26,22 @@ class Gathering {
     bool given_up = false;         ///< it went to a retry topic or to the dead-letter topic
   };
 
-  /// `whole`: the record that was split; `parts`: the number of its sub-jobs, at least 1; `gatherer`: the
-  /// place of the pool that gets their results, -1 if none does.
-  Gathering(Item whole, std::size_t parts, int gatherer) : whole_(std::move(whole)), gatherer_(gatherer) {
+  /// Counts of bytes, which outlive the gatherings that add theirs.
+  struct Memory {
+    std::uint64_t& of_wholes;
+    std::uint64_t& of_results;
+  };
+
+  /// `whole`: the record that was split, and `bytes` its memory; `parts`: the number of its sub-jobs, at
+  /// least 1; `gatherer`: the place of the pool that gets their results, -1 if none does.
+  Gathering(Item whole, std::uint64_t bytes, std::size_t parts, int gatherer, Memory memory)
+      : whole_(std::move(whole)), whole_bytes_(bytes), gatherer_(gatherer), memory_(memory) {
+    memory_.of_wholes += whole_bytes_;
     add(results_.end(), parts);
+  }
+  ~Gathering() {
+    memory_.of_wholes -= whole_bytes_;
+    memory_.of_results -= results_bytes_;
   }
   Gathering(const Gathering&) = delete;
 
@@ -45,6 +58,8 @@ class Gathering {
   }
   /// Notes the end of sub-job `index`. Returns true if it was the last one: take() is next.
   bool finish(std::size_t index, Result result) {
+    if (result.parts)
+      for (const auto& part : *result.parts) use(memory_of(part));
     *places_[index] = std::move(result);
     return --left_ == 0;
   }
@@ -58,14 +73,28 @@ class Gathering {
  private:
   using Results = std::list<Result>;
 
+  static std::uint64_t memory_of(const Part& part) {
+    std::uint64_t bytes =
+        sizeof(Part) + (part.key ? part.key->size() : 0) + (part.value ? part.value->size() : 0);
+    for (const auto& [name, value] : part.headers)
+      bytes += sizeof(part.headers) + name.size() + (value ? value->size() : 0);
+    return bytes;
+  }
+  void use(std::uint64_t bytes) {
+    results_bytes_ += bytes;
+    memory_.of_results += bytes;
+  }
   void add(Results::iterator before, std::size_t parts) {
     left_ += parts;
     for (; parts > 0; --parts) places_.push_back(results_.emplace(before));
   }
 
   Item whole_;
+  const std::uint64_t whole_bytes_;
   std::size_t left_ = 0;
   const int gatherer_;
+  Memory memory_;
+  std::uint64_t results_bytes_ = 0;
   Results results_;
   std::vector<Results::iterator> places_;  // by the index of the sub-job
 };

@@ -41,6 +41,8 @@ struct Part {
   std::optional<std::string> value;  ///< nullopt: null
   /// Replace the record's headers of the same names; the others stay.
   std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+  /// The value is that of the record, and is not copied; `value` is not used.
+  bool keeps_value = false;
 };
 using Parts = std::vector<Part>;
 

@@ -15,6 +15,13 @@ Bytes view(const std::optional<std::string>& text) {
   return text ? Bytes(std::string_view(*text)) : std::nullopt;
 }
 
+std::vector<Header> views(const std::vector<std::pair<std::string, std::optional<std::string>>>& headers) {
+  std::vector<Header> views;
+  views.reserve(headers.size());
+  for (const auto& [name, value] : headers) views.push_back({name, view(value)});
+  return views;
+}
+
 std::optional<std::string> owned(Bytes view) {
   if (!view) return std::nullopt;
   return std::string(*view);
@@ -73,7 +80,7 @@ Bytes get(const char*& from, Size size) {
 }  // namespace
 
 /// In memory the struct is followed by the bytes of topic, key, value, and of each header: two sizes, name,
-/// value.
+/// value. If the value belongs to another record, its address comes first, and its bytes are left out.
 struct Record::Copy {
   struct Fields {
     std::string_view topic;
@@ -82,13 +89,22 @@ struct Record::Copy {
     TimestampType timestamp_type;
     Bytes key, value;
     const std::vector<Header>& headers;
+    bool borrows_value = false;
   };
 
   static std::uintptr_t make(const Fields& fields);
-  const char* topic() const { return reinterpret_cast<const char*>(this + 1); }
+  const char* begin() const { return reinterpret_cast<const char*>(this + 1); }
+  const char* topic() const { return begin() + (borrows_value ? sizeof(const char*) : 0); }
   const char* key() const { return topic() + topic_size; }
-  const char* value() const { return key() + room_of(key_size); }
-  const char* headers() const { return value() + room_of(value_size); }
+  const char* after_key() const { return key() + room_of(key_size); }
+  const char* value() const { return borrows_value ? borrowed() : after_key(); }
+  const char* headers() const { return after_key() + own_value_size(); }
+  std::size_t own_value_size() const { return borrows_value ? 0 : room_of(value_size); }
+  const char* borrowed() const {
+    const char* address = nullptr;
+    std::memcpy(&address, begin(), sizeof(address));
+    return address;
+  }
 
   std::int64_t offset, timestamp;
   std::int32_t partition;
@@ -96,10 +112,12 @@ struct Record::Copy {
   std::uint32_t header_count;
   std::uint16_t topic_size;  // Kafka's longest has 249 characters
   TimestampType timestamp_type;
+  bool borrows_value;
 };
 
 std::uintptr_t Record::Copy::make(const Fields& fields) {
-  std::size_t room = fields.topic.size() + room_of(size_of(fields.key)) + room_of(size_of(fields.value));
+  std::size_t room = fields.topic.size() + room_of(size_of(fields.key)) +
+                     (fields.borrows_value ? sizeof(const char*) : room_of(size_of(fields.value)));
   for (const Header& header : fields.headers) room += room_of(header);
   void* place = ::operator new(sizeof(Copy) + room);
   new (place) Copy{fields.offset,
@@ -109,9 +127,16 @@ std::uintptr_t Record::Copy::make(const Fields& fields) {
                    size_of(fields.value),
                    static_cast<std::uint32_t>(fields.headers.size()),
                    static_cast<std::uint16_t>(fields.topic.size()),
-                   fields.timestamp_type};
-  char* to = put(static_cast<char*>(place) + sizeof(Copy), fields.topic);
-  to = put(put(to, fields.key), fields.value);
+                   fields.timestamp_type,
+                   fields.borrows_value};
+  char* to = static_cast<char*>(place) + sizeof(Copy);
+  if (fields.borrows_value) {
+    const char* const address = fields.value ? fields.value->data() : nullptr;
+    std::memcpy(to, &address, sizeof(address));
+    to += sizeof(address);
+  }
+  to = put(put(to, fields.topic), fields.key);
+  if (!fields.borrows_value) to = put(to, fields.value);
   for (const Header& header : fields.headers) {
     to = put(put(to, size_of(header.name)), size_of(header.value));
     to = put(put(to, header.name), header.value);
@@ -120,11 +145,15 @@ std::uintptr_t Record::Copy::make(const Fields& fields) {
 }
 
 Record::Record(const RecordData& data) {
-  std::vector<Header> headers;
-  headers.reserve(data.headers.size());
-  for (const auto& [name, value] : data.headers) headers.push_back({name, view(value)});
+  const auto headers = views(data.headers);
   bits_ = Copy::make({data.topic, data.partition, data.offset, data.timestamp, data.timestamp_type,
                       view(data.key), view(data.value), headers});
+}
+
+Record::Record(const RecordData& data, const Record& owner) {
+  const auto headers = views(data.headers);
+  bits_ = Copy::make({data.topic, data.partition, data.offset, data.timestamp, data.timestamp_type,
+                      view(data.key), owner.value(), headers, true});
 }
 
 std::string_view Record::topic() const {
@@ -186,6 +215,12 @@ std::size_t Record::size() const {
   if (!copied()) return message()->len + message()->key_len;
   return room_of(copy()->key_size) + room_of(copy()->value_size);
 }
+
+std::size_t Record::own_size() const {
+  return copied() ? room_of(copy()->key_size) + copy()->own_value_size() : size();
+}
+
+bool Record::borrows_value() const { return copied() && copy()->borrows_value; }
 
 void Record::detach() {
   if (copied() || bits_ == 0) return;

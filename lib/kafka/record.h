@@ -45,6 +45,9 @@ class Record {
   /// Takes ownership of the message.
   explicit Record(rd_kafka_message_s* message) : bits_(reinterpret_cast<std::uintptr_t>(message)) {}
   explicit Record(const RecordData& data);
+  /// The value is that of `owner`, instead of the data's, and is not copied: `owner`, or the record whose
+  /// value it has itself, must outlive this record.
+  Record(const RecordData& data, const Record& owner);
   Record(Record&& other) noexcept : bits_(std::exchange(other.bits_, 0)) {}
   Record& operator=(Record&& other) noexcept {
     if (this != &other) {
@@ -73,6 +76,10 @@ class Record {
   std::vector<Header> headers() const;
   /// The size of key and value in bytes.
   std::size_t size() const;
+  /// The same without a value that belongs to another record.
+  std::size_t own_size() const;
+  /// Whether the value belongs to another record.
+  bool borrows_value() const;
 
   /// Copies the record and releases the fetch buffer. Does nothing if the record is a copy already.
   void detach();

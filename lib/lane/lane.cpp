@@ -94,7 +94,7 @@ Take Lane::take(TimePoint now) {
   }
   auto batch = bulkheads_.new_batch();
   const Take result = intake_.run(*source_, *batch, allowed, now);
-  rate_.charge(batch->items.size(), batch->bytes - batch->items.size() * record_overhead, now);
+  rate_.charge(batch->items.size(), batch->size_in_bytes, now);
   if (result == Take::empty) rate_.leave(now);
   if (batch->items.empty()) {
     bulkheads_.put_back(std::move(batch));

@@ -30,7 +30,7 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   void help(Implementation& other, std::size_t rank) EXCLUDES(mutex_);
   /// Ends the relations with the other pools. After join() only.
   void detach() EXCLUDES(mutex_);
-  Submitted try_submit(Batch& batch, std::uint32_t begin) EXCLUDES(mutex_);
+  Submitted try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most) EXCLUDES(mutex_);
   void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
   void resize(std::uint32_t workers, std::uint32_t queue) EXCLUDES(mutex_);
   void finish(const Claim& claim, Ran ran) EXCLUDES(mutex_);

@@ -11,8 +11,9 @@ namespace laneway::pool {
 
 // Admission
 
-Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin) {
-  const std::uint32_t jobs = batch.size > begin ? batch.size - begin : 0;
+Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most) {
+  std::uint32_t jobs = batch.size > begin ? batch.size - begin : 0;
+  if (!batch.sequential) jobs = std::min(jobs, most);
   const TimePoint now = SteadyClock::now();
   std::uint32_t taken = 0;
   Next next;
@@ -358,8 +359,8 @@ void Pool::help(const std::vector<Pool*>& others) {
   for (std::size_t rank = 0; rank < others.size(); ++rank)
     implementation_->help(*others[rank]->implementation_, rank);
 }
-Submitted Pool::try_submit(Batch& batch, std::uint32_t begin) {
-  return implementation_->try_submit(batch, begin);
+Submitted Pool::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most) {
+  return implementation_->try_submit(batch, begin, most);
 }
 void Pool::notify_at(std::uint32_t outstanding) { implementation_->notify_at(outstanding); }
 void Pool::resize(std::uint32_t workers, std::uint32_t queue) { implementation_->resize(workers, queue); }

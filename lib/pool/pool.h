@@ -79,6 +79,9 @@ struct Limits {
   Duration longest_wait = Duration::max();
 };
 
+/// `most` of try_submit(): every job that is left.
+inline constexpr std::uint32_t all_jobs = UINT32_MAX;
+
 enum class Admission : std::uint8_t { accepted, full, closed };
 
 struct Submitted {
@@ -119,8 +122,9 @@ class Pool {
   /// to any of these pools, which must have the same producer thread.
   void help(const std::vector<Pool*>& others);
 
-  /// Offers jobs [begin, batch.size). A sequential batch is accepted whole, as one job, or not at all.
-  Submitted try_submit(Batch& batch, std::uint32_t begin = 0);
+  /// Offers jobs [begin, batch.size), or the first `most` of them. A sequential batch is accepted whole, as
+  /// one job, or not at all; `most` is not used then.
+  Submitted try_submit(Batch& batch, std::uint32_t begin = 0, std::uint32_t most = all_jobs);
 
   /// Arms one call of on_room for the moment when at most `outstanding` jobs are unfinished, counted as in
   /// admission. Calls at once if that is already so, except from an empty pool that has no thread: there the

@@ -71,3 +71,26 @@ TEST_CASE("a copied record has every field, null apart from empty") {
     RC_ASSERT(!moved);
   }));
 }
+
+TEST_CASE("a record that borrows the value of another one differs in the rest") {
+  REQUIRE(rc::check([] {
+    const Record owner(some_record());
+    auto data = some_record();
+    const Record record(data, owner);
+    data.value = owned(owner.value());
+    require_same(record, data);
+    RC_ASSERT(record.borrows_value());
+    RC_ASSERT(record.own_size() == data.key.value_or("").size());
+    RC_ASSERT(!record.value() || record.value()->data() == owner.value()->data());
+    Record again(data, record);
+    again.detach();
+    require_same(again, data);
+    RC_ASSERT(!again.value() || again.value()->data() == owner.value()->data());
+    require_same(Record(again.release_copy()), data);
+  }));
+  RecordData data;
+  data.value = "value";
+  const Record record(data);
+  CHECK(record.own_size() == record.size());
+  CHECK_FALSE(record.borrows_value());
+}

@@ -119,11 +119,9 @@ Property total_property() {
   auto property = scalar_property(
       "pools.NAME.total", in_flight, "a whole number from 0 to 1000000, or cores",
       "Maximum number of records of the pool that run at the same time in the process, over all partitions. "
-      "0 "
-      "means no limit. `cores` is the number of processor cores, which is right for work that computes. A "
-      "pool "
-      "that another pool leads to, with the handler exec or plugin and neither `workers` nor `total`, has "
-      "`cores`.",
+      "0 means no limit; a change from 0 or to 0 needs a restart. `cores` is the number of processor cores, "
+      "which is right for work that computes. A pool that another pool leads to, with the handler exec or "
+      "plugin and neither `workers` nor `total`, has `cores`.",
       OF_POOL(total),
       [](const std::string& written) {
         return written == "cores" ? Result<std::uint32_t>(cores())
@@ -155,7 +153,8 @@ Property retry_workers_property() {
   auto property = count(
       "pools.NAME.retry_workers", in_flight, 0, most_workers,
       "Number of workers of a separate pool in which the failed records of this pool run again, so that "
-      "they take no workers from new records. 0 means that they run again in this pool.",
+      "they take no workers from new records. 0 means that they run again in this pool; a change from 0 or "
+      "to 0 needs a restart.",
       OF_POOL(retry_workers));
   property.restart_for = [](const Config& a, const Config& b) -> std::string_view {
     if ((a.pools.front().retry_workers == 0) == (b.pools.front().retry_workers == 0)) return {};

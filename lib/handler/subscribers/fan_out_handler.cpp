@@ -9,10 +9,10 @@
 namespace laneway::handler {
 namespace {
 
-void add_part(const Attempt& attempt, std::string name, Parts& parts) {
+void add_part(std::string name, Parts& parts) {
   Part& part = parts.emplace_back();
   part.id = std::move(name);
-  if (const auto value = attempt.record.value()) part.value = *value;
+  part.keeps_value = true;
 }
 
 /// The subscriber that the event comes back for gets it whatever the file says now: only the pool that sends
@@ -22,7 +22,7 @@ void add_wanted(const Attempt& attempt, Parts& parts) {
   auto name = wanted_sub_job(attempt.record);
   if (name.empty() || name.find('/') != std::string::npos) return;  // not a subscriber of this pool
   if (std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.id == name; })) return;
-  add_part(attempt, std::move(name), parts);
+  add_part(std::move(name), parts);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Outcome FanOutHandler::handle_record(const Attempt& attempt) {
   const auto subscribers = file_->current();
   Parts parts;
   for (const auto& subscriber : *subscribers)
-    if (subscriber.enabled && subscriber.wants(event)) add_part(attempt, subscriber.name, parts);
+    if (subscriber.enabled && subscriber.wants(event)) add_part(subscriber.name, parts);
   add_wanted(attempt, parts);
   return Outcome::done(std::move(parts));
 }

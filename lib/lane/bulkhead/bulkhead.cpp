@@ -1,6 +1,7 @@
 #include "lane/bulkhead/bulkhead.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "handler/format/selected_text.h"
@@ -35,6 +36,12 @@ Workload::Settings settings_of(const NamedPool* pool, std::uint32_t workers) {
   Workload::Settings settings{workers, passes_on(pool)};
   if (pool != nullptr && !pool->settings.helps.empty()) settings.longest_wait = pool->settings.longest_wait;
   return settings;
+}
+
+void add_attempts(PoolView& view, const pool::Pool& pool) {
+  const auto durations = pool.duration().snapshot();
+  view.done += std::accumulate(durations.counts.begin(), durations.counts.end(), std::uint64_t{0});
+  view.work += durations.sum;
 }
 
 }  // namespace
@@ -150,11 +157,42 @@ HoldBits Bulkhead::blocked(TimePoint now) const {
   auto& line = *lines_.front();
   HoldBits reasons = 0;
   const auto add = [&](Hold reason) { reasons = static_cast<HoldBits>(reasons | bit(reason)); };
-  if (workload_.next() != nullptr || (next_ != nullptr && next_->crowded())) add(Hold::pool_full);
+  if (waits_for_memory_)
+    add(Hold::memory_full);
+  else if (workload_.next() != nullptr || (next_ != nullptr && next_->crowded()))
+    add(Hold::pool_full);
   if (pool_ != nullptr && pool_->each != nullptr) return reasons;
   reasons = static_cast<HoldBits>(reasons | line.blocked_by());
   if (!line.backlog().empty() && line.rate_waits(now)) add(Hold::rate_limited);
   return reasons;
+}
+
+void Bulkhead::note_results(std::uint64_t bytes, std::uint64_t share) {
+  results_.note(bytes);
+  // A slice goes to the pool whole, and others are to run beside it.
+  const auto slice = std::max<std::uint64_t>(results_.records(share / 4, 1), 1);
+  each_workload([&](Workload& workload, Completions&) { workload.limit_slice(slice); });
+}
+
+std::uint32_t Bulkhead::most_to_begin(const WorkBatch& batch, std::uint64_t bytes) {
+  const auto in_pool = workload_.in_pool() + (retries_ ? retries_->in_pool() : 0);
+  auto most = results_.records(bytes, workload_.pool().limits().workers);
+  most -= std::min(most, in_pool);
+  if (batch.sequential && most < batch.size) most = 0;  // the pool takes such a batch whole
+  // What is further on ends at some time, and its memory is free then; without it, nothing would go on.
+  if (most == 0 && in_pool == 0 && none_further_on()) return 1;
+  waits_for_memory_ = waits_for_memory_ || most == 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, pool::all_jobs));
+}
+
+/// Whether no record is in a pool after this one.
+bool Bulkhead::none_further_on() const {
+  for (const auto* next = next_; next != nullptr; next = next->next_) {
+    const bool retries = std::any_of(next->lines_.begin(), next->lines_.end(),
+                                     [](const auto& line) { return line->attempts().waiting().size() > 0; });
+    if (retries || !next->idle()) return false;
+  }
+  return true;
 }
 
 void Bulkhead::collect(TimePoint now) {
@@ -218,6 +256,29 @@ std::uint64_t Bulkhead::bytes() const {
   auto bytes = workload_.bytes() + (retries_ ? retries_->bytes() : 0);
   for (const auto& line : lines_) bytes += line->bytes() + line->attempts().bytes();
   return bytes;
+}
+
+Duration Bulkhead::time_left() const {
+  const auto records = workload_.records() + waiting();
+  const auto workers = std::max(workload_.pool().limits().workers, 1U);
+  return workload_.service_time() * static_cast<std::int64_t>(records / workers);
+}
+
+PoolView Bulkhead::view() const {
+  const auto& pool = workload_.pool();
+  PoolView view;
+  view.name = name_;
+  view.pool = pool.snapshot();
+  view.limits = pool.limits();
+  view.waiting = waiting();
+  add_attempts(view, pool);
+  if (const auto* retries = retry_pool()) {
+    const auto snapshot = retries->snapshot();
+    view.retries_queued = snapshot.queued;
+    view.retries_running = snapshot.in_flight;
+    add_attempts(view, *retries);
+  }
+  return view;
 }
 
 bool Bulkhead::idle() const {

@@ -3,7 +3,8 @@
 //
 // Records that the pool or its downstream cannot take wait in the backlog of their line, so that the records
 // of other pools pass; the lane bounds what waits (lanes.max_incomplete, its share of lanes.memory). A pool
-// is not fed while the next one (config::Pool::then) rejects records: so each stage bounds the one before.
+// is not fed while the next one (config::Pool::then) rejects records: so each stage bounds the one before. A
+// pool with a next one runs no more records than there is memory for their results (result_memory.h).
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pool()
 // and retry_pool(). Nothing blocks except join, up to its deadline.
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "lane/bulkhead/line.h"
+#include "lane/bulkhead/result_memory.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/shared/lane_context.h"
 #include "lane/state/hold_reasons.h"
@@ -26,6 +28,18 @@
 #include "lane/workload/workload.h"
 
 namespace laneway::lane {
+
+/// A lane's part in a named pool at one moment.
+struct PoolView {
+  std::string name;
+  pool::Snapshot pool;
+  pool::Limits limits;
+  std::uint64_t waiting = 0;         ///< records that have come to the pool, and wait outside it
+  std::uint64_t done = 0;            ///< attempts that have ended, since the assignment
+  std::uint32_t retries_queued = 0;  ///< in the pool of failed records
+  std::uint32_t retries_running = 0;
+  Duration work{};  ///< of these attempts, added up
+};
 
 class Bulkhead {
  public:
@@ -66,6 +80,13 @@ class Bulkhead {
   bool crowded() const;
   /// Why no record that comes now could begin.
   HoldBits blocked(TimePoint now) const;
+  /// A record of this pool has gone on, as results with so many bytes; `share`: the lane's memory.
+  void note_results(std::uint64_t bytes, std::uint64_t share);
+  /// How many records of this batch may go to the pool, if there are `bytes` left for their results.
+  std::uint32_t most_to_begin(const WorkBatch& batch, std::uint64_t bytes);
+  /// In this turn of the loop, records had to wait for that memory.
+  bool waits_for_memory() const { return waits_for_memory_; }
+  void begin_turn() { waits_for_memory_ = false; }
 
   void collect(TimePoint now);
   void tick(TimePoint now);
@@ -77,6 +98,10 @@ class Bulkhead {
   std::uint64_t bytes() const;
   /// Records in backlogs; any thread.
   std::uint64_t waiting() const { return waiting_.get(); }
+  /// How long the records that the pool has last, by the measured service time.
+  Duration time_left() const;
+  /// For any thread.
+  PoolView view() const;
   bool idle() const;
   bool none_at_work() const { return workload_.none_at_work() && (!retries_ || retries_->none_at_work()); }
 
@@ -97,6 +122,7 @@ class Bulkhead {
   Line& add_line(std::shared_ptr<Subscriber> subscriber);
   bool feed(Line& line, TimePoint now);
   bool takes_directly(Line& line) const;
+  bool none_further_on() const;
   void give_up_waiting(Line& line, TimePoint now);
   void publish();
   template <class Do>
@@ -113,6 +139,8 @@ class Bulkhead {
   const Bulkhead* next_ = nullptr;
   std::size_t turn_ = 0;  // the line that is fed first
   bool gives_back_ = false;
+  bool waits_for_memory_ = false;
+  ResultMemory results_;
   Relaxed<std::uint64_t> waiting_;
   Workload workload_;  // its threads use the members above
   std::optional<Workload> retries_;

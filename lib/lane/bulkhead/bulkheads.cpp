@@ -8,15 +8,6 @@
 #include "lane/shared/order_key.h"
 
 namespace laneway::lane {
-namespace {
-
-void add_attempts(PoolView& view, const pool::Pool& pool) {
-  const auto durations = pool.duration().snapshot();
-  view.done += std::accumulate(durations.counts.begin(), durations.counts.end(), std::uint64_t{0});
-  view.work += durations.sum;
-}
-
-}  // namespace
 
 Bulkheads::Bulkheads(const Members& members, const std::function<void()>& on_ready) : lane_(members) {
   const auto& context = members.context;
@@ -26,14 +17,12 @@ Bulkheads::Bulkheads(const Members& members, const std::function<void()>& on_rea
                                 members.stats,
                                 this,
                                 on_ready};
-  if (context.pools.empty()) {
-    all_.push_back(std::make_unique<Bulkhead>(context, nullptr, parts));
-    return;
-  }
+  if (context.pools.empty()) all_.push_back(std::make_unique<Bulkhead>(context, nullptr, parts));
   for (const auto& pool : context.pools) all_.push_back(std::make_unique<Bulkhead>(context, &pool, parts));
   routed_.resize(all_.size());
   gather_orders_.resize(all_.size());
-  for (std::size_t i = 0; i < all_.size(); ++i) {
+  gathering_bytes_.resize(all_.size());
+  for (std::size_t i = 0; i < context.pools.size(); ++i) {
     const auto& pool = context.pools[i];
     if (pool.then >= 0) all_[i]->set_next(all_[static_cast<std::size_t>(pool.then)].get());
     if (pool.settings.gather && ordered()) gather_orders_[i] = std::make_unique<GatherOrder>(members.ledger);
@@ -50,7 +39,7 @@ Bulkheads::~Bulkheads() {
 /// Idle workers of a pool run the records of those that it helps.
 void Bulkheads::help_each_other() {
   const auto& pools = lane_.context.pools;
-  for (std::size_t i = 0; i < all_.size(); ++i) {
+  for (std::size_t i = 0; i < pools.size(); ++i) {
     std::vector<pool::Pool*> helped;
     for (const auto& name : pools[i].settings.helps)
       for (std::size_t k = 0; k < all_.size(); ++k)
@@ -76,24 +65,20 @@ void Bulkheads::add(Workload::BatchPtr batch, TimePoint now) {
     if (routed_[i].empty()) continue;
     auto run = all_[i]->workload().new_batch();
     run->consecutive = false;
-    for (auto& item : routed_[i]) {
-      run->bytes += memory_of(item);
-      run->items.push_back(std::move(item));
-    }
+    for (auto& item : routed_[i]) run->add(std::move(item));
     routed_[i].clear();
     take(i, std::move(run), now);
   }
 }
 
 void Bulkheads::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now) {
-  const auto& pools = lane_.context.pools;
-  for (auto place = pools[entry].then; place >= 0; place = pools[static_cast<std::size_t>(place)].then) {
-    auto* order = gather_orders_[static_cast<std::size_t>(place)].get();
-    if (order == nullptr) continue;
+  each_after(entry, [&](std::size_t later) {
+    auto* order = gather_orders_[later].get();
+    if (order == nullptr) return;
     for (const auto& item : batch->items)
       if (const auto key = order_key(lane_.context.lanes, item.record); key != 0)
         order->expect(key, item.sequence);
-  }
+  });
   all_[entry]->take(std::move(batch), now);
 }
 
@@ -105,35 +90,49 @@ bool Bulkheads::put_off(handler::Item& item, TimePoint now) {
   return true;
 }
 
-void Bulkheads::give_to(std::size_t pool, handler::Item item) { all_[pool]->take(std::move(item), now_); }
 void Bulkheads::give_to(std::size_t pool, std::vector<handler::Item> items) {
-  for (auto& item : items) give_to(pool, std::move(item));
+  for (auto& item : items) all_[pool]->take(std::move(item), now_);
 }
 
 /// The place of the pool that gathers the sub-jobs which this pool's records are split into; -1 if none does.
 int Bulkheads::gatherer_after(std::size_t pool) const {
   const auto& pools = lane_.context.pools;
+  int gatherer = -1;
   // The results of this pool go to the next one; what those have as results may be gathered.
-  for (auto place = pools[pool].then; place >= 0; place = pools[static_cast<std::size_t>(place)].then) {
-    const auto next = pools[static_cast<std::size_t>(place)].then;
-    if (next >= 0 && pools[static_cast<std::size_t>(next)].settings.gather) return next;
-  }
-  return -1;
+  each_after(pool, [&](std::size_t later) {
+    const auto next = then(later);
+    if (gatherer < 0 && next >= 0 && pools[static_cast<std::size_t>(next)].settings.gather) gatherer = next;
+  });
+  return gatherer;
 }
 
 void Bulkheads::pass_on(handler::Item done) {
-  const auto& pools = lane_.context.pools;
-  const auto next = static_cast<std::size_t>(pools[collecting_].then);
+  const auto next = static_cast<std::size_t>(lane_.context.pools[collecting_].then);
   if (all_[next]->gives_back()) return;  // a drain that lets nothing more begin: the record runs again
-  if (pools[next].settings.gather) {
+  const auto before = passed_on();
+  go_on(next, std::move(done));
+  const auto after = passed_on();
+  all_[collecting_]->note_results(after - std::min(before, after), lane_.context.memory.lane_bytes);
+}
+
+/// Rises by what a record becomes when it goes on.
+std::uint64_t Bulkheads::passed_on() const {
+  return std::accumulate(gathering_bytes_.begin(), gathering_bytes_.end(), passed_bytes_);
+}
+
+void Bulkheads::go_on(std::size_t next, handler::Item done) {
+  if (lane_.context.pools[next].settings.gather) {
     if (done.progress->gathering && done.progress->gathering->gatherer() == static_cast<int>(next))
       return end_part(std::move(done), false);
-    const std::vector<handler::Gathering::Result> alone{
-        {"0", std::exchange(done.progress->results, nullptr), false}};
+    const std::vector<handler::Gathering::Result> alone{{"0", take_results(done), false}};
     return gather(next, gathered(std::move(done), alone));
   }
+  const auto gatherer = gatherer_after(collecting_);
+  auto& of_whole = gathering_bytes_[collecting_];
+  auto& of_results = gatherer < 0 ? of_whole : gathering_bytes_[static_cast<std::size_t>(gatherer)];
   std::vector<handler::Item> items;
-  if (!lane::pass_on(done, gatherer_after(collecting_), items)) return end(std::move(done));
+  if (!lane::pass_on(done, gatherer, {of_whole, of_results}, items)) return end(std::move(done));
+  for (const auto& item : items) passed_bytes_ += memory_of(item);
   give_to(next, std::move(items));
 }
 
@@ -146,7 +145,7 @@ void Bulkheads::end(handler::Item item) {
 void Bulkheads::end_part(handler::Item part, bool given_up) {
   const auto gathering = part.progress->gathering;
   const auto index = part.progress->index;
-  if (!gathering->finish(index, {part.progress->part, std::move(part.progress->results), given_up})) return;
+  if (!gathering->finish(index, {part.progress->part, take_results(part), given_up})) return;
   auto whole = gathering->take();
   if (gathering->gatherer() < 0) return end(std::move(whole));
   const auto gatherer = static_cast<std::size_t>(gathering->gatherer());
@@ -155,9 +154,10 @@ void Bulkheads::end_part(handler::Item part, bool given_up) {
 
 /// Gives the pool the record, and those that have waited for this one.
 void Bulkheads::gather(std::size_t pool, handler::Item whole) {
+  passed_bytes_ += memory_of(whole);
   auto* order = gather_orders_[pool].get();
   const auto key = order == nullptr ? 0 : order_key(lane_.context.lanes, origin_of(whole));
-  if (key == 0) return give_to(pool, std::move(whole));
+  if (key == 0) return all_[pool]->take(std::move(whole), now_);
   std::vector<handler::Item> ready;
   order->arrive(key, std::move(whole), ready);
   give_to(pool, std::move(ready));
@@ -185,17 +185,21 @@ void Bulkheads::submit(TimePoint now) {
   // From the last stage to the first: what one takes lets the one before go on.
   for (std::size_t i = all_.size(); i-- > 0;) {
     auto& bulkhead = *all_[i];
+    bulkhead.begin_turn();
     do {
-      submit(bulkhead.workload(), now);
+      submit(i, bulkhead.workload(), now);
     } while (bulkhead.feed(now));
-    if (bulkhead.retry_pool() != nullptr) submit(bulkhead.failed(), now);
+    if (bulkhead.retry_pool() != nullptr) submit(i, bulkhead.failed(), now);
   }
 }
 
-void Bulkheads::submit(Workload& workload, TimePoint now) {
+void Bulkheads::submit(std::size_t pool, Workload& workload, TimePoint now) {
   while (const auto* next = workload.next()) {
-    if (lane_.gate.closed() && !may_begin(*next, now)) break;
-    if (workload.submit_next()) continue;
+    const auto& batch = *next->batch;
+    const auto most =
+        batch.passes_on ? all_[pool]->most_to_begin(batch, left_for_results(pool)) : pool::all_jobs;
+    if (most == 0 || (lane_.gate.closed() && !may_begin(*next, now))) break;
+    if (workload.submit_next(most)) continue;
     if (!workload.was_rejected()) lane_.stats.rejections.add(1);
     break;
   }
@@ -240,6 +244,8 @@ TimePoint Bulkheads::next_due(TimePoint now) {
 }
 
 void Bulkheads::set_eager(bool eager) {
+  // Memory becomes free when records of another pool are finished.
+  for (const auto& bulkhead : all_) eager = eager || bulkhead->waits_for_memory();
   for (const auto& bulkhead : all_) bulkhead->set_eager(eager || bulkhead->workload().keys_wait());
 }
 
@@ -292,20 +298,27 @@ std::uint64_t Bulkheads::waiting_attempts() const {
 
 std::uint64_t Bulkheads::bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& bulkhead : all_) bytes += bulkhead->bytes();
-  for (const auto& order : gather_orders_) bytes += order ? order->bytes() : 0;
+  for (std::size_t i = 0; i < all_.size(); ++i) bytes += bytes_of(i) + gathering_bytes_[i];
   return bytes;
+}
+
+/// Of the records that wait for this pool, and are in it.
+std::uint64_t Bulkheads::bytes_of(std::size_t pool) const {
+  const auto& order = gather_orders_[pool];
+  return all_[pool]->bytes() + (order ? order->bytes() : 0);
+}
+
+/// The memory that is left for what this pool's records become: the lane's share, without what they are.
+std::uint64_t Bulkheads::left_for_results(std::size_t pool) const {
+  const auto share = lane_.context.memory.lane_bytes;
+  auto used = gathering_bytes_[pool];
+  each_after(pool, [&](std::size_t later) { used += bytes_of(later) + gathering_bytes_[later]; });
+  return share - std::min(share, used);
 }
 
 Duration Bulkheads::time_left() const {
   Duration longest{};
-  for (const auto& bulkhead : all_) {
-    const auto& workload = bulkhead->workload();
-    const auto records = workload.records() + bulkhead->waiting();
-    const auto service = workload.service_time();
-    const auto workers = std::max(workload.pool().limits().workers, 1U);
-    longest = std::max<Duration>(longest, service * static_cast<std::int64_t>(records / workers));
-  }
+  for (const auto& bulkhead : all_) longest = std::max(longest, bulkhead->time_left());
   return longest;
 }
 
@@ -328,29 +341,13 @@ bool Bulkheads::none_at_work() const {
 std::vector<PoolView> Bulkheads::views() const {
   std::vector<PoolView> views;
   if (!named()) return views;
-  for (const auto& bulkhead : all_) {
-    const auto& pool = bulkhead->workload().pool();
-    PoolView view;
-    view.name = bulkhead->name();
-    view.pool = pool.snapshot();
-    view.limits = pool.limits();
-    view.waiting = bulkhead->waiting();
-    add_attempts(view, pool);
-    if (const auto* retries = bulkhead->retry_pool()) {
-      const auto snapshot = retries->snapshot();
-      view.retries_queued = snapshot.queued;
-      view.retries_running = snapshot.in_flight;
-      add_attempts(view, *retries);
-    }
-    views.push_back(view);
-  }
+  for (const auto& bulkhead : all_) views.push_back(bulkhead->view());
   return views;
 }
 
 // The end
 
 void Bulkheads::begin_drain(bool finish, Duration left, TimePoint now) {
-  const auto then = [&](std::size_t i) { return named() ? lane_.context.pools[i].then : -1; };
   std::vector<std::uint64_t> incoming(all_.size());
   for (std::size_t i = 0; i < all_.size(); ++i)
     if (then(i) >= 0)

@@ -21,18 +21,6 @@
 
 namespace laneway::lane {
 
-/// A lane's part in a named pool at one moment.
-struct PoolView {
-  std::string name;
-  pool::Snapshot pool;
-  pool::Limits limits;
-  std::uint64_t waiting = 0;         ///< records that have come to the pool, and wait outside it
-  std::uint64_t done = 0;            ///< attempts that have ended, since the assignment
-  std::uint32_t retries_queued = 0;  ///< in the pool of failed records
-  std::uint32_t retries_running = 0;
-  Duration work{};  ///< of these attempts, added up
-};
-
 class Bulkheads final : public Onward {
  public:
   struct Members {
@@ -96,7 +84,6 @@ class Bulkheads final : public Onward {
   std::vector<const WaitingRecords*> waiting() const;
   std::uint64_t waiting_attempts() const;
   std::uint64_t bytes() const;
-  bool keys_wait() const;
   /// How long the records that the lane has last, by the measured service times; zero if nothing is known.
   Duration time_left() const;
   bool service_known() const;
@@ -140,18 +127,32 @@ class Bulkheads final : public Onward {
   Bulkhead& first() { return *all_.front(); }
   const Bulkhead& first() const { return *all_.front(); }
   bool named() const { return first().named(); }
-  void submit(Workload& workload, TimePoint now);
+  /// The place of the next pool; -1: its records are finished.
+  int then(std::size_t pool) const { return named() ? lane_.context.pools[pool].then : -1; }
+  /// Looks at the places of the pools after this one, in their order.
+  template <class Look>
+  void each_after(std::size_t pool, Look look) const {
+    for (auto place = then(pool); place >= 0; place = then(static_cast<std::size_t>(place)))
+      look(static_cast<std::size_t>(place));
+  }
+  void submit(std::size_t pool, Workload& workload, TimePoint now);
+  std::uint64_t bytes_of(std::size_t pool) const;
+  std::uint64_t left_for_results(std::size_t pool) const;
+  std::uint64_t passed_on() const;
   bool may_begin(const Workload::Pending& next, TimePoint now);
   void help_each_other();
   int gatherer_after(std::size_t pool) const;
   void take(std::size_t entry, Workload::BatchPtr batch, TimePoint now);
+  void go_on(std::size_t next, handler::Item done);
   void gather_late();
   void gather(std::size_t pool, handler::Item whole);
   void end(handler::Item item);
-  void give_to(std::size_t pool, handler::Item item);
   void give_to(std::size_t pool, std::vector<handler::Item> items);
 
   const Members lane_;
+  // By pool: of its records that are split, and of the results that it gathers. Outlives the pools.
+  std::vector<std::uint64_t> gathering_bytes_;
+  std::uint64_t passed_bytes_ = 0;  // of all records that have come to a pool from the one before
   std::vector<std::unique_ptr<Bulkhead>> all_;
   std::vector<std::unique_ptr<GatherOrder>> gather_orders_;  // by pool; null if it does not gather in order
   std::vector<std::vector<handler::Item>> routed_;           // of one add()

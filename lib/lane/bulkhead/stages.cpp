@@ -5,6 +5,7 @@
 
 #include "handler/format/gathered_json.h"
 #include "handler/format/selected_text.h"
+#include "lane/workload/work_batch.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -37,11 +38,17 @@ void replace_header(kafka::RecordData& data, std::string_view name, std::optiona
   data.headers.emplace_back(name, std::move(value));
 }
 
-kafka::Record record_of(kafka::RecordData frame, Part part) {
+/// `whole`: the record that the result is of, which outlives a result that keeps its value.
+kafka::Record record_of(kafka::RecordData frame, Part part, const kafka::Record& whole) {
   if (part.key) frame.key = std::move(part.key);
-  frame.value = std::move(part.value);
   for (auto& [name, value] : part.headers) replace_header(frame, name, std::move(value));
+  if (part.keeps_value) return kafka::Record(frame, whole);
+  frame.value = std::move(part.value);
   return kafka::Record(frame);
+}
+
+void copy_value(Part& part, const kafka::Record& whole) {
+  if (std::exchange(part.keeps_value, false)) part.value = copy_of(whole.value());
 }
 
 /// A record of a retry topic still belongs to it in the next pool.
@@ -112,13 +119,14 @@ void log_unknown(const Item& item, const std::string& wanted) {
 }
 
 void replace_value(Item& item, Part part) {
-  auto record = record_of(frame_of(item.record), std::move(part));
+  copy_value(part, item.record);
+  auto record = record_of(frame_of(item.record), std::move(part), item.record);
   auto& progress = *item.progress;
   if (!progress.gathering && !progress.origin) progress.origin = std::move(item.record);
   item.record = std::move(record);
 }
 
-void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
+void split(Item done, Parts parts, int gatherer, handler::Gathering::Memory memory, std::vector<Item>& next) {
   const auto sequence = done.sequence;
   const bool left_behind = done.left_behind;
   auto frame = frame_of(done.record);
@@ -128,10 +136,17 @@ void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
   // What is gathered together is one split: a sub-job of a sub-job takes the place of the latter.
   auto gathering = done.progress->gathering;
   std::size_t first = 0;
-  if (gathering && gatherer >= 0 && gathering->gatherer() == gatherer)
+  if (gathering && gatherer >= 0 && gathering->gatherer() == gatherer) {
     first = gathering->split(done.progress->index, parts.size());
-  else
-    gathering = std::make_shared<handler::Gathering>(std::move(done), parts.size(), gatherer);
+    // The gathering has the value only if this sub-job keeps it, too.
+    if (!done.record.borrows_value())
+      for (auto& part : parts) copy_value(part, done.record);
+  } else {
+    done.record.detach();  // it may stay for long
+    const auto bytes = memory_of(done);
+    gathering = std::make_shared<handler::Gathering>(std::move(done), bytes, parts.size(), gatherer, memory);
+  }
+  const auto& whole = done.record ? done.record : gathering->whole().record;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Item item;
     item.sequence = sequence;
@@ -142,7 +157,7 @@ void split(Item done, Parts parts, int gatherer, std::vector<Item>& next) {
     item.progress->index = first + i;
     item.progress->gathered = times_gathered;
     item.progress->gathering = gathering;
-    item.record = record_of(frame, std::move(parts[i]));
+    item.record = record_of(frame, std::move(parts[i]), whole);
     begin_anew(item);
     next.push_back(std::move(item));
   }
@@ -156,7 +171,14 @@ const kafka::Record& origin_of(const Item& item) {
   return item.progress->origin ? item.progress->origin : item.record;
 }
 
-bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
+std::shared_ptr<Parts> take_results(Item& done) {
+  auto results = std::exchange(done.progress->results, nullptr);
+  if (results)
+    for (auto& part : *results) copy_value(part, done.record);
+  return results;
+}
+
+bool pass_on(Item& done, int gatherer, handler::Gathering::Memory memory, std::vector<Item>& next) {
   const auto results = std::exchange(done.progress->results, nullptr);
   if (!results) {
     begin_anew(done);
@@ -178,7 +200,7 @@ bool pass_on(Item& done, int gatherer, std::vector<Item>& next) {
     if (!split_into_none) log_unknown(done, wanted);
     return false;
   }
-  split(std::move(done), std::move(parts), gatherer, next);
+  split(std::move(done), std::move(parts), gatherer, memory, next);
   return true;
 }
 

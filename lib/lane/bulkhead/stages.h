@@ -8,6 +8,8 @@
 // The thread of the lane's loop.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "delivery/dead_letter/dead_letter.h"
@@ -21,7 +23,11 @@ using delivery::part_header;
 /// Adds what `done`, which a pool has finished, becomes for the next pool. Returns false if nothing is left
 /// to do: then `done` is as it was, and is finished. `gatherer`: the place of the next pool that gathers; -1
 /// if there is none.
-bool pass_on(handler::Item& done, int gatherer, std::vector<handler::Item>& next);
+bool pass_on(handler::Item& done, int gatherer, handler::Gathering::Memory memory,
+             std::vector<handler::Item>& next);
+
+/// What `done`, which a pool has finished, has as results: for a pool that gathers them.
+std::shared_ptr<handler::Parts> take_results(handler::Item& done);
 
 /// The record `whole` with the results of its sub-jobs as its value, for a pool that gathers.
 handler::Item gathered(handler::Item whole, const std::vector<handler::Gathering::Result>& results);

@@ -113,7 +113,7 @@ void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset,
     batch.consecutive = false;
     return;
   }
-  batch.bytes += memory_of(item);
+  batch.count(item);
 }
 
 /// Neighbouring offsets go into the ledger in one piece.

@@ -13,14 +13,15 @@ bool stays_full(std::uint64_t value, std::uint64_t limit, bool was_full) {
 void HoldRules::update(TimePoint now) {
   auto& state = lane_.state;
   const auto was = state.state();
-  const auto limit = [&](Hold reason, std::uint64_t value, std::uint64_t most) {
-    state.set(reason, stays_full(value, most, state.has(reason)), now);
+  const auto limit = [&](Hold reason, std::uint64_t value, std::uint64_t most, bool blocks = false) {
+    state.set(reason, blocks || stays_full(value, most, state.has(reason)), now);
   };
   const auto blocked = lane_.bulkheads.blocked(now);
   for (const auto reason : {Hold::pool_full, Hold::retries_full, Hold::breaker_open})
     state.set(reason, (blocked & bit(reason)) != 0, now);
   limit(Hold::window_full, lane_.ledger.window(), context_.lanes.max_incomplete);
-  limit(Hold::memory_full, lane_.bulkheads.bytes(), context_.memory.lane_bytes);
+  limit(Hold::memory_full, lane_.bulkheads.bytes(), context_.memory.lane_bytes,
+        (blocked & bit(Hold::memory_full)) != 0);
   state.set(Hold::position, lane_.position.blocked(), now);
   const bool wants_none = state.held_by_other_than(Hold::rate_limited) && !lane_.bulkheads.due(now);
   if (wants_none) lane_.rate.leave(now);

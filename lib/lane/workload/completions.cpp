@@ -22,7 +22,7 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
     else
       apply_each(finished, batch, now);
   }
-  if (!Workload::finish(batch, range.count())) return;
+  if (!workload_.left_pool(batch, range.count())) return;
   if (batch.route == handler::Route::work) gate_.survived(batch);
   workload_.recycle(batch);
 }
@@ -65,7 +65,7 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
   std::vector<handler::Item> unbegun;
   for (auto i = range.begin; i < range.end; ++i) {
     auto& item = batch.items[i];
-    if (item.state != handler::ItemState::done) batch.unfinished_bytes += item.record.size();
+    if (item.state != handler::ItemState::done) batch.size_in_bytes -= item.record.size();
     if (item.state == handler::ItemState::done) {
       const auto key = item.key;
       done(item, batch);

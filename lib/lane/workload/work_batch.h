@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "handler/record_batch.h"
 #include "lane/member/memory_plan.h"
@@ -22,18 +23,40 @@ class WorkBatch final : public handler::RecordBatch {
   bool consecutive = false;
   /// Memory of the records, for the lane's budget; given back when the whole batch is finished.
   std::uint64_t bytes = 0;
-  /// Bytes of records whose work was not finished in this batch: they continue in another batch.
-  std::uint64_t unfinished_bytes = 0;
+  /// Keys and values of the records, without those that continue in another batch.
+  std::uint64_t size_in_bytes = 0;
   /// Which life of the lane's ledger the sequence numbers belong to.
   std::uint64_t life = 0;
   /// Place in the lane's list of batches.
   std::size_t place = 0;
+
+  void add(handler::Item item) {
+    count(item);
+    items.push_back(std::move(item));
+  }
+  /// Adds the item, which is in the batch, to the sums.
+  inline void count(const handler::Item& item);
+  /// Takes the item, which leaves the batch before it has begun, out of the sums.
+  inline void discount(const handler::Item& item);
 };
 
 /// The batches that a lane gives to its pool are of this class.
 inline WorkBatch& batch_of(const pool::Range& range) { return static_cast<WorkBatch&>(*range.batch); }
 
 /// How much of the lane's share of the memory a record uses.
-inline std::uint64_t memory_of(const handler::Item& item) { return item.record.size() + record_overhead; }
+inline std::uint64_t memory_of(const handler::Item& item) {
+  const bool has_origin = item.progress && item.progress->origin;
+  return item.record.own_size() + (has_origin ? item.progress->origin.own_size() : 0) + record_overhead;
+}
+
+inline void WorkBatch::count(const handler::Item& item) {
+  bytes += memory_of(item);
+  size_in_bytes += item.record.size();
+}
+
+inline void WorkBatch::discount(const handler::Item& item) {
+  bytes -= memory_of(item);
+  size_in_bytes -= item.record.size();
+}
 
 }  // namespace laneway::lane

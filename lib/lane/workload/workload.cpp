@@ -66,7 +66,7 @@ Workload::BatchPtr Workload::new_batch(Line& line) {
   batch->consecutive = true;
   batch->route = handler::Route::work;
   batch->bytes = 0;
-  batch->unfinished_bytes = 0;
+  batch->size_in_bytes = 0;
   return batch;
 }
 
@@ -88,12 +88,13 @@ void Workload::enqueue(BatchPtr batch) {
   batches_.push_back(std::move(batch));
 }
 
-bool Workload::submit_next() {
+bool Workload::submit_next(std::uint32_t most) {
   auto& next = pending_.front();
-  const auto submitted = pool_->try_submit(*next.batch, next.begin);
+  const auto submitted = pool_->try_submit(*next.batch, next.begin, most);
   next.begin += submitted.taken;
+  in_pool_ += submitted.taken;
   if (submitted.admission == pool::Admission::accepted) {
-    pending_.pop_front();
+    if (next.begin == next.batch->size) pending_.pop_front();
     return true;
   }
   // Half the queue is left as work for the workers while the next records come.
@@ -111,8 +112,7 @@ void Workload::collect(std::vector<handler::Finished>& into) {
 void Workload::recycle(WorkBatch& batch) {
   constexpr std::size_t most_spare = 8;
   bytes_ -= std::min(bytes_, batch.bytes);
-  const auto not_processed = batch.size * record_overhead + batch.unfinished_bytes;
-  stats_.processed_bytes.add(batch.bytes - std::min<std::uint64_t>(batch.bytes, not_processed));
+  stats_.processed_bytes.add(batch.size_in_bytes);
   const auto place = batch.place;
   BatchPtr owned = std::move(batches_[place]);
   if (place + 1 != batches_.size()) {
@@ -140,20 +140,14 @@ void Workload::run_again(std::vector<handler::Item> items, Line& line, bool sequ
   batch->route = items.front().route();
   if (batch->route != handler::Route::work) batch->passes_on = false;
   batch->turn = turn_of(batch->route, failed);
-  for (auto& item : items) {
-    batch->bytes += memory_of(item);
-    batch->items.push_back(std::move(item));
-  }
+  for (auto& item : items) batch->add(std::move(item));
   enqueue(std::move(batch));
 }
 
 void Workload::run(std::vector<handler::Item> items, Line& line) {
   auto batch = new_batch(line);
   batch->consecutive = false;
-  for (auto& item : items) {
-    batch->bytes += memory_of(item);
-    batch->items.push_back(std::move(item));
-  }
+  for (auto& item : items) batch->add(std::move(item));
   add(std::move(batch));
 }
 
@@ -173,7 +167,7 @@ void Workload::apply_order(WorkBatch& batch) {
     batch.items.clear();
   } else if (batch.items.size() > slice_) {
     const auto rest = std::span<handler::Item>(batch.items).subspan(slice_);
-    for (const auto& item : rest) batch.bytes -= memory_of(item);
+    for (const auto& item : rest) batch.discount(item);
     wait_behind_key(1, rest);
     batch.items.erase(batch.items.begin() + static_cast<std::ptrdiff_t>(slice_), batch.items.end());
   }
@@ -184,8 +178,10 @@ void Workload::apply_key_order(WorkBatch& batch) {
   for (auto& item : batch.items) {
     item.key = order_key(context_.lanes, item.record);
     const auto memory = memory_of(item);
+    const auto size = item.record.size();
     if (item.key != 0 && !keys_.admit(item.key, item)) {
       batch.bytes -= memory;  // the record waits outside the batch
+      batch.size_in_bytes -= size;
       bytes_ += memory;
       continue;
     }
@@ -206,7 +202,8 @@ std::size_t Workload::measured_slice() const {
   const auto service = service_time();
   const std::int64_t least = context_.handler->fills_tasks() ? context_.handler->most_per_task() : 1;
   const std::int64_t timely = service > Duration::zero() ? moment / service : 1;
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(std::max(least, timely), 1, run_limit()));
+  const auto slice = std::clamp<std::int64_t>(std::max(least, timely), 1, run_limit());
+  return std::min(static_cast<std::size_t>(slice), longest_slice_);
 }
 
 void Workload::release_key(std::uint64_t key) {
@@ -287,7 +284,7 @@ void Workload::give_back_unbegun() {
 
 void Workload::withdraw(std::uint32_t keep) {
   for (const auto& range : pool_->withdraw(keep))
-    if (finish(batch_of(range), range.count())) recycle(batch_of(range));
+    if (left_pool(batch_of(range), range.count())) recycle(batch_of(range));
 }
 
 void Workload::cancel() {

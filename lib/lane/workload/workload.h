@@ -11,6 +11,7 @@
 // which asks for bytes().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -74,9 +75,16 @@ class Workload {
 
   /// The batch to submit next; null if there is none.
   const Pending* next() const { return pending_.empty() ? nullptr : &pending_.front(); }
-  /// Offers the batch to the pool. Returns false if part of it was rejected; `on_ready` signals when there is
-  /// room again.
-  bool submit_next();
+  /// Offers the batch, or `most` of its records, to the pool. Returns false if part of these was rejected;
+  /// `on_ready` signals when there is room again.
+  bool submit_next(std::uint32_t most);
+  /// The records that the pool has taken and that collect() has not returned.
+  std::uint64_t in_pool() const { return in_pool_; }
+  /// A worker gets no more records of a key at a time than this, at least 1.
+  void limit_slice(std::size_t records) {
+    longest_slice_ = records;
+    slice_ = std::min(slice_, records);
+  }
   /// Whether the pool had rejected records when note_rejection() was called last.
   bool was_rejected() const { return rejected_; }
   void note_rejection() { rejected_ = next() != nullptr; }
@@ -87,10 +95,10 @@ class Workload {
   void collect(std::vector<handler::Finished>& into);
   /// Whether the batch belongs to this life of the ledger.
   bool current(const WorkBatch& batch) const { return batch.life == life_; }
-  /// Counts finished records of the batch. Returns true if all are finished; recycle() is next.
-  static bool finish(WorkBatch& batch, std::uint32_t count) {
-    batch.line->ended(count);
-    return (batch.unfinished -= count) == 0;
+  /// The pool has finished records of the batch. Returns true if all are finished; recycle() is next.
+  bool left_pool(WorkBatch& batch, std::uint32_t count) {
+    in_pool_ -= count;
+    return finish(batch, count);
   }
   void recycle(WorkBatch& batch);
   /// The running records of this key are complete; the next ones of the key go on.
@@ -151,6 +159,10 @@ class Workload {
   }
 
  private:
+  static bool finish(WorkBatch& batch, std::uint32_t count) {
+    batch.line->ended(count);
+    return (batch.unfinished -= count) == 0;
+  }
   void follow_limit();
   void enqueue(BatchPtr batch);
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
@@ -177,6 +189,8 @@ class Workload {
   std::deque<Pending> pending_;  // in the order of their turns, then of their coming
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key that a worker gets at a time
+  std::size_t longest_slice_ = SIZE_MAX;
+  std::uint64_t in_pool_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped
   const bool passes_on_;

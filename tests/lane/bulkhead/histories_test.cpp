@@ -154,7 +154,8 @@ class FatefulHandler final : public handler::RecordHandler {
     if (fate.result == Fate::Result::none) return Outcome::done();
     if (fate.result == Fate::Result::one) return result("one");
     handler::Parts parts;
-    for (std::uint32_t i = 0; i < fate.parts; ++i) parts.push_back({std::to_string(i), {}, "part", {}});
+    for (std::uint32_t i = 0; i < fate.parts; ++i)
+      parts.push_back({std::to_string(i), {}, "part", {}, i % 2 == 0});
     return Outcome::done(std::move(parts));
   }
 
@@ -173,6 +174,7 @@ class History {
         }) {
     test_.context.forward = &letters_;
     test_.context.lanes.max_incomplete = max_incomplete;
+    if (plan_.chance(3)) test_.context.memory.lane_bytes = 1 + plan_.below(10 * record_overhead);
     if (plan_.ordered) test_.context.lanes.order = config::Order::key;
     for (std::size_t i = 0; i < plan_.pools.size(); ++i) add_pool(i);
     test_.route.by = {config::Selector::Kind::key, ""};
