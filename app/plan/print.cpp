@@ -59,8 +59,9 @@ std::string memory(const Load& load, const Sizing& sizing) {
                              number(load.record_bytes) + " + " + number(laneway::lane::record_overhead) +
                              " bytes) = " + about(lane) + " in a full lane, " +
                              about(lane * static_cast<double>(sizing.most_partitions)) + " in one instance") +
-         line("memory", "for one instance: " + count(load.partitions, "partition") + " x " + about(lane) +
-                            " x " + number(laneway::lane::parts_of_a_share) +
+         line("memory", "for one instance: " + count(sizing.memory_partitions, "partition") +
+                            (sizing.memory_partitions > load.partitions ? " (the fewest)" : "") + " x " +
+                            about(lane) + " x " + number(laneway::lane::parts_of_a_share) +
                             " (lane, fetched, spare) = " + about(sizing.memory_needed) +
                             "; lanes.memory is " + config::print_size(load.memory) + enough) +
          line("fetched", "records fetched ahead take at most " +

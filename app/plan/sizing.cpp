@@ -50,8 +50,9 @@ void size_queue(const Load& load, Sizing& sizing) {
 /// lanes.memory is shared out over all partitions, whichever an instance has.
 void size_memory(const Load& load, Sizing& sizing) {
   sizing.lane_bytes = (sizing.queue + sizing.workers) * (load.record_bytes + lane::record_overhead);
-  sizing.memory_needed =
-      static_cast<double>(lane::parts_of_a_share * load.partitions) * static_cast<double>(sizing.lane_bytes);
+  sizing.memory_partitions = std::max(load.partitions, lane::fewest_partitions);
+  sizing.memory_needed = static_cast<double>(lane::parts_of_a_share * sizing.memory_partitions) *
+                         static_cast<double>(sizing.lane_bytes);
   const auto most = most_of("lanes.memory");
   const auto enough =
       sizing.memory_needed < static_cast<double>(most) ? whole(sizing.memory_needed / MiB) * MiB : most;

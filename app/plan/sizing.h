@@ -54,23 +54,24 @@ struct Load {
 };
 
 struct Sizing {
-  double at_work = 0;                  ///< running records, on average
-  std::uint64_t wanted = 0;            ///< workers of all partitions, for the utilisation
-  std::uint64_t wanted_each = 0;       ///< workers of one partition
-  std::uint64_t workers = 0;           ///< lanes.workers: wanted_each, or the largest value of the key
-  bool keeps_running_workers = false;  ///< more than wanted_each: see the comment above
-  std::uint64_t queue = 0;             ///< lanes.queue
-  double capacity = 0;                 ///< records a second that these workers do, if the processors bear it
-  std::uint64_t most_partitions = 0;   ///< of one instance
-  std::uint64_t connections = 0;       ///< calls at once that the downstream must bear
-  Duration queue_wait{};               ///< of the last record in a full queue
-  Duration drain{};                    ///< of a full lane
-  std::uint64_t lane_bytes = 0;        ///< of the records in a full lane
-  double memory_needed = 0;            ///< bytes of lanes.memory, so that they fit
-  std::uint64_t memory = 0;            ///< lanes.memory
-  std::uint64_t fetched_bytes = 0;     ///< maximum for the records that one instance fetches ahead
-  std::optional<double> saturation;    ///< running records that keep all processors busy
-  std::optional<double> cores;         ///< busy with the work, on average
+  double at_work = 0;                   ///< running records, on average
+  std::uint64_t wanted = 0;             ///< workers of all partitions, for the utilisation
+  std::uint64_t wanted_each = 0;        ///< workers of one partition
+  std::uint64_t workers = 0;            ///< lanes.workers: wanted_each, or the largest value of the key
+  bool keeps_running_workers = false;   ///< more than wanted_each: see the comment above
+  std::uint64_t queue = 0;              ///< lanes.queue
+  double capacity = 0;                  ///< records a second that these workers do, if the processors bear it
+  std::uint64_t most_partitions = 0;    ///< of one instance
+  std::uint64_t connections = 0;        ///< calls at once that the downstream must bear
+  Duration queue_wait{};                ///< of the last record in a full queue
+  Duration drain{};                     ///< of a full lane
+  std::uint64_t lane_bytes = 0;         ///< of the records in a full lane
+  std::uint64_t memory_partitions = 0;  ///< among which lanes.memory is divided
+  double memory_needed = 0;             ///< bytes of lanes.memory, so that they fit
+  std::uint64_t memory = 0;             ///< lanes.memory
+  std::uint64_t fetched_bytes = 0;      ///< maximum for the records that one instance fetches ahead
+  std::optional<double> saturation;     ///< running records that keep all processors busy
+  std::optional<double> cores;          ///< busy with the work, on average
   std::optional<std::uint64_t> instances;  ///< that these cores need
   std::optional<Duration> backlog;         ///< until it is done; nullopt if never
   std::vector<std::string> warnings;       ///< why this cannot work, or not as it looks

@@ -2,7 +2,8 @@
 // that are finished have as results, for a pool that gathers them.
 //
 // Ownership: the sub-jobs share it (Progress::gathering), and it owns the record that was split; sub-jobs
-// that keep the value of that record use it there. Threads: the thread of the lane's loop. Nothing blocks.
+// that keep the value of that record use it there. Threads: the thread of the lane's loop; workers read that
+// value, which stays until the last sub-job has ended. Nothing blocks.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ class Gathering {
     bool given_up = false;         ///< it went to a retry topic or to the dead-letter topic
   };
 
-  /// Counts of bytes, which outlive the gatherings that add theirs.
+  /// Counts of bytes, which outlive the gatherings that add theirs. They may be the same one.
   struct Memory {
     std::uint64_t& of_wholes;
     std::uint64_t& of_results;

@@ -22,8 +22,6 @@ constexpr Duration exit_slack = milliseconds(3500);     // of the 5 s after the 
 constexpr Duration retry_interval = milliseconds(300);  // while the start waits for brokers and topics
 constexpr Duration one_question = seconds(1);           // to the brokers, while the start waits
 constexpr Duration live_limit = seconds(10);
-/// Room in the memory plan for partitions that are added or match a pattern later.
-constexpr std::uint64_t fewest_partitions = 16;
 
 /// Half of the client's time-out for a request: a healthy client needs less for everything.
 Duration silence_unit(const kafka::ClientSettings& client) {
@@ -111,8 +109,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       for (const auto& warning : limit_warnings(config, partitions, brokers.load(), allowed()))
         telemetry::warn("a limit of the process is low", {{"error", warning}});
-      return lane::plan_memory(config.lanes.memory, std::max(partitions, fewest_partitions),
-                               (*directory)->brokers(), config.consumers);
+      return lane::plan_memory(config.lanes.memory, partitions, (*directory)->brokers(), config.consumers);
     }
     // It is too late to ask again: this answer is better than that of a question without time.
     if (stops.load() > 0 || deadline.left() < retry_interval + milliseconds(100) ||

@@ -148,6 +148,13 @@ TEST_CASE("the records of full lanes have their memory") {
         "fetched ahead take at most 32MiB of 256MiB", "\nlanes: { workers: 27, queue: 313 }\n"})
     CHECK(text.find(words) != std::string::npos);
 
+  given.partitions = 4;
+  sizing = plan::size(given);
+  CHECK(sizing.memory_needed == 4.0 * 16 * static_cast<double>(sizing.lane_bytes));
+  CHECK(plan::print(given, sizing).find("for one instance: 16 partitions (the fewest) x") !=
+        std::string::npos);
+
+  given = load();
   given.record_bytes = 100000;
   sizing = plan::size(given);
   text = plan::print(given, sizing);
@@ -187,7 +194,7 @@ TEST_CASE("a backlog is gone when there is more capacity than records come") {
 namespace {
 
 std::string status(const std::string& lanes, const std::string& processor) {
-  return R"({"settings":{"workers":4,"queue":64,"memory_bytes":1048576,"drain_seconds":20.0},"processors":{"count":2,"seconds":)" +
+  return R"({"settings":{"workers":4,"queue":64,"memory_bytes":4194304,"drain_seconds":20.0},"processors":{"count":2,"seconds":)" +
          processor + R"(},"lanes":[)" + lanes + "]}";
 }
 

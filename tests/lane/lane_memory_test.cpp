@@ -79,7 +79,8 @@ TEST_CASE("records that wait behind their key are part of the lane's share") {
     }));
     test.work();
     CHECK(test.partition.next == 5);
-    CHECK(published_bytes(test) == 5 * (value + 1 + record_overhead));
+    const std::uint64_t unfinished = order == config::Order::partition ? 5 : 4;  // of "b" there is none
+    CHECK(published_bytes(test) == unfinished * (value + 1 + record_overhead));
     test.handler.open();
     REQUIRE(test.until([&] { return test.commit_offset() == 30; }));
     CHECK(published_bytes(test) == 0);

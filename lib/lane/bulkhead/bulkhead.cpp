@@ -157,39 +157,40 @@ HoldBits Bulkhead::blocked(TimePoint now) const {
   auto& line = *lines_.front();
   HoldBits reasons = 0;
   const auto add = [&](Hold reason) { reasons = static_cast<HoldBits>(reasons | bit(reason)); };
-  if (waits_for_memory_)
-    add(Hold::memory_full);
-  else if (workload_.next() != nullptr || (next_ != nullptr && next_->crowded()))
-    add(Hold::pool_full);
+  if (workload_.next() != nullptr || (next_ != nullptr && next_->crowded())) add(Hold::pool_full);
   if (pool_ != nullptr && pool_->each != nullptr) return reasons;
   reasons = static_cast<HoldBits>(reasons | line.blocked_by());
   if (!line.backlog().empty() && line.rate_waits(now)) add(Hold::rate_limited);
   return reasons;
 }
 
-void Bulkhead::note_results(std::uint64_t bytes, std::uint64_t share) {
+void Bulkhead::note_results(std::uint64_t bytes) {
   results_.note(bytes);
   // A slice goes to the pool whole, and others are to run beside it.
-  const auto slice = std::max<std::uint64_t>(results_.records(share / 4, 1), 1);
+  const auto slice = std::max<std::uint64_t>(results_.records(lane_.memory.lane_bytes / 4, 1), 1);
   each_workload([&](Workload& workload, Completions&) { workload.limit_slice(slice); });
 }
 
-std::uint32_t Bulkhead::most_to_begin(const WorkBatch& batch, std::uint64_t bytes) {
+std::uint32_t Bulkhead::most_to_begin(const Workload::Pending& next, std::uint64_t left) {
   const auto in_pool = workload_.in_pool() + (retries_ ? retries_->in_pool() : 0);
-  auto most = results_.records(bytes, workload_.pool().limits().workers);
+  auto most = results_.records(left, workload_.pool().limits().workers);
   most -= std::min(most, in_pool);
-  if (batch.sequential && most < batch.size) most = 0;  // the pool takes such a batch whole
-  // What is further on ends at some time, and its memory is free then; without it, nothing would go on.
-  if (most == 0 && in_pool == 0 && none_further_on()) return 1;
+  // The pool takes a sequential batch whole, and in careful mode a batch is the group that runs alone.
+  const bool whole = next.batch->sequential || members_.gate.careful();
+  if (whole && most < next.batch->size - next.begin) most = 0;
+  // A record that goes on corrects the estimate, which must not stop the pool while there is memory.
+  if (most == 0 && in_pool == 0 && (left >= lane_.memory.lane_bytes / 2 || none_further_on()))
+    return whole ? pool::all_jobs : 1;
   waits_for_memory_ = waits_for_memory_ || most == 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, pool::all_jobs));
 }
 
-/// Whether no record is in a pool after this one.
+/// Whether nothing in the pools after this one would end without a further record, and free its memory.
 bool Bulkhead::none_further_on() const {
   for (const auto* next = next_; next != nullptr; next = next->next_) {
-    const bool retries = std::any_of(next->lines_.begin(), next->lines_.end(),
-                                     [](const auto& line) { return line->attempts().waiting().size() > 0; });
+    const bool retries = std::any_of(next->lines_.begin(), next->lines_.end(), [](const auto& line) {
+      return line->attempts().waiting().size() > 0 && !line->asks_new();
+    });
     if (retries || !next->idle()) return false;
   }
   return true;

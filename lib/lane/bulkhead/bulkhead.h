@@ -6,8 +6,8 @@
 // is not fed while the next one (config::Pool::then) rejects records: so each stage bounds the one before. A
 // pool with a next one runs no more records than there is memory for their results (result_memory.h).
 //
-// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pool()
-// and retry_pool(). Nothing blocks except join, up to its deadline.
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for view(),
+// name(), waiting() and retry_pool(). Nothing blocks except join, up to its deadline.
 #pragma once
 
 #include <cstddef>
@@ -80,11 +80,11 @@ class Bulkhead {
   bool crowded() const;
   /// Why no record that comes now could begin.
   HoldBits blocked(TimePoint now) const;
-  /// A record of this pool has gone on, as results with so many bytes; `share`: the lane's memory.
-  void note_results(std::uint64_t bytes, std::uint64_t share);
-  /// How many records of this batch may go to the pool, if there are `bytes` left for their results.
-  std::uint32_t most_to_begin(const WorkBatch& batch, std::uint64_t bytes);
-  /// In this turn of the loop, records had to wait for that memory.
+  /// A record of this pool has gone on, as results with so many bytes.
+  void note_results(std::uint64_t bytes);
+  /// How many of these records may go to the pool, if there are `left` bytes for their results.
+  std::uint32_t most_to_begin(const Workload::Pending& next, std::uint64_t left);
+  /// Since begin_turn(), records had to wait for that memory.
   bool waits_for_memory() const { return waits_for_memory_; }
   void begin_turn() { waits_for_memory_ = false; }
 

@@ -112,7 +112,7 @@ void Bulkheads::pass_on(handler::Item done) {
   const auto before = passed_on();
   go_on(next, std::move(done));
   const auto after = passed_on();
-  all_[collecting_]->note_results(after - std::min(before, after), lane_.context.memory.lane_bytes);
+  all_[collecting_]->note_results(after - std::min(before, after));
 }
 
 /// Rises by what a record becomes when it goes on.
@@ -186,18 +186,21 @@ void Bulkheads::submit(TimePoint now) {
   for (std::size_t i = all_.size(); i-- > 0;) {
     auto& bulkhead = *all_[i];
     bulkhead.begin_turn();
+    if (bulkhead.retry_pool() != nullptr) submit(i, bulkhead.failed(), now);
     do {
       submit(i, bulkhead.workload(), now);
     } while (bulkhead.feed(now));
-    if (bulkhead.retry_pool() != nullptr) submit(i, bulkhead.failed(), now);
   }
 }
 
 void Bulkheads::submit(std::size_t pool, Workload& workload, TimePoint now) {
+  std::optional<std::uint64_t> left;
   while (const auto* next = workload.next()) {
-    const auto& batch = *next->batch;
-    const auto most =
-        batch.passes_on ? all_[pool]->most_to_begin(batch, left_for_results(pool)) : pool::all_jobs;
+    auto most = pool::all_jobs;
+    if (next->batch->passes_on) {
+      if (!left) left = left_for_results(pool);
+      most = all_[pool]->most_to_begin(*next, *left);
+    }
     if (most == 0 || (lane_.gate.closed() && !may_begin(*next, now))) break;
     if (workload.submit_next(most)) continue;
     if (!workload.was_rejected()) lane_.stats.rejections.add(1);
@@ -214,6 +217,7 @@ bool Bulkheads::may_begin(const Workload::Pending& next, TimePoint now) {
     auto& item = batch.items.front();
     batch.line->attempts().condemn(item, lane_.gate.watch().crashes(item.offset()));
     restore_whole(item);
+    batch.size_in_bytes = item.record.size();
     batch.route = handler::Route::dead_letter;
     batch.passes_on = false;
   }
@@ -244,8 +248,7 @@ TimePoint Bulkheads::next_due(TimePoint now) {
 }
 
 void Bulkheads::set_eager(bool eager) {
-  // Memory becomes free when records of another pool are finished.
-  for (const auto& bulkhead : all_) eager = eager || bulkhead->waits_for_memory();
+  eager = eager || waits_for_memory();  // which becomes free when records of another pool are finished
   for (const auto& bulkhead : all_) bulkhead->set_eager(eager || bulkhead->workload().keys_wait());
 }
 

@@ -8,6 +8,7 @@
 // and views(). Nothing blocks except join, up to its deadline.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -60,6 +61,10 @@ class Bulkheads final : public Onward {
   void tick(TimePoint now);
   TimePoint next_due(TimePoint now);
   void set_eager(bool eager);
+  /// Whether records of a pool wait until there is memory for their results.
+  bool waits_for_memory() const {
+    return std::any_of(all_.begin(), all_.end(), [](const auto& each) { return each->waits_for_memory(); });
+  }
   std::uint64_t take_completed();
 
   /// Looks at every line with its bulkhead.

@@ -59,9 +59,7 @@ HoldBits Line::blocked_by() {
   const auto waiting = attempts_.waiting().size();
   const auto most = context_.retry.max_waiting;
   const bool full = waiting >= (retries_full_ ? most - most / 4 : most);
-  // Otherwise waiting records that are all poison would hide the end of an outage.
-  const bool asks_new = !downstream().closed() && attempts_.waiting().fresh() == 0;
-  retries_full_ = full && !asks_new;
+  retries_full_ = full && !asks_new();
   if (retries_full_) reasons = bit(Hold::retries_full);
   if (breaker_holds()) reasons = static_cast<HoldBits>(reasons | bit(Hold::breaker_open));
   return reasons;

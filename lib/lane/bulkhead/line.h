@@ -51,6 +51,9 @@ class Line {
 
   /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
   bool breaker_holds() const { return !downstream().closed() && attempts_.waiting().fresh() > 0; }
+  /// The breaker is not closed, and every record that waits here has failed already: otherwise waiting
+  /// records that are all poison would hide the end of an outage.
+  bool asks_new() const { return !downstream().closed() && attempts_.waiting().fresh() == 0; }
   /// Why no record of the backlog may begin now, without the rate and the pool.
   HoldBits blocked_by();
   /// How many of up to `wanted` records may begin now: by the rate, and by the subscriber's workers. They are

@@ -16,7 +16,7 @@ constexpr std::uint64_t most_fetch_per_partition = 1 * MiB;
 
 MemoryPlan plan_memory(std::uint64_t budget, std::uint64_t partitions, std::uint64_t brokers,
                        std::uint64_t consumers) {
-  partitions = std::max<std::uint64_t>(partitions, 1);
+  partitions = std::max(partitions, fewest_partitions);
   const std::uint64_t clients = std::max<std::uint64_t>(brokers, 1) * std::max<std::uint64_t>(consumers, 1);
   const std::uint64_t share = budget / partitions;
 

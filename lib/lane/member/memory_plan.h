@@ -23,10 +23,15 @@ inline constexpr std::uint64_t record_overhead = 512;
 /// A lane may have taken 1/parts_of_a_share of its partition's share.
 inline constexpr std::uint64_t parts_of_a_share = 4;
 
+/// The memory is divided among at least so many partitions: room for those that are added, or that match a
+/// pattern later.
+inline constexpr std::uint64_t fewest_partitions = 16;
+
 struct MemoryPlan {
   kafka::FetchLimits fetch;
   /// Bytes (with overhead) of records that one lane may have taken and not finished. A single larger record
-  /// is still taken.
+  /// is still taken. What the records become in further pools may use as much again
+  /// (lane/bulkhead/result_memory.h).
   std::uint64_t lane_bytes = 0;
   /// The whole budget, and the number of partitions that share it.
   std::uint64_t total = 0;

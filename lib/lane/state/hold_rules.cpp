@@ -13,15 +13,14 @@ bool stays_full(std::uint64_t value, std::uint64_t limit, bool was_full) {
 void HoldRules::update(TimePoint now) {
   auto& state = lane_.state;
   const auto was = state.state();
-  const auto limit = [&](Hold reason, std::uint64_t value, std::uint64_t most, bool blocks = false) {
-    state.set(reason, blocks || stays_full(value, most, state.has(reason)), now);
+  const auto limit = [&](Hold reason, std::uint64_t value, std::uint64_t most) {
+    state.set(reason, stays_full(value, most, state.has(reason)), now);
   };
   const auto blocked = lane_.bulkheads.blocked(now);
   for (const auto reason : {Hold::pool_full, Hold::retries_full, Hold::breaker_open})
     state.set(reason, (blocked & bit(reason)) != 0, now);
   limit(Hold::window_full, lane_.ledger.window(), context_.lanes.max_incomplete);
-  limit(Hold::memory_full, lane_.bulkheads.bytes(), context_.memory.lane_bytes,
-        (blocked & bit(Hold::memory_full)) != 0);
+  limit(Hold::memory_full, lane_.bulkheads.bytes(), context_.memory.lane_bytes);
   state.set(Hold::position, lane_.position.blocked(), now);
   const bool wants_none = state.held_by_other_than(Hold::rate_limited) && !lane_.bulkheads.due(now);
   if (wants_none) lane_.rate.leave(now);
@@ -47,6 +46,8 @@ void HoldRules::show() {
 std::string_view HoldRules::words_of(const HoldReason& reason) const {
   if (reason.hold == Hold::pool_full && lane_.gate.careful()) return "a few records at a time";
   if (reason.hold == Hold::pool_full && lane_.gate.closed()) return "waits for its first commit";
+  if (reason.hold == Hold::pool_full && lane_.bulkheads.waits_for_memory())
+    return "no memory for further results";
   if (reason.hold == Hold::rate_limited && lane_.rate.keeps_pace())
     return "the downstream asks for fewer calls";
   if (reason.hold == Hold::position && lane_.position.corrupt()) return "corrupt records";

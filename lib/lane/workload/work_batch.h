@@ -21,7 +21,7 @@ class WorkBatch final : public handler::RecordBatch {
   std::uint32_t unfinished = 0;
   /// The sequence numbers of the items are consecutive.
   bool consecutive = false;
-  /// Memory of the records, for the lane's budget; given back when the whole batch is finished.
+  /// Memory of the unfinished records, about, for the lane's budget.
   std::uint64_t bytes = 0;
   /// Keys and values of the records, without those that continue in another batch.
   std::uint64_t size_in_bytes = 0;

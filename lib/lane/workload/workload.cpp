@@ -39,6 +39,7 @@ Workload::Workload(Line& line, const LaneId& id, const Ledger& ledger, const Cra
       ledger_(ledger),
       gate_(gate),
       stats_(stats),
+      longest_slice_(settings.passes_on ? 1 : SIZE_MAX),
       passes_on_(settings.passes_on),
       most_(workers_of(context_, settings)),
       execution_(context_, id.partition, id.epoch, stats, on_ready),
@@ -107,6 +108,16 @@ bool Workload::submit_next(std::uint32_t most) {
 void Workload::collect(std::vector<handler::Finished>& into) {
   execution_.collect(into);
   if (!into.empty() && ordered()) slice_ = measured_slice();
+}
+
+/// Gives back the memory of the records, by the average of those in the batch: it must not stay taken until
+/// the last record of a long batch is finished.
+bool Workload::finish(WorkBatch& batch, std::uint32_t count) {
+  const auto bytes = batch.bytes / batch.unfinished * count;
+  batch.bytes -= bytes;
+  bytes_ -= std::min(bytes_, bytes);
+  batch.line->ended(count);
+  return (batch.unfinished -= count) == 0;
 }
 
 void Workload::recycle(WorkBatch& batch) {

@@ -88,8 +88,8 @@ class Workload {
   /// Whether the pool had rejected records when note_rejection() was called last.
   bool was_rejected() const { return rejected_; }
   void note_rejection() { rejected_ = next() != nullptr; }
-  /// Whether no batch is in the pool.
-  bool none_at_work() const { return batches_.size() == pending_.size(); }
+  /// Whether no record is in the pool.
+  bool none_at_work() const { return in_pool_ == 0; }
 
   /// Moves the claims that finished since the last call into `into` (emptied first).
   void collect(std::vector<handler::Finished>& into);
@@ -159,10 +159,7 @@ class Workload {
   }
 
  private:
-  static bool finish(WorkBatch& batch, std::uint32_t count) {
-    batch.line->ended(count);
-    return (batch.unfinished -= count) == 0;
-  }
+  bool finish(WorkBatch& batch, std::uint32_t count);
   void follow_limit();
   void enqueue(BatchPtr batch);
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
@@ -189,7 +186,7 @@ class Workload {
   std::deque<Pending> pending_;  // in the order of their turns, then of their coming
   KeyOrder<handler::Item> keys_;
   std::size_t slice_ = 1;  // records of a key that a worker gets at a time
-  std::size_t longest_slice_ = SIZE_MAX;
+  std::size_t longest_slice_;
   std::uint64_t in_pool_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped

@@ -35,8 +35,9 @@ struct SplittingLane : PooledLane {
     pass(milliseconds(1));
     return lane->stats().record_bytes.get();
   }
-  bool until_held_by_memory() {
-    return until([&] { return lane->stats().hold_bits.get() & bit(Hold::memory_full); });
+  /// Waits until nothing more begins in the first pool.
+  bool until_held() {
+    return until([&] { return lane->state() == State::held && lane->pool().drained() && first.count() > 0; });
   }
   ScriptedHandler first;
 };
@@ -50,8 +51,7 @@ TEST_CASE("a record that is split makes no more than the memory that is left, af
   test.context.lanes.order = order;
   test.partition.add_run(0, 200);
   test.begin();
-  REQUIRE(test.until_held_by_memory());
-  REQUIRE(test.until([&] { return test.lane->pool().drained(); }));
+  REQUIRE(test.until_held());
   CHECK(test.first.count() <= 3);
   CHECK(test.bytes() <= 2 * share);
   test.handler.open();
@@ -64,11 +64,26 @@ TEST_CASE("a record whose results are larger than the lane's share passes, one a
   SplittingLane test([](const auto&) { return parts_of(3, 2 * share); });
   test.partition.add_run(0, 20);
   test.begin();
-  REQUIRE(test.until_held_by_memory());
-  REQUIRE(test.until([&] { return test.lane->pool().drained(); }));
+  REQUIRE(test.until_held());
   CHECK(test.first.count() <= 2);  // as many as there are workers, because nothing was known of the results
   test.handler.open();
   CHECK(test.until_committed(20));
+}
+
+TEST_CASE("a sub-job that waits for its retry does not stop the pools, though a record fills the memory") {
+  ScriptedHandler first([](const auto&) { return parts_of(20, share / 10); });
+  ScriptedHandler last([](const auto& attempt) {
+    return attempt.part == "0" && attempt.record.offset() == 0 ? Outcome::retry("not yet") : Outcome::done();
+  });
+  PooledLane test;
+  test.context.memory.lane_bytes = share;
+  test.context.retry.backoff = test.context.retry.max_backoff = std::chrono::hours(1);
+  test.add_pool("first", first);
+  test.add_pool("last", last, 1);
+  test.in_a_chain();
+  test.partition.add_run(0, 20);
+  test.begin();
+  CHECK(test.until([&] { return last.count() == 20 * 20; }));
 }
 
 TEST_CASE("sub-jobs that keep the value of their record share its memory") {
