@@ -50,8 +50,9 @@ inline std::uint64_t memory_of(const handler::Item& item) {
 }
 
 inline void WorkBatch::count(const handler::Item& item) {
-  bytes += memory_of(item);
-  size_in_bytes += item.record.size();
+  const auto size = item.record.size();
+  size_in_bytes += size;
+  bytes += item.progress ? memory_of(item) : size + record_overhead;  // the same, and the size is read once
 }
 
 inline void WorkBatch::discount(const handler::Item& item) {
