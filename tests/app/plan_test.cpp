@@ -241,7 +241,7 @@ TEST_CASE("a load is measured from what services did meanwhile") {
   CHECK(one->load.running->workers == 4);
   CHECK(one->load.running->queue == 64);
   CHECK(one->load.record_bytes == 100);
-  CHECK(one->load.memory == 1 << 20);
+  CHECK(one->load.memory == 4 << 20);
   CHECK(one->load.rate == Approx(142));
   CHECK(one->load.service_time == milliseconds(40));
   CHECK(*one->load.cpu == milliseconds(2));
