@@ -12,6 +12,9 @@ from evidence import FINISHED
 from process import LANEWAY, die_with_parent, inherited_environment
 from waits import PATIENCE, Failed, expect, expect_equal, wait_until
 
+# MiB that a service without records takes, and what cannot be counted exactly (libraries, stacks, the allocator's reserve).
+BESIDE_RECORDS = 64
+
 
 class Service:
     """One laneway process: `run` with `settings`, or, without them, just the arguments. `program`: another one than laneway."""
@@ -105,6 +108,12 @@ class Service:
         """Bytes of resident memory at the most."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
+
+    def expect_memory_within(self, budget):
+        """Fails if the service has taken more than `budget` MiB for records; returns the peak of everything, in MiB."""
+        peak = self.peak_memory() / 2**20
+        expect(peak < budget + BESIDE_RECORDS, f"{peak:.0f} MiB of memory")
+        return peak
 
     def signal(self, number):
         self.process.send_signal(number)

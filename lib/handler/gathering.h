@@ -75,11 +75,7 @@ class Gathering {
   using Results = std::list<Result>;
 
   static std::uint64_t memory_of(const Part& part) {
-    std::uint64_t bytes =
-        sizeof(Part) + (part.key ? part.key->size() : 0) + (part.value ? part.value->size() : 0);
-    for (const auto& [name, value] : part.headers)
-      bytes += sizeof(part.headers) + name.size() + (value ? value->size() : 0);
-    return bytes;
+    return sizeof(Part) + part.headers.size() * sizeof(part.headers.front()) + size_of(part);
   }
   void use(std::uint64_t bytes) {
     results_bytes_ += bytes;

@@ -6,6 +6,12 @@ namespace laneway::handler {
 
 static_assert(outcome_labels.size() == static_cast<std::size_t>(OutcomeLabel::panic) + 1, "a name for each");
 
+std::size_t size_of(const Part& part) {
+  std::size_t size = (part.key ? part.key->size() : 0) + (part.value ? part.value->size() : 0);
+  for (const auto& [name, value] : part.headers) size += name.size() + (value ? value->size() : 0);
+  return size;
+}
+
 OutcomeLabel label_of(const Outcome& outcome) {
   if (outcome.cause == Cause::panic) return OutcomeLabel::panic;
   if (outcome.cause == Cause::timeout) return OutcomeLabel::timeout;

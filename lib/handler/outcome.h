@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,6 +46,9 @@ struct Part {
   bool keeps_value = false;
 };
 using Parts = std::vector<Part>;
+
+/// Bytes of its key, value and headers.
+std::size_t size_of(const Part& part);
 
 struct Outcome {
   Verdict verdict = Verdict::done;

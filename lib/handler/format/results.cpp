@@ -19,12 +19,6 @@ using OwnBytes = std::optional<std::string>;
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-std::size_t size_of(const Part& part) {
-  std::size_t size = (part.key ? part.key->size() : 0) + (part.value ? part.value->size() : 0);
-  for (const auto& [name, value] : part.headers) size += name.size() + (value ? value->size() : 0);
-  return size;
-}
-
 /// Reads one result.
 class ResultReader {
  public:

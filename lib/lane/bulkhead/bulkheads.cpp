@@ -97,13 +97,12 @@ void Bulkheads::give_to(std::size_t pool, std::vector<handler::Item> items) {
 /// The place of the pool that gathers the sub-jobs which this pool's records are split into; -1 if none does.
 int Bulkheads::gatherer_after(std::size_t pool) const {
   const auto& pools = lane_.context.pools;
-  int gatherer = -1;
   // The results of this pool go to the next one; what those have as results may be gathered.
-  each_after(pool, [&](std::size_t later) {
-    const auto next = then(later);
-    if (gatherer < 0 && next >= 0 && pools[static_cast<std::size_t>(next)].settings.gather) gatherer = next;
-  });
-  return gatherer;
+  for (auto place = then(pool); place >= 0;) {
+    place = then(static_cast<std::size_t>(place));
+    if (place >= 0 && pools[static_cast<std::size_t>(place)].settings.gather) return place;
+  }
+  return -1;
 }
 
 void Bulkheads::pass_on(handler::Item done) {

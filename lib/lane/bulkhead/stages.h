@@ -8,7 +8,6 @@
 // The thread of the lane's loop.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -13,6 +13,12 @@ namespace laneway::lane {
 
 class Line;
 
+/// How much of the lane's share of the memory a record uses.
+inline std::uint64_t memory_of(const handler::Item& item) {
+  const bool has_origin = item.progress && item.progress->origin;
+  return item.record.own_size() + (has_origin ? item.progress->origin.own_size() : 0) + record_overhead;
+}
+
 class WorkBatch final : public handler::RecordBatch {
  public:
   /// The line of every item. Workers read it too.
@@ -35,29 +41,19 @@ class WorkBatch final : public handler::RecordBatch {
     items.push_back(std::move(item));
   }
   /// Adds the item, which is in the batch, to the sums.
-  inline void count(const handler::Item& item);
+  void count(const handler::Item& item) {
+    const auto size = item.record.size();
+    size_in_bytes += size;
+    bytes += item.progress ? memory_of(item) : size + record_overhead;  // the same, and the size is read once
+  }
   /// Takes the item, which leaves the batch before it has begun, out of the sums.
-  inline void discount(const handler::Item& item);
+  void discount(const handler::Item& item) {
+    bytes -= memory_of(item);
+    size_in_bytes -= item.record.size();
+  }
 };
 
 /// The batches that a lane gives to its pool are of this class.
 inline WorkBatch& batch_of(const pool::Range& range) { return static_cast<WorkBatch&>(*range.batch); }
-
-/// How much of the lane's share of the memory a record uses.
-inline std::uint64_t memory_of(const handler::Item& item) {
-  const bool has_origin = item.progress && item.progress->origin;
-  return item.record.own_size() + (has_origin ? item.progress->origin.own_size() : 0) + record_overhead;
-}
-
-inline void WorkBatch::count(const handler::Item& item) {
-  const auto size = item.record.size();
-  size_in_bytes += size;
-  bytes += item.progress ? memory_of(item) : size + record_overhead;  // the same, and the size is read once
-}
-
-inline void WorkBatch::discount(const handler::Item& item) {
-  bytes -= memory_of(item);
-  size_in_bytes -= item.record.size();
-}
 
 }  // namespace laneway::lane

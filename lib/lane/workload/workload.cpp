@@ -113,7 +113,7 @@ void Workload::collect(std::vector<handler::Finished>& into) {
 /// Gives back the memory of the records, by the average of those in the batch: it must not stay taken until
 /// the last record of a long batch is finished.
 bool Workload::finish(WorkBatch& batch, std::uint32_t count) {
-  const auto bytes = batch.bytes / batch.unfinished * count;
+  const auto bytes = batch.bytes * count / batch.unfinished;
   batch.bytes -= bytes;
   bytes_ -= std::min(bytes_, bytes);
   batch.line->ended(count);
@@ -122,7 +122,6 @@ bool Workload::finish(WorkBatch& batch, std::uint32_t count) {
 
 void Workload::recycle(WorkBatch& batch) {
   constexpr std::size_t most_spare = 8;
-  bytes_ -= std::min(bytes_, batch.bytes);
   stats_.processed_bytes.add(batch.size_in_bytes);
   const auto place = batch.place;
   BatchPtr owned = std::move(batches_[place]);

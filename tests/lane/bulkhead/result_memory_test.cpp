@@ -132,7 +132,7 @@ TEST_CASE("a value that is kept reaches the last pool through every split") {
 TEST_CASE("the results of a gathered record count as memory, and so does the record as it was read") {
   ScriptedHandler first([](const auto&) { return parts_of(2, 10); });
   HeldHandler second;
-  ScriptedHandler middle([&](const auto& attempt) {
+  ScriptedHandler middle([](const auto& attempt) {
     return attempt.part == "0" ? result(std::string(5000, 'x')) : result("small");
   });
   PooledLane test;
