@@ -33,6 +33,7 @@
 #include <laneway/detail/pool_slot.hpp>
 #include <laneway/pool_types.hpp>
 
+#include <concepts>
 #include <future>
 #include <iterator>
 #include <ranges>
@@ -118,6 +119,21 @@ class WorkerPool {
   template <class Job>
   auto try_async(Job&& job) -> std::future<Result<std::decay_t<Job>>> {
     return promise(std::forward<Job>(job), nullptr, Wait::never());
+  }
+
+  /// Runs the job and then `then(future)`, on the same worker; no thread waits for the result, and the call
+  /// never blocks. `then` is called exactly once if the job is accepted, and never if it is refused: job and
+  /// `then` are the caller's in that case. The future is ready: get() returns the result of the job, or
+  /// throws its exception; if the job was abandoned or has expired, it throws the error broken_promise, and
+  /// `then` runs on the thread that drops the job. `then` counts as a part of the job: it must be short, and
+  /// an exception of it is given to on_error. For a coroutine, `then` resumes it.
+  template <class Job, class Then>
+  Submission try_async(Job&& job, Then&& then) {
+    return continued(std::forward<Job>(job), std::forward<Then>(then), nullptr);
+  }
+  template <class Job, class Then>
+  Submission try_async(const JobOptions& options, Job&& job, Then&& then) {
+    return continued(std::forward<Job>(job), std::forward<Then>(then), &options);
   }
 
   /// Waits until the job has run; returns its result or throws its exception. The job is ended as with
@@ -260,6 +276,26 @@ class WorkerPool {
           detail::Promise<Value, From&&>{promise, std::forward<From>(from)}, options, wait);
       if (!answer) throw Rejected(answer);
       return future;
+    }
+  }
+
+  template <class From, class FromThen>
+  Submission continued(From&& from, FromThen&& then, const JobOptions* options) {
+    using Job = std::decay_t<From>;
+    using Then = std::decay_t<FromThen>;
+    using Value = Result<Job>;
+    static_assert(std::invocable<Then&, std::future<Value>>, "`then` takes the future of the job");
+    if constexpr (copies_first<Job, From>) {
+      return continued(Job(from), std::forward<FromThen>(then), options);
+    } else if constexpr (copies_first<Then, FromThen>) {
+      return continued(std::forward<From>(from), Then(then), options);
+    } else {
+      if (detail::is_empty(from) || detail::is_empty(then)) return no_job();
+      std::promise<Value> promise;
+      return place<detail::Continued<Job, Value, Then>>(
+          detail::Continuation<Value, From&&, FromThen&&>{promise, std::forward<From>(from),
+                                                          std::forward<FromThen>(then)},
+          options, Wait::never());
     }
   }
 

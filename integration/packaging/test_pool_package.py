@@ -23,11 +23,29 @@ find_package(laneway REQUIRED COMPONENTS pool service)
 
 # What the code of the documentation stands in.
 BODY = """#include <laneway/pool.hpp>
+#include <coroutine>
 #include <cstdio>
 using namespace std::chrono_literals;
 void work() {{}}
+{}
 void example() {{
 {}}}
+"""
+# The template of the page needs a coroutine that uses it.
+AWAITS = """struct Task {
+  struct promise_type {
+    Task get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+};
+const auto run = [](laneway::WorkerPool& pool) -> Task {
+  const int answer = co_await Awaited{pool, [] { return 6 * 7; }};
+  std::printf("%d\\n", answer);
+};
+static_cast<void>(run);
 """
 
 
@@ -62,10 +80,11 @@ class PoolPackage(unittest.TestCase):
 
     def test_the_code_of_the_documentation_compiles(self):
         blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "docs" / "pool-library.md").read_text(), re.MULTILINE | re.DOTALL)
-        self.assertEqual(4, len(blocks))
+        self.assertEqual(6, len(blocks))
         for block in blocks:
+            declares = block.startswith("template")
             source = self.home / "block.cpp"
-            source.write_text(BODY.format(block))
+            source.write_text(BODY.format(block, AWAITS) if declares else BODY.format("", block))
             self.shell(f"${{CXX}} -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Werror -fsyntax-only -I{ROOT}/include {source}")
 
     def compile_installed_headers(self):

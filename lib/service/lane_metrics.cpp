@@ -105,7 +105,8 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   families.push_back(jobs(lanes));
   families.push_back(dead_letters(lanes));
   families.push_back(states(lanes));
-  add(metric("pool_rejections_total"), [](const Lane& l) { return l.stats().rejections.get(); });
+  add(metric("pool_queued_total"), [](const Lane& l) { return l.stats().submissions.accepted.get(); });
+  add(metric("pool_rejections_total"), [](const Lane& l) { return l.stats().submissions.rejections.get(); });
   add(metric("pool_inflight"), [](const Lane& l) { return pools_of(l).in_flight; });
   add(metric("pool_queue_depth"), [](const Lane& l) { return pools_of(l).queued; });
   add(metric("pool_queue_capacity"), [](const Lane& l) { return pools_of(l).queue_capacity; });

@@ -30,6 +30,8 @@ inline constexpr MetricInfo metric_table[] = {
     // Pool
     {"pool_jobs_total", MetricType::counter, "attempts", "topic,partition,outcome", Across::sum,
      "Attempts that ended, by outcome: success, retry, rejected_record, unavailable, timeout, panic."},
+    {"pool_queued_total", MetricType::counter, "records", "topic,partition", Across::sum,
+     "Records that a pool accepted; a record counts again when it runs again or goes on to another pool."},
     {"pool_rejections_total", MetricType::counter, "submissions", "topic,partition", Across::sum,
      "Submissions that the full pool refused; the lane is then held."},
     {"pool_inflight", MetricType::gauge, "records", "topic,partition", Across::sum,

@@ -34,7 +34,7 @@ TEST_CASE("what the pool rejects is kept in order, and the lane is held") {
   test.begin();
   test.work();
   CHECK(test.lane->state() == State::held);
-  CHECK(test.lane->stats().rejections.get() == 1);
+  CHECK(test.lane->stats().submissions.rejections.get() == 1);
   CHECK(test.partition.next == 4);  // two runs of two, of which the pool took three records
   REQUIRE(test.until_started({0}));
   for (std::int64_t offset = 0; offset < 10; ++offset) test.handler.answer(offset);

@@ -136,7 +136,7 @@ class Overload {
   std::int64_t answers() const { return handler_.answers; }
   std::int64_t committed() const { return committed_; }
   std::int64_t most_held() const { return most_held_; }  ///< taken from the log and not done, at any time
-  std::uint64_t rejections() const { return lane_->stats().rejections.get(); }
+  std::uint64_t rejections() const { return lane_->stats().submissions.rejections.get(); }
 
  private:
   TestLane test_;  // its context; it has no lane

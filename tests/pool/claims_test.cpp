@@ -33,6 +33,24 @@ TEST_CASE("one worker claims in the order of submission") {
   for (const auto& jobs : batches) CHECK(jobs->all_ran());
 }
 
+TEST_CASE("whichever worker is free takes the next job: one that hangs holds up none") {
+  Gate gate;
+  Jobs hanging(1);
+  TestPool pool(limits(2, 200), [&](const Claim& claim) {
+    if (claim.range.batch == &hanging) gate.pass();
+    run_jobs(claim);
+  });
+  CHECK(pool->try_submit(hanging).taken == 1);
+  REQUIRE(gate.holds(1));
+  std::vector<Jobs> jobs = single_jobs(100);
+  for (Jobs& job : jobs) CHECK(pool->try_submit(job).taken == 1);
+  for (const Jobs& job : jobs) REQUIRE(eventually([&] { return job.all_ran(); }));
+  CHECK(gate.holds(1));
+  CHECK(hanging.all_ran(0));
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+}
+
 TEST_CASE("a sequential batch is one claim, whatever jobs take") {
   Mutex mutex;
   std::vector<Range> claimed;

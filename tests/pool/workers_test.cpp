@@ -45,6 +45,34 @@ TEST_CASE("threads start on demand, never more than workers") {
   CHECK(more.all_ran());
 }
 
+TEST_CASE("a job goes to an idle thread first, then to a new one, then into the queue") {
+  Gate gate;
+  std::atomic<bool> hold{false};
+  TestPool pool(limits(2, 10), [&](const Claim& claim) {
+    if (hold) gate.pass();
+    run_jobs(claim);
+  });
+  std::vector<Jobs> jobs = single_jobs(4);
+  CHECK(pool->try_submit(jobs[0]).taken == 1);
+  REQUIRE(eventually([&] { return pool->drained() && pool->snapshot().active == 0; }));
+  CHECK(pool->snapshot().threads == 1);
+  hold = true;
+  CHECK(pool->try_submit(jobs[1]).taken == 1);  // the idle thread takes it
+  REQUIRE(gate.holds(1));
+  CHECK(pool->snapshot().threads == 1);
+  CHECK(pool->try_submit(jobs[2]).taken == 1);  // no thread is idle: a new one
+  pool->kick();                                 // the tick; jobs took next to nothing before
+  REQUIRE(gate.holds(2));
+  CHECK(pool->snapshot().threads == 2);
+  CHECK(pool->snapshot().queued == 0);
+  CHECK(pool->try_submit(jobs[3]).taken == 1);  // there may be no more
+  CHECK(pool->snapshot().threads == 2);
+  CHECK(pool->snapshot().queued == 1);
+  gate.open();
+  REQUIRE(pool->join(Deadline::in(patience)));
+  for (const Jobs& job : jobs) CHECK(job.all_ran());
+}
+
 TEST_CASE("threads without work end, and new ones start when there is some") {
   auto with_short_idle = limits(4, 100);
   with_short_idle.idle = microseconds(100);

@@ -37,6 +37,7 @@ TEST_CASE("two workers at work and three records waiting") {
   test.pass(seconds(1));
   CHECK(value(test, "pool_inflight") == 2);
   CHECK(value(test, "pool_queue_depth") == 3);
+  CHECK(value(test, "pool_queued_total") == 5);
   CHECK(value(test, "pool_queue_capacity") == 8);
   CHECK(value(test, "pool_workers") == 2);
   CHECK(value(test, "pool_workers_active") == 2);

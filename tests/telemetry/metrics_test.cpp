@@ -188,6 +188,7 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
   };
   constexpr Promise promises[] = {
       {"pool_jobs_total", "counter", "topic,partition,outcome"},
+      {"pool_queued_total", "counter"},
       {"pool_rejections_total", "counter"},
       {"pool_inflight", "gauge"},
       {"pool_queue_depth", "gauge"},

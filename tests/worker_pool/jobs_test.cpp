@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <coroutine>
 #include <memory>
 #include <set>
 
@@ -206,6 +207,111 @@ TEST_CASE("results and exceptions come through futures and submit_and_wait") {
     REQUIRE(rejected.submission().verdict == Verdict::closed);
     REQUIRE(std::string(rejected.what()) == "pool closed; not accepting new jobs");
   }
+}
+
+TEST_CASE("a full queue refuses a job with a continuation at once, and both stay with the submitter") {
+  WorkerPool pool(pool_options(1, 0));
+  pool.pause();
+  REQUIRE(pool.submit([] {}));
+  int called = 0;
+  auto job = [owned = std::make_unique<int>(7)] { return *owned; };
+  auto then = [&called, owned = std::make_unique<int>(1)](std::future<int> result) {
+    called += *owned;
+    REQUIRE(result.get() == 7);
+  };
+  REQUIRE(pool.try_async(std::move(job), std::move(then)).verdict == Verdict::full);
+  REQUIRE(called == 0);
+  pool.resume();
+  pool.wait_idle();
+  REQUIRE(pool.try_async(std::move(job), std::move(then)));  // would crash if one had been moved from
+  pool.wait_idle();
+  REQUIRE(called == 1);
+}
+
+TEST_CASE("a continuation gets the result, the exception, or the broken promise, exactly once") {
+  std::atomic<int> results = 0, exceptions = 0, broken = 0, errors = 0;
+  const auto then = [&](std::future<int> result) {
+    try {
+      results += result.get();
+    } catch (const std::out_of_range&) {
+      ++exceptions;
+    } catch (const std::future_error& error) {
+      broken += error.code() == std::future_errc::broken_promise;
+    }
+  };
+  PoolGate gate;
+  auto options = pool_options(1, 10);
+  options.on_error = [&](const JobError&) { ++errors; };
+  WorkerPool pool(options);
+  REQUIRE(pool.try_async([] { return 1; }, then));
+  REQUIRE(pool.try_async([]() -> int { throw std::out_of_range("x"); }, then));
+  REQUIRE(pool.try_async([](std::stop_token stop) { return stop.stop_requested() ? 0 : 2; }, then));
+  REQUIRE(
+      pool.try_async([] {}, [](std::future<void> result) { result.get(), throw std::runtime_error("y"); }));
+  pool.wait_idle();
+  REQUIRE(results == 3);
+  REQUIRE(exceptions == 1);
+  REQUIRE(errors == 1);
+  JobOptions late;
+  late.begin_by = WorkerPool::Clock::now() - 1s;
+  REQUIRE(pool.try_async(
+      late, [] { return 100; }, then));
+  pool.wait_idle();
+  REQUIRE(broken == 1);
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  std::array<char, 100> large{1};
+  REQUIRE(pool.try_async([] { return 100; }, then));
+  REQUIRE(pool.try_async([large] { return static_cast<int>(large.size()); }, then));
+  REQUIRE(pool.stop(0ms, 0ms).abandoned.size() == 2);
+  REQUIRE(broken == 3);
+  REQUIRE(results == 3);
+  REQUIRE(pool.try_async([] { return 1; }, then).verdict == Verdict::closed);
+  gate.open();
+}
+
+/// A coroutine that runs until its first await, and then on the pool's thread.
+struct Detached {
+  struct promise_type {
+    Detached get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+};
+
+/// As docs/pool-library.md shows it.
+template <class Job>
+struct Awaited {
+  WorkerPool& pool;
+  Job job;
+  std::future<std::invoke_result_t<Job&>> result{};
+
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    const auto answer = pool.try_async(job, [this, waiting](auto ready) {
+      result = std::move(ready);
+      waiting.resume();
+    });
+    if (!answer) throw Rejected(answer);
+  }
+  auto await_resume() { return result.get(); }
+};
+
+Detached sum_of_squares(WorkerPool& pool, std::atomic<int>& sum) {
+  int mine = 0;
+  for (int i = 1; i <= 3; ++i) mine += co_await Awaited{pool, [i] { return i * i; }};
+  sum += mine;
+}
+
+TEST_CASE("a thousand coroutines await jobs of one worker, and no thread waits for them") {
+  WorkerPool pool(pool_options(1, 2000));
+  std::atomic<int> sum = 0;
+  for (int i = 0; i < 1000; ++i) sum_of_squares(pool, sum);
+  pool.wait_idle();
+  REQUIRE(sum == 14000);
+  REQUIRE(pool.metrics().threads == 1);
 }
 
 TEST_CASE("a job that throws is counted and reported, and its worker goes on") {

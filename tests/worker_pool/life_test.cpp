@@ -1,5 +1,6 @@
 // The life of a pool: states, threads, pausing, stopping.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "worker_pool/support.h"
@@ -66,6 +67,40 @@ TEST_CASE("threads are started on demand, and never more than the workers") {
   REQUIRE(pool.metrics().running == 4);
   gate.open();
   pool.wait_idle();
+}
+
+TEST_CASE("a job goes to an idle thread first, then to a new one, then into the queue") {
+  PoolGate gate;
+  WorkerPool pool(pool_options(2, 10));
+  const auto job = [&] { gate.pass(); };
+  const auto running_threads_queued = [&] {
+    const auto metrics = pool.metrics();
+    return std::array<std::uint64_t, 3>{metrics.running, metrics.threads, metrics.queued};
+  };
+  REQUIRE(pool.submit([] {}));
+  REQUIRE(eventually([&] { return pool.metrics().idle == 1; }));
+  REQUIRE(pool.submit(job));  // the idle thread takes it
+  REQUIRE(gate.holds(1));
+  REQUIRE(running_threads_queued() == std::array<std::uint64_t, 3>{1, 1, 0});
+  REQUIRE(pool.submit(job));  // no thread is idle: a new one
+  REQUIRE(gate.holds(2));
+  REQUIRE(running_threads_queued() == std::array<std::uint64_t, 3>{2, 2, 0});
+  REQUIRE(pool.submit(job));  // there may be no more
+  REQUIRE(running_threads_queued() == std::array<std::uint64_t, 3>{2, 2, 1});
+  gate.open();
+  pool.wait_idle();
+}
+
+TEST_CASE("whichever worker is free takes the next job: one that hangs holds up none") {
+  PoolGate gate;
+  std::atomic<int> ran = 0;
+  WorkerPool pool(pool_options(2, 100));
+  REQUIRE(pool.submit([&] { gate.pass(); }));
+  REQUIRE(gate.holds(1));
+  for (int i = 0; i < 100; ++i) REQUIRE(pool.submit([&] { ++ran; }));
+  REQUIRE(eventually([&] { return ran == 100; }));
+  REQUIRE(gate.holds(1));
+  gate.open();
 }
 
 TEST_CASE("many submitters at once never start more threads than there may be") {

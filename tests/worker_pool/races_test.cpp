@@ -141,6 +141,42 @@ TEST_CASE("submitters that wait for room are all refused when the pool is closed
   gate.open();
 }
 
+/// A job that is held while it is moved into the queue: its place is reserved, and it is not there yet.
+struct HeldOnTheWay {
+  PoolGate* gate;
+  std::atomic<int>* ran;
+  HeldOnTheWay(PoolGate* at, std::atomic<int>* count) : gate(at), ran(count) {}
+  HeldOnTheWay(HeldOnTheWay&& other) noexcept : gate(std::exchange(other.gate, nullptr)), ran(other.ran) {
+    if (gate) gate->pass();
+    gate = nullptr;
+  }
+  void operator()() const { ++*ran; }
+};
+
+TEST_CASE("a pool that is closed in the middle of a submission runs or reports the job, and loses none") {
+  for (const bool drains : {true, false}) {
+    PoolGate gate;
+    std::atomic<int> ran = 0;
+    WorkerPool pool(pool_options(1, 10));
+    Submission answer{.verdict = Verdict::closed};
+    std::thread submitter([&] { answer = pool.submit(HeldOnTheWay(&gate, &ran)); });
+    REQUIRE(gate.holds(1));
+    pool.close();
+    REQUIRE(pool.try_submit([] {}).verdict == Verdict::closed);
+    StopReport report;
+    std::thread stopper([&] { report = drains ? pool.stop(10min) : pool.stop(0ms, 0ms); });
+    REQUIRE(eventually([&] { return pool.state() == PoolState::draining; }));
+    gate.open();
+    submitter.join();
+    stopper.join();
+    REQUIRE(answer);
+    REQUIRE(ran + static_cast<int>(report.abandoned.size() + report.running.size()) >= 1);
+    if (drains) REQUIRE(report.drained);
+    if (report.drained) REQUIRE(ran == 1);
+    for (const auto& job : report.abandoned) REQUIRE((job.id == answer.id && ran == 0));
+  }
+}
+
 TEST_CASE("a second stop returns the first report, also when the first gave up") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 10));

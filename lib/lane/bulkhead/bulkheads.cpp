@@ -202,7 +202,7 @@ void Bulkheads::submit(std::size_t pool, Workload& workload, TimePoint now) {
     }
     if (most == 0 || (lane_.gate.closed() && !may_begin(*next, now))) break;
     if (workload.submit_next(most)) continue;
-    if (!workload.was_rejected()) lane_.stats.rejections.add(1);
+    if (!workload.was_rejected()) lane_.stats.submissions.rejections.add(1);
     break;
   }
   workload.note_rejection();

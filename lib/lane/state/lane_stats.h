@@ -32,6 +32,12 @@ struct OldestStats {
   Relaxed<std::int64_t> due_ns;
 };
 
+/// Records that pools accepted, each time a record was submitted, and submissions that a full pool refused.
+struct SubmissionStats {
+  Relaxed<std::uint64_t> accepted;
+  Relaxed<std::uint64_t> rejections;
+};
+
 struct LaneStats {
   std::array<Relaxed<std::uint64_t>, handler::outcome_labels.size()> outcomes;
   std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
@@ -39,7 +45,7 @@ struct LaneStats {
   Relaxed<std::uint64_t> retry_topics;  ///< acknowledged by the next retry topic
   Relaxed<State> state;
   Relaxed<HoldBits> hold_bits;
-  Relaxed<std::uint64_t> rejections;
+  SubmissionStats submissions;
   Relaxed<std::uint64_t> holds;
   Relaxed<std::uint64_t> pauses;
   Relaxed<std::int64_t> held_ns;

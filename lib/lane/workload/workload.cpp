@@ -94,6 +94,7 @@ bool Workload::submit_next(std::uint32_t most) {
   const auto submitted = pool_->try_submit(*next.batch, next.begin, most);
   next.begin += submitted.taken;
   in_pool_ += submitted.taken;
+  stats_.submissions.accepted.add(submitted.taken);
   if (submitted.admission == pool::Admission::accepted) {
     if (next.begin == next.batch->size) pending_.pop_front();
     return true;

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "captured_log.h"
@@ -67,6 +69,51 @@ class TemporaryFile {
 };
 
 }  // namespace
+
+TEST_CASE("a line of the journal has the record's id, the times of the attempt, and the outcome") {
+  const TemporaryFile file;
+  const auto journal = lane::Journal::open(file.path);
+  REQUIRE(journal);
+  const auto now = SteadyClock::now();
+  lane::Journal::Line line{.partition = partition,
+                           .offset = 42,
+                           .key = "customer-1",
+                           .epoch = 7,
+                           .attempt = 3,
+                           .start = now,
+                           .end = now + milliseconds(250),
+                           .outcome = "retry"};
+  (*journal)->write(line);
+  line.key.reset();
+  line.outcome = "success";
+  line.pool = "resize";
+  line.part = "a\"b";
+  (*journal)->write(line);
+  std::ifstream written(file.path);
+  std::string first, second, none;
+  REQUIRE(std::getline(written, first));
+  REQUIRE(std::getline(written, second));
+  CHECK_FALSE(std::getline(written, none));
+  const auto record = nlohmann::json::parse(first);
+  CHECK(record.size() == 9);
+  CHECK(record["topic"] == "orders");
+  CHECK(record["partition"] == 3);
+  CHECK(record["offset"] == 42);
+  CHECK(record["epoch"] == 7);
+  CHECK(record["attempt"] == 3);
+  CHECK(record["outcome"] == "retry");
+  CHECK(record["key"] != nullptr);
+  CHECK(first.find("customer-1") == std::string::npos);
+  CHECK(record["end"].get<std::int64_t>() - record["start"].get<std::int64_t>() == 250'000'000);
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const auto age = since_1970 - nanoseconds(record["start"].get<std::int64_t>());
+  CHECK((age > -seconds(60) && age < seconds(600)));
+  const auto part = nlohmann::json::parse(second);
+  CHECK(part["key"] == nullptr);
+  CHECK(part["outcome"] == "success");
+  CHECK(part["pool"] == "resize");
+  CHECK(part["part"] == "a%22b");
+}
 
 TEST_CASE("a journal on a full file system is logged a few times and then counted") {
   CapturedLog log;
