@@ -98,5 +98,10 @@ class Facts:
     log: dict = field(default_factory=dict)  # partition -> offsets that a reader sees at the end
     ends: dict = field(default_factory=dict)  # partition -> the end of its log
     letters: list = field(default_factory=list)  # (topic, partition, offset) of dead letters
+    passed_on: dict = field(default_factory=dict)  # (topic, partition, offset) -> number of a record in a retry topic
+    letter_numbers: dict = field(default_factory=dict)  # dead letter -> the producer's number
+    letters_allowed: int = 0  # of records that work: some outages cost a few, which failed while others worked
+    poison: set = field(default_factory=set)  # the producer's numbers of the records that never work
+    ordered: bool = True  # by key
     begun: int = 0
     finished: int = 0  # the group had no lag, or the run had waited long enough for that

@@ -22,6 +22,7 @@ class Case:
         self.requests = by_partition(facts.requests)
         self.done = defaultdict(dict)  # partition -> {offset: [Request] in the order of their end}
         self.commits = defaultdict(list)  # partition -> [Commit] in the order of the log
+        self.elsewhere = {*facts.letters, *facts.passed_on}  # where records were that went to another topic
         for request in sorted(facts.requests, key=lambda request: request.ended):
             if request.done:
                 self.done[request.partition].setdefault(request.offset, []).append(request)
@@ -46,8 +47,7 @@ def place(partition, offset):
 
 
 def nothing_lost(case):
-    """Every acknowledged record, and whatever else is in the log, was done or is a dead letter."""
-    letters = set(case.facts.letters)
+    """Every acknowledged record, and whatever else is in the log, was done or is a dead letter, or is in a retry topic."""
     expected = defaultdict(set)
     for record in case.facts.acknowledged:
         expected[record.partition].add(record.offset)
@@ -57,8 +57,24 @@ def nothing_lost(case):
         expected[partition] |= set(offsets)
     for partition, offsets in sorted(expected.items()):
         for offset in sorted(offsets - case.done[partition].keys()):
-            if (*partition, offset) not in letters:
+            if (*partition, offset) not in case.elsewhere:
                 yield f"{place(partition, offset)}: in the log, and never done"
+
+
+def what_is_passed_on_is_finished(case):
+    """A record that went to a retry topic was done there, or is a dead letter."""
+    done = {request.number for request in case.facts.requests if request.done} | {*case.facts.letter_numbers.values()}
+    for (topic, partition, offset), number in sorted(case.facts.passed_on.items()):
+        if number not in done:
+            yield f"{place((topic, partition), offset)}: in a retry topic, and never done"
+
+
+def poison_is_given_up(case):
+    """A record that never works is a dead letter."""
+    given_up = set(case.facts.letter_numbers.values())
+    for record in case.facts.acknowledged:
+        if record.number in case.facts.poison - given_up:
+            yield f"{place(record.partition, record.offset)}: never works, and is no dead letter"
 
 
 def same_records(case):
@@ -89,7 +105,7 @@ def nothing_committed_early(case):
 
 
 def early(case, commit, offset):
-    if (*commit.partition, offset) in case.facts.letters:
+    if (*commit.partition, offset) in case.elsewhere:
         return
     done = case.first_done(commit.partition, offset)
     if done is None or done >= (commit.time + 1) * MS:
@@ -166,7 +182,7 @@ def one_owner(case):
 def keys_in_order(case):
     """At one owner, the records of a key run one after the other in the order of the log, retries included."""
     lines = defaultdict(list)
-    for partition, requests in case.requests.items():
+    for partition, requests in case.requests.items() if case.facts.ordered else ():
         for request in requests:
             lines[partition, request.member, request.key].append(request)
     for (partition, member, key), requests in sorted(lines.items()):
@@ -183,13 +199,16 @@ def disorder(case, before, after):
         return None  # a new ownership begins where the commit says
     if after.offset < before.offset:
         return f"ran after {before.offset}"
-    if after.offset > before.offset and not before.done:
+    given_up = case.facts.poison and (*before.partition, before.offset) in case.elsewhere
+    if after.offset > before.offset and not before.done and not given_up:
         return f"ran although {before.offset} had not been done (status {before.status})"
     return None
 
 
 def no_dead_letters(case):
-    for topic, partition, offset in case.facts.letters:
+    """Of records that work."""
+    letters = [letter for letter in case.facts.letters if case.facts.letter_numbers.get(letter) not in case.facts.poison]
+    for topic, partition, offset in letters if len(letters) > case.facts.letters_allowed else ():
         yield f"{place((topic, partition), offset)}: is a dead letter"
 
 
@@ -198,7 +217,8 @@ def progress(case):
     all is done and committed."""
     since = case.last_fault()
     for partition, offsets in sorted(case.facts.log.items()):
-        waits = {record.offset: max(record.time, since) for record in case.facts.acknowledged if record.partition == partition}
+        waits = {record.offset: max(record.time, since) for record in case.facts.acknowledged
+                 if record.partition == partition and (*partition, record.offset) not in case.elsewhere}
         waits = {offset: (begun, case.first_done(partition, offset) or case.facts.finished)
                  for offset, begun in waits.items() if (case.first_done(partition, offset) or case.facts.finished) > since}
         ends = sorted({since, *(ended for _, ended in waits.values())})
@@ -246,7 +266,7 @@ def evidence_is_there(case):
             yield f"there is no evidence of {what}"
 
 
-RULES = (nothing_lost, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
+RULES = (nothing_lost, what_is_passed_on_is_finished, poison_is_given_up, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
          duplicates_are_explained, one_owner, keys_in_order, no_dead_letters, progress, members_live, evidence_is_there)
 
 

@@ -82,6 +82,49 @@ class Planted:
         self.facts.letters.append((*ORDERS, 400))
         self.reported_by("no_dead_letters", "keys_in_order")
 
+    def give_up(self, offset=400, poison=True):
+        """Record 400 never works, and is a dead letter."""
+        (first,) = self.of(offset)
+        self.change(first, status=500)
+        self.facts.letters.append((*ORDERS, offset))
+        self.facts.letter_numbers[(*ORDERS, offset)] = offset
+        if poison:
+            self.facts.poison.add(offset)
+        self.facts.acknowledged = [record for record in self.facts.acknowledged
+                                   if record.partition == ORDERS or record.number != offset]
+
+    def test_poison_that_is_a_dead_letter(self):
+        self.give_up()
+        self.reported_by()
+
+    def test_poison_without_a_dead_letter(self):
+        self.give_up()
+        self.facts.letter_numbers.clear()
+        self.reported_by("no_dead_letters", "poison_is_given_up")
+
+    def test_many_dead_letters_beside_poison(self):
+        self.give_up()
+        self.facts.letters_allowed = 25
+        self.facts.letters += [(*ORDERS, offset) for offset in range(100, 125)]
+        self.reported_by()
+        self.facts.letters.append((*ORDERS, 125))
+        self.reported_by("no_dead_letters")
+
+    def test_a_record_that_is_done_in_its_retry_topic(self):
+        (first,) = self.of(400)
+        self.change(first, partition=("orders-retry-1s", 0))
+        self.facts.passed_on[(*ORDERS, 400)] = 400
+        self.facts.ordered = False
+        self.reported_by()
+
+    def test_a_record_that_is_never_done_in_its_retry_topic(self):
+        for partition in PARTITIONS:
+            for place in sorted(self.of(400, partition), reverse=True):
+                del self.facts.requests[place]
+            self.facts.passed_on[(*partition, 400)] = 400
+        self.facts.ordered = False
+        self.reported_by("what_is_passed_on_is_finished")
+
     def test_a_commit_that_goes_back(self):
         place = self.commit_at(50)
         commit = self.facts.commits[place]

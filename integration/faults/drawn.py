@@ -1,0 +1,115 @@
+"""From a seed to a story: a configuration, a load and faults that overlap. Pure: the same seed gives the same story.
+
+The faults are of what is around a service: the Kafka may be shared. Those of brokers are in plan.py.
+"""
+import random
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+WINDOW = 14.0  # s in which faults begin
+KINDS = ("kill member", "stop member", "terminate member", "join", "add partitions",
+         "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention")
+DOWNSTREAM = ("503", "500", "hang", "refuse", "tls")
+
+
+class Fault(NamedTuple):
+    at: float  # s since the load began
+    kind: str
+    lasts: float  # s
+    choice: int
+
+
+@dataclass(frozen=True)
+class Story:
+    seed: int
+    partitions: int = 4
+    members: int = 2
+    consumers: int = 1
+    strategy: str = "cooperative-sticky"
+    static_ids: bool = False
+    pattern: bool = False
+    batch: int = 0  # records of a request; 0: each has its own
+    order: str = "none"
+    pools: bool = False
+    workers: int = 8
+    queue: int = 64
+    attempts: int = 3
+    retry_topics: tuple = ()
+    drain: int = 10  # s
+    interval: str = "500ms"  # of commits
+    rate: int = 200  # records a second
+    burst: int = 0  # records at once at the beginning, after which little comes
+    keys: int = 40
+    size: int = 60
+    compression: str = "producer"
+    poison: int = 0  # per cent
+    rejects: bool = False  # poison is answered by 422, else by 500
+    faults: tuple = field(default=())
+
+    def settings(self):
+        """For each member, as its configuration file has them."""
+        lanes = {"order": self.order, "queue": self.queue, "workers": self.workers, "drain": f"{self.drain}s"}
+        settings = {"lanes": lanes, "consumers": self.consumers, "commit": {"interval": self.interval},
+                    "retry": {"attempts": self.attempts, "backoff": "50ms", "max_backoff": "500ms"},
+                    "dead_letter": {"topic": "{topic}-dlt", "max_rate": 0}, "breaker": {"probe": "500ms"}}
+        if self.retry_topics:
+            settings["retry"]["topics"] = list(self.retry_topics)
+        if self.pools:
+            settings["pools"] = {"first": {"workers": self.workers, "queue": self.queue},
+                                 "second": {"workers": 2, "queue": self.queue}}
+            settings["route"] = {"by": "key", "pools": {"1*": "second"}, "default": "first"}
+        return settings
+
+    def text(self):
+        """In plain words, a line for each part."""
+        members = f"{self.members} members with {self.consumers} consumers each, {self.strategy}"
+        extras = [word for word, there in (("static members", self.static_ids), ("topics by a pattern", self.pattern),
+                                           ("two pools, by the key", self.pools)) if there]
+        retries = f", retry topics of {' and '.join(self.retry_topics)}" if self.retry_topics else ""
+        load = f"{self.burst} records at once, then {self.rate} a second" if self.burst else f"{self.rate} records a second"
+        poison = f", {self.poison} % poison, answered {422 if self.rejects else 500}" if self.poison else ""
+        lines = [f"seed {self.seed}: {self.partitions} partitions, {', '.join([members, *extras])}",
+                 f"order {self.order}, {self.workers} workers, a queue of {self.queue}, {self.attempts} attempts{retries}, "
+                 f"a drain of {self.drain} s, a commit each {self.interval}, "
+                 f"{f'{self.batch} records a request' if self.batch else 'a request for each record'}",
+                 f"{load}, {self.keys} keys, {self.size} bytes, compression {self.compression}{poison}"]
+        lines += [f"{fault.at:.1f} s: {fault.kind} ({fault.lasts} s, choice {fault.choice})" for fault in self.faults]
+        return "\n  ".join(lines)
+
+    def smaller(self):
+        """The stories that are this one without one of its parts."""
+        plain = Story(self.seed)
+        found = [replace(self, faults=self.faults[:place] + self.faults[place + 1:]) for place in range(len(self.faults))]
+        for names in (("poison", "rejects"), ("retry_topics",), ("pools",), ("batch",), ("static_ids", "pattern"), ("order",),
+                      ("burst",), ("members", "consumers"), ("compression", "size")):
+            found.append(replace(self, **{name: getattr(plain, name) for name in names}))
+        return [story for story in found if story != self]
+
+
+def draw(seed):
+    dice = random.Random(seed)
+    order = dice.choice(("none", "none", "key"))
+    story = Story(
+        seed, partitions=dice.randrange(1, 7), members=dice.randrange(1, 4), consumers=dice.choice((1, 1, 2)),
+        strategy=dice.choice(("cooperative-sticky", "range")), static_ids=dice.random() < 0.2, pattern=dice.random() < 0.2,
+        batch=dice.choice((0, 0, 20)) if order == "none" else 0, order=order, pools=dice.random() < 0.2,
+        workers=dice.choice((1, 4, 8, 20)), queue=dice.choice((0, 16, 256)), attempts=dice.randrange(2, 5),
+        retry_topics=dice.choice(((), ("1s", "2s"))) if order == "none" else (), drain=dice.choice((5, 10)),
+        interval=dice.choice(("100ms", "500ms", "1s")), rate=dice.choice((60, 150)), burst=dice.choice((0, 0, 1500)),
+        keys=dice.choice((1, 5, 40, 1000)), size=dice.choice((30, 60, 2000)),
+        compression=dice.choice(("producer", "zstd", "lz4")), poison=dice.choice((0, 0, 1, 5)), rejects=dice.random() < 0.5)
+    if story.pattern:  # its retry topics would not be known at the start
+        story = replace(story, retry_topics=())
+    if story.consumers > 1:  # the members of a process have one client.id, and static ones of the same name
+        story = replace(story, static_ids=False)
+    if story.batch:  # the web service refuses a whole request for one record of it
+        story = replace(story, poison=0)
+    story = replace(story, rejects=story.rejects and story.poison > 0)
+    return replace(story, faults=draw_faults(dice, story))
+
+
+def draw_faults(dice, story):
+    kinds = [kind for kind in KINDS if story.poison or kind not in ("skip", "redrive")]
+    faults = [Fault(round(dice.uniform(0, WINDOW), 1), dice.choice(kinds), round(dice.uniform(0.5, 3), 1), dice.randrange(1000))
+              for _ in range(dice.randrange(2, 6))]
+    return tuple(sorted(faults))
