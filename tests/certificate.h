@@ -3,6 +3,7 @@
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 
 #include <memory>
@@ -20,6 +21,13 @@ class Certificate {
       : Certificate(Name{"test"}, hours, issuer) {
     extend(NID_subject_alt_name, host);
     sign(issuer);
+  }
+  /// With a key of RSA, which old versions of TLS can use without a signature.
+  static Certificate rsa() {
+    Certificate made(Name{"test"}, 1, nullptr, EVP_RSA_gen(2048));
+    made.extend(NID_subject_alt_name, "IP:127.0.0.1");
+    made.sign(nullptr);
+    return made;
   }
   /// One that may issue others.
   static Certificate authority(const char* name, const Certificate* issuer = nullptr, long hours = 1) {
@@ -62,8 +70,8 @@ class Certificate {
   struct Name {
     const char* text;
   };
-  Certificate(Name name, long hours, const Certificate* issuer)
-      : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), certificate_(X509_new(), X509_free) {
+  Certificate(Name name, long hours, const Certificate* issuer, EVP_PKEY* key_made = EVP_EC_gen("P-256"))
+      : key_(key_made, EVP_PKEY_free), certificate_(X509_new(), X509_free) {
     X509_set_version(x509(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(x509()), 1);
     X509_gmtime_adj(X509_getm_notBefore(x509()), -3 * 3600);

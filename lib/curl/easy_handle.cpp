@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <new>
 
+#include "tls/oldest_version.h"
+
 namespace laneway::curl {
 
 Status initialize() {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (ready == CURLE_OK) return {};
-  return Error{ErrorKind::internal, std::string("libcurl: ") + curl_easy_strerror(ready), ""};
+  if (ready != CURLE_OK)
+    return Error{ErrorKind::internal, std::string("libcurl: ") + curl_easy_strerror(ready), ""};
+  return tls::refuse_old_versions();
 }
 
 long timeout_ms(Duration timeout) {

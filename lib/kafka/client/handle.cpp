@@ -11,6 +11,7 @@
 #include "kafka/access/tls_trouble.h"
 #include "kafka/client/client_support.h"
 #include "telemetry/log.h"
+#include "tls/oldest_version.h"
 
 namespace laneway::kafka {
 namespace {
@@ -73,6 +74,8 @@ void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value) {
 }
 
 Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf) {
+  if (auto modern = tls::refuse_old_versions(); !modern)
+    return modern.error();  // the client has no key for it
   char reason[512];
   rd_kafka_t* handle = rd_kafka_new(type, conf.get(), reason, sizeof reason);
   if (handle == nullptr)
