@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "config/client/client_keys.h"
 #include "config/rules/retry_topics.h"
@@ -100,6 +101,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   if (!directory) return directory.error();
   const auto deadline = Deadline::in(settings()->start_deadline);
   auto next_report = SteadyClock::now();
+  std::optional<Error> answered;  // the last answer that was no time-out
   for (;;) {
     auto topics = find_readable_topics(**directory, deadline);
     if (topics) {
@@ -111,10 +113,11 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
         telemetry::warn("a limit of the process is low", {{"error", warning}});
       return lane::plan_memory(config.lanes.memory, partitions, (*directory)->brokers(), config.consumers);
     }
+    if (!kafka::is_timeout(topics.error())) answered = topics.error();
     // It is too late to ask again: this answer is better than that of a question without time.
     if (stops.load() > 0 || deadline.left() < retry_interval + milliseconds(100) ||
         topics.error().kind == ErrorKind::configuration)
-      return topics.error();
+      return answered.value_or(topics.error());
     waits("waiting for brokers and topics: " + topics.error().text());
     if (SteadyClock::now() >= next_report) {
       next_report = SteadyClock::now() + seconds(5);

@@ -17,7 +17,8 @@ ConnectionTrouble::ConnectionTrouble(const ClientSettings& settings)
 
 void ConnectionTrouble::failed(int code, const std::string& words) {
   const bool consequence = code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || has(words, "Send failed: ");
-  if (consequence) return;
+  const bool late = code == RD_KAFKA_RESP_ERR__TIMED_OUT || has(words, "timed out");
+  if (consequence || (late && !words_.empty())) return;  // a time-out says less than what came before it
   code_ = code;
   words_ = words;
 }

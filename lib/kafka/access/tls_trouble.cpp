@@ -86,20 +86,35 @@ std::uint32_t taken_for_length(std::string_view words) {
 bool is_alert(std::string_view words) { return taken_for_length(words) >> 16 == 0x1503; }  // an alert of TLS
 bool is_http(std::string_view words) { return taken_for_length(words) == 0x48545450; }     // "HTTP"
 
+/// A connection that ends without a word of the other side. What that means is not known: a listener of
+/// another protocol hangs up, and so does a forwarder that accepts connections for brokers that do not run.
+std::string closed_at_once(const char* expects, const char* instead) {
+  return std::string(
+             "closed the connection without an answer: either no broker runs behind this address, and "
+             "a load balancer, a proxy or a tunnel accepts connections for it, or the port ") +
+         expects + "; check that the broker runs, else set kafka.security.protocol to " + instead +
+         ", or give the port of another listener in kafka.bootstrap.servers";
+}
+
 /// What to do if the two sides do not agree about TLS.
 std::optional<std::string> mismatch(std::string_view words) {
   // A broker that worked before is ending or starting.
-  const bool hung_up_at_first = hung_up(words) && !working_brokers().has(broker_in(words));
-  const bool not_tls = has(words, "in state SSL_HANDSHAKE") &&
-                       (has(words, "unexpected eof while reading") || hung_up_at_first);
-  if (not_tls || has(words, "connecting to a PLAINTEXT broker listener") ||
-      has(words, "wrong version number"))
+  const bool known = working_brokers().has(broker_in(words));
+  const bool hung_up_at_first = hung_up(words) && !known;
+  if (has(words, "wrong version number"))
     return "seems not to speak TLS on this port; give the port of a TLS listener in kafka.bootstrap.servers, "
            "or set kafka.security.protocol to plaintext (with a login: sasl_plaintext)";
+  const bool in_handshake = has(words, "in state SSL_HANDSHAKE") &&
+                            (has(words, "unexpected eof while reading") || hung_up_at_first);
+  if (in_handshake || has(words, "connecting to a PLAINTEXT broker listener"))
+    return closed_at_once("does not speak TLS", "plaintext (with a login: sasl_plaintext)");
+  if (is_alert(words))
+    return "expects TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), or give "
+           "the "
+           "port of a listener without TLS in kafka.bootstrap.servers";
   const bool too_early = hung_up_at_first && has(words, "in state APIVERSION_QUERY") && !has(words, "ssl://");
-  if (too_early || has(words, "connecting to a SSL listener") || is_alert(words))
-    return "seems to expect TLS on this port; set kafka.security.protocol to ssl (with a login: sasl_ssl), "
-           "or give the port of a listener without TLS in kafka.bootstrap.servers";
+  if (too_early || has(words, "connecting to a SSL listener"))
+    return closed_at_once("expects TLS", "ssl (with a login: sasl_ssl)");
   if (is_http(words))
     return "answers in HTTP, so it is a web server or a proxy and not a Kafka broker; correct "
            "kafka.bootstrap.servers, or advertised.listeners of the brokers";

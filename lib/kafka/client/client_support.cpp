@@ -130,4 +130,8 @@ Status check_settings(const ClientSettings& settings) {
 
 std::string library_version() { return rd_kafka_version_str(); }
 
+bool is_timeout(const Error& error) {
+  return error.kind == ErrorKind::timeout || error.message.find("imed out") != std::string::npos;
+}
+
 }  // namespace laneway::kafka

@@ -34,4 +34,7 @@ bool has_queue_backoff(const ClientLibrary& client);
 Status check_settings(const ClientSettings& settings);
 std::string library_version();
 
+/// Whether an error says only that no answer came in time, in the words of the client or of a broker.
+bool is_timeout(const Error& error);
+
 }  // namespace laneway::kafka

@@ -76,18 +76,19 @@ TEST_CASE("a listener that takes no login, another one, or one where none was gi
   check(
       {{"127.0.0.1:9093/bootstrap: Disconnected: connection reset by peer (after 0ms in state "
         "APIVERSION_QUERY)",
-        "broker 127.0.0.1:9093 seems to expect TLS on this port; ", "kafka.security.protocol to ssl"}});
+        "broker 127.0.0.1:9093 closed the connection without an answer: either no broker runs",
+        "kafka.security.protocol to ssl"}});
   check({{(connection_closed + "UP)").c_str(), "broker 127.0.0.1:9092 seems to expect a login",
           "sasl_plaintext"},
-         {(connection_closed + "APIVERSION_QUERY)").c_str(), "broker 127.0.0.1:9092 seems to expect TLS",
-          "ssl"}});
+         {(connection_closed + "APIVERSION_QUERY)").c_str(),
+          "broker 127.0.0.1:9092 closed the connection without an answer: ", "or the port expects TLS"}});
 }
 
-TEST_CASE("a broker that hangs up during the TLS handshake seems not to speak TLS") {
+TEST_CASE("a broker that hangs up during the TLS handshake does not speak TLS, or does not run") {
   check(
       {{"ssl://127.0.0.1:9097/bootstrap: Disconnected: SSL connection closed by peer (after 1ms in state "
         "SSL_HANDSHAKE)",
-        "broker 127.0.0.1:9097 seems not to speak TLS on this port; ",
+        "broker 127.0.0.1:9097 closed the connection without an answer: either no broker runs",
         "kafka.security.protocol to plaintext"}});
 }
 
@@ -218,13 +219,27 @@ TEST_CASE("why the brokers do not answer: what failed last, and what only the lo
         "the brokers "
         "run)");
   trouble.logged("FAIL", connection_closed + "APIVERSION_QUERY)");
-  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message, Catch::Contains("seems to expect TLS"));
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message,
+             Catch::Contains("closed the connection without"));
   trouble.failed(RD_KAFKA_RESP_ERR__TRANSPORT, "kafka-1:9092/bootstrap: Send failed: Broken pipe");
   trouble.failed(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, "1/1 brokers are down");
-  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message, Catch::Contains("seems to expect TLS"));
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message,
+             Catch::Contains("closed the connection without"));
   trouble.answered();
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TRANSPORT).message,
-             !Catch::Contains("seems to expect TLS"));
+             !Catch::Contains("closed the connection without"));
+}
+
+TEST_CASE("a time-out does not hide why the brokers did not answer before it") {
+  ConnectionTrouble trouble(client_of("kafka-1:9092"));
+  trouble.failed(RD_KAFKA_RESP_ERR__TIMED_OUT, "kafka-1:9092/1: Connection setup timed out in state CONNECT");
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, Catch::Contains("setup timed out"));
+  trouble.failed(RD_KAFKA_RESP_ERR__TRANSPORT,
+                 "kafka-1:9092/1: Connect to ipv4#10.0.0.7:9092 failed: Connection refused (after 0ms)");
+  trouble.failed(RD_KAFKA_RESP_ERR__TIMED_OUT, "kafka-1:9092/1: 1 request(s) timed out: disconnect");
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, Catch::Contains("Connection refused"));
+  trouble.answered();
+  CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, Catch::Contains("Timed out"));
 }
 
 TEST_CASE("a connection that cannot be opened is described without the client's states and counters") {

@@ -81,9 +81,14 @@ class TlsListener {
  public:
   /// `above`: the certificates of the chain that the broker sends with its own.
   explicit TlsListener(const Certificate& own, const std::vector<const Certificate*>& above = {},
-                       bool wants_certificate = false)
+                       bool wants_certificate = false, int newest = 0)
       : context_(context_of(own, above, wants_certificate)),
-        listener_([this](int socket) { serve(socket); }) {}
+        listener_([this](int socket) { serve(socket); }) {
+    if (newest == 0) return;  // else an old broker; ciphers without signatures, which OpenSSL 3 allows
+    SSL_CTX_set_min_proto_version(context_.get(), TLS1_VERSION);
+    SSL_CTX_set_max_proto_version(context_.get(), newest);
+    SSL_CTX_set_cipher_list(context_.get(), "AES256-SHA:@SECLEVEL=0");
+  }
 
   std::string address() const { return listener_.address(); }
   /// Requests of Kafka that came through.
@@ -170,7 +175,7 @@ TEST_CASE("what is wrong with a broker's certificate is named with the broker, a
 TEST_CASE("a broker and a client that do not agree about TLS are told so, and what to set") {
   const Certificate certificate;
   const TlsListener tls(certificate);
-  CHECK_THAT(said_of(client_of(tls.address(), "plaintext"), "seems to expect TLS"),
+  CHECK_THAT(said_of(client_of(tls.address(), "plaintext"), "the port expects TLS"),
              Catch::Contains("broker " + tls.address()) && Catch::Contains("kafka.security.protocol to ssl"));
   const auto read_some = [](int socket) {
     char bytes[4096];
@@ -178,15 +183,41 @@ TEST_CASE("a broker and a client that do not agree about TLS are told so, and wh
   };
   // Kafka takes the beginning of TLS for a request that is too large, and hangs up.
   Listener plaintext([&](int socket) { read_some(socket); });
-  CHECK_THAT(said_of(client_of(plaintext.address()), "seems not to speak TLS"),
+  CHECK_THAT(said_of(client_of(plaintext.address()), "does not speak TLS"),
              Catch::Contains("broker " + plaintext.address()) &&
                  Catch::Contains("kafka.security.protocol to plaintext"));
+  // A forwarder in front of brokers that do not run: nobody can tell it from either.
+  Listener forwarder([](int) {});
+  for (const auto* protocol : {"plaintext", "ssl"})
+    CHECK_THAT(
+        said_of(client_of(forwarder.address(), protocol), "either no broker runs behind this address"),
+        Catch::Contains("broker " + forwarder.address()) && Catch::Contains("check that the broker runs"));
   Listener other([&](int socket) {
     read_some(socket);
     (void)::send(socket, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL);
   });
   CHECK_THAT(said_of(client_of(other.address()), "seems not to speak TLS"),
              Catch::Contains("broker " + other.address()));
+}
+
+TEST_CASE("a broker that speaks only TLS 1.1 or 1.0 gets no request, also if the ciphers are allowed") {
+  const auto certificate = Certificate::rsa();
+  for (const int version : {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION}) {
+    const TlsListener broker(certificate, {}, false, version);
+    auto settings = trusting(certificate, broker.address());
+    settings["ssl.cipher.suites"] = {"AES256-SHA:@SECLEVEL=0", "", false};
+    if (version == TLS1_2_VERSION) {
+      const auto directory = Directory::open(settings);
+      REQUIRE(directory);
+      CHECK(eventually([&] {
+        (void)(*directory)->topics({"orders"}, milliseconds(300));
+        return broker.requests() > 0;
+      }));
+    } else {
+      said_of(settings, "alert protocol version");
+      CHECK(broker.requests() == 0);
+    }
+  }
 }
 
 TEST_CASE("a broker that wants a certificate of the client is told from one that shows a wrong one") {
