@@ -162,6 +162,23 @@ class Record {
   const laneway_record* record_;
 };
 
+namespace plugin_detail {
+
+/// A call of BatchPlugin::submit. A batch that an exception destroys leaves its records to the call, because
+/// the exception's text is known only where it is caught.
+struct Submission {
+  std::uint64_t task;
+  bool dropped = false;
+};
+
+/// The call that runs on this thread; null if none does.
+inline Submission*& running_submission() {
+  thread_local Submission* running = nullptr;
+  return running;
+}
+
+}  // namespace plugin_detail
+
 /// Records to be answered, each once, by any thread. Records without an answer are retried when the batch is
 /// destroyed.
 class Batch {
@@ -182,6 +199,10 @@ class Batch {
   ~Batch() {
     if (host_ == nullptr) return;
     const bool threw = std::uncaught_exceptions() > 0;
+    if (auto* running = plugin_detail::running_submission(); threw && running && running->task == task_) {
+      running->dropped = true;
+      return;
+    }
     host_->give_up(host_, task_,
                    threw ? "the plugin threw" : "the plugin dropped the record without an answer");
   }
@@ -221,7 +242,8 @@ class BatchPlugin {
   virtual ~BatchPlugin() = default;
   /// The maximum number of records in one batch; called once.
   virtual std::uint32_t most_per_batch() const { return 1; }
-  /// If this function throws, the records that are not answered yet are retried.
+  /// If this function throws, the records that are not answered yet are retried; their reason has the
+  /// exception's text.
   virtual void submit(Batch batch) = 0;
 };
 
@@ -293,12 +315,18 @@ struct Instance {
   static void submit(void* data, const laneway_batch* batch) noexcept {
     auto& self = *static_cast<Instance*>(data);
     const auto* host = self.host;
-    const auto task = batch->task;
+    Submission submission{batch->task};
+    auto* const outer = std::exchange(running_submission(), &submission);
+    std::string reason = "the plugin threw";
+    bool threw = false;
     guarded([&] { self.plugin.submit(Batch(host, batch)); },
             [&](const char* what) {
-              host->give_up(host, task, what);
+              threw = true;
+              reason.append(": ").append(what);
               host->log(host, LANEWAY_LOG_ERROR, (std::string("submit threw: ") + what).c_str());
             });
+    running_submission() = outer;
+    if (threw || submission.dropped) host->give_up(host, submission.task, reason.c_str());
   }
 
   static int32_t shutdown(void* data, char*, std::size_t) noexcept {

@@ -262,7 +262,7 @@ TEST_CASE("a batch that is dropped or whose submit throws is retried") {
     CHECK(run.result().failures[1].outcome.verdict == Verdict::retry);
     CHECK(run.result().failures[1].outcome.reason == (std::string(how) == "drop"
                                                           ? "the plugin dropped the record without an answer"
-                                                          : "the plugin threw"));
+                                                          : "the plugin threw: no room"));
   }
 }
 
