@@ -143,6 +143,7 @@ TEST_CASE("nothing begins before the life is written down, however the last one 
 
 TEST_CASE("a lane that drains before its first commit finishes what it has") {
   WatchedLane test;
+  test.no_breaker.note_service_time(milliseconds(1));
   test.handler.open();
   test.partition.add_run(0, 2);
   test.begin(kafka::no_offset);

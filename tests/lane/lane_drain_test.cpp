@@ -8,14 +8,20 @@ using handler::Outcome;
 
 namespace {
 
-/// Two records running, four queued, two pending.
-void begin_busy(TestLane& test) {
+/// Two records running, four queued, two pending, and none finished.
+void begin_first(TestLane& test) {
   test.context.lanes.workers = 2;
   test.context.lanes.queue = 4;
   test.partition.add_run(0, 20);
   test.begin();
   REQUIRE(test.until_started({0, 1}));
   REQUIRE(test.partition.next == 8);
+}
+
+/// The same in a process that knows that a record takes a moment.
+void begin_busy(TestLane& test) {
+  test.no_breaker.note_service_time(milliseconds(1));
+  begin_first(test);
 }
 
 /// The first 100 records of a key were fast, so a worker gets several at a time; the next one is running.
@@ -55,6 +61,63 @@ TEST_CASE("a drain finishes what was taken, takes nothing more, and the commit c
   CHECK(test.commit_offset() == 8);
   CHECK(test.lane->revoke(test.now) == 0);
   CHECK(test.lane->close_pool(Deadline::in(patience)));
+}
+
+TEST_CASE("a drain before the first record has finished gives back everything that has not begun") {
+  const auto order = GENERATE(config::Order::none, config::Order::key, config::Order::partition);
+  TestLane test;
+  test.context.lanes.order = order;
+  for (std::int64_t offset = 0; offset < 14; ++offset) test.partition.add(offset, "a");
+  test.begin();
+  const auto running = order == config::Order::none ? offsets(0, 4) : Offsets{0};
+  REQUIRE(test.until_started(running));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(TestLane::sorted(test.handler.started()) == running);
+  CHECK(test.commit_offset() == static_cast<std::int64_t>(running.size()));
+}
+
+TEST_CASE("a drain before the first record has finished uses the service time that other lanes measured") {
+  const bool fits = GENERATE(true, false);
+  TestLane other;
+  other.partition.add(0);
+  other.handler.open();
+  other.begin();
+  REQUIRE(other.until([&] { return other.lane->pool().snapshot().service_time > Duration::zero(); }));
+  other.tick_now();
+  REQUIRE(other.no_breaker.service_time() > Duration::zero());
+
+  TestLane test;
+  test.context.downstream = &other.no_breaker;
+  begin_first(test);
+  test.lane->begin_drain(test.now, test.now + (fits ? Duration(std::chrono::hours(1)) : nanoseconds(1)));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(TestLane::sorted(test.handler.started()) == (fits ? offsets(0, 8) : Offsets{0, 1}));
+  test.lane.reset();  // before its downstream
+}
+
+TEST_CASE("a drain that began with a wrong estimate gives back what does not fit once the time is measured") {
+  const auto order = GENERATE(config::Order::none, config::Order::partition);
+  TestLane test;
+  test.context.lanes.workers = 2;
+  test.context.lanes.order = order;
+  test.no_breaker.note_service_time(milliseconds(1));
+  for (std::int64_t offset = 0; offset < 14; ++offset) test.partition.add(offset, "a");
+  test.begin();
+  const std::int64_t at_once = order == config::Order::none ? 2 : 1;
+  REQUIRE(test.until_started(offsets(0, at_once)));
+  const auto deadline = test.now + seconds(20);
+  test.lane->begin_drain(test.now, deadline);
+  std::this_thread::sleep_for(milliseconds(300));  // the least that a record takes
+  test.handler.answer(0);
+  REQUIRE(test.until_started(offsets(0, at_once + 1)));
+  test.pass(deadline - milliseconds(100) - test.now);
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(TestLane::sorted(test.handler.started()) == offsets(0, at_once + 1));
+  CHECK(test.commit_offset() == at_once + 1);
 }
 
 TEST_CASE("every finished record signals the loop during a drain") {
@@ -162,6 +225,7 @@ TEST_CASE("a drain waits for no retry: what failed is given back") {
 
 TEST_CASE("a drain keeps the order of a key whose record fails") {
   TestLane test;
+  test.no_breaker.note_service_time(milliseconds(1));
   test.context.lanes.order = config::Order::key;
   for (std::int64_t offset = 0; offset < 3; ++offset) test.partition.add(offset, "a");
   test.begin();
@@ -175,6 +239,7 @@ TEST_CASE("a drain keeps the order of a key whose record fails") {
 
 TEST_CASE("a drain finishes what waits behind its key") {
   TestLane test;
+  test.no_breaker.note_service_time(milliseconds(1));
   test.context.lanes.order = config::Order::key;
   for (std::int64_t offset = 0; offset < 3; ++offset) test.partition.add(offset, "a");
   test.begin();

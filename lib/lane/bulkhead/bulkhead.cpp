@@ -202,6 +202,7 @@ void Bulkhead::collect(TimePoint now) {
 
 void Bulkhead::tick(TimePoint now) {
   each_workload([&](Workload& workload, Completions&) { workload.tick(now); });
+  if (finishes_until_) give_back_late(*finishes_until_ - now);
   if (pool_ == nullptr) return;
   for (const auto& line : lines_) give_up_waiting(*line, now);
   publish();
@@ -287,6 +288,7 @@ bool Bulkhead::idle() const {
 }
 
 void Bulkhead::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
+  if (finish) finishes_until_ = now + left;
   bool takes_more = finish;
   for (const auto& line : lines_) {
     const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
@@ -306,6 +308,18 @@ void Bulkhead::begin_drain(bool finish, Duration left, std::uint64_t incoming, T
     completions.drain();
     workload.drain(finish, left);
   });
+}
+
+/// A drain may begin with a wrong estimate of the time of a record: of another lane, or from before the work
+/// became slow.
+void Bulkhead::give_back_late(Duration left) {
+  bool fits = true;
+  each_workload([&](Workload& workload, Completions&) { fits = fits && workload.fits(left, waiting()); });
+  if (fits) return;
+  for (const auto& line : lines_) line->clear_backlog();
+  publish();
+  gives_back_ = gives_back_ || pool_ == nullptr || pool_->each == nullptr;
+  each_workload([&](Workload& workload, Completions&) { workload.drain(true, left); });
 }
 
 bool Bulkhead::drained() const {

@@ -124,6 +124,7 @@ class Bulkhead {
   bool takes_directly(Line& line) const;
   bool none_further_on() const;
   void give_up_waiting(Line& line, TimePoint now);
+  void give_back_late(Duration left);
   void publish();
   template <class Do>
   void each_workload(Do act) {
@@ -139,6 +140,7 @@ class Bulkhead {
   const Bulkhead* next_ = nullptr;
   std::size_t turn_ = 0;  // the line that is fed first
   bool gives_back_ = false;
+  std::optional<TimePoint> finishes_until_;  // the deadline of a drain that finishes what fits
   bool waits_for_memory_ = false;
   ResultMemory results_;
   Relaxed<std::uint64_t> waiting_;

@@ -116,6 +116,10 @@ class Downstream {
     MutexLock lock(mutex_);
     blame.give_back(breaker_);
   }
+  /// How long a record takes, as the last lane to measure has found; zero before the first. For a lane that
+  /// has to estimate before it has finished a record of its own.
+  Duration service_time() const { return service_time_.load(std::memory_order_relaxed); }
+  void note_service_time(Duration measured) { service_time_.store(measured, std::memory_order_relaxed); }
   /// Whether a rejected record may be dead-lettered; false if there are too many rejections.
   bool admits_rejection(TimePoint now) EXCLUDES(mutex_);
 
@@ -136,6 +140,7 @@ class Downstream {
   const std::string name_;
   std::atomic<Duration> slow_;
   std::atomic<bool> closed_{true};
+  std::atomic<Duration> service_time_{Duration::zero()};
   // Not counted by the breaker yet: calls that worked and, in the upper half, records that are done. On a
   // cache line of its own, because all workers read the fields above.
   alignas(64) std::atomic<std::uint64_t> counted_{0};

@@ -244,11 +244,15 @@ void Workload::let_go(const std::vector<handler::Item>& items) {
   for (const auto& item : items) bytes_ -= std::min(bytes_, memory_of(item));
 }
 
-std::uint64_t Workload::records() const {
-  const auto snapshot = pool_->snapshot();
-  std::uint64_t records = snapshot.queued + snapshot.in_flight + keys_.waiting();
+std::uint64_t Workload::unbegun(const pool::Snapshot& snapshot) const {
+  std::uint64_t records = snapshot.queued + keys_.waiting();
   for (const auto& pending : pending_) records += pending.batch->size - pending.begin;
   return records;
+}
+
+std::uint64_t Workload::records() const {
+  const auto snapshot = pool_->snapshot();
+  return unbegun(snapshot) + snapshot.in_flight;
 }
 
 void Workload::drain(bool finish, Duration left) {
@@ -261,21 +265,24 @@ void Workload::drain(bool finish, Duration left) {
 
 /// Records of one key run one after the other, however many workers there are.
 bool Workload::fits(Duration left, std::uint64_t more) const {
-  const auto service = service_time();
+  const auto service = estimated_service_time();
+  const auto snapshot = pool_->snapshot();
+  const auto unbegun = this->unbegun(snapshot) + more;
+  if (service == Duration::zero()) return unbegun == 0;
   const auto in_a_row =
-      std::max<std::uint64_t>((records() + more) / pool_->limits().workers, keys_.longest()) + 1;
+      std::max<std::uint64_t>((unbegun + snapshot.in_flight) / pool_->limits().workers, keys_.longest()) + 1;
   return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 
-/// Gives back what cannot be finished in the time `left`, by the measured service time.
+/// Gives back what cannot be finished in the time `left`, by the estimated service time.
 void Workload::give_back_beyond(Duration left) {
   give_back_pending();
-  const auto snapshot = pool_->snapshot();
+  const auto service = estimated_service_time();
   const auto workers = pool_->limits().workers;
   std::uint64_t fitting = 0;
-  if (snapshot.service_time > Duration::zero())
-    fitting = static_cast<std::uint64_t>(left * 4 / 5 / snapshot.service_time) * workers;
-  const auto keep = static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting, snapshot.queued));
+  if (service > Duration::zero() && left > Duration::zero())
+    fitting = static_cast<std::uint64_t>(left * 4 / 5 / service) * workers;
+  const auto keep = static_cast<std::uint32_t>(std::min<std::uint64_t>(fitting, pool_->snapshot().queued));
   withdraw(keep);
   let_go(keys_.clear((fitting - keep) / std::max<std::uint64_t>(keys_.keys(), workers)));
 }
@@ -342,6 +349,8 @@ void Workload::follow_limit() {
 
 void Workload::tick(TimePoint now) {
   if (context_.adaptive != nullptr) follow_limit();
+  if (const auto measured = service_time(); measured > Duration::zero())
+    line_.downstream().note_service_time(measured);
   for (const auto& job : pool_->expire(now)) report_stuck(job);
   pool_->kick();
 }

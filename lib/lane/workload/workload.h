@@ -112,7 +112,8 @@ class Workload {
   /// No new records come. Gives back what cannot be finished in the time `left`, or everything that has not
   /// begun.
   void drain(bool finish, Duration left);
-  /// Whether all records of the workload, and `more`, can be finished in time, by the measured service time.
+  /// Whether all records of the workload, and `more`, can be finished in time, by the estimated service time.
+  /// What has not begun does not fit while nothing is known.
   bool fits(Duration left, std::uint64_t more = 0) const;
   /// Asks the running records to stop, and gives back the rest.
   void cancel();
@@ -146,6 +147,12 @@ class Workload {
   /// Memory of the records in batches and behind their keys.
   std::uint64_t bytes() const { return bytes_; }
   Duration service_time() const { return pool_->snapshot().service_time; }
+  /// The measured service time or, before the first record has finished, that of the other lanes and of
+  /// earlier assignments; zero if none is known.
+  Duration estimated_service_time() const {
+    const auto measured = service_time();
+    return measured > Duration::zero() ? measured : line_.downstream().service_time();
+  }
   const pool::Pool& pool() const { return *pool_; }
   pool::Pool& own_pool() { return *pool_; }
   /// Looks at every running record. Only fields that the loop alone writes may be read.
@@ -160,6 +167,7 @@ class Workload {
 
  private:
   bool finish(WorkBatch& batch, std::uint32_t count);
+  std::uint64_t unbegun(const pool::Snapshot& snapshot) const;
   void follow_limit();
   void enqueue(BatchPtr batch);
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
