@@ -265,18 +265,16 @@ Status Service::Implementation::renew_members(const char* why) {
   const auto deadline = Deadline::in(settings()->lanes.drain + exit_slack);
   while (!all_ended(old) && !deadline.passed() && !late())
     changed.wait_until(SteadyClock::now() + milliseconds(200));
-  for (const auto& loop : old)
-    if (!loop->join(Deadline::in(milliseconds(100))))
-      return Error{ErrorKind::fatal, "a handler or the Kafka client hangs: the service cannot start over",
-                   ""};
+  if (!retired.take(old))
+    return Error{ErrorKind::fatal, "the Kafka client hangs: the service cannot start over", ""};
   waits(what);
   auto plan = wait_for_topics();
-  if (stops.load() > 0) return {};
-  if (!plan) return plan.error();
   {
     MutexLock lock(mutex);
     members.clear();
   }
+  if (stops.load() > 0) return {};
+  if (!plan) return plan.error();
   context.memory = *plan;
   context.cluster = cluster;
   return start_members();
@@ -292,6 +290,7 @@ const char* Service::Implementation::watch() {
   const auto current = loops();
   while (!all_ended(current) && !late()) {
     changed.wait_until(SteadyClock::now() + milliseconds(200));
+    (void)retired.all_freed();
     if (stops.load() > 0) continue;
     observer.observe(parts());
     // A member that cannot go on stops the others in order, so that the process can be restarted.
@@ -354,11 +353,13 @@ Ended Service::wait() {
     }
   }
   if (!ended.error) ended.error = self.handler_failure();
+  ended.abandoned = self.retired.abandoned();
   for (const auto& loop : self.loops()) {
     ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
     ended.abandoned += loop->abandoned();
     if (const auto fatal = loop->fatal(); fatal && !ended.error) ended.error = fatal;
   }
+  ended.stuck = !self.retired.all_freed() || ended.stuck;
   return ended;
 }
 

@@ -16,6 +16,7 @@
 #include "handler/forward/forward_handler.h"
 #include "kafka/admin/directory.h"
 #include "lane/member/consumer_loop.h"
+#include "lane/member/retired_members.h"
 #include "service/lane_requests.h"
 #include "service/pools/named_pools.h"
 #include "service/service.h"
@@ -93,6 +94,7 @@ struct Service::Implementation {
   const StandstillWatch standstills{report_standstill};  // from the beginning, because deadlines count
                                                          // standstills
   lane::LaneContext context;
+  lane::RetiredMembers retired;
   Signal changed;  // a stop, or a member that ended
   std::atomic<int> stops{0};
   std::atomic<std::int64_t> stop_deadline{0};

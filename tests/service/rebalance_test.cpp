@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
+#include <thread>
 
 #include "captured_log.h"
 #include "catch.h"
@@ -280,6 +281,73 @@ TEST_CASE(
   CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
   stop_cleanly(*service);
   CHECK(world.each_done_once());
+}
+
+TEST_CASE(
+    "members that start one after the other wait for running records only, while no time of a record is "
+    "known") {
+  World world(4);
+  world.rebalance_soon();
+  world.most_per_task = 1;
+  world.config.lanes.drain = 2 * patience;
+  world.produce(50);
+  Gate first;  // of the records that run when the second member joins
+  Gate rest;
+  const auto work = [&](const handler::Attempt& attempt) {
+    (attempt.record.offset() < 8 ? first : rest).wait();
+    return Outcome::done();
+  };
+  const auto a = world.started(work);
+  REQUIRE(eventually([&] {
+    for (std::int32_t p = 0; p < 4; ++p)
+      if (world.history.started({p, 0}) == 0) return false;
+    return true;
+  }));
+  const auto b = world.started(work);
+  REQUIRE(eventually([&] { return metric(*a, "lane_state", "draining") > 0; }));
+  first.open();
+  CHECK(eventually([&] { return share(*a, *b, 4); }));
+  rest.open();
+  const auto c = world.started(work);
+  CHECK(eventually([&] { return !partitions_of(*c).empty(); }));
+  CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  for (const auto* service : {&a, &b, &c}) stop_cleanly(**service);
+}
+
+TEST_CASE("a handler that works longer than the drain does not end the process when members start over") {
+  const CapturedLog log;
+  World world(2);
+  world.rebalance_soon();
+  world.most_per_task = 1;
+  world.config.lanes.drain = milliseconds(100);
+  world.config.topics = {"^orders.*"};
+  world.config.kafka["partition.assignment.strategy"] = {"cooperative-sticky", "", false};
+  world.config.kafka["topic.metadata.refresh.interval.ms"] = {"300", "", false};
+  Gate finish;
+  std::atomic<int> begun{0};
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    if (attempt.record.partition() == 0 && attempt.record.offset() == 0 && ++begun == 1) finish.wait();
+    return Outcome::done();
+  });
+  Ended ended;
+  std::thread waiter([&] { ended = service->wait(); });
+  world.produce(5);
+  CHECK(eventually([&] { return world.history.distinct_done() == world.produced() - 1; }));
+  CHECK(begun == 1);
+  REQUIRE(world.cluster->create_topic("orders-of-others", 20));
+  // The record runs again, with a new member, although its first attempt still works.
+  CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
+  CHECK(eventually([&] { return metric(*service, "lane_state", "running") == 22; }));
+  CHECK(log.lines({"msg=\"handlers of a replaced member still work\"", "abandoned=1"}) == 1);
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  finish.open();
+  CHECK(eventually([&] { return log.lines({"msg=\"handlers of replaced members have returned\""}) == 1; }));
+  service->stop();
+  waiter.join();
+  CHECK_FALSE(ended.error);
+  CHECK_FALSE(ended.stuck);
+  CHECK(ended.abandoned == 1);
 }
 
 TEST_CASE(

@@ -100,6 +100,7 @@ class ClientConsumer final : public Consumer {
                                              std::function<void()> on_ready) override;
   Status assign(const std::vector<CommittedOffset>& from) override;
   Status unassign(const std::vector<TopicPartition>& partitions, bool all) override;
+  bool begins_at_end() const override { return begins_at_ == RD_KAFKA_OFFSET_END; }
   std::optional<std::vector<TopicPartition>> assignment() const override;
   void request_committed(std::uint64_t request, std::vector<TopicPartition> partitions,
                          Duration timeout) override {

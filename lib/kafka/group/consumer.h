@@ -111,6 +111,9 @@ class Consumer {
   virtual Status assign(const std::vector<CommittedOffset>& from) = 0;
   /// Answers Revoked. The queues of the partitions must be destroyed before.
   virtual Status unassign(const std::vector<TopicPartition>& partitions, bool all) = 0;
+  /// Whether a partition without a committed offset begins at the end of its log (auto.offset.reset). The
+  /// client does not know that: it would begin a partition with unread_offset at the start of its log.
+  virtual bool begins_at_end() const = 0;
   /// The partitions that are assigned to the client; nullopt if the client cannot return them.
   virtual std::optional<std::vector<TopicPartition>> assignment() const = 0;
 

@@ -36,7 +36,8 @@ Status ConsumerLoop::start() {
                    stats_);
   rebalance_steps_.emplace(*consumer_, settings_.member_client.open_source, lanes_, *commits_, health_,
                            mailbox_, stats_);
-  rebalances_.emplace(*rebalance_steps_, context_.lanes.drain, commits_->exact());
+  rebalances_.emplace(*rebalance_steps_, context_.lanes.drain,
+                      commits_->exact() || consumer_->begins_at_end());
   if (auto status = consumer_->subscribe(settings_.topics); !status) return status;
   leave_.emplace(*consumer_, lanes_, settings_.still_draining);
   stats_.last_turn_ns.set(SteadyClock::now().time_since_epoch().count());
@@ -48,7 +49,8 @@ bool ConsumerLoop::join(Deadline deadline) {
   while (!ended() && !deadline.passed()) std::this_thread::sleep_for(milliseconds(5));
   if (!ended()) return false;
   const Deadline freed(TimePoint(Duration(ended_ns_.load(std::memory_order_relaxed))) + free_patience);
-  while (!freed_.load(std::memory_order_acquire) && !freed.passed())
+  while (!freed_.load(std::memory_order_acquire) && !freed.passed() &&
+         !(waits_for_handlers() && deadline.passed()))
     std::this_thread::sleep_for(milliseconds(5));
   if (!freed_.load(std::memory_order_acquire)) return false;
   if (thread_.joinable()) thread_.join();
@@ -69,8 +71,20 @@ void ConsumerLoop::run() {
   ended_ns_.store(SteadyClock::now().time_since_epoch().count(), std::memory_order_relaxed);
   ended_.store(true, std::memory_order_release);
   on_ended_();
-  if (leave_->frees_client()) consumer_.reset();
+  if (leave_->left()) free_client();
   freed_.store(true, std::memory_order_release);
+}
+
+/// Running records keep the client; so do handlers that hang.
+void ConsumerLoop::free_client() {
+  if (!lanes_.all_buried()) waits_for_handlers_.store(true, std::memory_order_release);
+  while (!lanes_.all_buried()) {
+    signal_.wait_until(SteadyClock::now() + milliseconds(100));
+    now_ = SteadyClock::now();
+    lanes_.work(now_);
+    lanes_.bury(now_);
+  }
+  consumer_.reset();
 }
 
 void ConsumerLoop::sleep() {

@@ -66,6 +66,8 @@ class ConsumerLoop {
   /// Returns false if the loop, a handler of the loop or the client hangs; the destructor would wait for
   /// them. The client has 2 s to end after the loop, even if `deadline` is earlier.
   bool join(Deadline deadline);
+  /// The loop has ended and left the group; only handlers, which it waits for, keep join() from succeeding.
+  bool waits_for_handlers() const { return waits_for_handlers_.load(std::memory_order_acquire); }
 
   /// Thread-safe. Queues a command; the loop runs it once for each of its lanes in its next turn. Returns
   /// false if the loop has ended or 64 commands are already queued. A command accepted just as the loop ends
@@ -88,6 +90,7 @@ class ConsumerLoop {
 
  private:
   void run();
+  void free_client();
   void sleep();
   void turn();
   void serve(kafka::Event& event);
@@ -124,7 +127,8 @@ class ConsumerLoop {
 
   std::atomic<bool> ended_{false};
   std::atomic<std::int64_t> ended_ns_{0};  // steady time
-  std::atomic<bool> freed_{false};         // the thread has nothing left to do
+  std::atomic<bool> waits_for_handlers_{false};
+  std::atomic<bool> freed_{false};  // the thread has nothing left to do
   std::thread thread_;
 };
 

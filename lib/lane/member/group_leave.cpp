@@ -45,7 +45,7 @@ bool GroupLeave::closed(bool hurry, TimePoint now) {
   // Handlers that have returned leave threads that are about to end; a handler that hangs is not waited for.
   if ((!closed || lanes_.any_ending()) && now < since + close_patience) return false;
   if (!closed) telemetry::warn("leaving the group took too long", {});
-  frees_client_ = closed && lanes_.all_buried();
+  left_ = closed;
   return true;
 }
 

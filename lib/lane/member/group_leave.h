@@ -25,8 +25,8 @@ class GroupLeave {
   /// Continues the leave, after begin(). `at_rest`: everything is drained and given back. `hurry`: nothing is
   /// waited for any longer. Returns true when the member has left the group, or the time for it is over.
   bool advance(bool at_rest, bool hurry, TimePoint now);
-  /// No thread uses the client any more.
-  bool frees_client() const { return frees_client_; }
+  /// The member has left the group, and only handlers may still work.
+  bool left() const { return left_; }
 
  private:
   /// For members whose handlers hang. With the patience for the close it stays within the service's slack.
@@ -41,7 +41,7 @@ class GroupLeave {
   std::optional<TimePoint> deadline_;
   bool drained_ = false;
   std::optional<TimePoint> closing_since_;
-  bool frees_client_ = false;
+  bool left_ = false;
 };
 
 }  // namespace laneway::lane

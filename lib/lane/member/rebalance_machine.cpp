@@ -14,11 +14,25 @@ constexpr Duration commit_pause = milliseconds(100);
 }  // namespace
 
 void RebalanceMachine::assigned(Partitions partitions, bool cooperative, TimePoint now) {
-  push({Event::Kind::assigned, std::move(partitions), cooperative}, now);
+  Event event{Event::Kind::assigned, std::move(partitions), cooperative};
+  note_owned(event);
+  push(std::move(event), now);
 }
 
 void RebalanceMachine::revoked(Partitions partitions, bool lost, bool cooperative, TimePoint now) {
-  push({lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions), cooperative}, now);
+  Event event{lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions), cooperative};
+  note_owned(event);
+  push(std::move(event), now);
+}
+
+void RebalanceMachine::note_owned(const Event& event) {
+  if (!event.cooperative) owned_.clear();
+  for (const auto& partition : event.partitions) {
+    if (event.kind == Event::Kind::assigned)
+      owned_.insert(partition);
+    else
+      owned_.erase(partition);
+  }
 }
 
 void RebalanceMachine::push(Event event, TimePoint now) {
@@ -185,23 +199,28 @@ void RebalanceMachine::stop(TimePoint now) {
 bool RebalanceMachine::compare(const Partitions& client, bool cooperative, TimePoint now) {
   if (!at_rest() || stopping_) return true;
   in_client_ = {client.begin(), client.end()};
-  Partitions unread;
-  for (const auto& [partition, handover] : lanes_)
-    if (!in_client_.contains(partition)) unread.push_back(partition);
-  auto differing = unread;
-  for (const auto& partition : in_client_)
-    if (!lanes_.contains(partition)) differing.push_back(partition);
+  auto known = owned_;
+  known.insert(client.begin(), client.end());
+  for (const auto& [partition, handover] : lanes_) known.insert(partition);
+  Partitions again;
+  Partitions differing;
+  std::size_t without_lane = 0;
+  for (const auto& partition : known) {
+    const bool owned = owned_.contains(partition);
+    const bool has_lane = lanes_.contains(partition);
+    if (owned == in_client_.contains(partition) && owned == has_lane) continue;
+    differing.push_back(partition);
+    if (owned) again.push_back(partition);
+    if (!has_lane) ++without_lane;
+  }
   if (differing.empty()) return true;
   telemetry::error("the client's assignment differs from the lanes and is repaired",
-                   {{"without_lane", differing.size() - unread.size()},
-                    {"not_read", unread.size()},
+                   {{"without_lane", without_lane},
+                    {"not_read", differing.size() - without_lane},
                     {"first", differing.front().text()}});
-  if (cooperative) {
-    revoked(differing, false, true, now);
-    assigned(unread, true, now);
-  } else {
-    assigned(all_lanes(), false, now);
-  }
+  if (cooperative) push({Event::Kind::revoked, std::move(differing), true}, now);
+  if (!cooperative) again.assign(owned_.begin(), owned_.end());
+  push({Event::Kind::assigned, std::move(again), cooperative}, now);
   return false;
 }
 

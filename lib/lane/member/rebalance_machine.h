@@ -67,7 +67,8 @@ class RebalanceSteps {
 
 class RebalanceMachine {
  public:
-  /// `exact`: nothing may begin where the committed offsets are not known (commit_path.h).
+  /// `exact`: nothing may begin where the committed offsets are not known, because commits are exact
+  /// (commit_path.h) or the client would begin elsewhere than configured (Consumer::begins_at_end).
   RebalanceMachine(RebalanceSteps& steps, Duration drain, bool exact)
       : steps_(steps), drain_(drain), exact_(exact) {}
   /// Replaces the time for drains that have not begun yet.
@@ -80,9 +81,9 @@ class RebalanceMachine {
   void stop(TimePoint now);
   /// Ends the drains now.
   void hurry() { hurry_ = true; }
-  /// Compares the client's assignment with the lanes, at rest. If they differ (no case is known), lanes that
-  /// the client does not read are handed over and begin again, and partitions without a lane are given up.
-  /// Returns false if they differ.
+  /// Compares the client's assignment and the lanes with what the group has given to this member, at rest. If
+  /// they differ (no case is known), the partitions of the group that lack a lane or are not read begin
+  /// again, and all others are given up. Returns false if they differ.
   bool compare(const Partitions& client, bool cooperative, TimePoint now);
   /// Ends the leaving lanes, uncommitted; their work is done again.
   void give_up_handovers();
@@ -123,6 +124,7 @@ class RebalanceMachine {
   bool serve(Event& event, TimePoint now);
   void begin(Event& event, TimePoint now);
   bool awaits_lanes(const Event& event) const;
+  void note_owned(const Event& event);
   void answer_revoked(const Event& event);
   void serve_assigned(const Event& event);
   void stop_arriving(const Event& event);
@@ -145,6 +147,7 @@ class RebalanceMachine {
   HandoverId last_handover_ = stays;
   std::deque<Event> events_;                   // not answered yet
   std::set<kafka::TopicPartition> in_client_;  // the client's assignment
+  std::set<kafka::TopicPartition> owned_;      // by the events: what the group has given to this member
   std::set<kafka::TopicPartition> arriving_;   // their committed offsets have been requested
   std::uint64_t request_ = 0;
   bool stopping_ = false;

@@ -427,6 +427,26 @@ TEST_CASE("lanes are suspended, and go on") {
   CHECK(member.wait_for_state(State::running));
 }
 
+TEST_CASE(
+    "with auto.offset.reset: latest, a lane does not begin where the committed offset could not be read") {
+  for (const bool latest : {false, true}) {
+    TestMember member;
+    if (latest) member.group.set_begins_at_end();
+    member.start();
+    member.group.assigns({first});
+    REQUIRE(member.wait_for_call("ask"));
+    member.group.cannot_read_committed();
+    if (!latest) {
+      CHECK(member.wait_for_call("assign orders:3:-2"));  // the client looks for the offset itself
+      continue;
+    }
+    REQUIRE(member.wait_for([&] { return member.group.calls("ask").size() == 2; }));
+    CHECK(member.group.calls("assign").empty());
+    member.group.answers_committed({{first, kafka::no_offset, {}}});
+    CHECK(member.wait_for_call("assign orders:3:-1"));
+  }
+}
+
 TEST_CASE("a client whose assignment differs from the lanes is put right") {
   TestMember member;
   member.start_with({first});

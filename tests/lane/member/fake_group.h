@@ -42,6 +42,11 @@ class FakeGroup {
     MutexLock lock(mutex_);
     push(kafka::Committed{committed_request_, std::move(offsets), {}, true});
   }
+  /// As answers_committed(), with an error for one of the partitions.
+  void cannot_read_committed() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    push(kafka::Committed{committed_request_, {}, "broken", true});
+  }
   /// Answers the last commit.
   void acknowledges_commit() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -61,6 +66,11 @@ class FakeGroup {
   void set_cooperative(bool cooperative) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     cooperative_ = cooperative;
+  }
+  /// The value of auto.offset.reset is `latest`.
+  void set_begins_at_end() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    begins_at_end_ = true;
   }
   void set_join_under_way(bool under_way) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -102,6 +112,7 @@ class FakeGroup {
   Partitions commit_partitions_ GUARDED_BY(mutex_);
   bool acknowledges_all_ GUARDED_BY(mutex_) = false;
   bool cooperative_ GUARDED_BY(mutex_) = true;
+  bool begins_at_end_ GUARDED_BY(mutex_) = false;
   bool join_under_way_ GUARDED_BY(mutex_) = false;
   bool closing_ GUARDED_BY(mutex_) = false;
   std::optional<Error> fatal_ GUARDED_BY(mutex_);
@@ -163,6 +174,10 @@ class FakeConsumer final : public kafka::Consumer {
     if (all) group_.assignment_.clear();
     group_.note(all ? "unassign all" : "unassign" + text_of(partitions));
     return {};
+  }
+  bool begins_at_end() const override {
+    MutexLock lock(group_.mutex_);
+    return group_.begins_at_end_;
   }
   std::optional<Partitions> assignment() const override {
     MutexLock lock(group_.mutex_);

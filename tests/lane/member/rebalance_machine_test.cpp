@@ -243,6 +243,27 @@ TEST_CASE("where the client's assignment differs from the lanes, both are made t
   }
 }
 
+TEST_CASE("a partition of the group that no lane reads gets a lane, whether or not the client has it") {
+  for (const bool cooperative : {false, true})
+    for (const bool in_client : {false, true}) {
+      Story story(cooperative);
+      story.machine.assigned(Story::some({0, 1}), cooperative, story.lanes.now);
+      auto wrong = story.lanes.answer();
+      wrong.offsets.back().partition.partition = 7;  // instead of 1
+      story.machine.committed_offsets(wrong);
+      REQUIRE(story.lanes.alive() == Story::set({0, 7}));
+      if (in_client) story.lanes.client.insert({"orders", 1});
+      story.lanes.may_be_lost = Story::set({7});
+      const Partitions client(story.lanes.client.begin(), story.lanes.client.end());
+      CHECK_FALSE(story.machine.compare(client, cooperative, story.lanes.now));
+      story.finish();
+      story.machine.committed_offsets(story.lanes.answer());
+      CHECK(story.lanes.alive() == Story::set({0, 1}));
+      CHECK(story.lanes.client == Story::set({0, 1}));
+      CHECK(story.machine.at_rest());
+    }
+}
+
 TEST_CASE("where commits are exact, a lane does not begin at a guess") {
   for (const bool exact : {false, true}) {
     Story story(false, exact);
