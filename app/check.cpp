@@ -4,6 +4,7 @@
 
 #include "app/check/record_path.h"
 #include "app/cli/log.h"
+#include "app/cli/terminal.h"
 #include "app/connect.h"
 #include "app/exit_code.h"
 #include "app/forecast.h"
@@ -47,9 +48,9 @@ int check_parts(const config::Config& config) {
 /// Prints the verdict about the connections, then what was found. The brokers' error decides the exit code.
 int connect(const config::Config& config, Cluster& cluster) {
   const auto found = ask_all(config);
-  std::cout << verdict(found) << found.brokers.details << found.handler.details << std::flush;
+  std::cout << cli::safe_text(verdict(found) + found.brokers.details + found.handler.details) << std::flush;
   for (const Answers* answers : {&found.brokers, &found.handler})
-    if (answers->error) std::cerr << answers->error->text() << '\n';
+    if (answers->error) std::cerr << cli::safe_text(answers->error->text()) << '\n';
   if (found.cluster) cluster = *found.cluster;
   for (const Answers* answers : {&found.brokers, &found.handler})
     if (answers->error) return exit_code_of(answers->error->kind);

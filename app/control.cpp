@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <thread>
 
@@ -21,7 +20,7 @@ constexpr auto watch_interval = seconds(1);
 int refused(const std::string& verb, const Error& error) {
   std::string text = error.text();
   if (text.ends_with('\n')) text.pop_back();  // a report on a configuration ends its lines
-  std::cerr << "laneway " << verb << ": " << text << '\n';
+  std::cerr << "laneway " << verb << ": " << cli::safe_text(text) << '\n';
   return exit_code_of(error.kind);
 }
 
@@ -36,12 +35,22 @@ bool wants_colours() {
   return on_terminal() && (none == nullptr || *none == '\0');
 }
 
+/// The address alone is enough if it is all that the user has named.
+Result<std::string> address_of(const control::Aim& aim) {
+  if (aim.file.empty() && aim.addresses.size() == 1) return aim.addresses.front();
+  auto found = control::find(aim);
+  if (!found) return found.error();
+  return found->endpoint.address;
+}
+
 /// Text that shows one answer of the service.
-Result<std::string> shown(const admin::Endpoint& endpoint, const control::Options& options) {
-  const auto answer = admin::get(endpoint, "/status");
+Result<std::string> shown(const control::Aim& aim, const control::Options& options) {
+  const auto address = address_of(aim);
+  if (!address) return address.error();
+  const auto answer = admin::get(*address, "/status");
   if (!answer) return answer.error();
   const Error no_status{ErrorKind::unavailable,
-                        endpoint.address + " is not a laneway service: GET /status did not return its status",
+                        *address + " is not a laneway service: GET /status did not return its status",
                         "give the address of admin.listen with --admin HOST:PORT"};
   if (answer->status != 200)
     return answer->from_laneway && answer->status != 404 ? control::error_of(*answer) : no_status;
@@ -49,7 +58,7 @@ Result<std::string> shown(const admin::Endpoint& endpoint, const control::Option
   auto table = control::render_status(
       answer->body, {wants_colours(), live ? cli::terminal_rows() : 0, cli::terminal_columns()});
   if (!table) return no_status;
-  return options.json ? answer->body : *table;
+  return options.json ? cli::safe_text(answer->body) : *table;
 }
 
 /// Draws over the last frame without flicker: clears the rest of each line, then everything below.
@@ -62,13 +71,14 @@ std::string frame(const std::string& text) {
   return out + "\033[J";
 }
 
-int watch(const admin::Endpoint& endpoint, const control::Options& options) {
+int watch(const control::Aim& aim, const control::Options& options) {
   const bool live = on_terminal() && !options.json;
   if (live) std::cout << "\033[2J";
   for (bool once = false;; once = true) {
-    const auto text = shown(endpoint, options);
+    const auto text = shown(aim, options);
     if (!text && !once) return refused("status", text.error());
-    const std::string now = text ? *text : text.error().text() + '\n';  // the service may come back
+    const std::string now =
+        text ? *text : cli::safe_text(text.error().text()) + '\n';  // the service may come back
     if (text || live)
       std::cout << (live ? frame(now) : now) << std::flush;
     else
@@ -78,26 +88,36 @@ int watch(const admin::Endpoint& endpoint, const control::Options& options) {
   }
 }
 
+/// Sends the change, prints the answer, and returns the exit code.
+int change(const std::string& verb, const config::Source& source, const control::Options& options,
+           const admin::Change& wish) {
+  const auto aim = control::aim_of(options, source);
+  if (!aim) return refused(verb, aim.error());
+  const auto found = control::find(*aim);
+  if (!found) return refused(verb, found.error());
+  const auto answer = admin::post(found->endpoint, found->peer, wish);
+  if (!answer) return refused(verb, answer.error());
+  if (answer->status / 100 != 2) return refused(verb, control::error_of(*answer));
+  std::cout << cli::safe_text(answer->body) << std::flush;
+  return exit_code::done;
+}
+
 }  // namespace
 
 int status(const config::Source& source, const control::Options& options) {
-  const auto endpoint = control::find_endpoint(options, source);
-  if (!endpoint) return refused("status", endpoint.error());
-  if (options.watch) return watch(*endpoint, options);
-  const auto text = shown(*endpoint, options);
+  const auto aim = control::aim_of(options, source);
+  if (!aim) return refused("status", aim.error());
+  if (options.watch) return watch(*aim, options);
+  const auto text = shown(*aim, options);
   if (!text) return refused("status", text.error());
   std::cout << *text << std::flush;
   return exit_code::done;
 }
 
 int reload(const config::Source& source, const control::Options& options) {
-  const auto endpoint = control::find_endpoint(options, source);
-  if (!endpoint) return refused("reload", endpoint.error());
-  const auto answer = admin::post(*endpoint, options.dry_run ? "/reload?dry_run=1" : "/reload", {});
-  if (!answer) return refused("reload", answer.error());
-  if (answer->status != 200) return refused("reload", control::error_of(*answer));
-  std::cout << answer->body << std::flush;
-  return exit_code::done;
+  admin::Change wish{"/reload"};
+  if (options.dry_run) wish.parameters = {{"dry_run", "1"}};
+  return change("reload", source, options, wish);
 }
 
 int control(const config::Source& source, const std::string& verb, const control::Options& options) {
@@ -109,18 +129,10 @@ int control(const config::Source& source, const std::string& verb, const control
                                  : "'" + options.target + "' is not a topic or a partition",
                           record ? "TOPIC:PARTITION:OFFSET, such as orders:2:40"
                                  : "TOPIC or TOPIC:PARTITION, such as orders or orders:2"});
-  const auto endpoint = control::find_endpoint(options, source);
-  if (!endpoint) return refused(verb, endpoint.error());
-  using Json = nlohmann::json;
-  const auto body = record ? Json{{"offset", *target->offset}, {"reason", options.reason}}.dump(
-                                 -1, ' ', false, Json::error_handler_t::replace)
-                           : std::string();
-  const auto* sent = verb == "suspend" ? "pause" : verb.c_str();  // a service of any version knows this name
-  const auto answer = admin::post(*endpoint, control::control_path(*target, sent), body);
-  if (!answer) return refused(verb, answer.error());
-  if (answer->status / 100 != 2) return refused(verb, control::error_of(*answer));
-  std::cout << answer->body << std::flush;
-  return exit_code::done;
+  // A service of any version knows the name pause.
+  admin::Change wish{control::control_path(*target, verb == "suspend" ? "pause" : verb)};
+  if (record) wish.parameters = {{"offset", std::to_string(*target->offset)}, {"reason", options.reason}};
+  return change(verb, source, options, wish);
 }
 
 }  // namespace laneway::app

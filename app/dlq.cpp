@@ -19,7 +19,7 @@ namespace laneway::app {
 namespace {
 
 int refused(const char* verb, const Error& error) {
-  std::cerr << "laneway dlq " << verb << ": " << error.text() << '\n';
+  std::cerr << "laneway dlq " << verb << ": " << cli::safe_text(error.text()) << '\n';
   return exit_code_of(error.kind);
 }
 

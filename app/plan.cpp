@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "admin/client.h"
+#include "app/cli/terminal.h"
 #include "app/exit_code.h"
 #include "app/plan/command_line.h"
 #include "app/plan/measure.h"
@@ -14,7 +15,7 @@ namespace laneway::app {
 namespace {
 
 Result<plan::Reading> read_from(const std::string& address) {
-  const auto answer = admin::get({address, ""}, "/status");
+  const auto answer = admin::get(address, "/status");
   if (!answer) {
     Error error = answer.error();
     if (error.kind == ErrorKind::unavailable)  // the hint names options of other verbs
@@ -57,10 +58,10 @@ int plan_load(const plan::Options& options) {
   if (!options.from.empty()) {
     const auto measured = measure(options);
     if (!measured) {
-      std::cerr << "laneway plan: " << measured.error().text() << '\n';
+      std::cerr << "laneway plan: " << cli::safe_text(measured.error().text()) << '\n';
       return exit_code_of(measured.error().kind);
     }
-    text = plan::print(*measured, options.window);
+    text = cli::safe_text(plan::print(*measured, options.window));
     load = measured->load;
   }
   load = plan::with_given(load, options);

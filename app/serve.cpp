@@ -3,11 +3,13 @@
 #include <signal.h>
 
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <optional>
 
 #include "admin/json/history_json.h"
 #include "admin/json/status_json.h"
+#include "admin/listener.h"
 #include "admin/server.h"
 #include "app/exit_code.h"
 #include "app/forecast.h"
@@ -87,8 +89,27 @@ std::vector<telemetry::Family> certificate_families(const std::map<std::string, 
 
 using Reload = std::function<service::ControlAnswer(const char* by, bool dry_run)>;
 
-Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config, service::Service& service,
-                                                   const Reload& reload) {
+std::string absolute(const std::string& file) {
+  std::error_code failure;
+  return file.empty() ? "" : std::filesystem::absolute(file, failure).lexically_normal().string();
+}
+
+/// `listen`: what was wished, perhaps a range of ports.
+void log_address(const std::string& listen, std::uint16_t port) {
+  const auto host = listen.substr(0, listen.rfind(':') + 1);
+  telemetry::info("admin listening", {{"address", host + std::to_string(port)}});
+  const auto wish = admin::address_of(listen);
+  if (wish && wish->last != wish->port && port != wish->port)
+    telemetry::warn("admin address given way",
+                    {{"taken", host + std::to_string(wish->port)},
+                     {"address", host + std::to_string(port)},
+                     {"advice",
+                      "another program has the first port; a monitoring system finds this service at "
+                      "a lasting address if admin.listen names one"}});
+}
+
+Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config, const std::string& file,
+                                                   service::Service& service, const Reload& reload) {
   const auto& settings = config.admin;
   if (!settings.enabled) return std::unique_ptr<admin::Server>();
   auto server = admin::Server::start(
@@ -105,11 +126,9 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
        .history = [&service](std::uint64_t after) { return admin::history_json(service.timeline(after)); },
        .control = [&service](const service::ControlRequest& request) { return service.control(request); },
        .reload = [reload](const admin::ReloadRequest& wish) { return reload("POST /reload", wish.dry_run); },
-       .token = [&service] { return service.settings()->admin.token; }});
-  if (server) {
-    const std::string host = settings.listen.substr(0, settings.listen.rfind(':'));
-    telemetry::info("admin listening", {{"address", host + ':' + std::to_string((*server)->port())}});
-  }
+       .token = [&service] { return service.settings()->admin.token; },
+       .identity = {config.client("group.id"), absolute(file)}});
+  if (server) log_address(settings.listen, (*server)->port());
   return server;
 }
 
@@ -158,7 +177,7 @@ class Connected {
   Stop* const stop_;
 };
 
-int serve_until_stopped(const config::Config& config, Serving serving) {
+int serve_until_stopped(const config::Config& config, const std::string& file, Serving serving) {
   // Destroyed in the reverse order; the watchdog, as the first, covers all of it.
   Watchdog watchdog;
   service::Service service(config, std::move(serving.handler));
@@ -183,7 +202,7 @@ int serve_until_stopped(const config::Config& config, Serving serving) {
         stopper.stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
     });
   const Connected connected(serving.stop, stopper);
-  const auto admin = start_admin(config, service, reload);
+  const auto admin = start_admin(config, file, service, reload);
   if (!admin) return cannot_start(admin.error(), watchdog, notifier);
   if (const auto started = service.start(); !started)
     return cannot_start(started.error(), watchdog, notifier);
@@ -215,7 +234,7 @@ int serve(const config::Loaded& loaded, const std::string& file, Serving serving
   telemetry::info("starting", {{"version", LANEWAY_VERSION}, {"config", file}});
   const auto enough = service::check_limits(*loaded.config, named_brokers(*loaded.config));
   const int code =
-      enough ? serve_until_stopped(*loaded.config, std::move(serving)) : refuse_start(enough.error());
+      enough ? serve_until_stopped(*loaded.config, file, std::move(serving)) : refuse_start(enough.error());
   telemetry::flush_log();
   return code;
 }

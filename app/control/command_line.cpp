@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/help.h"
+#include "config/config.h"
 
 namespace laneway::control {
 namespace {
@@ -11,11 +12,11 @@ CLI::App* add_verb(CLI::App& program, const char* name, const char* what, Option
                    config::Source& source) {
   CLI::App* verb = program.add_subcommand(name, what)->group(cli::group::control);
   auto* address = verb->add_option("--admin", options.admin,
-                                   std::string("address of the service, its admin.listen (default ") +
-                                       default_address + ')')
+                                   "address of the service, its admin.listen (default " +
+                                       config::Admin().listen + ": the service of this machine)")
                       ->option_text("HOST:PORT");
   verb->add_option("-c,--config", source.file,
-                   "the service's configuration file, which has the address and the token")
+                   "the service's configuration file, which has the group, the address and the token")
       ->option_text("FILE")
       ->excludes(address);
   return verb;
@@ -78,7 +79,8 @@ CLI::App* add_reload(CLI::App& program, Options& options, config::Source& source
       add_change(program, "reload", "Make a running service read its configuration again", options, source);
   reload->add_flag("--dry-run", options.dry_run, "only show what would change");
   reload->footer(
-      cli::footer("The service reads the file that it was started with, as SIGHUP does. If one change is not "
+      cli::footer("The service reads the file that it was started with, as SIGHUP does; -c names the same "
+                  "file. If one change is not "
                   "possible, nothing is changed. The changes are shown.",
                   {"laneway reload --dry-run", "laneway reload -c orders.yaml"}));
   return reload;

@@ -1,5 +1,11 @@
 #include "app/control/endpoint.h"
 
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "admin/listener.h"
 #include "config/yaml/read_file.h"
 
 namespace laneway::control {
@@ -12,7 +18,7 @@ std::string reachable(const std::string& listen) {
   return listen;
 }
 
-Result<admin::Endpoint> endpoint_of(config::Source source) {
+Result<Aim> aim_in(config::Source source) {
   source.runs_handler = false;
   const auto loaded = config::load(source);
   if (!loaded.config) return Error{loaded.kind(), config::report(loaded.errors), ""};
@@ -23,24 +29,82 @@ Result<admin::Endpoint> endpoint_of(config::Source source) {
   if (admin.listen.ends_with(":0"))
     return Error{ErrorKind::configuration, source.file + ": admin.listen has port 0, which is any free port",
                  "pass --admin with the address of the log line \"admin listening\""};
-  return admin::Endpoint{reachable(admin.listen), admin.token};
+  return Aim{admin::addresses_in(reachable(admin.listen)), admin.token, loaded.config->client("group.id"),
+             source.file};
+}
+
+/// A service of an older version does not name its file.
+bool same_file(const std::string& named, const std::string& of_service) {
+  namespace fs = std::filesystem;
+  if (named.empty() || of_service.empty()) return true;
+  std::error_code failure;
+  return fs::absolute(named, failure).lexically_normal() == fs::path(of_service) ||
+         fs::equivalent(named, of_service, failure);
+}
+
+std::string words_of(const Found& found) {
+  const auto& [group, file] = found.peer.identity;
+  return found.endpoint.address + " (group " + group + (file.empty() ? "" : ", file " + file) + ')';
+}
+
+std::string list_of(const std::vector<Found>& services) {
+  std::string text;
+  for (const auto& one : services) text += (text.empty() ? "" : ", ") + words_of(one);
+  return text;
+}
+
+Error another_service(const Aim& aim, const std::vector<Found>& others) {
+  return {
+      ErrorKind::unavailable,
+      "the service of " + aim.file + " (group " + aim.group + ") does not answer; " +
+          (others.size() == 1 ? "another service does, and gets nothing: "
+                              : "other services do, and get nothing: ") +
+          list_of(others),
+      "is the service running? Its log has the line \"admin listening\" with its address; --admin HOST:PORT "
+      "chooses a service by its address alone"};
 }
 
 }  // namespace
 
-Result<admin::Endpoint> find_endpoint(const Options& options, const config::Source& source) {
-  admin::Endpoint endpoint{options.admin.empty() ? default_address : admin::address_in(options.admin), ""};
+Result<Aim> aim_of(const Options& options, const config::Source& source) {
+  Aim aim;
   if (!source.file.empty()) {
-    auto configured = endpoint_of(source);
+    auto configured = aim_in(source);
     if (!configured) return configured;
-    endpoint = *configured;
+    aim = *std::move(configured);
+  } else {
+    aim.addresses = options.admin.empty() ? admin::addresses_in(config::Admin().listen)
+                                          : std::vector{admin::address_in(options.admin)};
   }
-  if (options.token_file.empty()) return endpoint;
+  if (options.token_file.empty()) return aim;
   auto token = config::read_token(options.token_file);
   if (!token)
     return Error{token.error().kind, options.token_file + ": " + token.error().message, token.error().hint};
-  endpoint.token = *token;
-  return endpoint;
+  aim.token = *token;
+  return aim;
+}
+
+Result<Found> find(const Aim& aim) {
+  std::vector<Found> meant, others;
+  std::optional<Error> first;
+  for (const auto& address : aim.addresses) {
+    const admin::Endpoint endpoint{address, aim.token};
+    auto peer = admin::meet(endpoint);
+    if (!peer) {
+      if (!first) first = peer.error();
+      continue;
+    }
+    const auto& identity = peer->identity;
+    const bool fits =
+        (aim.group.empty() || identity.group == aim.group) && same_file(aim.file, identity.file);
+    (fits ? meant : others).push_back({endpoint, *std::move(peer)});
+  }
+  if (meant.size() == 1) return std::move(meant.front());
+  if (meant.size() > 1)
+    return Error{ErrorKind::usage, "several services answer: " + list_of(meant),
+                 "choose one with --admin HOST:PORT, or by its file with -c FILE"};
+  if (!others.empty()) return another_service(aim, others);
+  return *first;
 }
 
 Error error_of(const admin::Answer& answer) {

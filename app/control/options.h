@@ -8,10 +8,8 @@
 
 namespace laneway::control {
 
-inline constexpr const char* default_address = "127.0.0.1:9644";
-
 struct Options {
-  std::string admin;       ///< host:port; empty: the configuration's, else default_address
+  std::string admin;       ///< host:port; empty: the configuration's, else the default of admin.listen
   std::string token_file;  ///< empty: the configuration's, if any
   bool watch = false;
   bool json = false;

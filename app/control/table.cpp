@@ -232,11 +232,21 @@ std::string render(const Json& status, const TableStyle& style) {
   return text + details.rest();
 }
 
+/// No text of the service can control the terminal, wherever in the table it comes to stand.
+void clean(Json& value) {
+  if (value.is_string())
+    value = delivery::clean_text(value.get_ref<const std::string&>(), most_text);
+  else if (value.is_structured())
+    for (auto& part : value) clean(part);
+}
+
 }  // namespace
 
 std::optional<std::string> render_status(const std::string& status, const TableStyle& style) {
   try {
-    return render(parse_outside_json(status), style);
+    auto json = parse_outside_json(status);
+    clean(json);
+    return render(json, style);
   } catch (const Json::exception&) {
     return std::nullopt;
   }

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <map>
 
+#include "app/cli/terminal.h"
 #include "app/dlq/letters.h"
 #include "app/dlq/print.h"
 #include "app/dlq/sent_back.h"
@@ -113,7 +114,8 @@ Status list(Letters& letters, const Options& options, std::int64_t now, const Ou
   if (!spans) return spans.error();
   const auto sent = read_sent_back(letters, *spans);
   if (!sent && options.pending) return sent.error();
-  if (!sent) std::cerr << "unknown which letters were sent back: " << sent.error().text() << '\n';
+  if (!sent)
+    std::cerr << "unknown which letters were sent back: " << cli::safe_text(sent.error().text()) << '\n';
   Listing listing(options, now, output);
   if (auto listed = list_all(letters, *spans, sent ? &*sent : nullptr, listing, output.out); !listed)
     return listed;

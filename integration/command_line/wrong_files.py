@@ -108,7 +108,7 @@ VALUES = [
         "Kerberos (set sasl.mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI)"),
     Row("an address with a protocol", RIGHT + 'admin: { listen: "http://127.0.0.1:9644" }\n',
         'orders.yaml:7:18: admin.listen: found "http://127.0.0.1:9644", which begins with "http://"; write HOST:PORT '
-        "(expected HOST:PORT; port 0 takes a free port)"),
+        "(expected HOST:PORT or HOST:FIRST-LAST; port 0 takes a free port)"),
     Row("a pattern without its first character", topics("[orders.*]"),
         'orders.yaml:4:10: topics: found "orders.*", which contains a character other than letters, digits, dot, underscore '
         "and hyphen; a pattern starts with ^ (expected a list of topic names, or one pattern that starts with ^)"),

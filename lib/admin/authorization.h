@@ -1,4 +1,5 @@
-// Decides which requests may change something. With a token: requests that carry the token. Without a token:
+// Decides which requests may change something. With a token: requests that carry the token, or a proof that
+// their client knows it (proof.h), which Routes checks. Without a token:
 // requests to a loopback address, that is, of every user of this machine, with a header that proves that no
 // web page caused the request (a form of another site cannot set a header: cross-site request forgery). On
 // other addresses, no request. Pure.

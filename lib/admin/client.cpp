@@ -3,10 +3,14 @@
 #include <httplib.h>
 #include <netdb.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "admin/authorization.h"
 #include "admin/listener.h"
+#include "admin/nonce.h"
 #include "admin/own_header.h"
+#include "base/outside_json.h"
 #include "base/time.h"
 
 namespace laneway::admin {
@@ -29,16 +33,15 @@ std::optional<std::string> unknown_host(const std::string& host) {
   return std::nullopt;
 }
 
-Error not_laneway(const Endpoint& endpoint) {
-  return {ErrorKind::unavailable,
-          endpoint.address + " is not a laneway service: its answer has no header " + own_header,
+Error not_laneway(const std::string& asked) {
+  return {ErrorKind::unavailable, asked + " is not a laneway service: its answer has no header " + own_header,
           "give the address of admin.listen with -c FILE or --admin HOST:PORT"};
 }
 
 /// `silent`: the whole `waited` has passed, so the connection was not closed either.
-Error no_answer(const Endpoint& endpoint, const std::string& host, httplib::Error error, seconds waited,
+Error no_answer(const std::string& asked, const std::string& host, httplib::Error error, seconds waited,
                 bool silent) {
-  const std::string from = "no answer from " + endpoint.address;
+  const std::string from = "no answer from " + asked;
   if (const auto why = error == httplib::Error::Connection ? unknown_host(host) : std::nullopt)
     return {ErrorKind::unavailable, from + ": the host name '" + host + "' cannot be resolved: " + *why,
             where_it_listens};
@@ -58,21 +61,50 @@ Error no_answer(const Endpoint& endpoint, const std::string& host, httplib::Erro
 }
 
 template <class Ask>
-Result<Answer> ask(const Endpoint& endpoint, seconds answer_time, Ask ask_it) {
-  const auto address = address_of(endpoint.address);
-  if (!address || address->port == 0)
-    return Error{ErrorKind::usage, "'" + endpoint.address + "' is not HOST:PORT", "such as 127.0.0.1:9644"};
+Result<Answer> ask(const std::string& asked, seconds answer_time, Ask ask_it) {
+  const auto address = address_of(asked);
+  if (!address || address->port == 0 || address->last != address->port)
+    return Error{ErrorKind::usage, "'" + asked + "' is not HOST:PORT", "such as 127.0.0.1:9644"};
   httplib::Client client(address->host, address->port);
   client.set_connection_timeout(connect_time);
   client.set_read_timeout(answer_time);
-  httplib::Headers headers{{"Host", endpoint.address}, {own_header, own_header_value}};
-  if (!endpoint.token.empty()) headers.emplace("Authorization", "Bearer " + endpoint.token);
+  const httplib::Headers headers{{"Host", asked}, {own_header, own_header_value}};
   const auto begun = SteadyClock::now();
   const httplib::Result result = ask_it(client, headers);
   if (!result)
-    return no_answer(endpoint, address->host, result.error(), answer_time,
+    return no_answer(asked, address->host, result.error(), answer_time,
                      SteadyClock::now() - begun >= answer_time);
   return Answer{result->status, result->body, result->has_header(own_header)};
+}
+
+/// nullopt if the body is no identity, nor a status, which has the group as well.
+std::optional<Peer> peer_in(const std::string& body, const std::string& token, const std::string& nonce) {
+  try {
+    const auto json = parse_outside_json(body);
+    Peer peer;
+    peer.identity = {json.at("group").get<std::string>(), json.value("file", "")};
+    peer.challenge = json.value("challenge", "");
+    peer.proven =
+        !token.empty() && !peer.challenge.empty() &&
+        same_secret(service_proof(token, nonce, peer.challenge, peer.identity), json.value("proof", ""));
+    return peer;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// Why a program that did not show that it knows the token gets nothing.
+Error no_proof(const Endpoint& endpoint, const Peer& peer) {
+  if (peer.older)
+    return {ErrorKind::unavailable,
+            "the service at " + endpoint.address +
+                " is of an older version, which cannot show that it knows the token; nothing was sent",
+            "restart the service with this version, or use the laneway of its version"};
+  return {
+      ErrorKind::unavailable,
+      "the program at " + endpoint.address + " did not show that it knows the token; nothing was sent",
+      "if it is the service, its token is another one: check admin.token_file; on SIGHUP the service reads "
+      "the file again"};
 }
 
 }  // namespace
@@ -84,22 +116,43 @@ std::string address_in(std::string url) {
   return url;
 }
 
-Result<Answer> get(const Endpoint& endpoint, const std::string& path) {
-  return ask(endpoint, reading_time, [&](httplib::Client& client, const httplib::Headers& headers) {
+Result<Answer> get(const std::string& address, const std::string& path) {
+  return ask(address, reading_time, [&](httplib::Client& client, const httplib::Headers& headers) {
     return client.Get(path, headers);
   });
 }
 
-Result<Answer> post(const Endpoint& endpoint, const std::string& path, const std::string& json) {
-  // A process that is stopped would carry out the change when it continues, long after its user saw that
-  // there was no answer. So the client first checks that the process runs.
-  const auto runs = get(endpoint, "/livez");
-  if (!runs) return runs;
-  if (!runs->from_laneway) return not_laneway(endpoint);
-  auto answer = ask(endpoint, changing_time, [&](httplib::Client& client, const httplib::Headers& headers) {
-    return client.Post(path, headers, json, "application/json");
+Result<Peer> meet(const Endpoint& endpoint) {
+  const auto nonce = new_nonce();
+  auto answer = get(endpoint.address, identity_path + ("?nonce=" + nonce));
+  if (!answer) return answer.error();
+  if (!answer->from_laneway) return not_laneway(endpoint.address);
+  const bool older = answer->status == 404;
+  if (older) answer = get(endpoint.address, "/status");
+  if (!answer) return answer.error();
+  if (answer->status / 100 == 5)
+    return Error{ErrorKind::unavailable,
+                 "the service at " + endpoint.address + " answered " + std::to_string(answer->status) + ": " +
+                     answer->body.substr(0, answer->body.find('\n')),
+                 "try again"};
+  auto peer = peer_in(answer->body, endpoint.token, nonce);
+  if (!peer || !answer->from_laneway) return not_laneway(endpoint.address);
+  peer->older = older;
+  return *std::move(peer);
+}
+
+Result<Answer> post(const Endpoint& endpoint, const Peer& peer, const Change& change) {
+  const bool secret = !endpoint.token.empty() && (peer.older || !peer.challenge.empty());
+  if (secret && !peer.proven) return no_proof(endpoint, peer);
+  auto answer = ask(endpoint.address, changing_time, [&](httplib::Client& client, httplib::Headers headers) {
+    if (secret)
+      headers.emplace("Authorization",
+                      std::string(proof_scheme) + peer.challenge + ' ' +
+                          change_proof(endpoint.token, peer.challenge, change, peer.identity));
+    return client.Post(httplib::append_query_params(change.path, change.parameters), headers, std::string(),
+                       "application/json");
   });
-  if (answer && !answer->from_laneway) return not_laneway(endpoint);
+  if (answer && !answer->from_laneway) return not_laneway(endpoint.address);
   return answer;
 }
 

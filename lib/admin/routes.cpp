@@ -2,13 +2,16 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <charconv>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "admin/control_request.h"
 #include "admin/host_check.h"
 #include "admin/json/status_json.h"
+#include "admin/nonce.h"
 #include "admin/own_header.h"
 #include "admin/page.h"
 #include "telemetry/log.h"
@@ -19,6 +22,7 @@ namespace {
 constexpr const char* plain = "text/plain; charset=utf-8";
 constexpr const char* json = "application/json";
 constexpr std::size_t most_body = 8 * 1024;
+constexpr std::size_t longest_nonce = 128;
 constexpr std::size_t most_path =
     400;  // a topic has at most 249; httplib matches it with a regular expression
 constexpr const char* prometheus_text = "text/plain; version=0.0.4; charset=utf-8";
@@ -173,8 +177,8 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
   } else if (!look(request, response)) {
     answer_text(
         response, 404,
-        "no such path: the paths are /, /metrics, /livez, /readyz, /status, /history, POST /lanes/… and POST "
-        "/reload");
+        "no such path: the paths are /, /metrics, /livez, /readyz, /status, /history, /identity, POST "
+        "/lanes/… and POST /reload");
   }
   return HandlerResponse::Handled;
 }
@@ -183,7 +187,7 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
 bool Routes::look(const httplib::Request& request, httplib::Response& response) const {
   const auto& path = request.path;
   if (path != "/" && path != "/metrics" && path != "/livez" && path != "/readyz" && path != "/status" &&
-      path != "/history")
+      path != "/history" && path != identity_path)
     return false;
   response.status = 200;
   if (request.method != "GET" && request.method != "HEAD") {
@@ -199,6 +203,8 @@ bool Routes::look(const httplib::Request& request, httplib::Response& response) 
     ready(request, response);
   } else if (path == "/history") {
     history(request, response);
+  } else if (path == identity_path) {
+    identify(request, response);
   } else {
     response.set_content(sources_.status(), json);
   }
@@ -232,17 +238,53 @@ void Routes::ready(const httplib::Request& request, httplib::Response& response)
   response.set_content(text, plain);
 }
 
+void Routes::identify(const httplib::Request& request, httplib::Response& response) const {
+  const auto nonce = request.get_param_value("nonce");
+  if (nonce.size() > longest_nonce)
+    return answer_text(response, 400, "'nonce' is longer than " + std::to_string(longest_nonce) + " bytes");
+  nlohmann::ordered_json answer{{"group", sources_.identity.group}, {"file", sources_.identity.file}};
+  if (const auto token = sources_.token(); !token.empty()) {
+    const auto challenge = challenges_.give(SteadyClock::now());
+    answer["challenge"] = challenge;
+    answer["proof"] = service_proof(token, nonce, challenge, sources_.identity);
+  }
+  response.set_content(answer.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n', json);
+}
+
+std::optional<Refusal> Routes::refuse(const httplib::Request& request) const {
+  const auto authorization = request.get_header_value("Authorization");
+  if (authorization.starts_with(proof_scheme)) return refuse_proof(request);
+  return refuse_change(
+      {sources_.token(), loopback_},
+      {authorization, request.get_header_value("Content-Type"), request.get_header_value(own_header)});
+}
+
+/// Of a request with a proof: Laneway CHALLENGE PROOF.
+std::optional<Refusal> Routes::refuse_proof(const httplib::Request& request) const {
+  const auto given = request.get_header_value("Authorization").substr(proof_scheme.size());
+  const auto blank = std::min(given.find(' '), given.size());
+  const auto challenge = given.substr(0, blank);
+  const auto proof = given.substr(std::min(blank + 1, given.size()));
+  const auto token = sources_.token();
+  if (has_body(request))
+    return Refusal{400, "a request with a proof has no body: the proof does not cover it"};
+  if (token.empty()) return Refusal{401, "this service has no token that a proof could be checked with"};
+  if (!challenges_.take(challenge, SteadyClock::now()))
+    return Refusal{401, "the challenge of this request is unknown, used or too old; request a new one"};
+  if (same_secret(change_proof(token, challenge, {request.path, request.params}, sources_.identity), proof))
+    return std::nullopt;
+  return Refusal{401,
+                 "the proof does not fit: the token differs from that of admin.token_file, or the request "
+                 "was meant for another service"};
+}
+
 /// Unhandled: the change is allowed, and its body must be read first.
 Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
                                              httplib::Response& response) const {
-  const auto refusal =
-      refuse_change({sources_.token(), loopback_},
-                    {request.get_header_value("Authorization"), request.get_header_value("Content-Type"),
-                     request.get_header_value(own_header)});
   if (request.method != "POST") {
     response.set_header("Allow", "POST");
     answer_text(response, 405, "method not allowed; use POST");
-  } else if (refusal) {
+  } else if (const auto refusal = refuse(request)) {
     if (refusal->status == 401) response.set_header("WWW-Authenticate", "Bearer");
     telemetry::log_repeating(telemetry::Level::warn, "admin refused", "admin request refused",
                              {{"path", request.path}, {"error", refusal->text}});

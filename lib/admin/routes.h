@@ -5,10 +5,12 @@
 
 #include <httplib.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "admin/authorization.h"
+#include "admin/identity/challenges.h"
 #include "admin/server.h"
 
 namespace laneway::admin {
@@ -27,6 +29,9 @@ class Routes final : private httplib::Server {
   void history(const httplib::Request& request, httplib::Response& response) const;
   void live(httplib::Response& response) const;
   void ready(const httplib::Request& request, httplib::Response& response) const;
+  void identify(const httplib::Request& request, httplib::Response& response) const;
+  std::optional<Refusal> refuse(const httplib::Request& request) const;
+  std::optional<Refusal> refuse_proof(const httplib::Request& request) const;
   HandlerResponse begin_change(const httplib::Request& request, httplib::Response& response) const;
   void change(const httplib::Request& request, httplib::Response& response) const;
   void reload(const httplib::Request& request, httplib::Response& response) const;
@@ -34,6 +39,7 @@ class Routes final : private httplib::Server {
   const AdminSources sources_;
   const std::vector<std::string> names_;
   const bool loopback_;
+  mutable Challenges challenges_;
 };
 
 }  // namespace laneway::admin

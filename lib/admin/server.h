@@ -7,6 +7,9 @@
 //                  ?format=json
 //   GET /status    JSON (status_json.h)
 //   GET /history   JSON (history_json.h): samples and events of the last hours; with ?after=N only newer ones
+//   GET /identity  JSON: the consumer group and the configuration file; with a token also a challenge and,
+//   for
+//                  ?nonce=TEXT, the proof that this service knows the token (proof.h)
 //   POST /lanes/{topic}/{partition}/suspend, resume, skip; /lanes/{topic}/suspend, resume
 //                  (control_request.h)
 //                  200 done, 202 accepted, 404 no such lane here, 409 not possible now, 504 no answer;
@@ -31,6 +34,7 @@
 #include <string>
 
 #include "admin/control_request.h"
+#include "admin/identity/proof.h"
 #include "admin/reception.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -49,6 +53,7 @@ struct AdminSources {
   std::function<service::ControlAnswer(const ReloadRequest&)> reload;
   /// The secret that a change requires; empty: see authorization.h.
   std::function<std::string()> token;
+  Identity identity{};
 };
 
 struct Limits {

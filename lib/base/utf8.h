@@ -30,11 +30,25 @@ inline std::size_t utf8_sequence_length(std::string_view bytes, std::size_t at) 
   return overlong || surrogate || too_high ? 0 : length;
 }
 
-/// Whether the sequence at `at`, of `length` bytes by utf8_sequence_length(), is a control character: C0,
-/// DEL, or C1, which UTF-8 writes as C2 80 to C2 9F.
+/// The code point of the sequence at `at`, of `length` bytes by utf8_sequence_length().
+inline std::uint32_t utf8_code_point(std::string_view bytes, std::size_t at, std::size_t length) {
+  constexpr std::uint32_t of_first[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  std::uint32_t point = static_cast<unsigned char>(bytes[at]) & of_first[length];
+  for (std::size_t i = 1; i < length; ++i)
+    point = (point << 6) | (static_cast<unsigned char>(bytes[at + i]) & 0x3F);
+  return point;
+}
+
+/// Whether the sequence at `at`, of `length` bytes by utf8_sequence_length(), controls how text is shown and
+/// shows nothing itself: C0, DEL, C1, the separators of lines and paragraphs, and the marks that change the
+/// direction of text, so that it reads as another text (Unicode TR 36, bidirectional text spoofing).
 inline bool utf8_control(std::string_view bytes, std::size_t at, std::size_t length) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[at + i]); };
-  return length == 1 ? byte(0) < 0x20 || byte(0) == 0x7F : length == 2 && byte(0) == 0xC2 && byte(1) < 0xA0;
+  const auto point = utf8_code_point(bytes, at, length);
+  const auto within = [point](std::uint32_t first, std::uint32_t last) {
+    return point >= first && point <= last;
+  };
+  return point < 0x20 || within(0x7F, 0x9F) || point == 0x061C || within(0x200E, 0x200F) ||
+         within(0x2028, 0x202E) || within(0x2066, 0x2069);
 }
 
 /// The number of ASCII bytes at the beginning, counted in whole machine words, because complete records are

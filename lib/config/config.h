@@ -87,7 +87,8 @@ struct Journal {
 
 struct Admin {
   bool enabled = true;
-  std::string listen = "127.0.0.1:9644";
+  /// An address that is written is strict; the default gives way to other services of the machine.
+  std::string listen = "127.0.0.1:9644-9659";
   std::string token_file;  ///< empty if not configured: a loopback address then needs no token
   std::string token;       ///< the content of the file; never printed
   struct Ready {

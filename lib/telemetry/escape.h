@@ -11,7 +11,7 @@
 namespace laneway::telemetry {
 
 /// Appends `bytes` with everything escaped that could break a line or control a terminal: control characters
-/// (C0, DEL, C1) and bytes that are not UTF-8 become \n, \r, \t or \xNN, a backslash is doubled. Everything
+/// (utf8_control) and bytes that are not UTF-8 become \n, \r, \t or \xNN, a backslash is doubled. Everything
 /// else, including UTF-8, is unchanged.
 void append_escaped(std::string& out, std::string_view bytes);
 

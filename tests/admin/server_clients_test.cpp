@@ -155,8 +155,28 @@ TEST_CASE("a taken port is unavailable, with the address in the message") {
   const auto second = Server::start(address, sources());
   REQUIRE_FALSE(second.ok());
   CHECK(second.error().kind == ErrorKind::unavailable);
-  CHECK(second.error().message == "cannot listen on " + address + ": Address already in use");
+  CHECK(second.error().message == "cannot listen on " + address +
+                                      ": Address already in use; give each service of a machine an "
+                                      "admin.listen of its own");
   CHECK_FALSE(second.error().hint.empty());
+}
+
+TEST_CASE("of a range of ports the first that is free is taken, and none is an error") {
+  const auto first = started();
+  const unsigned port = first->port();
+  REQUIRE(port < 65535);
+  const auto range = "127.0.0.1:" + std::to_string(port) + '-' + std::to_string(port + 1);
+  const auto second = Server::start(range, sources());
+  if (!second.ok()) return;  // another program has the next port
+  CHECK(second.value()->port() == port + 1);
+  CHECK(serves(*second.value()));
+  const auto third = Server::start(range, sources());
+  REQUIRE_FALSE(third.ok());
+  CHECK(third.error().kind == ErrorKind::unavailable);
+  CHECK_THAT(third.error().message,
+             Catch::Contains(range) && Catch::Contains("name a free one in admin.listen"));
+  CHECK(addresses_in(range) == std::vector<std::string>{"127.0.0.1:" + std::to_string(port),
+                                                        "127.0.0.1:" + std::to_string(port + 1)});
 }
 
 TEST_CASE("an address that is unknown or not ours is unavailable") {
@@ -169,8 +189,9 @@ TEST_CASE("an address that is unknown or not ours is unavailable") {
 }
 
 TEST_CASE("what is no address is a configuration error") {
-  for (const auto* address : {"", "9644", "localhost", ":9644", "127.0.0.1:", "127.0.0.1:x",
-                              "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80 ", "[::1]", "[::1", "::1"}) {
+  for (const auto* address :
+       {"", "9644", "localhost", ":9644", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1",
+        "127.0.0.1:2-1", "127.0.0.1:0-9", "127.0.0.1:1-", "127.0.0.1:80 ", "[::1]", "[::1", "::1"}) {
     INFO(address);
     const auto server = Server::start(address, sources());
     REQUIRE_FALSE(server.ok());

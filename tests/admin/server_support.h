@@ -29,7 +29,8 @@ inline AdminSources sources() {
             return service::ControlAnswer{service::ControlAnswer::Kind::done,
                                           request.dry_run ? "would change" : "changed"};
           },
-          [] { return std::string(); }};
+          [] { return std::string(); },
+          {"shop", "/etc/laneway/shop.yaml"}};
 }
 
 inline std::unique_ptr<Server> started(AdminSources from = sources(), Limits limits = {},

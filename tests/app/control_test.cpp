@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "app/cli/terminal.h"
 #include "app/control/endpoint.h"
 #include "app/control/options.h"
 #include "app/control/table.h"
@@ -405,6 +406,41 @@ TEST_CASE("colours only where they are wanted, and the rows of a terminal are no
   CHECK(few.back() == "and 31 lanes more, with a lag of 31");
 }
 
+TEST_CASE("no text of a service steers the terminal or turns the direction of text, wherever it stands") {
+  for (const std::string evil : {"\\u001b[2J",
+                                 "\xc2\x9b"
+                                 "2J",
+                                 "\xe2\x80\xae"
+                                 "cba",
+                                 "\xe2\x81\xa7"}) {
+    auto json = status_json(lane_json("a", 0, "running", 1),
+                            R"({"code":"x","topic":"a","partition":0,"text":"reason"})");
+    json.insert(json.size() - 1,
+                R"(,"advice":["advice"],"pools":[{"name":"critical","running":1,"workers":1,"queued":0,)"
+                R"("waiting":0,"retries":0,"oldest_seconds":0,"rate":0,"breaker":{"state":"closed"}}])");
+    for (const std::string place :
+         {"0.1.0", "orders-webhook", "reason", "\"a\"", "running", "critical", "closed", "\"advice\""}) {
+      auto hostile = json;
+      const auto end = place.size() - (place.ends_with('"') ? 1 : 0);
+      for (auto at = hostile.find(place); at != hostile.npos; at = hostile.find(place, at + 1))
+        hostile.insert(at + end, evil);
+      for (const auto& style : {control::TableStyle{}, control::TableStyle{.columns = 80}}) {
+        const auto text = control::render_status(hostile, style);
+        if (!text) continue;  // a state that is unknown
+        INFO(place);
+        CHECK(*text == cli::safe_text(*text));
+      }
+    }
+  }
+}
+
+TEST_CASE("text of others is printed without what controls a terminal, and stays the same JSON") {
+  CHECK(cli::safe_text("two\nlines\tand \xc3\xa4 \xd7\x90") == "two\nlines\tand \xc3\xa4 \xd7\x90");
+  CHECK(cli::safe_text("\033[2J\r\x7f") == "\\u001b[2J\\u000d\\u007f");
+  CHECK(cli::safe_text("\xc2\x9b\xd8\x9c\xe2\x80\xae\xe2\x81\xa6") == "\\u009b\\u061c\\u202e\\u2066");
+  CHECK(cli::safe_text("\xff") == "\\xff");
+}
+
 TEST_CASE("what is no status is not shown") {
   for (const auto* text : {"", "{", "[]", "{}", "\"x\"", R"({"lanes":[{}]})", "<html>"})
     CHECK_FALSE(control::render_status(text, {}));
@@ -418,14 +454,4 @@ TEST_CASE("an answer's status tells what kind of error it is") {
   CHECK(control::error_of({404, "no lane\n"}).message == "no lane");
   CHECK(control::error_of({409, "not now\n"}).kind == ErrorKind::unavailable);
   CHECK(control::error_of({500, "internal error\n"}).kind == ErrorKind::internal);
-}
-
-TEST_CASE("without options the service is where services listen") {
-  const auto endpoint = control::find_endpoint({}, {});
-  REQUIRE(endpoint.ok());
-  CHECK(endpoint->address == control::default_address);
-  CHECK(endpoint->token.empty());
-  control::Options options;
-  options.token_file = "/nowhere/token";
-  CHECK_FALSE(control::find_endpoint(options, {}).ok());
 }

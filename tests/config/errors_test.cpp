@@ -256,9 +256,12 @@ TEST_CASE("the address of the admin interface has a host and a port") {
   };
   CHECK(with_listen("9644") ==
         "f.yaml:7:18: admin.listen: found \"9644\", which has no host; write 127.0.0.1:9644 or 0.0.0.0:9644 "
-        "(expected HOST:PORT; port 0 takes a "
-        "free port)\n");
+        "(expected HOST:PORT or HOST:FIRST-LAST; port 0 takes a free port)\n");
   CHECK(with_listen("127.0.0.1:0").empty());
+  CHECK(with_listen("127.0.0.1:9644-9743").empty());
+  for (const auto* range : {"127.0.0.1:9644-9744", "127.0.0.1:9644-9643", "127.0.0.1:0-9", "127.0.0.1:1-"})
+    CHECK_THAT(with_listen(range),
+               Catch::Contains("the ports are not") || Catch::Contains("the last port is not"));
   CHECK(with_listen("[::1]:9644").empty());
   CHECK(with_listen("::1:9644").find("needs brackets") != std::string::npos);
   CHECK(with_listen(":9644").find("which has no host") != std::string::npos);

@@ -147,30 +147,30 @@ TEST_CASE("one changed key is one change, with both values") {
     const char* text;
     bool in_flight;
   };
-  const auto row =
-      GENERATE(Row{"lanes.workers=16", "lanes.workers: 8 → 16", true},
-               Row{"lanes.queue=0", "lanes.queue: 256 → 0", true},
-               Row{"lanes.drain_queued=return", "lanes.drain_queued: finish → return", true},
-               Row{"lanes.rate.records=50", "lanes.rate.records: 0 → 50", true},
-               Row{"rate.burst=500ms", "rate.burst: 1s → 500ms", true},
-               Row{"retry.max_elapsed=90s", "retry.max_elapsed: 5m → 90s", true},
-               Row{"ledger.policy=dead_letter", "ledger.policy: hold → dead_letter", true},
-               Row{"dead_letter.max_rate=7", "dead_letter.max_rate: 5 → 7", true},
-               Row{"breaker.failures=0", "breaker.failures: 5 → 0", true},
-               Row{"commit.interval=5s", "commit.interval: 1s → 5s", true},
-               Row{"log.level=debug", "log.level: info → debug", true},
-               Row{"admin.ready.stall=2m", "admin.ready.stall: 1m → 2m", true},
-               Row{"lanes.order=key", "lanes.order: none → key", false},
-               Row{"lanes.memory=64MiB", "lanes.memory: 256MiB → 64MiB", false},
-               Row{"topics=[orders, more]", "topics: [orders] → [orders, more]", false},
-               Row{"consumers=2", "consumers: 1 → 2", false},
-               Row{"retry.topics=[5s]", "retry.topics: [] → [5s]", false},
-               Row{"dead_letter.topic=other", "dead_letter.topic: letters → other", false},
-               Row{"admin.listen=127.0.0.1:1", "admin.listen: \"127.0.0.1:9644\" → \"127.0.0.1:1\"", false},
-               Row{"log.format=json", "log.format: text → json", false},
-               Row{"handler=simulate", "handler: log → simulate", false},
-               Row{"kafka.group.id=other", "kafka.group.id: orders → other", false},
-               Row{"kafka.client.rack=a", "kafka.client.rack: (not set) → a", false});
+  const auto row = GENERATE(
+      Row{"lanes.workers=16", "lanes.workers: 8 → 16", true},
+      Row{"lanes.queue=0", "lanes.queue: 256 → 0", true},
+      Row{"lanes.drain_queued=return", "lanes.drain_queued: finish → return", true},
+      Row{"lanes.rate.records=50", "lanes.rate.records: 0 → 50", true},
+      Row{"rate.burst=500ms", "rate.burst: 1s → 500ms", true},
+      Row{"retry.max_elapsed=90s", "retry.max_elapsed: 5m → 90s", true},
+      Row{"ledger.policy=dead_letter", "ledger.policy: hold → dead_letter", true},
+      Row{"dead_letter.max_rate=7", "dead_letter.max_rate: 5 → 7", true},
+      Row{"breaker.failures=0", "breaker.failures: 5 → 0", true},
+      Row{"commit.interval=5s", "commit.interval: 1s → 5s", true},
+      Row{"log.level=debug", "log.level: info → debug", true},
+      Row{"admin.ready.stall=2m", "admin.ready.stall: 1m → 2m", true},
+      Row{"lanes.order=key", "lanes.order: none → key", false},
+      Row{"lanes.memory=64MiB", "lanes.memory: 256MiB → 64MiB", false},
+      Row{"topics=[orders, more]", "topics: [orders] → [orders, more]", false},
+      Row{"consumers=2", "consumers: 1 → 2", false},
+      Row{"retry.topics=[5s]", "retry.topics: [] → [5s]", false},
+      Row{"dead_letter.topic=other", "dead_letter.topic: letters → other", false},
+      Row{"admin.listen=127.0.0.1:1", "admin.listen: \"127.0.0.1:9644-9659\" → \"127.0.0.1:1\"", false},
+      Row{"log.format=json", "log.format: text → json", false},
+      Row{"handler=simulate", "handler: log → simulate", false},
+      Row{"kafka.group.id=other", "kafka.group.id: orders → other", false},
+      Row{"kafka.client.rack=a", "kafka.client.rack: (not set) → a", false});
   INFO(row.set);
   const auto found = changes_by(with_letters, {row.set});
   REQUIRE(found.size() == 1);

@@ -47,6 +47,8 @@ std::string check_pattern(const std::string& pattern) {
   return std::string("the pattern does not compile (POSIX extended syntax): ") + words.data();
 }
 
+constexpr int most_ports = 100;  // of a range; a command asks each of them for its service
+
 /// Begin and end of the part between "://" and the path.
 std::pair<std::size_t, std::size_t> authority(const std::string& url) {
   const auto begin = url.find("://") + 3;
@@ -77,7 +79,13 @@ std::string check_listen(const std::string& address) {
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (!is_host(host)) return "it has no host";
   if (!bracketed && host.find(':') != host.npos) return "an IPv6 address needs brackets, such as [::1]:9644";
-  return is_port(address.substr(colon + 1)) ? "" : "the port is not a number up to 65535";
+  const auto ports = address.substr(colon + 1);
+  const auto dash = ports.find('-');
+  if (dash == ports.npos) return is_port(ports) ? "" : "the port is not a number up to 65535";
+  const auto first = ports.substr(0, dash), last = ports.substr(dash + 1);
+  if (!is_port(first, 1) || !is_port(last, 1)) return "the ports are not numbers from 1 to 65535";
+  const auto more = std::stoi(last) - std::stoi(first);
+  return more >= 0 && more < most_ports ? "" : "the last port is not the first one or one of the 99 after it";
 }
 
 std::string check_url(const std::string& url) {

@@ -110,8 +110,11 @@ void add_admin(std::vector<Property>& table) {
   table.push_back(flag("admin.enabled", listener_at_start,
                        "Whether laneway serves its page, metrics, health checks and control over HTTP.",
                        AT(admin.enabled)));
-  table.push_back(text("admin.listen", listener_at_start, "HOST:PORT; port 0 takes a free port",
-                       "The address of the admin server. An address that is not loopback makes metrics and "
+  table.push_back(text("admin.listen", listener_at_start,
+                       "HOST:PORT or HOST:FIRST-LAST; port 0 takes a free port",
+                       "The address of the admin server. Of FIRST-LAST, the first port that no other program "
+                       "has: so several services run on one machine without a word in their files. An "
+                       "address that is not loopback makes metrics and "
                        "status readable for everyone who can reach the address.",
                        AT(admin.listen), check_listen));
   table.push_back(file_property("admin.token_file", in_flight,
