@@ -42,6 +42,18 @@ std::vector<Property> exec_properties() {
                            "Time limit of one attempt. A program that does not answer in time is killed and "
                            "started again.",
                            in_handler(&ExecSettings::timeout)));
+  table.push_back(duration("handler.exec.idle", handler_at_start, seconds(1), hours(24 * 365),
+                           "A program that has had no record for this time is ended. More records start "
+                           "programs again.",
+                           in_handler(&ExecSettings::idle)));
+  table.push_back(count("handler.exec.max_records", handler_at_start, 0, 1'000'000'000'000,
+                        "A program is replaced after it has answered this number of records, so that memory "
+                        "that it loses does not add up; 0: never.",
+                        in_handler(&ExecSettings::max_records)));
+  table.push_back(duration("handler.exec.max_age", handler_at_start, Duration::zero(), hours(24 * 365),
+                           "A program that is older than this is replaced when it has answered its record; "
+                           "0s: never.",
+                           in_handler(&ExecSettings::max_age)));
   return table;
 }
 

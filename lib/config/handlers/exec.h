@@ -22,6 +22,9 @@ struct ExecSettings {
   std::vector<std::string> command;
   Framing framing = Framing::json;
   Duration timeout = seconds(30);
+  Duration idle = seconds(300);   ///< a program without a record for this time is ended
+  std::uint64_t max_records = 0;  ///< a program is replaced after so many records; 0: never
+  Duration max_age{};             ///< a program is replaced when it is so old; 0: never
 };
 
 HandlerSchemaOf<ExecSettings> exec_schema();

@@ -74,7 +74,7 @@ ExecReply ExecChild::exchange(std::string& frame, std::uint64_t id, const kafka:
     } else if (const Wait waited = wait(written < size, deadline, stop); waited == Wait::stopped) {
       return reply(ExecReply::Kind::stopped, "stopped while waiting for the program's answer");
     } else if (waited == Wait::timed_out) {
-      return reply(ExecReply::Kind::timed_out, "the program did not answer in time and was killed");
+      return timed_out(written == size);
     }
     if (read_some() == Progress::closed) return broken(written, stop);
     if (reader_.state() != ExecFrameReader::State::incomplete) return judge(written == size, id, record);
@@ -125,7 +125,7 @@ ExecReply ExecChild::judge(bool written, std::uint64_t id, const kafka::Record* 
   if (!reader_.empty())
     return reply(ExecReply::Kind::failed,
                  "the program wrote more than one answer: " + telemetry::excerpt(reader_.pending()));
-  proven_ = true;
+  ++answers_;
   return {ExecReply::Kind::answered, std::move(outcome).value(), ""};
 }
 
@@ -153,6 +153,23 @@ std::string ExecChild::how_it_broke(StopToken stop) {
 ExecReply ExecChild::unasked() {
   return reply(ExecReply::Kind::not_taken, "the program wrote output although it had no record: " +
                                                telemetry::excerpt(reader_.pending()));
+}
+
+/// A program that works and keeps its answers in a buffer looks like one that hangs.
+ExecReply ExecChild::timed_out(bool written) const {
+  std::string problem = "the program did not answer in time and was killed";
+  if (!written)
+    problem += "; it had not read the whole record";
+  else if (!reader_.empty())
+    problem += framing_ == config::Framing::json
+                   ? "; it had written part of an answer, without the end of the line: "
+                   : "; it had written part of an answer: ";
+  else if (answers_ == 0)
+    problem +=
+        "; it has never answered: if it writes answers, it must flush its standard output after each "
+        "(Python: print(answer, flush=True))";
+  if (!reader_.empty()) problem += telemetry::excerpt(reader_.pending());
+  return reply(ExecReply::Kind::timed_out, std::move(problem));
 }
 
 void ExecChild::end(Duration patience) {

@@ -53,7 +53,9 @@ class ExecChild {
   ExecReply exchange(std::string& frame, std::uint64_t id, const kafka::Record* record, Deadline deadline,
                      StopToken stop);
   /// Whether the program has answered at least once.
-  bool proven() const { return proven_; }
+  bool proven() const { return answers_ > 0; }
+  std::uint64_t answers() const { return answers_; }
+  TimePoint started_at() const { return started_at_; }
 
   /// Ends the exchanges: closes the program's input and output, and begins to end the program; see
   /// ExecProcess::end.
@@ -76,12 +78,14 @@ class ExecChild {
   ExecReply broken(std::size_t written, StopToken stop);
   std::string how_it_broke(StopToken stop);
   ExecReply unasked();
+  ExecReply timed_out(bool written) const;
 
   const std::unique_ptr<ExecProcess> process_;
   const config::Framing framing_;
   ExecErrorStream errors_;
   ExecFrameReader reader_;
-  bool proven_ = false;
+  const TimePoint started_at_ = SteadyClock::now();
+  std::uint64_t answers_ = 0;
 };
 
 }  // namespace laneway::handler

@@ -34,11 +34,12 @@ Result<std::unique_ptr<Handler>> ExecHandler::make(const config::ExecSettings& s
 }
 
 ExecHandler::ExecHandler(const config::ExecSettings& settings, bool passes_on)
-    : settings_(settings), passes_on_(passes_on), supervisor_(error_log_) {}
+    : settings_(settings), passes_on_(passes_on), supervisor_(error_log_, [this] { end_unused(); }) {}
 
 ExecHandler::~ExecHandler() {
   MutexLock lock(mutex_);
-  for (const Child& child : idle_) supervisor_.end(*child, exec_exit_patience);
+  for (const Idle& idle : idle_) supervisor_.end(*idle.child, exec_exit_patience);
+  idle_.clear();
 }
 
 Outcome ExecHandler::handle_record(const Attempt& attempt) {
@@ -69,7 +70,7 @@ Result<ExecHandler::Child> ExecHandler::borrow(StopToken stop) {
     MutexLock lock(mutex_);
     for (;;) {
       if (!idle_.empty()) {
-        auto child = std::move(idle_.back());
+        auto child = std::move(idle_.back().child);
         idle_.pop_back();
         return child;
       }
@@ -100,13 +101,35 @@ Result<ExecHandler::Child> ExecHandler::start() {
   return child;
 }
 
+/// Whether another program is to take its place.
+bool ExecHandler::worn(const ExecChild& child, TimePoint now) const {
+  return (settings_.max_records > 0 && child.answers() >= settings_.max_records) ||
+         (settings_.max_age > Duration::zero() && now - child.started_at() >= settings_.max_age);
+}
+
 void ExecHandler::give_back(Child child) {
+  const auto now = SteadyClock::now();
+  const bool ends = worn(*child, now);
+  if (ends) supervisor_.end(*child, exec_exit_patience);
   {
     MutexLock lock(mutex_);
     back_off_.answered();
-    idle_.push_back(std::move(child));
+    if (!ends) idle_.push_back({std::move(child), now});
   }
   given_back_.notify_one();
+}
+
+/// Ends the programs that have been idle for too long, and those that are to be replaced anyway.
+void ExecHandler::end_unused() {
+  const auto now = SteadyClock::now();
+  MutexLock lock(mutex_);
+  const auto ended = [&](const Idle& idle) {
+    if (now - idle.since < settings_.idle && !worn(*idle.child, now)) return false;
+    telemetry::debug("exec program ended, unused", {{"pid", idle.child->process().pid()}});
+    supervisor_.end(*idle.child, exec_exit_patience);
+    return true;
+  };
+  idle_.erase(std::remove_if(idle_.begin(), idle_.end(), ended), idle_.end());
 }
 
 /// Ends a program that is of no more use; what that means for the record.

@@ -3,13 +3,15 @@
 // handler/exec/exec_answer.h.
 //
 // Each running record has a program to itself, borrowed from a list that all workers share, the last used
-// first. There are as many programs as records that run at once; programs are started when needed. A program
-// that ends, does not answer in time, or answers invalidly or more than once is ended with its process group,
-// and its record is retried. A program that ends without having read the record, and before it ever answered,
-// cannot do its work at all: the outcome is `unavailable`, as for a program that cannot be started. If this
-// process lacks descriptors, threads or memory, the outcome is `unavailable` with the cause `local`, and
-// starts continue. While programs fail and none answers, the wait before each start grows from 100 ms to 30
-// s.
+// first. There are as many programs as records that run at once; programs are started when needed, and ended
+// when they have been idle for `idle`. After `max_records` or `max_age` a program is replaced. Both happen
+// only between two records: the program has answered, its input is closed, and it has 500 ms to end. A
+// program that ends, does not answer in time, or answers invalidly or more than once is ended with its
+// process group, and its record is retried. A program that ends without having read the record, and before it
+// ever answered, cannot do its work at all: the outcome is `unavailable`, as for a program that cannot be
+// started. If this process lacks descriptors, threads or memory, the outcome is `unavailable` with the cause
+// `local`, and starts continue. While programs fail and none answers, the wait before each start grows from
+// 100 ms to 30 s.
 //
 // Threads: any number of workers; one of its own (exec_supervisor.h). Blocks: as long as the program works on
 // the record, up to `timeout`, after a wait for a start of up to 30 s; a stop ends the wait within 20 ms. The
@@ -68,6 +70,10 @@ class ExecHandler final : public RecordHandler {
 
  private:
   using Child = std::shared_ptr<ExecChild>;
+  struct Idle {
+    Child child;
+    TimePoint since;
+  };
 
   ExecHandler(const config::ExecSettings& settings, bool passes_on);
 
@@ -76,6 +82,8 @@ class ExecHandler final : public RecordHandler {
   void give_back(Child child) EXCLUDES(mutex_);
   Outcome give_up(const Child& child, ExecReply reply) EXCLUDES(mutex_);
   Outcome unavailable(std::string reason) EXCLUDES(mutex_);
+  bool worn(const ExecChild& child, TimePoint now) const;
+  void end_unused() EXCLUDES(mutex_);
 
   const config::ExecSettings settings_;
   const bool passes_on_;
@@ -84,7 +92,7 @@ class ExecHandler final : public RecordHandler {
 
   Mutex mutex_;
   Condition given_back_;
-  std::vector<Child> idle_ GUARDED_BY(mutex_);
+  std::vector<Idle> idle_ GUARDED_BY(mutex_);  // the longest idle first
   ExecBackOff back_off_ GUARDED_BY(mutex_);
   std::string last_problem_ GUARDED_BY(mutex_);
 

@@ -14,8 +14,8 @@ constexpr Duration farewell = milliseconds(1500);
 
 }  // namespace
 
-ExecSupervisor::ExecSupervisor(std::shared_ptr<ExecErrorLog> log)
-    : log_(std::move(log)), thread_([this] { watch(); }) {}
+ExecSupervisor::ExecSupervisor(std::shared_ptr<ExecErrorLog> log, std::function<void()> at_each_look)
+    : log_(std::move(log)), at_each_look_(std::move(at_each_look)), thread_([this] { watch(); }) {}
 
 ExecSupervisor::~ExecSupervisor() {
   {
@@ -58,6 +58,7 @@ void ExecSupervisor::watch() {
       if (stopped_) return;
     }
     log_->report(false);
+    at_each_look_();
     wait(now_there, next);
   }
 }

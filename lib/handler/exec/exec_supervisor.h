@@ -5,6 +5,7 @@
 // programs have ended, at most 1.5 s.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,7 +18,8 @@ namespace laneway::handler {
 
 class ExecSupervisor {
  public:
-  explicit ExecSupervisor(std::shared_ptr<ExecErrorLog> log);
+  /// `at_each_look` is called on the own thread, at least once a second.
+  ExecSupervisor(std::shared_ptr<ExecErrorLog> log, std::function<void()> at_each_look);
   /// Every child must have been passed to end() before.
   ~ExecSupervisor();
   ExecSupervisor(const ExecSupervisor&) = delete;
@@ -37,6 +39,7 @@ class ExecSupervisor {
   Children children() EXCLUDES(mutex_);
 
   const std::shared_ptr<ExecErrorLog> log_;
+  const std::function<void()> at_each_look_;
   const WakeEvent wake_event_;
   Mutex mutex_;
   Condition fewer_;

@@ -205,3 +205,45 @@ TEST_CASE("the end of a handler ends its programs and leaves nothing behind") {
   CHECK(comes_true([&] { return !is_running(grandchild); }));  // reaped by another
   CHECK(open_descriptors() == before);
 }
+
+TEST_CASE("programs without a record for a while are ended, and started again when there is work") {
+  const Scripts scripts;
+  auto settings = scripts.python_loop("answer(outcome='done')");
+  settings.idle = milliseconds(300);
+  const auto handler = made(settings);
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 8; ++i)
+    workers.emplace_back([&] { CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done); });
+  for (auto& worker : workers) worker.join();
+  CHECK(comes_true([] { return no_children(); }));
+  CHECK(outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done);
+}
+
+TEST_CASE("a program is replaced after a number of records, and each record is answered once") {
+  const Scripts scripts;
+  auto settings = scripts.python_loop(
+      "open(sys.argv[1] + '/seen', 'a').write(str(record['offset']) + '\\n')\n"
+      "answer(outcome='retry', reason=str(os.getpid()))");
+  settings.max_records = 3;
+  const auto handler = made(settings);
+  std::vector<std::string> by;
+  std::string expected;
+  for (int i = 0; i < 9; ++i) {
+    by.push_back(outcome_of(*handler, record_data(i, "v")).reason);
+    expected += std::to_string(i) + '\n';
+  }
+  CHECK(std::set<std::string>(by.begin(), by.end()).size() == 3);
+  CHECK(by[0] == by[2]);
+  CHECK(by[2] != by[3]);
+  CHECK(scripts.read("seen") == expected);
+}
+
+TEST_CASE("a program that is too old is replaced, also while it is idle") {
+  const Scripts scripts;
+  auto settings = scripts.python_loop("answer(outcome='retry', reason=str(os.getpid()))");
+  settings.max_age = milliseconds(500);
+  const auto handler = made(settings);
+  const auto first = outcome_of(*handler, record_data(1, "v")).reason;
+  CHECK(comes_true([] { return no_children(); }));
+  CHECK(outcome_of(*handler, record_data(2, "v")).reason != first);
+}
