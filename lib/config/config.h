@@ -109,6 +109,10 @@ struct Log {
 struct Trace {
   std::string otlp;      ///< URL of the collector, OTLP over HTTP; empty if not configured
   double sample = 0.01;  ///< fraction of the records without a traceparent header
+  /// Of the requests to the collector, by name; the values are secrets.
+  std::map<std::string, std::string> headers{};
+  std::string ca_file{};  ///< empty for the system's certificates
+  std::string ca{};       ///< the content of the file, PEM
 };
 
 struct Config {

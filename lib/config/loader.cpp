@@ -15,6 +15,7 @@
 #include "config/rules/rule_context.h"
 #include "config/rules/rules.h"
 #include "config/schema/schema.h"
+#include "config/schema/trace_headers.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
 #include "config/yaml/service_links.h"
@@ -113,6 +114,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   order_pools(config.pools);
   if (!uses_own_handler(config)) config.handler = *config.pools.front().handler;
   add_client_defaults(config);
+  add_trace_headers(config, source.environment, problems);
   loaded.errors = problems.sorted();
   if (loaded.errors.empty()) {
     loaded.warnings = warnings_about(config);

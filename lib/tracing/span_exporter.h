@@ -2,9 +2,10 @@
 // spans in one POST, on a thread of its own.
 //
 // Work never waits for the exporter. Spans wait in a queue of at most 4,096 spans; further spans are dropped
-// and counted, and logged at most once a minute. A request has 2 s (SpanTarget::limit). Spans that the
-// collector does not accept are counted and not sent again; this is logged once until the collector accepts
-// spans again. At the end, the waiting spans are sent, for at most the time of one request.
+// and counted, and logged at most once a minute. A request has 2 s (SpanTarget::limit); of its answer at
+// most 64 KiB are read. Spans that the collector does not accept are counted and not sent again; this is
+// logged once until the collector accepts spans again. At the end, the waiting spans are sent, for at most
+// the time of one request.
 //
 // Threads: any.
 #pragma once
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -41,7 +43,9 @@ struct SpanTarget {
   std::string url;
   std::string service;  ///< service.name
   std::string group;
-  Duration limit = seconds(2);  ///< for one request, and for the last requests together
+  std::map<std::string, std::string> headers{};  ///< of the requests, by name; secrets
+  std::string authorities{};                     ///< PEM; empty for the system's
+  Duration limit = seconds(2);                   ///< for one request, and for the last requests together
 };
 
 /// The body of a request. Pure.

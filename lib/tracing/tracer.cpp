@@ -48,7 +48,8 @@ Tracer::Tracer(const config::Config& config, std::uint64_t seed)
       seed_(seed),
       machine_origin_(std::chrono::steady_clock::now()),
       wall_origin_(duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()),
-      exporter_({config.trace.otlp, config.client("client.id"), config.client("group.id")}) {}
+      exporter_({config.trace.otlp, config.client("client.id"), config.client("group.id"),
+                 config.trace.headers, config.trace.ca}) {}
 
 std::int64_t Tracer::wall(TimePoint at) const {
   return wall_origin_ + duration_cast<nanoseconds>(SteadyClock::on_machine(at) - machine_origin_).count();

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "catch.h"
+#include "config/output/print.h"
 #include "loaded.h"
 
 using namespace laneway;
@@ -373,4 +374,33 @@ TEST_CASE("credentials that leave the machine unencrypted are a warning") {
                     "http: { url: \"http://user:c4n4ry@shop.example/orders\" } }\n")
                  .warnings.at(0),
              Catch::StartsWith("the user and password in handler.http.url travel unencrypted"));
+}
+
+TEST_CASE("headers for a collector come from the file and from OpenTelemetry's variables, and are secrets") {
+  const std::string base = "kafka: { bootstrap.servers: h, group.id: g }\ntopics: [t]\nhandler: log\n";
+  const std::string otlp = "trace:\n  otlp: http://c:4318/v1/traces\n";
+  const auto with = [&](const std::string& text, const std::map<std::string, std::string>& environment) {
+    return load_text(base + text, {"f.yaml", {}, environment});
+  };
+  const std::string all = "OTEL_EXPORTER_OTLP_HEADERS", of_traces = "OTEL_EXPORTER_OTLP_TRACES_HEADERS";
+  const auto both = with(otlp + "  headers: { Authorization: \"Bearer ${TOKEN}\" }\n",
+                         {{"TOKEN", "hunter2"}, {all, "authorization=other, x-tenant = a%2Cb%20c,"}});
+  REQUIRE(report(both.errors) == "");
+  CHECK(both.config->trace.headers ==
+        std::map<std::string, std::string>{{"Authorization", "Bearer hunter2"}, {"x-tenant", "a,b c"}});
+  CHECK(print(*both.config).find("hunter2") == std::string::npos);
+  CHECK_THAT(print(*both.config), Catch::Contains("Authorization: \"*****\""));
+  CHECK(with(otlp, {{all, "a=1"}, {of_traces, "b=2"}}).config->trace.headers ==
+        std::map<std::string, std::string>{{"b", "2"}});
+  CHECK(with("", {{all, "a=1"}}).config->trace.headers.empty());
+  for (const auto& [text, variable] : std::vector<std::pair<std::string, std::string>>{
+           {otlp, "hunter2"}, {otlp, "a=hunter2\n"}, {otlp, "content-type=hunter2"}}) {
+    const auto wrong = report(with(text, {{all, variable}}).errors);
+    CHECK_THAT(wrong, Catch::StartsWith(all + ": ") && !Catch::Contains("hunter2"));
+  }
+  for (const auto* headers :
+       {"hunter2", "[hunter2]", "{ \"a b\": hunter2 }", "{ a: [hunter2] }", "{ host: hunter2 }"}) {
+    const auto wrong = report(with(otlp + "  headers: " + headers + "\n", {}).errors);
+    CHECK_THAT(wrong, Catch::Contains("trace.headers") && !Catch::Contains("hunter2"));
+  }
 }

@@ -250,3 +250,32 @@ TEST_CASE("a collector's address must be one") {
   REQUIRE_FALSE(made);
   CHECK(made.error().message.starts_with("trace.otlp: "));
 }
+
+TEST_CASE("the requests to a collector have the headers of the configuration") {
+  const PatientExport patient;
+  HttpServer collector([](const auto&, auto& response) { response.set_content("{}", "application/json"); });
+  SpanExporter({.url = collector.url(),
+                .service = "s",
+                .group = "g",
+                .headers = {{"authorization", "Bearer abc"}, {"x-tenant", "a, b"}}})
+      .add({});
+  REQUIRE(collector.requests().size() == 1);
+  const auto request = collector.requests().front();
+  CHECK(request.get_header_value("Authorization") == "Bearer abc");
+  CHECK(request.get_header_value("x-tenant") == "a, b");
+  CHECK(request.get_header_value("Content-Type") == "application/json");
+}
+
+TEST_CASE("an answer of a collector that does not end is not read to its end") {
+  const PatientExport patient;
+  HttpServer collector([](const auto&, auto& response) {
+    response.set_chunked_content_provider("application/json", [](std::size_t, httplib::DataSink& sink) {
+      const std::string blanks(16 * 1024, ' ');
+      return sink.write(blanks.data(), blanks.size());
+    });
+  });
+  SpanExporter exporter({.url = collector.url(), .service = "s", .group = "g"});
+  exporter.add({});
+  CHECK(eventually([&] { return exporter.counts().exported == 1; }));
+  CHECK(exporter.counts().failed == 0);
+}

@@ -8,6 +8,7 @@
 #include "config/rules/checks.h"
 #include "config/schema/schema_failure.h"
 #include "config/schema/schema_pools.h"
+#include "config/schema/trace_headers.h"
 #include "config/schema/workers_row.h"
 #include "config/yaml/read_file.h"
 
@@ -152,6 +153,11 @@ void add_outputs(std::vector<Property>& table) {
                            "Fraction of the records that get spans. A `traceparent` header of a record "
                            "overrides the fraction for that record.",
                            AT(trace.sample)));
+  table.push_back(trace_headers_property(exporter_at_start));
+  table.push_back(file_property("trace.ca_file", exporter_at_start,
+                                "File with the CA certificates (PEM) that verify an https:// collector. They "
+                                "replace those of the system.",
+                                AT(trace.ca_file), AT(trace.ca), read_certificates));
 }
 
 void add_rest(std::vector<Property>& table) {

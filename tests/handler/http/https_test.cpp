@@ -26,7 +26,14 @@ namespace {
 /// Takes every POST, and keeps its Authorization.
 class TlsServer {
  public:
-  explicit TlsServer(const Certificate& certificate) : server_(certificate.x509(), certificate.key()) {
+  explicit TlsServer(const Certificate& certificate, int newest = 0)
+      : server_(certificate.x509(), certificate.key()) {
+    if (newest !=
+        0) {  // an old server: security level 0, and ciphers without signatures, which OpenSSL 3 allows
+      SSL_CTX_set_min_proto_version(server_.ssl_context(), TLS1_VERSION);
+      SSL_CTX_set_max_proto_version(server_.ssl_context(), newest);
+      SSL_CTX_set_cipher_list(server_.ssl_context(), "AES256-SHA:@SECLEVEL=0");
+    }
     server_.Post("/orders", [this](const auto& request, auto& response) {
       std::lock_guard lock(mutex_);
       for (const auto& [name, value] : request.headers)
@@ -74,6 +81,28 @@ TEST_CASE("a web service is trusted by its own authority's certificate, and by n
   CHECK(refused.reason.find("certificate") != std::string::npos);
   settings.ca.clear();
   CHECK(outcome_of(*made(settings), record_data(1, "v")).verdict == Verdict::unavailable);
+}
+
+TEST_CASE("a web service and a collector that speak only TLS 1.1 or 1.0 get no request") {
+  const auto certificate = Certificate::rsa();
+  for (const int version : {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION}) {
+    TlsServer server(certificate, version);
+    auto settings = settings_for(server.url());
+    settings.ca = certificate.pem();
+    const auto outcome = outcome_of(*made(settings), record_data(1, "v"));
+    const CapturedLog log;
+    tracing::SpanExporter({.url = server.url(),
+                           .service = "laneway",
+                           .group = "billing",
+                           .headers = {{"Authorization", "x"}},
+                           .authorities = certificate.pem(),
+                           .limit = patience})
+        .add({});
+    INFO(outcome.reason);
+    CHECK((outcome.verdict == Verdict::done) == (version == TLS1_2_VERSION));
+    CHECK(server.authorizations().size() == (version == TLS1_2_VERSION ? 1U : 0U));
+    CHECK(log.lines({"spans not accepted"}) == (version == TLS1_2_VERSION ? 0 : 1));
+  }
 }
 
 namespace {
@@ -162,12 +191,13 @@ TEST_CASE("a collector of spans whose certificate is refused is told about with 
   const Certificate certificate;
   const TlsServer server(certificate);
   const CapturedLog log;
-  tracing::SpanExporter({server.url(), "laneway", "billing", patience}).add({});
+  tracing::SpanExporter({.url = server.url(), .service = "laneway", .group = "billing", .limit = patience})
+      .add({});
   // A machine without the package ca-certificates has no authorities at all.
   const auto why = authority_of_system()
                        ? "its certificate was issued by an authority that is not trusted here"
                        : "install the package ca-certificates";
-  CHECK(log.lines({"spans not accepted", why, "update-ca-certificates"}) == 1);
+  CHECK(log.lines({"spans not accepted", why, "trace.ca_file"}) == 1);
 }
 
 TEST_CASE("a machine without a file of authorities is named, with what to do") {

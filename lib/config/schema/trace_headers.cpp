@@ -1,0 +1,109 @@
+#include "config/schema/trace_headers.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "config/text.h"
+
+namespace laneway::config {
+namespace {
+
+using Headers = std::map<std::string, std::string>;
+
+/// Why laneway does not send such a header; empty if it does. The text does not have the value.
+std::string check_entry(const std::string& name, const std::string& value) {
+  if (auto what = check_header(name); !what.empty()) return what;
+  const bool printable =
+      !value.empty() && std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return printable ? "" : "the value is empty, or has a line break or a character that is not ASCII";
+}
+
+std::optional<BadValue> set_entry(Headers& headers, const Entry& entry) {
+  if (!entry.value.is_scalar()) return BadValue{key_node(entry), "a header has one value"};
+  if (auto what = check_entry(entry.key, entry.value.text); !what.empty())
+    return BadValue{key_node(entry), std::move(what)};
+  headers[entry.key] = entry.value.text;
+  return std::nullopt;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t");
+  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// %XX are bytes.
+std::string decoded(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto digits = text.substr(at + 1, 2);
+    unsigned byte = 0;
+    const auto [rest, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    const bool escape = text[at] == '%' && digits.size() == 2 && failure == std::errc{} &&
+                        rest == digits.data() + digits.size();
+    out += escape ? static_cast<char>(byte) : text[at];
+    if (escape) at += 2;
+  }
+  return out;
+}
+
+bool same_name(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// Why the text is wrong; empty if it is right.
+std::string add_list(Headers& headers, const std::string& list) {
+  const Headers written = headers;
+  for (std::size_t at = 0; at < list.size();) {
+    const auto end = std::min(list.find(',', at), list.size());
+    const auto item = trimmed(list.substr(at, end - at));
+    at = end + 1;
+    if (item.empty()) continue;
+    const auto equals = item.find('=');
+    if (equals == item.npos) return "an element is not NAME=VALUE";
+    const auto name = trimmed(item.substr(0, equals)), value = decoded(trimmed(item.substr(equals + 1)));
+    if (auto what = check_entry(name, value); !what.empty()) return what;
+    const bool named = std::any_of(written.begin(), written.end(),
+                                   [&](const auto& header) { return same_name(header.first, name); });
+    if (!named) headers[name] = value;
+  }
+  return "";
+}
+
+}  // namespace
+
+Property trace_headers_property(Reload reload) {
+  auto property = map_property(
+      "trace.headers", reload,
+      "a map of header names to values, such as { authorization: \"Bearer ${TOKEN}\" }",
+      "Headers of the requests to the collector, in addition to those of the variable "
+      "OTEL_EXPORTER_OTLP_HEADERS. The values are treated as secrets.",
+      [](auto& config) -> auto& { return config.trace.headers; }, set_entry,
+      [](const std::string& name, const std::string&) { return yaml_scalar(name) + ": \"*****\""; });
+  property.set = [set = property.set](Config& config, const Node& node) {
+    auto bad = set(config, node);
+    if (bad && !node.is_map()) bad->node.hidden = true;
+    return bad;
+  };
+  property.holds_secret = [](const Node& node) { return !node.entries.empty(); };
+  property.equal = [](const Config& a, const Config& b) { return a.trace.headers == b.trace.headers; };
+  return property;
+}
+
+void add_trace_headers(Config& config, const std::map<std::string, std::string>& environment,
+                       Problems& problems) {
+  if (config.trace.otlp.empty()) return;
+  for (const auto* name : {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}) {
+    const auto found = environment.find(name);
+    if (found == environment.end()) continue;
+    if (const auto what = add_list(config.trace.headers, found->second); !what.empty())
+      problems.add({Layer::environment, name, {}}, "", what,
+                   "write NAME=VALUE,NAME=VALUE, with %2C for a comma in a value");
+    return;
+  }
+}
+
+}  // namespace laneway::config
