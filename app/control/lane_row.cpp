@@ -109,13 +109,15 @@ std::string detail_of(const Json& lane, const std::string& name, const Outage& o
   return text;
 }
 
+/// An error that is over stands beside dead letters only, whose reason it may be: it is no trouble any more.
 /// "orders:3 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17 (attempt 8): HTTP 500"
 std::string failures_of(const Json& lane, const std::string& name, const Outage& outage) {
   std::string text;
   if (const auto letters = lane.value("dead_letters", std::int64_t{0}); letters > 0)
     text = count_of(letters, "dead letter");
   const auto last = lane.value("last_error", Json());
-  if (last.is_object() && !outage.has(lane, last.value("error", "")))
+  const bool history = last.is_object() && last.value("over", false) && text.empty();
+  if (last.is_object() && !history && !outage.has(lane, last.value("error", "")))
     text += (text.empty() ? "last error at " : "; last error at ") + last.value("time", "") + ", " +
             last.value("record", "") + " (attempt " + std::to_string(number_of(last, "attempt")) +
             "): " + last.value("error", "");

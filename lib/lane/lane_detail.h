@@ -43,6 +43,7 @@ struct LastError {
   std::uint32_t attempt = 0;
   std::int64_t at_ms = 0;  ///< since 1970
   std::string error;
+  TimePoint at{};  ///< the same moment as at_ms
 };
 
 struct LaneDetail {

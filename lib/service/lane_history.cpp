@@ -26,9 +26,11 @@ void LaneHistory::observe(const std::vector<LaneView>& lanes, TimePoint now) {
   std::map<std::uint64_t, Lane> next;
   for (const auto& view : lanes) {
     auto known = lanes_.extract(view.epoch);
-    Lane lane = known.empty() ? Lane{view, {}, now, now} : std::move(known.mapped());
+    Lane lane = known.empty() ? Lane{view, {}, now, now, now} : std::move(known.mapped());
     if (idle(view) || moved(lane.last, view)) lane.progressed = now;
     if (ran(lane.last, view)) lane.running = now;
+    if (view.done > lane.last.done) lane.worked = lane.observed;
+    lane.observed = now;
     lane.last = view;
     lane.samples.push_back({now, view.done, view.dead_letters, attempts_of(view)});
     while (lane.samples.size() > 2 && lane.samples[1].at <= now - window) lane.samples.pop_front();
@@ -65,6 +67,13 @@ Duration LaneHistory::without_progress(const LaneView& lane, TimePoint now) cons
   const auto found = lanes_.find(lane.epoch);
   if (found == lanes_.end() || idle(lane) || moved(found->second.last, lane)) return Duration::zero();
   return now - found->second.progressed;
+}
+
+bool LaneHistory::error_is_over(const LaneView& lane, const lane::LaneDetail& detail) const {
+  const auto found = lanes_.find(lane.epoch);
+  if (!detail.last_error || found == lanes_.end()) return false;
+  const bool finished = !detail.oldest || detail.oldest->offset > detail.last_error->offset;
+  return finished && found->second.worked >= detail.last_error->at;
 }
 
 Duration LaneHistory::held(const LaneView& lane, TimePoint now) const {

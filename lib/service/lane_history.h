@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "lane/lane_detail.h"
 #include "service/lane_view.h"
 
 namespace laneway::service {
@@ -28,6 +29,8 @@ class LaneHistory {
   double pool_rate(const LaneView& lane, std::size_t pool) const;
   /// How long nothing has been finished or committed, although there is work that may be done.
   Duration without_progress(const LaneView& lane, TimePoint now) const;
+  /// Whether the last error is history: its record is finished, and records of the lane have been done since.
+  bool error_is_over(const LaneView& lane, const lane::LaneDetail& detail) const;
   /// How long the lane has been held without a break, other than by an operator.
   Duration held(const LaneView& lane, TimePoint now) const;
 
@@ -43,6 +46,8 @@ class LaneHistory {
     std::deque<Sample> samples;
     TimePoint progressed;
     TimePoint running;
+    TimePoint observed;
+    TimePoint worked{};  // records were done after this time
   };
 
   /// `count`: of a sample.

@@ -50,6 +50,7 @@ struct LaneStatus {
   double rate = 0;              ///< records done per second, over the last ten seconds
   double dead_letter_rate = 0;  ///< dead letters per second, likewise
   lane::LaneDetail detail;
+  bool error_is_over = false;  ///< detail.last_error is history (lane_history.h)
 };
 
 /// Totals of all members; all but the dead letters start again when the members do, for example when a topic

@@ -236,9 +236,11 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.advice = advise(usage_.usage(), advised);
   for (std::size_t i = 0; i < status.pools.size(); ++i)
     for (const auto& lane : facts.lanes) status.pools[i].rate += history_.pool_rate(lane.view, i);
-  for (auto& lane : facts.lanes)
-    status.lanes.push_back(
-        {lane.view, history_.rate(lane.view), history_.dead_letter_rate(lane.view), std::move(lane.detail)});
+  for (auto& lane : facts.lanes) {
+    const bool over = history_.error_is_over(lane.view, lane.detail);
+    status.lanes.push_back({lane.view, history_.rate(lane.view), history_.dead_letter_rate(lane.view),
+                            std::move(lane.detail), over});
+  }
   return status;
 }
 

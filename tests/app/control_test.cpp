@@ -142,6 +142,16 @@ TEST_CASE(
   CHECK(all[6] == "  (attempt 8): HTTP 500 from shop:443");
 }
 
+TEST_CASE("an error that is over is shown beside dead letters only") {
+  const std::string last =
+      R"(,"last_error":{"record":"orders:3:17","attempt":8,"time":"t","error":"HTTP 500","over":true})";
+  CHECK(lines(status_json(lane_json("orders", 3, "running", 120, last))).size() == 4);
+  const auto with_letters =
+      lines(status_json(lane_json("orders", 3, "running", 120, R"(,"dead_letters":12)" + last)));
+  REQUIRE(with_letters.size() == 6);
+  CHECK(with_letters[5] == "orders:3 12 dead letters; last error at t, orders:3:17 (attempt 8): HTTP 500");
+}
+
 TEST_CASE("an error of the oldest record that is the last error of its lane is said once") {
   const auto with_last = [](const std::string& record) {
     return lines(status_json(

@@ -111,6 +111,28 @@ TEST_CASE("an outage opens the breaker, gives nothing up, and ends with every re
   stop_cleanly(*service);
 }
 
+TEST_CASE("after an outage the last error of a lane is over, and in the outage it is not") {
+  FailingWorld world;
+  world.config.breaker.probe = milliseconds(100);
+  std::atomic<bool> out{true};
+  world.produce(100);
+  const auto service = world.started(
+      [&](const handler::Attempt&) { return out ? Outcome::unavailable("out") : Outcome::done(); });
+  std::thread waiting([&] { (void)service->wait(); });
+  // The breaker may open before each lane has a failed record.
+  const auto errors = [&](bool over) {
+    int all = 0, wanted = 0;
+    for (const auto& lane : service->status().lanes)
+      if (lane.detail.last_error) ++all, wanted += lane.error_is_over == over ? 1 : 0;
+    return all > 0 && all == wanted;
+  };
+  CHECK(eventually([&] { return errors(false); }));
+  out = false;
+  CHECK(eventually([&] { return errors(true); }));
+  service->stop();
+  waiting.join();
+}
+
 TEST_CASE("more dead letters than max_rate allows wait, and their offsets with them") {
   FailingWorld world;
   world.config.dead_letter.max_rate = 1;  // 60 rejections at once

@@ -105,12 +105,25 @@ def reads_the_charts(page):
     browser.look(1280)
 
 
+def shows_what_is_over(page):
+    """An error that is over is no error any more: beside dead letters it stays, but is not marked."""
+    browser = page.browser
+    first, second = ({**lane(partition)["last_error"], "over": True} for partition in (0, 1))
+    page.show(status(lane(0, last_error=first), lane(1, last_error=second, dead_letters=3), version="over"))
+    expect("orders:0:9870" not in browser.text("#lane-table"), "an error that is over is shown")
+    expect("3 dead letters since the assignment · last error at" in browser.text("#lane-table"), "the error beside dead letters")
+    marked = browser.evaluate("[...document.querySelectorAll('#lane-table .error-text')].map((one) => one.textContent).join('')")
+    expect_equal("", marked, "what is marked as an error")
+
+
 def shows_each_number_in_its_place(page):
     browser = page.browser
     page.show(status(lane(0), lane(1, lag=766), version="2"))
     expect_equal({"Lag": "1,234", "Beyond commit": "31", "Running": "3/8", "Queued": "17/64", "Waiting": "5", "Oldest": "42 s",
                   "Committed": "9,876", "Records/s": "75,000", "Dead letters/s": "2.5"}, cells(browser, "orders:0"), "cells")
     expect("record orders:0:9870 (attempt 8): HTTP 503" in browser.text("#lane-table"), "the last error is missing")
+    shows_what_is_over(page)
+    page.show(status(lane(0), lane(1, lag=766), version="2"))
     expect_equal("The downstream shop:443 fails for 3 % of calls: HTTP 500 (12).", browser.text("#downstream"), "the downstream")
     expect_equal({"Records/s": "150K", "Lag": "2,000", "Oldest record": "42 s", "Running": "7/16", "Queued": "35", "Waiting": "10",
                   "Dead letters": "7", "Dead letters/s": "5.0", "Breaker": "closed"}, figures(browser), "sums")

@@ -54,7 +54,8 @@ Json last_error_of(const service::LaneStatus& lane) {
            lane.view.topic + ':' + std::to_string(lane.view.partition) + ':' + std::to_string(last->offset)},
           {"attempt", last->attempt},
           {"time", utc_time(last->at_ms)},
-          {"error", last->error}};
+          {"error", last->error},
+          {"over", lane.error_is_over}};
 }
 
 Json json_of(const service::LaneStatus& lane) {

@@ -75,10 +75,13 @@ function recordText(lane) {
 /** An error that the outage's banner shows is not repeated on each lane. */
 const isOfOutage = (error, status) => Boolean(status.breaker?.since) && error === status.breaker.reason;
 
-/** Empty when the error of the oldest record is the same one. */
-function lastErrorText(lane, status) {
+/**
+ * Empty when the error of the oldest record is the same one. An error that is over stands beside dead letters only, whose reason it
+ * may be: it is no trouble any more.
+ */
+function lastErrorText(lane, status, over) {
   const last = lane.last_error;
-  if (!last || isOfOutage(last.error, status)) return "";
+  if (!last || Boolean(last.over) !== over || isOfOutage(last.error, status)) return "";
   if (lane.oldest?.error && last.record === `${nameOf(lane)}:${lane.oldest.offset}`) return "";
   return `last error at ${clockText(Date.parse(last.time))}, record ${last.record} (attempt ${last.attempt}): ${last.error}`;
 }
@@ -90,7 +93,11 @@ function detailParts(lane, status) {
   if (held) parts.push(`held: ${held}`);
   if (lane.silent_seconds > 0)
     parts.push(`silent for ${ageText(lane.silent_seconds)}: the log has new records, and the broker delivers none of them`);
-  if (lane.dead_letters > 0) parts.push(`${plural(lane.dead_letters, "dead letter")} since the assignment`);
+  if (lane.dead_letters > 0) {
+    parts.push(`${plural(lane.dead_letters, "dead letter")} since the assignment`);
+    const past = lastErrorText(lane, status, true);
+    if (past) parts.push(past);
+  }
   const error = lane.oldest?.error && !isOfOutage(lane.oldest.error, status);
   if (lane.commits_blocked) parts.push(`${recordText(lane)} blocks the commits`);
   else if (error) parts.push(recordText(lane));
@@ -101,7 +108,7 @@ function fillDetail(row, lane, status) {
   const parts = detailParts(lane, status);
   const oldest = lane.oldest?.error;
   const error = [isOfOutage(oldest, status) ? "" : oldest, lane.source_error && `the partition cannot be read: ${lane.source_error}`,
-                 lastErrorText(lane, status)].filter(Boolean).join("; ");
+                 lastErrorText(lane, status, false)].filter(Boolean).join("; ");
   const separator = !error || parts.length === 0 ? "" : oldest && error.startsWith(oldest) ? ": " : " · ";
   setText(row.held, parts.join(" · ") + separator);
   setText(row.error, error);

@@ -75,6 +75,7 @@ void FailureLog::remember(const handler::Item& item, const handler::Outcome& out
   last_error_->offset = item.offset();
   last_error_->attempt = item.attempt;
   last_error_->at_ms = wall_clock_ms();
+  last_error_->at = SteadyClock::now();
   last_error_->error.assign(outcome.reason, 0, longest_reason);
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
     "in_flight":8,"workers":16,"queued":256,"queue_capacity":512,"waiting_retries":0,"stuck":0,
     "oldest":{"offset":17,"age_seconds":80.0,"place":"waiting","attempts":4,"failed_attempt":4,"error":"HTTP 500 \ufffd"},
     "committed":17,"delivered":300,"finished":250,"finished_bytes":64000,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"dead_letter_rate":0.5,
-    "last_error":{"record":"orders:3:17","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 \ufffd"},
+    "last_error":{"record":"orders:3:17","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 \ufffd","over":false},
     "holds":4,"pauses":2,"member":2})"));
 }
 
