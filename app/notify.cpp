@@ -43,11 +43,6 @@ std::string counted(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
-std::string said(Phase phase, const std::vector<service::LaneView>& lanes) {
-  if (phase == Phase::starting) return "waiting for brokers and topics";
-  return (phase == Phase::stopping ? "draining: " : "") + summary(lanes);
-}
-
 }  // namespace
 
 std::string encode(const Notification& notification) {
@@ -76,6 +71,15 @@ std::string summary(const std::vector<service::LaneView>& lanes) {
   for (const auto& [state, count] : not_running)
     text += ", " + std::to_string(count) + ' ' + lane::name_of(state);
   return text;
+}
+
+std::string status_line(const service::Readiness& readiness, const std::vector<service::LaneView>& lanes) {
+  if (readiness.ready()) return summary(lanes);
+  const auto& first = readiness.reasons.front();
+  std::string text = std::string(in_words(first.code)) + ": " + first.text;
+  if (const auto more = readiness.reasons.size() - 1; more > 0)
+    text += ", and " + counted(more, "more reason");
+  return lanes.empty() ? text : text + "; " + summary(lanes);
 }
 
 Notifier::Notifier(Sources sources, bool enabled)
@@ -127,6 +131,12 @@ bool Notifier::wait_until(TimePoint at) {
   return !ended_;
 }
 
+std::string Notifier::status_in(Phase phase) const {
+  if (phase == Phase::starting) return "waiting for brokers and topics";
+  if (phase == Phase::stopping) return "draining: " + summary(sources_.lanes());
+  return status_line(sources_.ready(), sources_.lanes());
+}
+
 void Notifier::tell() {
   Notification now;
   Phase phase{};
@@ -145,7 +155,7 @@ void Notifier::tell() {
   }
   const auto live = sources_.live();
   now.ticks = feeds_ && live.live;
-  if (now.status.empty()) now.status = live.live ? said(phase, sources_.lanes()) : live.reason;
+  if (now.status.empty()) now.status = live.live ? status_in(phase) : live.reason;
   const int code = sd_notify(0, encode(now).c_str());
   if (code < 0 && code != last_code_)
     telemetry::warn("the service manager could not be notified", {{"error", std::strerror(-code)}});

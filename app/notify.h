@@ -40,10 +40,15 @@ std::string encode_reload(TimePoint begun);
 /// The lanes in one line: their number, their lag, running records, and lanes that do not run.
 std::string summary(const std::vector<service::LaneView>& lanes);
 
+/// The status line of a service that has started: why the service is not ready, before the lanes, if there
+/// are any.
+std::string status_line(const service::Readiness& readiness, const std::vector<service::LaneView>& lanes);
+
 class Notifier {
  public:
   struct Sources {
     std::function<service::Liveness()> live;
+    std::function<service::Readiness()> ready;
     std::function<std::vector<service::LaneView>()> lanes;
   };
 
@@ -63,6 +68,7 @@ class Notifier {
   void work() EXCLUDES(mutex_);
   /// Waits for a phase or for `at`. Returns false at the end.
   bool wait_until(TimePoint at) EXCLUDES(mutex_);
+  std::string status_in(Phase phase) const;
   void tell() EXCLUDES(mutex_);
 
   const Sources sources_;

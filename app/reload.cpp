@@ -56,6 +56,20 @@ Answer answer(const Changes& changes, const std::vector<std::string>& warnings, 
 
 Answer Reloader::reload(const char* by, bool dry_run) {
   MutexLock lock(mutex_);
+  const auto reopened = dry_run ? Status() : service_.reopen_journal();
+  if (reopened && !dry_run && !service_.settings()->journal.file.empty())
+    telemetry::info("journal opened again", {{"file", service_.settings()->journal.file}});
+  if (!reopened)
+    telemetry::error("the journal could not be opened again, and goes on in the file that it has",
+                     {{"error", reopened.error().text()}});
+  auto answer = reload_settings(by, dry_run);
+  if (!reopened)
+    answer.text += "\nwarning: the journal could not be opened again, and goes on in the file that it has: " +
+                   reopened.error().text();
+  return answer;
+}
+
+Answer Reloader::reload_settings(const char* by, bool dry_run) {
   const auto refuse = [&](Answer::Kind kind, const std::string& what, const std::string& why) {
     if (!dry_run) log_refusal(what, why, by);
     return Answer{kind, "nothing is changed: " + what + "\n" + without_end(why)};

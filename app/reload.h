@@ -1,5 +1,7 @@
 // Reads the configuration again while the service runs, for SIGHUP and POST /reload.
 //
+// First the journal is opened again, whatever the configuration contains, so that its file can be rotated.
+//
 // All or nothing: the file is read and checked as at the start, with the same --set and environment. If a
 // change is not possible in flight (config/reload.h), nothing is changed. The answer and the log have the
 // changes, or the reason why nothing was changed, without secrets.
@@ -25,6 +27,8 @@ class Reloader {
   service::ControlAnswer reload(const char* by, bool dry_run) EXCLUDES(mutex_);
 
  private:
+  service::ControlAnswer reload_settings(const char* by, bool dry_run) REQUIRES(mutex_);
+
   const std::function<config::Loaded()> load_;
   service::Service& service_;
   Mutex mutex_;

@@ -181,9 +181,10 @@ int serve_until_stopped(const config::Config& config, const std::string& file, S
   // Destroyed in the reverse order; the watchdog, as the first, covers all of it.
   Watchdog watchdog;
   service::Service service(config, std::move(serving.handler));
-  Notifier notifier(
-      {.live = [&service] { return service.live(); }, .lanes = [&service] { return service.snapshot(); }},
-      serving.signals);
+  Notifier notifier({.live = [&service] { return service.live(); },
+                     .ready = [&service] { return service.readiness(); },
+                     .lanes = [&service] { return service.snapshot(); }},
+                    serving.signals);
   notifier.enter(Phase::starting, config.start_deadline + exit_grace);
   Stopper stopper(service, watchdog, notifier);
   Reloader reloader(std::move(serving.load), service);

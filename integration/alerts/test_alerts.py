@@ -5,6 +5,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
+import held_page
+
 ROOT = Path(__file__).resolve().parents[2]
 RULES = (ROOT / "config/prometheus/laneway.rules.yml").read_text()
 TESTS = (ROOT / "config/prometheus/laneway.rules.test.yml").read_text()
@@ -64,6 +66,12 @@ class Alerts(unittest.TestCase):
             self.assertIn(f"runbook: {INSTALLED}#{alert.lower()}\n", text)
             for part in ("Means", "Confirm", "Do", "Over when"):
                 self.assertIn(f"- **{part}**: ", sections[alert], alert)
+
+    def test_the_runbook_of_readiness_has_each_reason(self):
+        section = re.search(r"^## LanewayNotReady\n(.*?)^## ", RUNBOOKS, re.MULTILINE | re.DOTALL)[1]
+        rows = re.findall(r"^ +\| `(\w+)` \|", section, re.MULTILINE)
+        self.assertGreater(len(held_page.reason_codes()), 5)
+        self.assertEqual(held_page.reason_codes(), rows)
 
     def test_the_command_of_the_operations_page_makes_links_of_them(self):
         page = (ROOT / "docs/operations.md").read_text()

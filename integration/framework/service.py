@@ -52,10 +52,10 @@ class Service:
         with urllib.request.urlopen(self.url() + path, timeout=PATIENCE) as answer:
             return answer.read().decode()
 
-    def readiness(self):
+    def readiness(self, path="/readyz"):
         """The answer of /readyz, ready or not."""
         try:
-            return self.get("/readyz")
+            return self.get(path)
         except urllib.error.HTTPError as error:
             return error.read().decode()
 

@@ -157,7 +157,7 @@ class Service:
 
 def firing(rules, metrics):
     """The alerts of the package's rules that fire when for ten minutes the metrics are what they are now."""
-    series = [re.fullmatch(r"(\S+(?:\{.*\})?) (\S+)", line).groups() for line in metrics.splitlines() if not line.startswith("#")]
+    series = [("up", "1")] + [re.fullmatch(r"(\S+(?:\{.*\})?) (\S+)", line).groups() for line in metrics.splitlines() if not line.startswith("#")]
     fired = 'count by (alertname) (ALERTS{alertstate="firing"})'
     test = {"rule_files": [str(rules)], "evaluation_interval": "1m", "tests": [{
         "interval": "1m", "input_series": [{"series": name, "values": f"{value}+0x10"} for name, value in series],

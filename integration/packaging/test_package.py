@@ -38,12 +38,13 @@ class Packages(unittest.TestCase):
             architecture = output("dpkg", "--print-architecture").strip()
             self.assertEqual([f"laneway_{version}_{architecture}.deb", f"laneway-dev_{version}_{architecture}.deb"],
                              [runtime.name, dev.name])
-            self.contains(runtime, "usr/bin/laneway", "usr/lib/systemd/system/laneway@.service",
+            self.contains(runtime, "usr/bin/laneway", "etc/logrotate.d/laneway", "usr/lib/systemd/system/laneway@.service",
                           "usr/share/man/man1/laneway.1.gz", "usr/share/bash-completion/completions/laneway",
                           "usr/share/zsh/vendor-completions/_laneway", "usr/share/fish/vendor_completions.d/laneway.fish",
                           "usr/share/doc/laneway/examples/full.yaml", "usr/share/doc/laneway/operations.md",
                           "usr/share/doc/laneway/runbooks.md", "usr/share/doc/laneway/configuration.md",
                           "usr/share/doc/laneway/prometheus/laneway.rules.yml", "usr/share/doc/laneway/grafana/laneway.json", "usr/share/doc/laneway/changelog.gz", "usr/share/doc/laneway/copyright")
+            self.assertEqual("/etc/logrotate.d/laneway\n", output("dpkg-deb", "-I", runtime, "conffiles"))
             self.bill_names_what_is_linked(runtime)
             self.contains(dev, "usr/include/laneway/plugin.h", "usr/share/laneway/examples/plugin/greeting.cpp")
             needs = output("dpkg-deb", "-f", runtime, "Depends")
@@ -100,6 +101,26 @@ class Packages(unittest.TestCase):
         for line in lines:
             self.assertIn(" root/root ", line)
             self.assertNotRegex(line, r"^.{5}(...)?w", "writable by others")
+
+    @unittest.skipUnless(shutil.which("logrotate"), "there is no logrotate")
+    def test_logrotate_takes_its_file(self):
+        """Of each service, as the user of the test."""
+        with tempfile.TemporaryDirectory(prefix="laneway-logrotate-") as folder:
+            journals = [Path(folder) / service / "journal" for service in ("orders", "bills")]
+            for journal in journals:
+                journal.parent.mkdir()
+                journal.write_text("{}\n")
+            text = (ROOT / "config/logrotate/laneway").read_text()
+            for old, new in (("/var/log/laneway", folder), ("su laneway laneway", f"su {output('id', '-un').strip()} {output('id', '-gn').strip()}")):
+                self.assertIn(old, text)
+                text = text.replace(old, new)
+            file = Path(folder) / "laneway"
+            file.write_text(text)
+            file.chmod(0o644)
+            output("logrotate", "--force", "--state", Path(folder) / "state", file)
+            for journal in journals:
+                self.assertFalse(journal.exists())
+                self.assertEqual("{}\n", journal.with_name("journal.1").read_text())
 
     def test_the_manual_names_each_verb(self):
         manual = (ROOT / "docs" / "laneway.1").read_text()

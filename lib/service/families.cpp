@@ -1,5 +1,6 @@
 #include "service/families.h"
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -17,9 +18,19 @@ void append(std::vector<telemetry::Family>& families, std::vector<telemetry::Fam
 
 }  // namespace
 
+std::vector<const kafka::Renewals*> renewals_of(const std::vector<handler::Handler*>& handlers) {
+  std::vector<const kafka::Renewals*> all;
+  for (handler::Handler* writer : handlers) {
+    const auto* found = writer == nullptr ? nullptr : writer->renewals();
+    if (found != nullptr && std::find(all.begin(), all.end(), found) == all.end()) all.push_back(found);
+  }
+  return all;
+}
+
 std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane::Silences& silences,
                                            const std::vector<const kafka::Renewals*>& renewals,
-                                           const tracing::Tracer* spans, std::uint64_t brokers) {
+                                           const tracing::Tracer* spans, std::uint64_t brokers,
+                                           const lane::Journal* journal) {
   std::vector<std::shared_ptr<const lane::Lane>> lanes;
   std::vector<const lane::LoopStats*> stats;
   for (const auto& loop : parts.loops) {
@@ -35,6 +46,7 @@ std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane
     append(families, limit_families(watched));
   }
   if (!renewals.empty()) families.push_back(renewal_family(renewals));
+  if (journal != nullptr) families.push_back(journal_family(journal->lost_lines()));
   if (spans != nullptr) families.push_back(span_family(spans->counts()));
   append(families, thread_families(expected_threads(*parts.settings, lanes.size(), brokers)));
   return families;

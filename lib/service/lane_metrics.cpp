@@ -78,7 +78,7 @@ Family states(const Lanes& lanes) {
   Family family(metric("lane_state"));
   for (const auto& lane : lanes) {
     const std::string_view now = state_in_words(lane->stats().state.get(), lane->stats().hold_bits.get());
-    for (const auto* state : {"assigned", "running", "held", "paused", "suspended", "draining"}) {
+    for (const auto* state : lane_states) {
       Sample sample;
       sample.labels = labels_of(*lane);
       sample.labels.emplace_back("state", state);
@@ -153,6 +153,12 @@ Family renewal_family(const std::vector<const kafka::Renewals*>& renewals) {
     family.samples.push_back(std::move(sample));
   }
   return family;
+}
+
+Family journal_family(std::uint64_t lost_lines) {
+  Sample sample;
+  sample.value = static_cast<double>(lost_lines);
+  return Family(metric("journal_lost_lines_total"), {std::move(sample)});
 }
 
 Family silence_family(const lane::Silences& silences) {

@@ -13,8 +13,14 @@
 
 namespace laneway::service {
 
+/// The values of the label `state`. A lost lane is one of a partition that the client lost, until its member
+/// has an assignment again (ready/lost_lanes.h).
+inline constexpr const char* lane_states[] = {"assigned",  "running",  "held", "paused",
+                                              "suspended", "draining", "lost"};
+
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
 telemetry::Family renewal_family(const std::vector<const kafka::Renewals*>& renewals);
+telemetry::Family journal_family(std::uint64_t lost_lines);
 telemetry::Family silence_family(const lane::Silences& silences);
 telemetry::Family span_family(const tracing::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);

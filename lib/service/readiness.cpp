@@ -10,13 +10,13 @@ std::string seconds_text(Duration duration) {
 }
 
 /// `text` goes on after the lane's name.
-Reason about(const LaneFacts& lane, std::string code, const std::string& text) {
+Reason about(const LaneFacts& lane, ReasonCode code, const std::string& text) {
   std::string all = name_of(lane.view) + ' ' + text + "; state " + lane.view.state_in_words();
   if (!lane.detail.held_by.empty()) all += " (" + lane.detail.held_by + ')';
   if (lane.detail.oldest)
     all += "; oldest record " + name_of(lane.view) + ':' + describe(*lane.detail.oldest);
   if (!lane.detail.source_error.empty()) all += "; last error: " + lane.detail.source_error;
-  return {std::move(code), std::move(all), lane.view.topic, lane.view.partition};
+  return {code, std::move(all), lane.view.topic, lane.view.partition};
 }
 
 /// Whether a reason holds the lane that does not pass by working on. A window full of records that wait for
@@ -32,23 +32,23 @@ void judge_lane(const LaneFacts& lane, const Facts& facts, const ReadinessLimits
                 std::vector<Reason>& reasons) {
   const auto& view = lane.view;
   if (view.stuck > 0)
-    reasons.push_back(about(lane, "stuck",
+    reasons.push_back(about(lane, ReasonCode::stuck,
                             "has " + std::to_string(view.stuck) + " stuck worker" +
                                 (view.stuck == 1 ? "" : "s") + ": the handler ignores its timeout"));
   if (!view.at_work() || view.suspended()) return;
   if (lane.detail.source_failing >= limits.unreadable)
-    return reasons.push_back(
-        about(lane, "unreadable", "cannot be read for " + seconds_text(lane.detail.source_failing)));
+    return reasons.push_back(about(lane, ReasonCode::unreadable,
+                                   "cannot be read for " + seconds_text(lane.detail.source_failing)));
   // the breaker has its own reason
   if (!facts.breakers.empty() && view.held_by(lane::Hold::breaker_open)) return;
   // Before a record of a retry topic is due, nothing can be done with it.
   const auto limit = limits.stall + view.retry_delay;
   if (lane.without_progress >= limit && view.lag > 0)
-    reasons.push_back(about(lane, "stalled",
+    reasons.push_back(about(lane, ReasonCode::stalled,
                             "has made no progress for " + seconds_text(lane.without_progress) +
                                 " with a lag of " + std::to_string(view.lag)));
   else if (lane.held >= limit && held_by_trouble(view, limit))
-    reasons.push_back(about(lane, "held", "has been held for " + seconds_text(lane.held)));
+    reasons.push_back(about(lane, ReasonCode::held, "has been held for " + seconds_text(lane.held)));
 }
 
 void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vector<Reason>& reasons) {
@@ -56,15 +56,16 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
     const auto& member = facts.members[i];
     const std::string who = "member " + std::to_string(i + 1);
     if (member.no_broker >= limits.no_broker)
-      reasons.push_back({"no_broker",
+      reasons.push_back({ReasonCode::no_broker,
                          who + " has had no connection to a broker for " + seconds_text(member.no_broker) +
                              (member.broker_error.empty() ? "" : ": " + member.broker_error),
                          "", -1});
     else if (!member.assigned)
-      reasons.push_back({"unassigned", who + " has not received its partitions from the group yet", "", -1});
-    else if (member.joining >= limits.rebalance)
       reasons.push_back(
-          {"rebalancing", who + " has been joining the group for " + seconds_text(member.joining), "", -1});
+          {ReasonCode::unassigned, who + " has not received its partitions from the group yet", "", -1});
+    else if (member.joining >= limits.rebalance)
+      reasons.push_back({ReasonCode::rebalancing,
+                         who + " has been joining the group for " + seconds_text(member.joining), "", -1});
   }
 }
 
@@ -82,10 +83,10 @@ std::string describe(const lane::OldestRecord& oldest) {
 
 Readiness judge(const Facts& facts, const ReadinessLimits& limits) {
   std::vector<Reason> reasons;
-  if (facts.stopping) return {{{"stopping", "the service is stopping", "", -1}}};
-  if (!facts.starting.empty()) return {{{"starting", facts.starting, "", -1}}};
+  if (facts.stopping) return {{{ReasonCode::stopping, "the service is stopping", "", -1}}};
+  if (!facts.starting.empty()) return {{{ReasonCode::starting, facts.starting, "", -1}}};
   judge_members(facts, limits, reasons);
-  for (const auto& outage : facts.breakers) reasons.push_back({"breaker_open", outage, "", -1});
+  for (const auto& outage : facts.breakers) reasons.push_back({ReasonCode::breaker_open, outage, "", -1});
   for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits, reasons);
   return {std::move(reasons)};
 }

@@ -17,13 +17,12 @@
 
 #include "lane/lane_detail.h"
 #include "service/lane_view.h"
+#include "service/ready/reason_codes.h"
 
 namespace laneway::service {
 
 struct Reason {
-  /// starting, unassigned, stopping, no_broker, rebalancing, breaker_open, unreadable, stalled, held or
-  /// stuck.
-  std::string code;
+  ReasonCode code;
   std::string text;   ///< for people, on one line
   std::string topic;  ///< of the lane that the reason is about; empty if it is about no lane
   std::int32_t partition = -1;
@@ -39,6 +38,7 @@ struct MemberFacts {
   Duration no_broker{};        ///< how long no broker has been connected; zero if one is
   Duration joining{};          ///< how long the member has been joining the group; zero if it is not
   std::string broker_error{};  ///< why the last connection failed
+  std::size_t lanes = 0;       ///< how many it has
 };
 
 struct LaneFacts {

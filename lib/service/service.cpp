@@ -39,6 +39,7 @@ Status Service::Implementation::prepare() {
   if (!config.journal.file.empty()) {
     auto opened = lane::Journal::open(config.journal.file);
     if (!opened) return opened.error();
+    MutexLock lock(mutex);
     journal = std::move(opened).value();
   }
   auto named = NamedPools::make(config, handler.get());
@@ -157,7 +158,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              &stages,
              pools.empty() ? downstream.get() : &pools.downstream(0),
              rate.get(),
-             journal.get(),
+             opened_journal(),
              &careful_turn,
              &suspensions,
              tracer.get(),
@@ -213,12 +214,7 @@ void Service::Implementation::report_standstill(Duration length) {
 std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
   std::vector<handler::Handler*> writers{handler.get(), forward.get()};
   for (std::size_t i = 0; i < pools.size(); ++i) writers.push_back(&pools.handler(i));
-  std::vector<const kafka::Renewals*> all;
-  for (handler::Handler* writer : writers) {
-    const auto* found = writer == nullptr ? nullptr : writer->renewals();
-    if (found != nullptr && std::find(all.begin(), all.end(), found) == all.end()) all.push_back(found);
-  }
-  return all;
+  return renewals_of(writers);
 }
 
 /// Allowed only between the start and the end, while everything that is changed here exists.
@@ -369,10 +365,13 @@ std::vector<telemetry::Family> Service::families() const {
   const bool started = parts.rate != nullptr;
   auto families =
       families_of(parts, self.silences, started ? self.renewals() : std::vector<const kafka::Renewals*>(),
-                  self.spans(), self.brokers.load());
+                  self.spans(), self.brokers.load(), self.opened_journal());
+  self.observer.add_metrics(parts, families);
   self.series_cap.apply(families);
   return families;
 }
+
+Status Service::reopen_journal() { return implementation_->reopen_journal(); }
 
 std::vector<LaneView> Service::snapshot() const { return views_of(implementation_->loops()); }
 

@@ -114,6 +114,10 @@ class Service {
   /// Error: unavailable while the service starts or stops; then nothing is changed.
   Status change(const config::Config& wanted);
 
+  /// The journal goes on in the file that has its name now (lane/shared/journal.h); nothing without a
+  /// journal. Error: the file cannot be opened, and the journal goes on in the file that it has.
+  Status reopen_journal();
+
   /// Pauses, resumes, skips. What is done is in the log.
   ControlAnswer control(const ControlRequest& request);
 

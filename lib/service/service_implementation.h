@@ -63,6 +63,15 @@ struct Service::Implementation {
     MutexLock lock(mutex);
     return waits_for.empty() ? tracer.get() : nullptr;
   }
+  /// Null without one, and before the start.
+  lane::Journal* opened_journal() const EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    return journal.get();
+  }
+  Status reopen_journal() {
+    auto* const opened = opened_journal();
+    return opened == nullptr ? Status() : opened->reopen();
+  }
   std::vector<const kafka::Renewals*> renewals() const;
   handler::Handler& first_handler() const { return pools.empty() ? *handler : pools.handler(0); }
   /// Why a handler has failed permanently.
@@ -81,7 +90,6 @@ struct Service::Implementation {
   std::unique_ptr<lane::RateLimiter> rate;
   std::unique_ptr<lane::AdaptiveLimit>
       adaptive;  // null if the number of workers is fixed, or pools have theirs
-  std::unique_ptr<lane::Journal> journal;
   std::unique_ptr<tracing::Tracer> tracer;
   std::atomic<std::uint64_t> brokers{1};
   std::string cluster;  // the cluster's id
@@ -99,6 +107,7 @@ struct Service::Implementation {
   std::atomic<int> stops{0};
   std::atomic<std::int64_t> stop_deadline{0};
   mutable Mutex mutex;
+  std::unique_ptr<lane::Journal> journal GUARDED_BY(mutex);  // lanes use it without the mutex
   std::vector<std::shared_ptr<lane::ConsumerLoop>> members GUARDED_BY(mutex);
   std::shared_ptr<const config::Config> in_force GUARDED_BY(mutex);
   std::string waits_for GUARDED_BY(mutex) = "it has not been started";

@@ -6,6 +6,7 @@
 
 #include "base/shortage.h"
 #include "handler/registry.h"
+#include "service/ready/readiness_metrics.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -39,9 +40,17 @@ std::vector<MemberFacts> members_of(const Loops& loops) {
   for (const auto& loop : loops) {
     const auto& stats = loop->stats();
     members.push_back({stats.has_assignment.get(), since(stats.no_broker_since_ns),
-                       since(stats.joining_since_ns), loop->broker_error()});
+                       since(stats.joining_since_ns), loop->broker_error(), loop->lanes().size()});
   }
   return members;
+}
+
+/// Whether each member has an assignment; none has one while the members are made.
+std::vector<bool> assigned_of(const RunningParts& parts) {
+  std::vector<bool> assigned;
+  for (const auto& loop : parts.loops)
+    assigned.push_back(parts.waits_for.empty() && loop->stats().has_assignment.get());
+  return assigned;
 }
 
 Totals totals_of(const Loops& loops, std::uint64_t dead_letters) {
@@ -114,6 +123,7 @@ void StatusObserver::observe(const RunningParts& parts) {
   if (is_sample_due(now)) look.readiness = readiness(parts);
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
+  lost_.observe(lanes, assigned_of(parts));
   usage_.observe(lanes, parts.loops.size(), idle, processor_time(), now);
   record(look, now);
 }
@@ -213,6 +223,15 @@ Facts StatusObserver::facts(const RunningParts& parts) const {
 
 Readiness StatusObserver::readiness(const RunningParts& parts) const {
   return judge(facts(parts), limits(parts));
+}
+
+void StatusObserver::add_metrics(const RunningParts& parts, std::vector<telemetry::Family>& families) const {
+  families.push_back(reason_family(readiness(parts)));
+  for (auto& family : member_families(members_of(parts.loops))) families.push_back(std::move(family));
+  families.push_back(start_family(created_ms_));
+  const auto lanes = views_of(parts.loops);
+  MutexLock lock(mutex_);
+  add_lost_lanes(families, lost_.of(lanes, assigned_of(parts)));
 }
 
 ServiceStatus StatusObserver::status(const RunningParts& parts) const {

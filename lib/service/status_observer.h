@@ -21,10 +21,12 @@
 #include "service/lane_requests.h"
 #include "service/pools/named_pools.h"
 #include "service/readiness.h"
+#include "service/ready/lost_lanes.h"
 #include "service/service.h"
 #include "service/timeline/changes.h"
 #include "service/timeline/timeline.h"
 #include "service/usage.h"
+#include "telemetry/metrics.h"
 
 namespace laneway::service {
 
@@ -57,6 +59,9 @@ class StatusObserver {
   Readiness readiness(const RunningParts& parts) const EXCLUDES(mutex_);
   ServiceStatus status(const RunningParts& parts) const EXCLUDES(mutex_);
   TimelineNews timeline(std::uint64_t known) const EXCLUDES(mutex_);
+  /// Adds what alerts on readiness need (readiness_metrics.h) to the families of the lanes.
+  void add_metrics(const RunningParts& parts, std::vector<telemetry::Family>& families) const
+      EXCLUDES(mutex_);
   /// Carries out what an operator requests, and notes it in the timeline.
   ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request)
       EXCLUDES(mutex_);
@@ -75,11 +80,13 @@ class StatusObserver {
   const config::Config& config_;  // settings that change while the service runs: RunningParts::settings
   const Duration advice_after_;
   const TimePoint created_ = SteadyClock::now();
+  const std::int64_t created_ms_ = wall_clock_ms();
   std::uint64_t refused_threads_ = 0;  // refused by the system, for the present lanes
   mutable Mutex mutex_;
   LaneHistory history_ GUARDED_BY(mutex_);
   UsageHistory usage_ GUARDED_BY(mutex_);
   TimePoint next_observation_ GUARDED_BY(mutex_);
+  LostLanes lost_ GUARDED_BY(mutex_);
   Changes changes_ GUARDED_BY(mutex_);
   Timeline timeline_ GUARDED_BY(mutex_){wall_clock_ms()};
 };

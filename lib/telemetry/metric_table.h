@@ -81,9 +81,23 @@ inline constexpr MetricInfo metric_table[] = {
      "Subscribers (texts by pools.NAME.each) that the process knows; 0 without `each`."},
     {"named_pool_subscribers_out", MetricType::gauge, "subscribers", "pool", Across::no_partitions,
      "Subscribers whose breaker is not closed: their records wait, and those of the others do not."},
+    // Readiness
+    {"not_ready_reasons", MetricType::gauge, "reasons", "reason", Across::no_partitions,
+     "How many members, downstreams and lanes are not ready for the reason, as /readyz reports them; all are "
+     "0 while the service is ready."},
+    {"members", MetricType::gauge, "members", "assignment", Across::no_partitions,
+     "Group members of the process, by their assignment: partitions; empty (the group has no partition for "
+     "them); none (not received yet, or lost)."},
+    {"without_broker_seconds", MetricType::gauge, "seconds", "", Across::no_partitions,
+     "How long a member has had no connection to a broker, for the member without one for longest; 0 if each "
+     "member has a connection."},
+    {"process_start_timestamp_seconds", MetricType::gauge, "seconds", "", Across::no_partitions,
+     "Time at which the process started, in seconds since 1970."},
     // Lanes
     {"lane_state", MetricType::gauge, "0 or 1", "topic,partition,state", Across::sum,
-     "1 for the current state of the lane: assigned, running, held, paused, suspended or draining."},
+     "1 for the current state of the lane: assigned, running, held, paused, suspended, draining or lost. "
+     "While the lane is lost, its lag and its offsets are those that were last known: no broker answered, "
+     "and the member has had no assignment since."},
     {"lane_lag_records", MetricType::gauge, "records", "topic,partition", Across::sum,
      "Records that are not finished: not fetched yet, queued, running, or waiting for their next attempt. "
      "Records that retention has deleted do not count."},
@@ -174,6 +188,8 @@ inline constexpr MetricInfo metric_table[] = {
     {"process_threads", MetricType::gauge, "threads", "", Across::no_partitions, "Threads of the process."},
     {"process_threads_expected", MetricType::gauge, "threads", "", Across::no_partitions,
      "The approximate maximum of the process's threads, with its partitions and all their workers running."},
+    {"journal_lost_lines_total", MetricType::counter, "lines", "", Across::no_partitions,
+     "Lines that could not be written to journal.file, or only in part; the attempts ran."},
     {"trace_spans_total", MetricType::counter, "spans", "result", Across::no_partitions,
      "Spans by result: exported, dropped (too many were queued), failed (the collector did not accept "
      "them)."},

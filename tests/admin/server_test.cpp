@@ -48,7 +48,8 @@ TEST_CASE("readiness is 200, or 503 with a line for each reason, or JSON for who
   from.ready = [&] {
     service::Readiness readiness;
     if (!ready)
-      readiness.reasons = {{"no_broker", "no broker", "", -1}, {"stalled", "orders:3: x", "orders", 3}};
+      readiness.reasons = {{service::ReasonCode::no_broker, "no broker", "", -1},
+                           {service::ReasonCode::stalled, "orders:3: x", "orders", 3}};
     return readiness;
   };
   const auto server = started(from);

@@ -99,6 +99,7 @@ Notifier::Sources sources(std::atomic<bool>& live) {
               [&live] {
                 return service::Liveness{live.load(), live ? "" : "member 1 hangs"};
               },
+          .ready = [] { return service::Readiness(); },
           .lanes = [] { return std::vector<service::LaneView>(3); }};
 }
 
@@ -153,6 +154,18 @@ TEST_CASE("the lanes in one line") {
   CHECK(app::summary({view_of(lane::State::paused, 7, 1), view_of(lane::State::running, -1, 0),
                       view_of(lane::State::held, 5, 8), view_of(lane::State::held, 0, 0)}) ==
         "4 lanes, 12 records behind, 9 running, 2 held, 1 paused");
+}
+
+TEST_CASE("a service that is not ready says why before it says how many lanes it has") {
+  const service::Reason broker{service::ReasonCode::no_broker,
+                               "member 1 has had no connection to a broker for 12 s", "", -1};
+  const service::Reason stuck{service::ReasonCode::stuck, "orders:3 has 1 stuck worker", "orders", 3};
+  CHECK(app::status_line({}, {view_of(lane::State::running, 1, 2)}) == "1 lane, 1 record behind, 2 running");
+  CHECK(app::status_line({{broker}}, {}) ==
+        "no brokers: member 1 has had no connection to a broker for 12 s");
+  CHECK(app::status_line({{stuck, broker, broker}}, {view_of(lane::State::running, 1, 2)}) ==
+        "the handler is stuck: orders:3 has 1 stuck worker, and 2 more reasons; "
+        "1 lane, 1 record behind, 2 running");
 }
 
 TEST_CASE("a service's life as the service manager hears it") {

@@ -202,7 +202,7 @@ TEST_CASE("a service whose brokers are gone is not ready") {
   world.cluster.reset();
   CHECK(eventually([&] {
     const auto reasons = service->readiness().reasons;
-    return !reasons.empty() && reasons.front().code == "no_broker";
+    return !reasons.empty() && reasons.front().code == ReasonCode::no_broker;
   }));
   service->stop();
   waiting.join();

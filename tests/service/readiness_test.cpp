@@ -32,7 +32,8 @@ Facts working() {
 /// The codes; "" when it is ready.
 std::string codes(const Facts& facts, const ReadinessLimits& limits = {}) {
   std::string all;
-  for (const auto& reason : judge(facts, limits).reasons) all += (all.empty() ? "" : " ") + reason.code;
+  for (const auto& reason : judge(facts, limits).reasons)
+    (all += all.empty() ? "" : " ") += name_of(reason.code);
   return all;
 }
 
@@ -106,7 +107,7 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
   const auto readiness = judge(facts, {});
   REQUIRE(readiness.reasons.size() == 1);
   const auto& reason = readiness.reasons.front();
-  CHECK(reason.code == "stalled");
+  CHECK(reason.code == ReasonCode::stalled);
   CHECK(reason.topic == "orders");
   CHECK(reason.partition == 3);
   CHECK(reason.text ==

@@ -351,6 +351,7 @@ TEST_CASE("a service has every metric of the table, with its labels") {
   REQUIRE(world.cluster->create_topic("orders-dlt", 1));
   world.config.dead_letter.topic = "{topic}-dlt";
   world.config.lanes.adaptive = {config::LimitAlgorithm::vegas, 1};
+  world.config.journal.file = "/dev/null";
   world.produce(1);
   const auto service = world.started([](const handler::Attempt&) { return Outcome::reject("of no use"); });
   CHECK(eventually([&] { return metric(*service, "dead_letters_total") == 1; }));

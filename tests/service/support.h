@@ -215,7 +215,7 @@ inline void stop_cleanly(Service& service) {
 /// The codes of the reasons why the service is not ready; empty if it is ready.
 inline std::vector<std::string> codes(const Service& service) {
   std::vector<std::string> all;
-  for (const auto& reason : service.readiness().reasons) all.push_back(reason.code);
+  for (const auto& reason : service.readiness().reasons) all.emplace_back(name_of(reason.code));
   return all;
 }
 

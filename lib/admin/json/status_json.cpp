@@ -17,7 +17,7 @@ double rounded(Duration value) { return rounded(to_seconds(value)); }
 Json json_of(const service::Readiness& readiness) {
   Json reasons = Json::array();
   for (const auto& reason : readiness.reasons) {
-    Json one{{"code", reason.code}};
+    Json one{{"code", service::name_of(reason.code)}};
     if (!reason.topic.empty()) {
       one["topic"] = reason.topic;
       one["partition"] = reason.partition;
@@ -46,7 +46,7 @@ Json oldest_of(const service::LaneStatus& lane) {
   return {{"age_seconds", rounded(lane.view.oldest_age)}};
 }
 
-/// `record`: in the notation that `laneway skip` accepts.
+/// `record`: in the notation that `laneway skip` accepts. `over`: the lane has gone on since.
 Json last_error_of(const service::LaneStatus& lane) {
   const auto& last = lane.detail.last_error;
   if (!last) return nullptr;

@@ -14,6 +14,17 @@
 namespace laneway::lane {
 namespace {
 
+Error cannot_write(const std::string& file) {
+  return {ErrorKind::no_input, "journal.file: cannot write " + file + ": " + std::strerror(errno),
+          "the directory must exist, and the service's user must be able to write to it"};
+}
+
+Result<Descriptor> open_file(const std::string& file) {
+  Descriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
+  if (opened.number() < 0) return cannot_write(file);
+  return opened;
+}
+
 /// Names of pools have only letters, digits, '-' and '_'; ids of sub-jobs are anything.
 std::string pool_fields(const Journal::Line& entry) {
   auto fields = ",\"pool\":\"" + std::string(entry.pool) + '"';
@@ -35,11 +46,18 @@ std::string pool_fields(const Journal::Line& entry) {
 }  // namespace
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
-  Descriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
-  if (opened.number() < 0)
-    return Error{ErrorKind::no_input, "journal.file: cannot write " + file + ": " + std::strerror(errno),
-                 "the directory must exist, and the service's user must be able to write to it"};
-  return std::unique_ptr<Journal>(new Journal(std::move(opened), file));
+  auto opened = open_file(file);
+  if (!opened) return opened.error();
+  return std::unique_ptr<Journal>(new Journal(std::move(opened).value(), file));
+}
+
+Status Journal::reopen() {
+  const auto opened = open_file(file_);
+  if (!opened) return opened.error();
+  cut_.store(false, std::memory_order_relaxed);
+  // In one step, so writers need no lock: each write is either to the file before or to this one.
+  if (::dup3(opened->number(), opened_.number(), O_CLOEXEC) < 0) return cannot_write(file_);
+  return {};
 }
 
 Journal::Journal(Descriptor opened, std::string file)
@@ -81,6 +99,7 @@ void Journal::append(std::string_view line) {
   if (written == static_cast<ssize_t>(line.size())) return;
   const std::string why =
       written < 0 ? std::strerror(errno) : "only part of the line was written; the file system may be full";
+  lost_lines_.fetch_add(1, std::memory_order_relaxed);
   if (written > 0 || line.front() == '\n') cut_.store(true, std::memory_order_relaxed);
   telemetry::log_repeating(
       telemetry::Level::error, "journal not written: " + why, "journal not written",

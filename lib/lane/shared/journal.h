@@ -10,6 +10,8 @@
 // The line is written before the attempt counts as finished, so a commit never precedes its line, and a kill
 // loses no line of a committed record.
 //
+// A file that was renamed gets lines until reopen(), so it can be rotated without losing a line.
+//
 // Threads: any. Blocking: as the file does. A failure to write is counted, and logged a few times in 10 s,
 // and the work goes on. The process must ignore SIGXFSZ (main does).
 #pragma once
@@ -31,6 +33,11 @@ namespace laneway::lane {
 class Journal {
  public:
   static Result<std::unique_ptr<Journal>> open(const std::string& file);
+  /// Goes on in the file that has the name now, which is made if it is missing. Lines that are being written
+  /// end in the file before. On an error the journal keeps the file that it has.
+  Status reopen();
+  /// Lines that were not written, or only in part.
+  std::uint64_t lost_lines() const { return lost_lines_.load(std::memory_order_relaxed); }
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
@@ -53,11 +60,12 @@ class Journal {
   std::int64_t wall(TimePoint at) const;
   void append(std::string_view line);
 
-  const Descriptor opened_;
+  const Descriptor opened_;  // keeps its number; reopen() puts another file behind it
   const std::string file_;
   const std::chrono::steady_clock::time_point machine_origin_;
   const std::int64_t wall_origin_;
   std::atomic<bool> cut_{false};  // the file does not end with a whole line
+  std::atomic<std::uint64_t> lost_lines_{0};
 };
 
 }  // namespace laneway::lane

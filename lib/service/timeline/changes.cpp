@@ -87,7 +87,8 @@ void Changes::reloaded(std::int64_t wall_ms, Timeline& timeline) {
 void Changes::compare_readiness(const Readiness& readiness, std::vector<Event>& events) {
   std::set<std::string> reasons;
   for (const auto& reason : readiness.reasons) {
-    const auto key = reason.code + ' ' + reason.topic + ':' + std::to_string(reason.partition);
+    const auto key =
+        std::string(name_of(reason.code)) + ' ' + reason.topic + ':' + std::to_string(reason.partition);
     if (!reasons_.contains(key)) events.push_back({Level::bad, "Not ready: " + reason.text});
     reasons.insert(key);
   }

@@ -56,7 +56,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
                                        .out = seconds(90),
                                        .calls = {.calls = 4, .failed = 3, .kinds = {{"HTTP 500", 3}}}};
   status.totals = {7, 6, 1, 100, 2, 9};
-  status.readiness.reasons = {{"breaker_open", "the breaker holds every lane", "", -1}};
+  status.readiness.reasons = {{ReasonCode::breaker_open, "the breaker holds every lane", "", -1}};
   status.cores = 2;
   status.processor = milliseconds(1500);
   status.advice = {"lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)"};

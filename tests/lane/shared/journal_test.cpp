@@ -5,16 +5,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+<<<<<<< HEAD
 #include <chrono>
+    =======
+#include <atomic>
+#include <cstdio>
+    >>>>>>> b4d6721 (wip)
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "captured_log.h"
 #include "catch.h"
 
-using namespace laneway;
+    using namespace laneway;
 
 namespace {
 
@@ -68,8 +76,32 @@ class TemporaryFile {
   std::string path = "/tmp/laneway-journal-XXXXXX";
 };
 
+/// A folder, removed by the destructor with everything in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() { REQUIRE(::mkdtemp(path.data()) != nullptr); }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+
+  std::string path = "/tmp/laneway-journal-XXXXXX";
+};
+
+struct Lines {
+  int whole = 0;
+  int others = 0;
+};
+
+Lines lines_of(const std::string& file) {
+  std::ifstream written(file);
+  Lines lines;
+  for (std::string line; std::getline(written, line);)
+    (line.starts_with("{\"topic\"") && line.ends_with("}") ? lines.whole : lines.others) += 1;
+  return lines;
+}
+
 }  // namespace
 
+<<<<<<< HEAD
 TEST_CASE("a line of the journal has the record's id, the times of the attempt, and the outcome") {
   const TemporaryFile file;
   const auto journal = lane::Journal::open(file.path);
@@ -113,6 +145,74 @@ TEST_CASE("a line of the journal has the record's id, the times of the attempt, 
   CHECK(part["outcome"] == "success");
   CHECK(part["pool"] == "resize");
   CHECK(part["part"] == "a%22b");
+=======
+TEST_CASE("a journal that was renamed goes on in a new file once it is opened again") {
+  const TemporaryFolder folder;
+  const auto file = folder.path + "/journal";
+  const auto journal = lane::Journal::open(file);
+  REQUIRE(journal);
+  write_attempt(**journal);
+  REQUIRE(std::rename(file.c_str(), (file + ".1").c_str()) == 0);
+  write_attempt(**journal);
+  CHECK(lines_of(file + ".1").whole == 2);
+  REQUIRE((*journal)->reopen());
+  write_attempt(**journal);
+  CHECK(lines_of(file + ".1").whole == 2);
+  CHECK(lines_of(file).whole == 1);
+  REQUIRE((*journal)->reopen());  // nothing was renamed
+  write_attempt(**journal);
+  CHECK(lines_of(file).whole == 2);
+}
+
+TEST_CASE("a journal that cannot be opened again keeps its file and says why") {
+  const TemporaryFolder folder;
+  const auto before = folder.path + "/before", after = folder.path + "/after";
+  REQUIRE(std::filesystem::create_directory(before));
+  const auto journal = lane::Journal::open(before + "/journal");
+  REQUIRE(journal);
+  write_attempt(**journal);
+  std::filesystem::rename(before, after);
+  const auto reopened = (*journal)->reopen();
+  REQUIRE_FALSE(reopened);
+  CHECK(reopened.error().text().find("cannot write " + before + "/journal: No such file") !=
+        std::string::npos);
+  write_attempt(**journal);
+  CHECK(lines_of(after + "/journal").whole == 2);
+  CHECK((*journal)->lost_lines() == 0);
+}
+
+TEST_CASE("no line is lost or cut when a journal is rotated while workers write") {
+  constexpr int workers = 3, rotations = 50;
+  const TemporaryFolder folder;
+  const auto file = folder.path + "/journal";
+  const auto journal = lane::Journal::open(file);
+  REQUIRE(journal);
+  std::atomic<int> written{0};
+  std::atomic<bool> end{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < workers; ++i)
+    threads.emplace_back([&] {
+      for (; !end; ++written) write_attempt(**journal);
+    });
+  for (int i = 0; i < rotations; ++i) {
+    const int before = written;
+    while (written < before + workers) std::this_thread::yield();
+    CHECK(std::rename(file.c_str(), (file + '.' + std::to_string(i)).c_str()) == 0);
+    CHECK((*journal)->reopen());
+  }
+  end = true;
+  for (auto& thread : threads) thread.join();
+  Lines all = lines_of(file);
+  for (int i = 0; i < rotations; ++i) {
+    const auto lines = lines_of(file + '.' + std::to_string(i));
+    CHECK(lines.whole > 0);
+    all.whole += lines.whole;
+    all.others += lines.others;
+  }
+  CHECK(all.whole == written);
+  CHECK(all.others == 0);
+  CHECK((*journal)->lost_lines() == 0);
+>>>>>>> b4d6721 (wip)
 }
 
 TEST_CASE("a journal on a full file system is logged a few times and then counted") {
@@ -125,6 +225,7 @@ TEST_CASE("a journal on a full file system is logged a few times and then counte
   CHECK(lines < 100);
   telemetry::flush_log();
   CHECK(log.lines({"msg=repeated", "journal not written"}) > 0);
+  CHECK((*journal)->lost_lines() == 1000);
 }
 
 TEST_CASE("after a line that was cut the journal goes on with a line of its own") {
@@ -139,13 +240,10 @@ TEST_CASE("after a line that was cut the journal goes on with a line of its own"
     write_attempt(**journal);                     // no byte of it
   }
   CHECK(log.lines({"journal not written"}) == 2);
+  CHECK((*journal)->lost_lines() == 2);
   write_attempt(**journal);
   write_attempt(**journal);
-  std::ifstream written(file.path);
-  int whole = 0;
-  int cut = 0;
-  for (std::string line; std::getline(written, line);)
-    (line.starts_with("{\"topic\"") && line.ends_with("}") ? whole : cut) += 1;
-  CHECK(whole == 32);
-  CHECK(cut == 1);
+  const auto lines = lines_of(file.path);
+  CHECK(lines.whole == 32);
+  CHECK(lines.others == 1);
 }

@@ -79,9 +79,9 @@ TEST_CASE("rebalances are events, and are counted on when the members are new") 
 
 TEST_CASE("a reason of readiness is an event once, whatever its ages say") {
   auto looks = assigned();
-  looks.look.readiness = Readiness{{{"stalled", "orders:1: no progress for 60 s", "orders", 1}}};
+  looks.look.readiness = Readiness{{{ReasonCode::stalled, "orders:1: no progress for 60 s", "orders", 1}}};
   CHECK(looks.next() == Texts{"Not ready: orders:1: no progress for 60 s"});
-  looks.look.readiness = Readiness{{{"stalled", "orders:1: no progress for 65 s", "orders", 1}}};
+  looks.look.readiness = Readiness{{{ReasonCode::stalled, "orders:1: no progress for 65 s", "orders", 1}}};
   CHECK(looks.next().empty());
   looks.look.readiness.reset();
   CHECK(looks.next().empty());

@@ -1,0 +1,83 @@
+#include "service/ready/readiness_metrics.h"
+
+#include <algorithm>
+#include <array>
+
+#include "service/lane_metrics.h"
+
+namespace laneway::service {
+namespace {
+
+using telemetry::Family;
+using telemetry::metric;
+using telemetry::Sample;
+
+Sample labelled(const char* name, std::string value, double number) {
+  Sample sample;
+  sample.labels = {{name, std::move(value)}};
+  sample.value = number;
+  return sample;
+}
+
+void add(std::vector<Family>& families, const telemetry::MetricInfo& info, const LaneView& lane,
+         double value) {
+  const auto family = std::find_if(families.begin(), families.end(),
+                                   [&](const Family& one) { return one.name == info.name; });
+  if (family == families.end()) return;
+  Sample sample;
+  sample.labels = {{"topic", lane.topic}, {"partition", std::to_string(lane.partition)}};
+  sample.value = value;
+  family->samples.push_back(std::move(sample));
+}
+
+}  // namespace
+
+Family reason_family(const Readiness& readiness) {
+  std::array<double, index_of(ReasonCode::count)> counts{};
+  for (const auto& reason : readiness.reasons) ++counts[index_of(reason.code)];
+  Family family(metric("not_ready_reasons"));
+  for (const auto& row : reason_names)
+    family.samples.push_back(labelled("reason", std::string(row.name), counts[index_of(row.code)]));
+  return family;
+}
+
+std::vector<Family> member_families(const std::vector<MemberFacts>& members) {
+  double working = 0, empty = 0, none = 0;
+  Sample longest;
+  for (const auto& member : members) {
+    (!member.assigned ? none : member.lanes > 0 ? working : empty) += 1;
+    longest.value = std::max(longest.value, to_seconds(member.no_broker));
+  }
+  std::vector<Family> families;
+  families.emplace_back(metric("members"), std::vector<Sample>{labelled("assignment", "partitions", working),
+                                                               labelled("assignment", "empty", empty),
+                                                               labelled("assignment", "none", none)});
+  if (!members.empty())
+    families.emplace_back(metric("without_broker_seconds"), std::vector<Sample>{std::move(longest)});
+  return families;
+}
+
+Family start_family(std::int64_t at_ms) {
+  Sample sample;
+  sample.value = static_cast<double>(at_ms) / 1000;
+  return Family(metric("process_start_timestamp_seconds"), {std::move(sample)});
+}
+
+void add_lost_lanes(std::vector<Family>& families, const std::vector<LaneView>& lost) {
+  const auto states = std::find_if(families.begin(), families.end(),
+                                   [](const Family& one) { return one.name == "lane_state"; });
+  for (const auto& lane : lost) {
+    add(families, metric("lane_lag_records"), lane, static_cast<double>(lane.lag));
+    add(families, metric("lane_committed_offset"), lane, static_cast<double>(lane.committed));
+    add(families, metric("lane_delivered_offset"), lane, static_cast<double>(lane.delivered));
+    if (states == families.end()) continue;
+    for (const auto* state : lane_states) {
+      auto sample = labelled("topic", lane.topic, std::string_view(state) == "lost" ? 1 : 0);
+      sample.labels.emplace_back("partition", std::to_string(lane.partition));
+      sample.labels.emplace_back("state", state);
+      states->samples.push_back(std::move(sample));
+    }
+  }
+}
+
+}  // namespace laneway::service
