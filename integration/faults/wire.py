@@ -9,6 +9,7 @@ from offsets_topic import Reader
 
 DEADLINE = 3.0  # s, of each step of a request
 METADATA, COORDINATOR, LEAVE_GROUP, CREATE_PARTITIONS, ELECT_LEADERS, ALTER_CONFIGS, REASSIGN = 3, 10, 13, 37, 43, 44, 45
+CLIENT_QUOTAS = 49
 GROUP_HEARTBEAT, LEAVES = 68, -1  # of group.protocol: consumer, and the epoch of a member that leaves
 GROUP, SET = 32, 0  # a kind of resource, a change of its settings
 
@@ -103,6 +104,17 @@ def configure_group(address, group, **settings):
     code = reader.take("h")
     if code != 0:
         raise OSError(f"the settings of the group {group} were refused with error {code}")
+
+
+def limit_client(address, client, bytes_per_second):
+    """How much the clients of this client.id may fetch; None: as much as they want."""
+    value = struct.pack(">d?", bytes_per_second or 0, bytes_per_second is None)
+    entry = array([text("client-id") + text(client)]) + array([text("consumer_byte_rate") + value])
+    reader = ask(address, CLIENT_QUOTAS, array([entry]) + b"\0")
+    reader.take("i"), reader.take("i")
+    code = reader.take("h")
+    if code != 0:
+        raise OSError(f"the quota of {client} was refused with error {code}")
 
 
 def prefer(address, partition, replicas):

@@ -2,7 +2,7 @@
 import struct
 from typing import NamedTuple
 
-PRODUCE, FETCH, METADATA, FIND_COORDINATOR, INIT_PRODUCER_ID = 0, 1, 3, 10, 22
+PRODUCE, FETCH, METADATA, FIND_COORDINATOR, HEARTBEAT, INIT_PRODUCER_ID = 0, 1, 3, 10, 12, 22
 ADD_PARTITIONS_TO_TXN, ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT, DESCRIBE_CLUSTER = 24, 25, 26, 28, 60
 # Answers that tell where brokers are: the last two of them since KIP-951, when a leader has changed.
 WITH_ADDRESSES = (METADATA, FIND_COORDINATOR, DESCRIBE_CLUSTER, PRODUCE, FETCH)
@@ -15,6 +15,7 @@ class Request(NamedTuple):
     correlation: int  # its answer begins with the same number
     client: str  # client.id
     frame: bytes  # everything after the length
+    connection: int = 0  # the proxy numbers them from 1
 
 
 def parse_request(frame):

@@ -21,6 +21,8 @@ class Link:
 
     def __init__(self, proxy, broker, client, upstream):
         self.proxy, self.broker = proxy, broker
+        proxy.connections += 1
+        self.number = proxy.connections
         self.from_client, self.to_client = client
         self.from_broker, self.to_broker = upstream
         self.pending = {}  # correlation id: the request that the broker has not answered yet
@@ -53,7 +55,7 @@ class Link:
                 on_frame(await reader.readexactly(size))
 
     def on_request(self, frame):
-        request = self.proxy.changed(parse_request(frame))
+        request = self.proxy.changed(parse_request(frame)._replace(connection=self.number))
         rule = self.rule_for(request)
         if rule is None:
             self.send_request(request)
@@ -119,6 +121,7 @@ class Proxy:
     def __init__(self, brokers):
         self.brokers = [int(address.rsplit(":", 1)[1]) for address in brokers.split(",")]
         self.rules, self.listeners, self.links = [], [], set()
+        self.connections = 0  # so far, of clients
         self.ports = {}  # of brokers: those of the proxy, as an answer has them
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)

@@ -3,7 +3,11 @@
 namespace laneway::service {
 namespace {
 
-bool idle(const LaneView& lane) { return lane.lag <= 0 || lane.suspended() || !lane.at_work(); }
+/// A lane that takes records, and whose lag is not known, waits for the first answer of its partition.
+bool idle(const LaneView& lane) {
+  const bool unheard = lane.lag < 0 && lane.state == lane::State::running;
+  return (lane.lag <= 0 && !unheard) || lane.suspended() || !lane.at_work();
+}
 
 bool moved(const LaneView& before, const LaneView& now) {
   return now.finished != before.finished || now.committed != before.committed;

@@ -288,6 +288,9 @@ std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loo
       std::vector<Sample>{labelled("kind", "assign", sum([](const Stats& s) { return s.assigned.get(); })),
                           labelled("kind", "revoke", sum([](const Stats& s) { return s.revoked.get(); })),
                           labelled("kind", "lost", sum([](const Stats& s) { return s.lost.get(); }))});
+  Sample throttled;
+  throttled.value = sum([](const Stats& s) { return s.throttled_ms.get(); }) / 1000;
+  families.emplace_back(metric("client_throttled_seconds_total"), std::vector<Sample>{throttled});
   Sample repairs;
   repairs.value = sum([](const Stats& s) { return s.assignment_repairs.get(); });
   families.emplace_back(metric("assignment_repairs_total"), std::vector<Sample>{repairs});

@@ -28,6 +28,15 @@ bool held_by_trouble(const LaneView& lane, Duration limit) {
   return window || lane.held_by(Hold::map_full) || retries;
 }
 
+/// The partition has never answered since its lane began.
+std::string unheard(const LaneFacts& lane, const Facts& facts) {
+  const auto member = lane.view.member;
+  const bool throttled = member < facts.members.size() && facts.members[member].throttled;
+  return "has heard nothing of its partition for " + seconds_text(lane.without_progress) +
+         ", neither records nor where the log ends, so its lag is not known" +
+         (throttled ? "; the brokers delay this client because of a quota" : "");
+}
+
 void judge_lane(const LaneFacts& lane, const Facts& facts, const ReadinessLimits& limits,
                 std::vector<Reason>& reasons) {
   const auto& view = lane.view;
@@ -43,7 +52,9 @@ void judge_lane(const LaneFacts& lane, const Facts& facts, const ReadinessLimits
   if (!facts.breakers.empty() && view.held_by(lane::Hold::breaker_open)) return;
   // Before a record of a retry topic is due, nothing can be done with it.
   const auto limit = limits.stall + view.retry_delay;
-  if (lane.without_progress >= limit && view.lag > 0)
+  if (lane.without_progress >= limit && view.lag < 0)
+    reasons.push_back(about(lane, ReasonCode::stalled, unheard(lane, facts)));
+  else if (lane.without_progress >= limit && view.lag > 0)
     reasons.push_back(about(lane, ReasonCode::stalled,
                             "has made no progress for " + seconds_text(lane.without_progress) +
                                 " with a lag of " + std::to_string(view.lag)));
@@ -59,6 +70,11 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
       reasons.push_back({ReasonCode::no_broker,
                          who + " has had no connection to a broker for " + seconds_text(member.no_broker) +
                              (member.broker_error.empty() ? "" : ": " + member.broker_error),
+                         "", -1});
+    else if (member.no_coordinator >= limits.no_coordinator)
+      reasons.push_back({ReasonCode::no_coordinator,
+                         who + " has had no connection to the coordinator of its group for " +
+                             seconds_text(member.no_coordinator) + ", although brokers answer",
                          "", -1});
     else if (!member.assigned)
       reasons.push_back(

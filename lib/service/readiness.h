@@ -1,12 +1,13 @@
 // Whether a service does its work, and if not, why: the judgement behind /readyz.
 //
 // Not ready: the service has not started, has no assignment yet or has lost its assignment, or stops; no
-// broker can be reached; joining the group takes longer than a rebalance may take; the breaker is not closed;
-// a lane has lag and makes no progress; a lane is held by its failures or by its oldest record; a partition
-// cannot be read; a handler is stuck. Still ready: no work, a rebalance, a drain, a suspended lane, a hold
-// because the workers cannot keep up (that is lag, and back-pressure that works; the same holds for a window
-// full of records that wait for their keys while the oldest records are finished), a retry topic whose
-// records wait until they are due.
+// broker can be reached, or no coordinator of the group although brokers answer; joining the group takes
+// longer than a rebalance may take; the breaker is not closed; a lane has lag and makes no progress, or does
+// not know its lag because its partition has never answered; a lane is held by its failures or by its oldest
+// record; a partition cannot be read; a handler is stuck. Still ready: no work, a rebalance, a drain, a
+// suspended lane, a hold because the workers cannot keep up (that is lag, and back-pressure that works; the
+// same holds for a window full of records that wait for their keys while the oldest records are finished), a
+// retry topic whose records wait until they are due.
 //
 // Pure: everything, times too, is given in.
 #pragma once
@@ -36,9 +37,12 @@ struct Readiness {
 struct MemberFacts {
   bool assigned = false;       ///< the member has an assignment, even an empty one, that it has not lost
   Duration no_broker{};        ///< how long no broker has been connected; zero if one is
+  Duration no_coordinator{};   ///< how long brokers have been connected without the group's coordinator
   Duration joining{};          ///< how long the member has been joining the group; zero if it is not
   std::string broker_error{};  ///< why the last connection failed
   std::size_t lanes = 0;       ///< how many it has
+  /// Brokers have delayed the client because of a quota in the last minute.
+  bool throttled = false;
 };
 
 struct LaneFacts {
@@ -58,8 +62,9 @@ struct Facts {
 };
 
 struct ReadinessLimits {
-  Duration stall = seconds(60);      ///< without progress, or held
-  Duration no_broker = seconds(10);  ///< a connection that is being renewed is no outage
+  Duration stall = seconds(60);           ///< without progress, or held
+  Duration no_broker = seconds(10);       ///< a connection that is being renewed is no outage
+  Duration no_coordinator = seconds(30);  ///< a coordinator that moves is no outage
   Duration unreadable =
       seconds(30);  ///< a leader that moves is no outage, nor is a position that is being looked up
   Duration rebalance = seconds(300);  ///< how long the group waits for its members

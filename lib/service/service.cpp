@@ -240,13 +240,15 @@ Status Service::Implementation::change(const config::Config& wanted) {
 }
 
 /// Why new members must take over; null if they need not.
-const char* Service::Implementation::why_renew() const {
+const char* Service::Implementation::why_renew() {
   std::uint64_t lanes = 0;
   for (const auto& loop : loops()) {
     lanes += loop->lanes().size();
     if (loop->stats().must_be_renewed.get()) return "to take part in rebalances again";
     if (loop->stats().partition_silent.get()) return "to read a silent partition";
   }
+  if (coordinator.renewal_due(config, loops(), context.silence_unit, stops))
+    return "to find the coordinator of the group";
   // Partitions were added, or topics that match the pattern: more lanes than shares of the budget.
   return lanes > context.memory.partitions ? "to divide lanes.memory among more partitions" : nullptr;
 }
@@ -254,6 +256,7 @@ const char* Service::Implementation::why_renew() const {
 /// The client's buffers are fixed when it is made, and a client that a rebalance has overtaken stays so: new
 /// members take over with a new plan, as in a restart.
 Status Service::Implementation::renew_members(const char* why) {
+  if (const auto& failure = coordinator.failure()) return *failure;
   const auto what = std::string("starting over ") + why;
   telemetry::warn(what, {{"planned_partitions", context.memory.partitions}});
   const auto old = loops();

@@ -18,6 +18,7 @@
 #include "lane/member/consumer_loop.h"
 #include "lane/member/retired_members.h"
 #include "service/lane_requests.h"
+#include "service/members/coordinator_guard.h"
 #include "service/pools/named_pools.h"
 #include "service/service.h"
 #include "service/status_observer.h"
@@ -50,7 +51,7 @@ struct Service::Implementation {
   }
   Status change(const config::Config& wanted) EXCLUDES(mutex);
   const char* watch();
-  const char* why_renew() const;
+  const char* why_renew();
   Status renew_members(const char* why) EXCLUDES(mutex);
   bool late() const;
   static void report_standstill(Duration length);
@@ -98,6 +99,7 @@ struct Service::Implementation {
   const lane::ProcessId process = std::max(std::random_device()(), 1U);
   lane::Suspensions suspensions;
   lane::Silences silences;
+  CoordinatorSearch coordinator;
   lane::Relaxed<std::uint64_t> dead_letters;             // of all lanes since the process started
   const StandstillWatch standstills{report_standstill};  // from the beginning, because deadlines count
                                                          // standstills

@@ -15,6 +15,7 @@ namespace {
 constexpr Duration observe_interval = seconds(1);
 constexpr Duration detail_patience = milliseconds(500);
 constexpr Duration control_patience = seconds(5);
+constexpr Duration throttle_memory = seconds(60);
 
 std::uint32_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 
@@ -40,7 +41,9 @@ std::vector<MemberFacts> members_of(const Loops& loops) {
   for (const auto& loop : loops) {
     const auto& stats = loop->stats();
     members.push_back({stats.has_assignment.get(), since(stats.no_broker_since_ns),
-                       since(stats.joining_since_ns), loop->broker_error(), loop->lanes().size()});
+                       since(stats.no_coordinator_since_ns), since(stats.joining_since_ns),
+                       loop->broker_error(), loop->lanes().size(),
+                       stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory});
   }
   return members;
 }

@@ -136,6 +136,10 @@ inline constexpr MetricInfo metric_table[] = {
      "Time from a commit request to its answer."},
     {"rebalances_total", MetricType::counter, "rebalances", "kind", Across::no_partitions,
      "Rebalances by kind: assign, revoke, lost."},
+    {"client_throttled_seconds_total", MetricType::counter, "seconds", "", Across::no_partitions,
+     "Time by which brokers delayed the requests of the members' clients because of quotas, added up over "
+     "the "
+     "brokers."},
     {"assignment_repairs_total", MetricType::counter, "repairs", "", Across::no_partitions,
      "Times that the client's assignment differed from the lanes and was repaired."},
     {"partition_silence_steps_total", MetricType::counter, "steps", "step", Across::no_partitions,

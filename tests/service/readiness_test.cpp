@@ -84,6 +84,16 @@ TEST_CASE("brokers that cannot be reached are a reason, a connection that is mad
         "member 1 has had no connection to a broker for 10 s: broker kafka:9093: its certificate expired");
 }
 
+TEST_CASE("a coordinator that is away while brokers answer is a reason, one that moves is none") {
+  auto facts = working();
+  facts.members.front().no_coordinator = seconds(29);
+  CHECK(codes(facts).empty());
+  facts.members.front().no_coordinator = seconds(30);
+  CHECK(codes(facts) == "no_coordinator");
+  CHECK(judge(facts, {}).reasons.front().text ==
+        "member 1 has had no connection to the coordinator of its group for 30 s, although brokers answer");
+}
+
 TEST_CASE("a rebalance within its deadline is no reason, beyond it is one") {
   auto facts = working();
   facts.members.front().joining = seconds(299);
@@ -119,13 +129,30 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
       "the oldest for 80 s, running (attempt 5); attempt 4 failed: HTTP 500"));
 }
 
-TEST_CASE("a lane without lag, or with one that is not known, is not stalled") {
+TEST_CASE("a lane without lag is not stalled") {
   auto lane = working_lane();
   lane.without_progress = seconds(1000);
-  for (const std::int64_t lag : {0, -1}) {
-    lane.view.lag = lag;
-    CHECK(code_of(lane).empty());
-  }
+  lane.view.lag = 0;
+  CHECK(code_of(lane).empty());
+}
+
+TEST_CASE("a lane that never heard from its partition is stalled, and a quota is named") {
+  auto facts = working();
+  auto& lane = facts.lanes.front();
+  lane.view.lag = -1;
+  lane.without_progress = seconds(60) - milliseconds(1);
+  CHECK(codes(facts).empty());
+  lane.without_progress = seconds(61);
+  CHECK(codes(facts) == "stalled");
+  CHECK(
+      judge(facts, {}).reasons.front().text ==
+      "orders:3 has heard nothing of its partition for 61 s, neither records nor where the log ends, so its "
+      "lag is not known; state running");
+  facts.members.front().throttled = true;
+  CHECK(
+      judge(facts, {}).reasons.front().text ==
+      "orders:3 has heard nothing of its partition for 61 s, neither records nor where the log ends, so its "
+      "lag is not known; the brokers delay this client because of a quota; state running");
 }
 
 TEST_CASE(
@@ -242,6 +269,20 @@ struct Story {
 
 }  // namespace
 
+TEST_CASE("the time in which a partition is not heard from at all is counted while its lane takes records") {
+  Story story;
+  story.lane.lag = -1;
+  story.step(31);
+  CHECK(story.without_progress() == 30);
+  story.lane.state = State::held;
+  story.step(5);
+  CHECK(story.without_progress() == 0);
+  story.lane.state = State::running;
+  story.lane.lag = 0;  // the log's end has come
+  story.step(5);
+  CHECK(story.without_progress() == 0);
+}
+
 TEST_CASE("progress is what is finished or committed, and time without either is counted") {
   Story story;
   story.step(31);
@@ -270,7 +311,7 @@ TEST_CASE("time in which nothing was to be done, or was not to be done, does not
     CHECK(story.without_progress() == 5);
   };
   counts_anew_after([](LaneView& lane) { lane.lag = 0; });
-  counts_anew_after([](LaneView& lane) { lane.lag = -1; });
+  counts_anew_after([](LaneView& lane) { lane.lag = -1, lane.state = State::held; });
   counts_anew_after([](LaneView& lane) { lane.hold_bits = bits(Hold::suspended); });
   counts_anew_after([](LaneView& lane) { lane.state = State::draining; });
 }

@@ -213,6 +213,7 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
       {"commit_latency_seconds", "histogram", ""},
       {"rebalances_total", "counter", "kind"},
       {"assignment_repairs_total", "counter", ""},
+      {"client_throttled_seconds_total", "counter", ""},
       {"partition_silence_steps_total", "counter", "step"},
       {"producer_renewals_total", "counter", "reason"},
       {"drain_seconds", "histogram", ""},

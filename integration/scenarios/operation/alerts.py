@@ -8,6 +8,7 @@ import held_page
 from control import promtool
 from corrupt import EACH, corrupt
 from harness import PLUGINS, expect, expect_equal, wait_until
+from lost_coordinator import LostCoordinator
 from proxy import Proxy
 from web_service import WebService, record_of
 
@@ -88,6 +89,16 @@ def no_broker(run):
         expect_equal(RECORDS, service.metric("lane_lag_records"), "the lag that was last known")
 
 
+def no_coordinator(run):
+    """No client learns it, so new members would not help."""
+    with LostCoordinator(run.bootstrap) as proxy, run.part("alerts-coordinator") as part:
+        part.create(1)
+        service = part.service("no-coordinator", kafka={"bootstrap.servers": proxy.bootstrap(), **SESSION})
+        wait_until("it has its lane", lambda: service.metric("lane_state", state="running") == 1)
+        proxy.hide_from_all()
+        wait_for(service, "no_coordinator")
+
+
 def breaker_open(run):
     with run.part("alerts-breaker") as part:
         part.create(1)
@@ -159,7 +170,8 @@ def alerts_of(code):
 
 
 def scenario(run):
-    harness.at_once(run, [starting, stopping, rebalancing_and_unassigned, no_broker, breaker_open, unreadable, stalled, held, stuck])
+    harness.at_once(run, [starting, stopping, rebalancing_and_unassigned, no_broker, no_coordinator, breaker_open, unreadable, stalled,
+                          held, stuck])
     codes = held_page.reason_codes()
     expect(len(codes) > 5, "the reasons were not found in the sources")
     tests = [held_page.held(code, pages[code], *alerts_of(code)) for code in codes]

@@ -19,6 +19,7 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
     path_.emplace_back();
     // until a connected broker is found
     if (path_.size() == 2 && path_[0] == "brokers") statistics.connected = false;
+    if (path_.size() == 2 && path_[0] == "cgrp") statistics.coordinator = false;
     if (in_partition()) partition_ = {};
     return true;
   }
@@ -38,6 +39,7 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool number_unsigned(number_unsigned_t value) override {
+    if (is_throttle_time()) statistics.throttled += milliseconds(value);
     if (in_partition() && path_[4] == "rxbytes") partition_.received = value;
     return number_integer(static_cast<number_integer_t>(value));
   }
@@ -47,7 +49,7 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
       statistics.brokers.push_back(broker_in(path_[1]));
     }
     if (path_.size() == 2 && path_[0] == "cgrp" && path_[1] == "state" && value == "up")
-      statistics.connected = true;
+      statistics.connected = statistics.coordinator = true;
     return true;
   }
   bool null() override { return true; }
@@ -64,6 +66,10 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
   /// The coordinator's connection stays up even if no broker can be asked which broker is the coordinator.
   bool is_of_broker() const {
     return path_.size() == 3 && path_[0] == "brokers" && path_[1] != "GroupCoordinator";
+  }
+
+  bool is_throttle_time() const {
+    return path_.size() == 4 && path_[0] == "brokers" && path_[2] == "throttle" && path_[3] == "sum";
   }
 
   struct Partition {

@@ -77,7 +77,10 @@ struct Statistics {
   std::vector<std::pair<TopicPartition, std::uint64_t>> fetched;
   std::map<TopicPartition, std::int32_t> leaders;  ///< the broker that the client asks about each partition
   bool connected = true;                           ///< to at least one broker
-  std::vector<std::string> brokers{};              ///< the connected brokers, as HOST:PORT
+  bool coordinator = true;                         ///< the group's coordinator is known and connected
+  /// By how much the brokers have delayed this client because of quotas, since the last statistics; added up.
+  Duration throttled{};
+  std::vector<std::string> brokers{};  ///< the connected brokers, as HOST:PORT
 };
 using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics>;
 

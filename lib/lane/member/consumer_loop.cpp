@@ -142,7 +142,7 @@ void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
 void ConsumerLoop::on_statistics(const kafka::Statistics& statistics) {
   for (const auto& [partition, bytes] : statistics.fetched)
     if (auto* lane = lanes_.find(partition)) lane->lane->stats().fetched_bytes.set(bytes);
-  health_.on_connection(statistics.connected, now_);
+  health_.on_statistics(statistics, now_);
 }
 
 void ConsumerLoop::read_mail() {

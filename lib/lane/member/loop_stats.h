@@ -28,6 +28,13 @@ struct LoopStats {
   Relaxed<bool> must_be_renewed;   ///< another loop has to take over (kafka::Consumer)
   Relaxed<bool> partition_silent;  ///< the same, because a partition delivers nothing (silence_watch.h)
   Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is
+  /// Steady time since which brokers are connected and the group's coordinator is not; 0: the coordinator is
+  /// connected, or no broker is.
+  Relaxed<std::int64_t> no_coordinator_since_ns;
+  /// By how much brokers have delayed the client because of quotas, and the steady time of the last delay; 0:
+  /// there was none.
+  Relaxed<std::uint64_t> throttled_ms;
+  Relaxed<std::int64_t> throttled_at_ns;
 };
 
 /// Keeps the time since when `is_so` has been true; 0 while it is false.

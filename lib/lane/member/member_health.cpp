@@ -34,10 +34,16 @@ void MemberHealth::on_client_error(const kafka::ClientError& error, const kafka:
   if (error.group_denied && stats_.assigned.get() == 0) fail({ErrorKind::unavailable, error.text, ""});
 }
 
-void MemberHealth::on_connection(bool connected, TimePoint now) {
+void MemberHealth::on_statistics(const kafka::Statistics& statistics, TimePoint now) {
   const bool was_out = stats_.no_broker_since_ns.get() != 0;
-  stamp(stats_.no_broker_since_ns, !connected, now);
-  if (!connected) return;
+  stamp(stats_.no_broker_since_ns, !statistics.connected, now);
+  stamp(stats_.no_coordinator_since_ns, statistics.connected && !statistics.coordinator, now);
+  if (statistics.throttled > Duration::zero()) {
+    stats_.throttled_ms.add(
+        static_cast<std::uint64_t>(duration_cast<milliseconds>(statistics.throttled).count()));
+    stats_.throttled_at_ns.set(now.time_since_epoch().count());
+  }
+  if (!statistics.connected) return;
   MutexLock lock(mutex_);
   if (was_out && !broker_error_.empty()) telemetry::info("the brokers answer again");
   broker_error_.clear();

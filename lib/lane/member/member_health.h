@@ -30,7 +30,7 @@ class MemberHealth {
   /// The client refused a request without which the member cannot go on.
   void client_broken(const std::string& why);
   void on_client_error(const kafka::ClientError& error, const kafka::Consumer& consumer) EXCLUDES(mutex_);
-  void on_connection(bool connected, TimePoint now) EXCLUDES(mutex_);
+  void on_statistics(const kafka::Statistics& statistics, TimePoint now) EXCLUDES(mutex_);
   /// A lane asks for new members or for the end of the process; the service does that.
   void on_silence(const LaneSilence::Demand& demand);
   /// Whether the client cannot commit any more. After a silent partition the client still can, and finished

@@ -13,17 +13,18 @@
 namespace laneway::service {
 
 enum class ReasonCode : std::uint8_t {
-  starting,      ///< The service waits for brokers and topics.
-  stopping,      ///< The service drains.
-  unassigned,    ///< A member has no assignment, or has lost it.
-  no_broker,     ///< A member has no connection to a broker.
-  rebalancing,   ///< A member joins the group for longer than a rebalance may take.
-  breaker_open,  ///< A downstream is out.
-  unreadable,    ///< A partition cannot be read.
-  stalled,       ///< A lane has lag and makes no progress.
-  held,          ///< A lane is held by its failures or by its oldest record.
-  stuck,         ///< A handler ignores its stop.
-  count,         ///< The number of reasons; not a reason.
+  starting,        ///< The service waits for brokers and topics.
+  stopping,        ///< The service drains.
+  unassigned,      ///< A member has no assignment, or has lost it.
+  no_broker,       ///< A member has no connection to a broker.
+  no_coordinator,  ///< A member has no connection to its group's coordinator, although brokers answer.
+  rebalancing,     ///< A member joins the group for longer than a rebalance may take.
+  breaker_open,    ///< A downstream is out.
+  unreadable,      ///< A partition cannot be read.
+  stalled,         ///< A lane has lag and makes no progress.
+  held,            ///< A lane is held by its failures or by its oldest record.
+  stuck,           ///< A handler ignores its stop.
+  count,           ///< The number of reasons; not a reason.
 };
 
 constexpr std::size_t index_of(ReasonCode code) { return static_cast<std::size_t>(code); }
@@ -39,6 +40,7 @@ inline constexpr std::array reason_names{
     ReasonName{ReasonCode::stopping, "stopping", "stopping"},
     ReasonName{ReasonCode::unassigned, "unassigned", "no assignment"},
     ReasonName{ReasonCode::no_broker, "no_broker", "no brokers"},
+    ReasonName{ReasonCode::no_coordinator, "no_coordinator", "no coordinator of the group"},
     ReasonName{ReasonCode::rebalancing, "rebalancing", "the rebalance does not end"},
     ReasonName{ReasonCode::breaker_open, "breaker_open", "the downstream is out"},
     ReasonName{ReasonCode::unreadable, "unreadable", "a partition cannot be read"},

@@ -44,6 +44,23 @@ TEST_CASE("text that is no statistics has fetched nothing, and says nothing of b
   CHECK_FALSE(read_statistics(R"({"brokers":{"a":{"state":"CONNECT"}},"topics":{}})").connected);
 }
 
+TEST_CASE("a coordinator that is not connected is noticed while brokers are") {
+  const auto of = [](const std::string& state) {
+    return read_statistics(R"({"brokers":{"a:1/1":{"state":"UP"}},"cgrp":{"state":")" + state + R"("}})");
+  };
+  CHECK(of("up").coordinator);
+  CHECK(of("wait-broker-transport").connected);
+  CHECK_FALSE(of("wait-broker-transport").coordinator);
+  CHECK(read_statistics(R"({"brokers":{"a:1/1":{"state":"UP"}}})").coordinator);
+}
+
+TEST_CASE("the delays by quotas are added up over the brokers") {
+  const auto statistics = read_statistics(
+      R"({"brokers":{"a:1/1":{"state":"UP","rtt":{"sum":7},"throttle":{"min":1,"max":900,"avg":5,"sum":1200}},)"
+      R"("b:1/2":{"throttle":{"sum":34,"cnt":3}},"c:1/3":{"throttle":{"sum":0}}}})");
+  CHECK(statistics.throttled == laneway::milliseconds(1234));
+}
+
 TEST_CASE("the connected brokers are known by their addresses") {
   const auto statistics = read_statistics(
       R"({"brokers":{"kafka-1:9092/1":{"state":"UP"},"kafka-2:9092/2":{"state":"CONNECT"},"kafka-1:9092/bootstrap":{"state":"DOWN"},"GroupCoordinator":{"state":"UP"}}})");

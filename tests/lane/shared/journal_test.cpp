@@ -7,10 +7,11 @@
 
 <<<<<<< HEAD
 #include <chrono>
-    =======
+    == == ==
+    =
 #include <atomic>
 #include <cstdio>
-    >>>>>>> b4d6721 (wip)
+        >>>>>>> b4d6721(wip)
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,7 +23,7 @@
 #include "captured_log.h"
 #include "catch.h"
 
-    using namespace laneway;
+                    using namespace laneway;
 
 namespace {
 
