@@ -102,6 +102,7 @@ void add_load_options(CLI::App& verb, Arguments& to) {
   verb.add_option("topic", to.load.topic)->required();
   verb.add_option("--count", to.load.count, "records; without: until SIGTERM");
   verb.add_option("--size", to.load.size, "bytes of each value");
+  verb.add_option("--random", to.load.random, "characters of it that compression makes no smaller than half");
   verb.add_option("--rate", to.load.rate, "records a second");
   auto* keys =
       verb.add_option("--keys", to.load.keys, "distinct keys; without: a key of its own for each record");

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <random>
 #include <thread>
 
 #include "client.h"
@@ -128,6 +129,9 @@ class Writer {
   void fill_value(const std::string& number) {
     if (load_.value.empty()) {
       value_.replace(0, std::min(number.size(), value_.size()), number, 0, value_.size());
+      const auto begin = std::min(number.size(), value_.size());
+      const auto end = std::min(begin + load_.random, value_.size());
+      for (auto i = begin; i < end; ++i) value_[i] = "0123456789abcdef"[random_() % 16];
       return;
     }
     value_ = load_.value;
@@ -160,6 +164,7 @@ class Writer {
   std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> topic_;
   std::vector<std::int32_t> partitions_;
   std::string value_;
+  std::minstd_rand random_;
 };
 
 volatile std::sig_atomic_t stopped = 0;

@@ -12,6 +12,7 @@ struct Load {
   std::string topic;
   std::int64_t count = 0;  ///< records; 0: until SIGTERM
   std::size_t size = 100;  ///< bytes of each value
+  std::size_t random = 0;  ///< characters of each value that compression makes no smaller than half
   double rate = 0;         ///< records a second; 0: as fast as it goes
   std::int64_t keys = 0;   ///< distinct keys; 0: each record has its own
   bool null_keys = false;

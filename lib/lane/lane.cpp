@@ -213,11 +213,16 @@ void Lane::tick_pause(TimePoint now) {
   }
 }
 
-/// Pausing makes the client discard what it has fetched, so the lane takes these records first, as far as its
-/// bounds allow.
+/// Pausing makes the client discard what it has fetched, so the lane takes these records first, also beyond
+/// its share of the memory: they have their memory already, and those of a compressed batch would be fetched
+/// and decompressed again from the start of the batch. What the client fetches meanwhile is not waited for.
 void Lane::take_what_is_fetched(TimePoint now) {
-  while (intake_.has_room() && !state_.has(Hold::position))
-    if (take(now) == Take::empty) return;
+  const auto last = position_.delivered() + static_cast<std::int64_t>(source_->fetched());
+  const auto wants = [&] { return intake_.has_room() || position_.delivered() < last; };
+  intake_.set_exceeds_memory(true);
+  while (intake_.has_window() && wants() && !state_.has(Hold::position))
+    if (take(now) == Take::empty) break;
+  intake_.set_exceeds_memory(false);
 }
 
 void Lane::tick_oldest(TimePoint now) {

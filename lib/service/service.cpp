@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 
-#include "config/client/client_keys.h"
 #include "config/rules/retry_topics.h"
 #include "handler/forward/forward_handler.h"
 #include "handler/registry.h"
@@ -23,11 +22,6 @@ constexpr Duration exit_slack = milliseconds(3500);     // of the 5 s after the 
 constexpr Duration retry_interval = milliseconds(300);  // while the start waits for brokers and topics
 constexpr Duration one_question = seconds(1);           // to the brokers, while the start waits
 constexpr Duration live_limit = seconds(10);
-
-/// Half of the client's time-out for a request: a healthy client needs less for everything.
-Duration silence_unit(const kafka::ClientSettings& client) {
-  return std::max<Duration>(config::request_timeout(client) / 2, seconds(1));
-}
 
 bool all_ended(const Loops& loops) {
   return std::all_of(loops.begin(), loops.end(), [](const auto& loop) { return loop->ended(); });

@@ -33,6 +33,41 @@ TEST_CASE("a lane takes records until its share of the memory is full, and goes 
   CHECK(published_bytes(test) == 0);
 }
 
+TEST_CASE("a lane that pauses takes all records that are fetched, also beyond its share of the memory") {
+  TestLane test;
+  set_small_share(test);
+  test.context.lanes.pause_after = seconds(1);
+  test.partition.add_run(0, 40, value);
+  test.partition.fetched_up_to = 12;
+  test.begin();
+  REQUIRE(test.until_started({0, 1, 2}));
+  REQUIRE(test.lane->state() == State::held);
+  test.partition.reported_fetched = 9;
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  CHECK(test.partition.next == 12);
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit_offset() == 12; }));
+  test.pass(milliseconds(50));
+  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 12"});
+  REQUIRE(test.until([&] { return test.commit_offset() == 40; }));
+  CHECK(test.sorted(test.handler.started()) == offsets(0, 40));
+}
+
+TEST_CASE("a lane that pauses does not wait for what is fetched meanwhile, beyond its share") {
+  TestLane test;
+  set_small_share(test);
+  test.context.lanes.pause_after = seconds(1);
+  test.partition.add_run(0, 40, value);
+  test.begin();
+  REQUIRE(test.until_started({0, 1, 2}));
+  test.partition.reported_fetched = 9;  // the other records come while the lane takes these
+  test.context.lanes.max_incomplete = 1000;
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  CHECK(test.partition.next < 40);
+}
+
 TEST_CASE("a record larger than the lane's share passes, alone") {
   TestLane test;
   set_small_share(test);

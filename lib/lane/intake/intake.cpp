@@ -43,7 +43,7 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
         if (!position.expects(offset) && !follows(source, offset, false, now)) return Take::empty;
         if (lane_.pause.awaits_record()) lane_.pause.record_came(lane_.stats.resume_latency, now);
         accept(batch, std::move(record), offset, now);
-        if (taken + batch.bytes >= context_.memory.lane_bytes || batch.bytes >= most_bytes) return Take::more;
+        if (is_full(taken + batch.bytes) || batch.bytes >= most_bytes) return Take::more;
         break;
       case kafka::Pop::empty:
         return on_dry(position.delivered() != delivered_before, now);

@@ -42,6 +42,10 @@ class Intake {
   Take run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now);
   /// Whether the lane may hold more than it has: records, memory, retries.
   bool has_room() const;
+  /// Whether the lane may hold more records, whatever their memory.
+  bool has_window() const { return room() > 0; }
+  /// The next runs may exceed the lane's share of the memory.
+  void set_exceeds_memory(bool exceeds) { exceeds_memory_ = exceeds; }
   /// The log was replaced by another one.
   void start_over() { next_sequence_ = 0; }
 
@@ -58,6 +62,7 @@ class Intake {
   bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
   void accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
   std::uint64_t room() const;
+  bool is_full(std::uint64_t bytes) const { return !exceeds_memory_ && bytes >= context_.memory.lane_bytes; }
   void note(std::int64_t offset);
   void flush_noted();
 
@@ -68,6 +73,7 @@ class Intake {
   std::uint32_t noted_ = 0;
   Sequence next_sequence_ = 0;
   bool not_empty_ = true;
+  bool exceeds_memory_ = false;
 };
 
 }  // namespace laneway::lane

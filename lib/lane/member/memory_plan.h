@@ -5,7 +5,11 @@
 // subscription: for any assignment, the sum stays within the budget. A quarter of a partition's share is
 // prefetched, a quarter may be taken into the lane, and half is left for what cannot be counted exactly: the
 // overshoot of one fetch, buffers pinned by single records (a message keeps the whole fetch response alive
-// that it came in), decompression, the allocator.
+// that it came in, or the whole batch if the batch was compressed), the allocator.
+//
+// The limits of a fetch count compressed bytes. The bundled client fetches and decompresses as much as fills
+// its buffer (patch 13), and overshoots by one batch at most. Other clients decompress all that they fetched
+// (docs/tuning.md).
 //
 // A record costs the client about 500 bytes in addition to its own size (measured on 2.0.2 with 200-byte
 // records), so records are counted as well as bytes. Pure.

@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include "config/client/client_keys.h"
 #include "kafka/admin/directory.h"
 #include "telemetry/log.h"
 
@@ -42,6 +43,10 @@ bool reaches_coordinator(const config::Config& config, const std::atomic<int>& s
 }
 
 }  // namespace
+
+Duration silence_unit(const kafka::ClientSettings& client) {
+  return std::max<Duration>(config::request_timeout(client) / 2, seconds(1));
+}
 
 bool CoordinatorGuard::question_due(Duration missing, Duration unit, TimePoint now) {
   if (missing > Duration::zero())

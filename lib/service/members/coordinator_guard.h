@@ -28,6 +28,10 @@
 
 namespace laneway::service {
 
+/// The unit of the guards against silence: half of the client's time-out for a request. A healthy client
+/// needs less for everything.
+Duration silence_unit(const kafka::ClientSettings& client);
+
 class CoordinatorGuard {
  public:
   enum class Step : std::uint8_t { wait, renew, end };
