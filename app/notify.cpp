@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "delivery/dead_letter/dead_letter.h"
 #include "telemetry/log.h"
 
 namespace laneway::app {
@@ -46,9 +47,7 @@ std::string counted(std::uint64_t count, const std::string& what) {
 }  // namespace
 
 std::string encode(const Notification& notification) {
-  std::string status = notification.status;
-  std::replace_if(
-      status.begin(), status.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+  const auto status = delivery::clean_text(notification.status, std::string::npos);
   return life(notification) + (notification.ticks ? "WATCHDOG=1\n" : "") + "STATUS=" + status + '\n';
 }
 

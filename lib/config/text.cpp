@@ -7,29 +7,34 @@
 #include <numeric>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace laneway::config {
 namespace {
 
 constexpr std::size_t longest_shown = 80;
 constexpr std::size_t longest_compared = 64;
 
-/// In double quotes with YAML's escapes.
+/// In double quotes with YAML's escapes, also for what could control a terminal.
 std::string escaped(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
+  std::array<char, 8> code{};
+  for (std::size_t at = 0; at < text.size();) {
+    const auto length = utf8_sequence_length(text, at);
+    const auto sequence = text.substr(at, std::max<std::size_t>(length, 1));
+    if (sequence == "\"" || sequence == "\\") {
+      out.append("\\").append(sequence);
+    } else if (sequence == "\n") {
       out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\x%02x", byte);
+    } else if (length == 0 || utf8_control(text, at, length)) {
+      const auto point =
+          length == 0 ? static_cast<unsigned char>(text[at]) : utf8_code_point(text, at, length);
+      std::snprintf(code.data(), code.size(), point < 0x100 ? "\\x%02x" : "\\u%04x", point);
       out += code.data();
     } else {
-      out += c;
+      out += sequence;
     }
+    at += sequence.size();
   }
   return out + "\"";
 }

@@ -367,3 +367,16 @@ TEST_CASE("messages are safe to print whatever was found") {
   CHECK(std::count(shown.begin(), shown.end(), '\n') == 4);
   CHECK(shown.find(std::string(100, 'a')) == shown.npos);
 }
+
+TEST_CASE("no value of a file controls the terminal or turns the direction of a message") {
+  for (const auto& [written, shown] :
+       std::vector<std::pair<std::string, std::string>>{{"\xe2\x80\xae"
+                                                         "cba",
+                                                         "\\u202ecba"},
+                                                        {"\xc2\x9b"
+                                                         "2J",
+                                                         "\\x9b2J"},
+                                                        {"\xd8\x9c", "\\u061c"}})
+    CHECK_THAT(with_handler("{ simulate: { sleep: \"" + written + "\" } }"),
+               Catch::Contains("found \"" + shown + "\"") && !Catch::Contains(written));
+}
