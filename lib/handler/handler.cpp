@@ -39,11 +39,9 @@ Outcome RecordHandler::outcome_of(const Attempt& attempt) {
 }
 
 void RecordHandler::handle(Task task) noexcept {
-  const std::uint32_t size = task.size();
-  for (std::uint32_t i = 0; i < size; ++i) {
-    const Attempt attempt = task.attempt(i);
-    if (!answer_attempt(task, i, attempt.stop, outcome_of(attempt)) || task.wanted_back()) return;
-  }
+  std::uint32_t index = 0;
+  while (const auto attempt = task.next())
+    if (!answer_attempt(task, index++, attempt->stop, outcome_of(*attempt))) return;
 }
 
 }  // namespace laneway::handler

@@ -5,8 +5,8 @@
 // (it can be moved), return, and answer later. When the Task is destroyed, the lane receives the answers; an
 // unanswered record counts as not started and runs again. In a sequential task all records have the same
 // ordering key: after a record that is not done, the remaining records must not run. A handler that processes
-// the records of a task one after the other calls wanted_back() before each record: if the work turns out to
-// be slow, or the lane is given away, the task ends after the running record.
+// the records of a task one after the other gets each by next(): if the work turns out to be slow, or the
+// lane is given away, the task ends with the running record, and the others go on without waiting for it.
 //
 // Threads: several pool threads call handle() at once; a handler protects its shared data. One thread at a
 // time uses a Task.
@@ -107,6 +107,7 @@ class Task {
         sink_(std::exchange(other.sink_, nullptr)),
         cluster_(other.cluster_),
         started_(other.started_),
+        next_(other.next_),
         begun_(std::move(other.begun_)) {}
   Task& operator=(Task&&) = delete;
   ~Task() {
@@ -121,18 +122,17 @@ class Task {
 
   /// Begins the attempt of record `index` in [0, size()).
   Attempt attempt(std::uint32_t index) {
-    const auto job = finished_.claim.range.begin + index;
     finished_.claim.slot->progress(finished_.claim.first_ticket + index);
-    const Item& item = batch_->items[job];
-    if (!started_) started_ = SteadyClock::now();
-    const tracing::AttemptTrace* trace = nullptr;
-    if (!begun_.empty()) {
-      begun_[index] = {SteadyClock::now(), sink_->begun(item)};
-      trace = begun_[index].trace.get();
-    }
-    const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
-    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace,
-            cluster_,    part};
+    return begin(index);
+  }
+  /// Begins the attempt of the next record, when all records before it are answered. nullopt if there is no
+  /// further record, or no more records of the task should begin: the task ends here. The first one always
+  /// begins.
+  std::optional<Attempt> next() {
+    const auto first = finished_.claim.first_ticket;
+    if (next_ == size()) return {};
+    if (!finished_.claim.slot->begin(first + next_, first) && next_ > 0) return {};
+    return begin(next_++);
   }
 
   /// The call of the downstream begins now: the time before, since the attempt began, is not the
@@ -152,21 +152,36 @@ class Task {
         item.begin_progress().results = std::move(outcome.parts);
       else if (item.route() == Route::work)
         item.record.reset();
-      item.state = ItemState::done;
       ++finished_.done;
       finished_.same_call += outcome.same_call ? 1 : 0;
+      item.publish_state(ItemState::done);  // last: the loop may take the record now
     } else {
-      item.state = ItemState::failed;
       finished_.failures.push_back({job, std::move(outcome)});
+      item.publish_state(ItemState::failed);
     }
   }
 
  private:
+  Attempt begin(std::uint32_t index) {
+    const auto job = finished_.claim.range.begin + index;
+    const Item& item = batch_->items[job];
+    if (!started_) started_ = SteadyClock::now();
+    const tracing::AttemptTrace* trace = nullptr;
+    if (!begun_.empty()) {
+      begun_[index] = {SteadyClock::now(), sink_->begun(item)};
+      trace = begun_[index].trace.get();
+    }
+    const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
+    return {item.record, item.attempt, finished_.claim.stop_token(job), item.failures.get(), trace,
+            cluster_,    part};
+  }
+
   Finished finished_;
   RecordBatch* batch_;
   TaskSink* sink_;
   std::string_view cluster_;
   std::optional<TimePoint> started_;  // set by the first attempt
+  std::uint32_t next_ = 0;            // of next()
   std::vector<BegunAttempt> begun_;   // filled only if the sink wants attempts
 };
 

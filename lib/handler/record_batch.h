@@ -2,9 +2,11 @@
 // takes it back.
 //
 // Each item has one owner at a time: the lane's loop until the item is submitted, then the worker that
-// claimed the item, then the loop.
+// claimed the item, then the loop: when the claim is finished or, if the claim lasts too long, when the item
+// is done or can no longer begin (pool::Overdue).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +25,9 @@ enum class ItemState : std::uint8_t {
   waiting,  ///< No attempt has been answered: not started, or given back.
   done,     ///< Processed; a record of Route::work has been released.
   failed,   ///< The last attempt failed; its outcome is in the finished task.
+  // Set by the loop while a claim that lasts too long still runs:
+  collected,  ///< Was done; the loop has taken the record.
+  returned,   ///< Had not begun; the loop runs the record in another batch.
 };
 
 /// The destination of a record.
@@ -84,6 +89,15 @@ struct Item {
   bool left_behind = false;  ///< An earlier process completed records after this one, but not this one.
   std::unique_ptr<FailureHistory> failures;  ///< null if the record has not failed
   std::unique_ptr<Progress> progress;        ///< null in the first pool, unless the pool has subscribers
+
+  /// For the states of a claim that is not finished, which the worker and the loop look at. What the worker
+  /// wrote before the state is visible with it.
+  ItemState seen_state() const {
+    return std::atomic_ref<ItemState>(const_cast<ItemState&>(state)).load(std::memory_order_acquire);
+  }
+  void publish_state(ItemState now) {
+    std::atomic_ref<ItemState>(state).store(now, std::memory_order_release);
+  }
 
   Route route() const { return failures ? failures->route : Route::work; }
   Progress& begin_progress() {

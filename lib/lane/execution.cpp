@@ -61,7 +61,8 @@ Calls calls_of(const handler::Finished& finished, const Items& items, bool one_c
   auto next = finished.claim.range.begin;
   for (const auto& failure : finished.failures) {
     for (; next < failure.index && left > 0; ++next) {
-      if (items[next].state != handler::ItemState::done) continue;
+      const auto state = items[next].seen_state();
+      if (state != handler::ItemState::done && state != handler::ItemState::collected) continue;
       ++calls.worked;
       --left;
     }

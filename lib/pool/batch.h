@@ -47,8 +47,8 @@ class Slot;
 
 /// A range that one worker has taken. `first_ticket + i` is the stop ticket of job `begin + i`. The runner of
 /// the claim calls slot->progress(ticket) before each job, so that each job has its own deadline. A runner
-/// that runs jobs one after the other calls wanted_back() between two jobs, and leaves the rest if it returns
-/// true.
+/// that runs jobs one after the other calls slot->begin(ticket, first_ticket) instead, and ends the claim if
+/// that returns false; then the submitter can take back the jobs behind a job that hangs.
 struct Claim {
   Range range;
   Slot* slot = nullptr;
@@ -67,17 +67,28 @@ class alignas(64) Slot {
   /// A plain store to the worker's own cache line: the pool samples it, so deadlines need no clock reading
   /// per job.
   void progress(std::uint64_t ticket) { current_.store(ticket, std::memory_order_relaxed); }
+  /// The same for a runner that has answered all jobs before this one. Returns false if the claim is wanted
+  /// back: then neither this job nor a later one may run, unless the job is the first of the claim.
+  bool begin(std::uint64_t ticket, std::uint64_t first_ticket) {
+    one_by_one_.store(true, std::memory_order_relaxed);
+    current_.store(ticket, std::memory_order_seq_cst);
+    return first_ticket > wanted_back_.load(std::memory_order_seq_cst);
+  }
+  /// The runner of the claim calls begin(): the jobs before current() are answered, and those behind it have
+  /// not begun. After want_back() they never will: either the runner sees the request, or current() sees the
+  /// runner's next job (both are sequentially consistent).
+  bool one_by_one() const { return one_by_one_.load(std::memory_order_relaxed); }
   /// The ticket that began last, 0 if none began; nullopt if every job of the claim is answered. The worker
   /// may answer at any time, so that two calls may differ.
   std::optional<std::uint64_t> current() const {
-    const auto ticket = current_.load(std::memory_order_relaxed);
+    const auto ticket = current_.load(std::memory_order_seq_cst);
     if (ticket == all_answered) return {};
     return ticket;
   }
 
   /// Wants back the claim whose first ticket this is. Tickets rise, so a late request never affects a later
   /// claim. Called by the pool under its lock.
-  void want_back(std::uint64_t first_ticket) { wanted_back_.store(first_ticket, std::memory_order_relaxed); }
+  void want_back(std::uint64_t first_ticket) { wanted_back_.store(first_ticket, std::memory_order_seq_cst); }
   bool wanted_back(std::uint64_t first_ticket) const {
     return first_ticket <= wanted_back_.load(std::memory_order_relaxed);
   }
@@ -87,11 +98,18 @@ class alignas(64) Slot {
   /// submitter.
   void set_answered() { progress(all_answered); }
 
+ protected:
+  void start() {
+    progress(0);
+    one_by_one_.store(false, std::memory_order_relaxed);
+  }
+
  private:
   static constexpr std::uint64_t all_answered = ~std::uint64_t{0};
 
   std::atomic<std::uint64_t> current_{0};  // the ticket that began last; 0 if none
   std::atomic<std::uint64_t> wanted_back_{0};
+  std::atomic<bool> one_by_one_{false};
 };
 
 inline StopToken Claim::stop_token(std::uint32_t job) const {
@@ -99,6 +117,13 @@ inline StopToken Claim::stop_token(std::uint32_t job) const {
 }
 
 inline bool Claim::wanted_back() const { return slot->wanted_back(first_ticket); }
+
+/// A running claim of several jobs that is wanted back.
+struct Overdue {
+  Claim claim;
+  /// The jobs from this one on have not begun, and will not.
+  std::uint32_t unbegun = 0;
+};
 
 /// The number of jobs of a claim that were run, as far as the submitter knows.
 struct Ran {

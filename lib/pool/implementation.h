@@ -40,6 +40,11 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   void want_back() EXCLUDES(mutex_);
   void cancel() EXCLUDES(mutex_);
   std::vector<Range> in_flight() const EXCLUDES(mutex_);
+  std::vector<Overdue> overdue() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return slots_.overdue();
+  }
+  void leave_early(const Claim& claim, std::uint32_t jobs) EXCLUDES(mutex_);
   bool join(Deadline deadline) EXCLUDES(mutex_);
   Snapshot snapshot() const EXCLUDES(mutex_);
 

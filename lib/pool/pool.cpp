@@ -143,7 +143,6 @@ Claim Pool::Implementation::take_claim(TimePoint now, Lender* lender) {
 
 void Pool::Implementation::finish(const Claim& claim, Ran ran) {
   auto& slot = static_cast<WorkerSlot&>(*claim.slot);
-  const std::uint32_t jobs = claim.range.count();
   const TimePoint now = SteadyClock::now();
   const Duration took = now - slot.started;
   if (ran.attempts > 0) duration.record(took / ran.attempts, ran.attempts);
@@ -156,7 +155,7 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
     MutexLock lock(mutex_);
     assert(slot.in_use && slot.first_ticket == claim.first_ticket);
     if (ran.typical > 0) service_time_.record(took, ran.typical);
-    outstanding_ -= jobs;
+    outstanding_ -= claim.range.count() - slot.left;
     admitted_ -= slot.weight;
     lender = slot.lender;
     stuck = slot.stuck;
@@ -177,6 +176,21 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
   if (room) on_room_();
   set_to_work(next);
   end_signalling();
+}
+
+void Pool::Implementation::leave_early(const Claim& claim, std::uint32_t jobs) {
+  {
+    MutexLock lock(mutex_);
+    auto& slot = static_cast<WorkerSlot&>(*claim.slot);
+    if (!slot.in_use || slot.first_ticket != claim.first_ticket) return;
+    slot.left += jobs;
+    outstanding_ -= jobs;
+    const auto weight = claim.range.batch->sequential ? 0 : std::min(slot.weight, jobs);
+    slot.weight -= weight;
+    admitted_ -= weight;
+    if (!take_notification()) return;
+  }
+  on_room_();
 }
 
 void Pool::Implementation::end_signalling() {
@@ -371,6 +385,8 @@ void Pool::kick() { implementation_->kick(); }
 void Pool::close() { implementation_->close(); }
 std::vector<Range> Pool::withdraw(std::uint32_t keep) { return implementation_->withdraw(keep); }
 std::vector<Range> Pool::in_flight() const { return implementation_->in_flight(); }
+std::vector<Overdue> Pool::overdue() { return implementation_->overdue(); }
+void Pool::leave_early(const Claim& claim, std::uint32_t jobs) { implementation_->leave_early(claim, jobs); }
 void Pool::want_back() { implementation_->want_back(); }
 void Pool::cancel() { implementation_->cancel(); }
 bool Pool::drained() const { return implementation_->drained(); }

@@ -14,12 +14,13 @@
 //
 // Claims: a worker takes as many jobs at once as it should finish in about `claim_time`, by the measured
 // service time (hundreds of microsecond jobs, slow jobs one by one). So the cost of a hand-off is per claim,
-// and slow jobs delay no others. If a claim lasts longer all the same, because jobs have become slow, it is
-// wanted back: the claim ends with the running job, and the submitter submits the rest again. A job that
-// hangs delays the other jobs of its claim until then. With Limits::whole_claims a claim takes all waiting
-// jobs instead. Wake-ups: a worker is woken only if the queued work would otherwise wait longer than a
-// wake-up costs; kick() on the producer's tick corrects an estimate that was wrong. The worker that parked
-// last is woken first, so that the same few workers stay warm and the others become idle.
+// and slow jobs delay no others. If a claim lasts longer all the same, because jobs have become slow or one
+// hangs, it is wanted back: the claim ends with the running job. Until then it is overdue: the submitter
+// takes the jobs that are answered or have not begun out of it (leave_early), and submits the latter again.
+// With Limits::whole_claims a claim takes all waiting jobs instead. Wake-ups: a worker is woken only if the
+// queued work would otherwise wait longer than a wake-up costs; kick() on the producer's tick corrects an
+// estimate that was wrong. The worker that parked last is woken first, so that the same few workers stay warm
+// and the others become idle.
 //
 // Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), even after the
 // thread that ran it has moved on. So `workers` bounds the claims in flight, and fewer threads may serve
@@ -161,7 +162,13 @@ class Pool {
   void want_back();
   /// Calls want_back(), and requests the stop of all running jobs, now and later.
   void cancel();
-  /// The claims that are not answered, for reporting the jobs that are given up.
+  /// The claims of several jobs that were wanted back and still run. The submitter may take their answered
+  /// jobs, and those that have not begun; leave_early() follows. Each claim keeps a job that is running.
+  std::vector<Overdue> overdue();
+  /// `jobs` of an overdue claim have left it: their places are free. Does nothing if the claim has finished.
+  void leave_early(const Claim& claim, std::uint32_t jobs);
+  /// The jobs that are not answered, for reporting those that are given up. Of a claim whose jobs run one
+  /// after the other, only the running one.
   std::vector<Range> in_flight() const;
 
   /// Whether no job is queued or in flight.

@@ -18,6 +18,7 @@ struct WorkerSlot : Slot {
   Range range;
   // the claim's weight for admission, because its batch may be gone when the claim is finished
   std::uint32_t weight = 0;
+  std::uint32_t left = 0;  ///< jobs that have left the claim early
   std::uint64_t next_ticket = 1;
   std::uint64_t first_ticket = 0;
   TimePoint started;
@@ -37,6 +38,29 @@ struct WorkerSlot : Slot {
     const auto ticket = in_use ? current() : std::nullopt;
     if (!ticket) return {};
     return std::max(*ticket, first_ticket);
+  }
+
+  /// Begins a claim.
+  Claim take(const Range& jobs, TimePoint now) {
+    in_use = true;
+    range = jobs;
+    left = 0;
+    start();
+    first_ticket = next_ticket;
+    next_ticket += jobs.count();
+    started = now;
+    return {jobs, this, first_ticket};
+  }
+  /// The jobs that may be running; empty if the claim is answered.
+  Range at_work() const {
+    const auto ticket = running();
+    if (!ticket) return {};
+    if (!one_by_one()) return range;
+    const auto index = index_of(*ticket);
+    return {range.batch, index, index + 1};
+  }
+  std::uint32_t index_of(std::uint64_t ticket) const {
+    return range.begin + static_cast<std::uint32_t>(ticket - first_ticket);
   }
 
   /// Returns true once for each ticket that has been running for longer than `limit`.
@@ -60,7 +84,7 @@ struct WorkerSlot : Slot {
   }
   /// The job that the deadline check saw running.
   Range seen_job() const {
-    const auto index = range.begin + static_cast<std::uint32_t>(seen_ticket - first_ticket);
+    const auto index = index_of(seen_ticket);
     return {range.batch, index, index + 1};
   }
 };

@@ -24,17 +24,11 @@ Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, T
     ++borrowed_;
   else
     free_.pop_back();
-  slot.in_use = true;
   ++in_use_;
-  slot.range = range;
   slot.weight = weight;
   slot.permit = permit;
   slot.lender = lender;
-  slot.progress(0);
-  slot.first_ticket = slot.next_ticket;
-  slot.next_ticket += range.count();
-  slot.started = now;
-  return {range, &slot, slot.first_ticket};
+  return slot.take(range, now);
 }
 
 void WorkerSlots::give_back(WorkerSlot& slot) {
@@ -102,8 +96,18 @@ void WorkerSlots::stop_all() {
 std::vector<Range> WorkerSlots::in_flight() const {
   std::vector<Range> ranges;
   for (const WorkerSlot& slot : slots_)
-    if (slot.running()) ranges.push_back(slot.range);
+    if (const auto range = slot.at_work(); range.count() > 0) ranges.push_back(range);
   return ranges;
+}
+
+std::vector<Overdue> WorkerSlots::overdue() {
+  std::vector<Overdue> claims;
+  for (WorkerSlot& slot : slots_) {
+    if (!slot.in_use || slot.range.count() < 2 || !slot.wanted_back(slot.first_ticket)) continue;
+    if (const auto range = slot.at_work(); range.count() > 0)
+      claims.push_back({{slot.range, &slot, slot.first_ticket}, range.end});
+  }
+  return claims;
 }
 
 /// Provides as many free slots as are allowed.

@@ -59,6 +59,7 @@ class WorkerSlots {
   /// Requests the stop of all jobs, now and later.
   void stop_all();
   std::vector<Range> in_flight() const;
+  std::vector<Overdue> overdue();
 
  private:
   static constexpr std::uint32_t most_replaced = 64;

@@ -99,6 +99,47 @@ TEST_CASE("what has not begun of a claim is wanted back when it lasts, when aske
   CHECK(wanted == std::vector<bool>{false, true, false, false});
 }
 
+TEST_CASE("the jobs of an overdue claim leave it, except the one that runs, and their places are free") {
+  const bool one_by_one = GENERATE(true, false);
+  auto one_claim = limits(1, 9);
+  one_claim.whole_claims = true;
+  Gate gate;
+  std::atomic<int> begun{0};
+  TestPool pool(one_claim, [&](const Claim& claim) {
+    for (std::uint32_t job = 0; job < claim.range.count(); ++job) {
+      if (one_by_one && !claim.slot->begin(claim.first_ticket + job, claim.first_ticket)) return;
+      if (!one_by_one) claim.slot->progress(claim.first_ticket + claim.range.count() - 1);
+      ++begun;
+      if (job == 2) gate.pass();
+    }
+  });
+  Jobs jobs(10);
+  CHECK(pool->try_submit(jobs).taken == 10);
+  REQUIRE(gate.holds(1));
+  const auto running = pool->in_flight();
+  REQUIRE(running.size() == 1);
+  CHECK(running[0].begin == (one_by_one ? 2 : 0));
+  CHECK(running[0].end == (one_by_one ? 3 : 10));
+  CHECK(pool->overdue().empty());
+  pool->expire(SteadyClock::now() + seconds(1));
+  const auto overdue = pool->overdue();
+  REQUIRE(overdue.size() == 1);
+  CHECK(overdue[0].unbegun == (one_by_one ? 3 : 10));
+  Jobs more(9);
+  CHECK(pool->try_submit(more).admission == Admission::full);
+  const std::uint32_t leaving = one_by_one ? 9 : 2;
+  pool->leave_early(overdue[0].claim, leaving);
+  CHECK(pool->snapshot().in_flight == 10 - leaving);
+  CHECK(pool->try_submit(more).taken == leaving);
+  CHECK(pool->withdraw(0).size() == 1);
+  gate.open();
+  REQUIRE(eventually([&] { return pool->drained(); }));
+  CHECK(begun == (one_by_one ? 3 : 10));
+  pool->leave_early(overdue[0].claim, 1);  // comes too late, and changes nothing
+  CHECK(pool->drained());
+  REQUIRE(pool->join(Deadline::in(patience)));
+}
+
 TEST_CASE("a job is stopped and counted once when it has been at work for longer than its deadline") {
   Gate gate;
   std::atomic<bool> stopped{false};

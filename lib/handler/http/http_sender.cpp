@@ -223,9 +223,11 @@ std::unique_ptr<HttpSender::Request> HttpSender::take_out(Request& request) {
 void HttpSender::answer(WorkPtr work, Outcome outcome) {
   load_.fetch_sub(1, std::memory_order_relaxed);  // before the answer, whose receiver may give the next task
   if (!answer_attempt(work->task, work->index, work->attempt->stop, std::move(outcome))) return;
-  if (++work->index == work->task.size() || work->task.wanted_back()) return;
+  const auto next = work->task.next();
+  if (!next) return;
   announce();
-  work->attempt.emplace(work->task.attempt(work->index));
+  ++work->index;
+  work->attempt.emplace(*next);
   work->spoilt = false;
   wait_for_turn(std::move(work));
 }

@@ -70,7 +70,7 @@ class HttpSender {
  private:
   /// A task, and its record whose turn it is.
   struct Work {
-    explicit Work(Task given) : task(std::move(given)), attempt(task.attempt(0)) {}
+    explicit Work(Task given) : task(std::move(given)), attempt(task.next()) {}
     bool goes_alone() const;
     bool stopped() const { return attempt->stop.stop_requested(); }
     Task task;

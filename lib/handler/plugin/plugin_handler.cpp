@@ -15,10 +15,10 @@ class BlockingPlugin final : public PluginHandler {
 
   void handle(Task task) noexcept override {
     PluginRecord record;
-    for (std::uint32_t i = 0; i < task.size(); ++i) {
-      const Attempt attempt = task.attempt(i);
-      record.show(attempt);
-      if (!answer_attempt(task, i, attempt.stop, handled(record)) || task.wanted_back()) return;
+    std::uint32_t index = 0;
+    while (const auto attempt = task.next()) {
+      record.show(*attempt);
+      if (!answer_attempt(task, index++, attempt->stop, handled(record))) return;
     }
   }
 

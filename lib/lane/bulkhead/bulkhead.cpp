@@ -201,7 +201,10 @@ void Bulkhead::collect(TimePoint now) {
 }
 
 void Bulkhead::tick(TimePoint now) {
-  each_workload([&](Workload& workload, Completions&) { workload.tick(now); });
+  each_workload([&](Workload& workload, Completions& completions) {
+    workload.tick(now);
+    completions.collect_overdue();
+  });
   if (finishes_until_) give_back_late(*finishes_until_ - now);
   if (pool_ == nullptr) return;
   for (const auto& line : lines_) give_up_waiting(*line, now);
@@ -333,6 +336,7 @@ void Bulkhead::cancel() {
   each_workload([](Workload& workload, Completions& completions) {
     completions.cancel();
     workload.cancel();
+    completions.collect_overdue();
   });
 }
 

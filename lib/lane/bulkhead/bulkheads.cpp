@@ -236,7 +236,7 @@ HoldBits Bulkheads::blocked(TimePoint now) const {
 
 void Bulkheads::tick(TimePoint now) {
   now_ = now;
-  for (const auto& bulkhead : all_) bulkhead->tick(now);
+  for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->tick(now);
   gather_late();
 }
 
@@ -367,7 +367,7 @@ bool Bulkheads::drained() const {
 }
 
 void Bulkheads::cancel() {
-  for (const auto& bulkhead : all_) bulkhead->cancel();
+  for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->cancel();
 }
 
 void Bulkheads::close() {

@@ -5,24 +5,79 @@
 #include "lane/bulkhead/stages.h"
 
 namespace laneway::lane {
+namespace {
+
+using handler::ItemState;
+
+bool left_early(const handler::Item& item) {
+  return item.state == ItemState::collected || item.state == ItemState::returned;
+}
+
+/// How many records of the claim were taken out of it while it ran.
+std::uint32_t count_early(const WorkBatch& batch, const pool::Range& range) {
+  if (batch.left_early == 0) return 0;
+  const auto at = [&](std::uint32_t i) { return batch.items.begin() + static_cast<std::ptrdiff_t>(i); };
+  return static_cast<std::uint32_t>(std::count_if(at(range.begin), at(range.end), left_early));
+}
+
+}  // namespace
 
 void Completions::collect(TimePoint now) {
   workload_.collect(finished_);
   for (auto& finished : finished_) apply(finished, now);
 }
 
+void Completions::collect_overdue() {
+  for (const auto& overdue : workload_.overdue()) apply_early(overdue);
+}
+
+/// The worker still has the batch and the unanswered records. A claim without one is about to be finished.
+void Completions::apply_early(const pool::Overdue& overdue) {
+  const auto& range = overdue.claim.range;
+  auto& batch = batch_of(range);
+  if (!workload_.current(batch) || batch.route != handler::Route::work) return;
+  const auto runs = [&](std::uint32_t i) { return batch.items[i].seen_state() == ItemState::waiting; };
+  auto running = range.begin;
+  while (running < overdue.unbegun && !runs(running)) ++running;
+  if (running == overdue.unbegun) return;
+  const auto first_key = batch.items[range.begin].key;
+  std::uint32_t taken = 0;
+  std::vector<handler::Item> unbegun;
+  for (auto i = range.begin; i < range.end; ++i) {
+    auto& item = batch.items[i];
+    const auto state = i == running ? ItemState::waiting : item.seen_state();
+    const auto key = item.key;
+    if (state == ItemState::done) {
+      done(item, batch);
+      if (!batch.sequential && key != 0) workload_.release_key(key);
+      item.publish_state(ItemState::collected);
+    } else if (state == ItemState::waiting && i >= overdue.unbegun) {
+      batch.size_in_bytes -= item.record.size();
+      unbegun.push_back(std::move(item));
+      item.publish_state(ItemState::returned);
+    } else {
+      continue;
+    }
+    ++taken;
+  }
+  if (taken == 0) return;
+  workload_.leave_early(overdue.claim, taken);
+  workload_.take_back(batch, first_key, std::move(unbegun));
+}
+
 void Completions::apply(handler::Finished& finished, TimePoint now) {
   const auto& range = finished.claim.range;
   auto& batch = batch_of(range);
   if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
+  const auto early = count_early(batch, range);
   if (workload_.current(batch)) {
-    const bool all_done = finished.done == range.count();
+    const bool all_done = finished.done == range.count() && early == 0;
     if (all_done && (!workload_.ordered() || batch.sequential))
       apply_done(batch, range.begin, range.end);
     else
       apply_each(finished, batch, now);
   }
-  if (!workload_.left_pool(batch, range.count())) return;
+  if (!workload_.left_pool(batch, range.count() - early)) return;
   if (batch.route == handler::Route::work) gate_.survived(batch);
   workload_.recycle(batch);
 }
@@ -65,12 +120,13 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
   std::vector<handler::Item> unbegun;
   for (auto i = range.begin; i < range.end; ++i) {
     auto& item = batch.items[i];
-    if (item.state != handler::ItemState::done) batch.size_in_bytes -= item.record.size();
-    if (item.state == handler::ItemState::done) {
+    if (left_early(item)) continue;
+    if (item.state != ItemState::done) batch.size_in_bytes -= item.record.size();
+    if (item.state == ItemState::done) {
       const auto key = item.key;
       done(item, batch);
       if (!batch.sequential && key != 0) workload_.release_key(key);
-    } else if (item.state == handler::ItemState::failed) {
+    } else if (item.state == ItemState::failed) {
       while (failure != finished.failures.end() && failure->index != i) ++failure;
       fail(std::move(item), *batch.line, failure->outcome, took, now);
     } else {

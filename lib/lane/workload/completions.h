@@ -33,6 +33,9 @@ class Completions {
 
   /// Applies the claims that finished since the last call.
   void collect(TimePoint now);
+  /// Takes out of the claims that last too long what need not wait for their running records: records that
+  /// are done, and records that have not begun.
+  void collect_overdue();
   /// Records that fail after this call are given back: they were not completed, so they will be delivered
   /// again.
   void drain() { drains_ = true; }
@@ -44,6 +47,7 @@ class Completions {
 
  private:
   void apply(handler::Finished& finished, TimePoint now);
+  void apply_early(const pool::Overdue& overdue);
   void apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end);
   void apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now);
   void done(handler::Item& item, const WorkBatch& batch);

@@ -25,6 +25,8 @@ class WorkBatch final : public handler::RecordBatch {
   Line* line = nullptr;
   /// Items that are not finished yet; at zero the batch is used again.
   std::uint32_t unfinished = 0;
+  /// Items that were taken out of claims that still ran.
+  std::uint32_t left_early = 0;
   /// The sequence numbers of the items are consecutive.
   bool consecutive = false;
   /// Memory of the unfinished records, about, for the lane's budget.

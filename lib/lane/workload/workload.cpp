@@ -66,6 +66,7 @@ Workload::BatchPtr Workload::new_batch(Line& line) {
   batch->turn = pool::Turn::in_order;
   batch->consecutive = true;
   batch->route = handler::Route::work;
+  batch->left_early = 0;
   batch->bytes = 0;
   batch->size_in_bytes = 0;
   return batch;
@@ -320,14 +321,18 @@ void Workload::start_over() {
   give_back_pending();
 }
 
+void Workload::leave_early(const pool::Claim& claim, std::uint32_t count) {
+  auto& batch = batch_of(claim.range);
+  batch.left_early += count;
+  left_pool(batch, count);
+  pool_->leave_early(claim, count);
+}
+
 /// The workers own these records: only their numbers may be read.
 void Workload::abandon() {
-  for (const auto& range : pool_->in_flight()) {
-    const auto& batch = batch_of(range);
-    if (!current(batch)) continue;
-    for (auto i = range.begin; i < range.end; ++i)
-      abandoned(ledger_.offset_of(batch.items[i].sequence), batch.items[i].attempt, nullptr);
-  }
+  each_at_work([this](const handler::Item& item) {
+    abandoned(ledger_.offset_of(item.sequence), item.attempt, nullptr);
+  });
 }
 
 void Workload::abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record) {

@@ -101,6 +101,10 @@ class Workload {
     return finish(batch, count);
   }
   void recycle(WorkBatch& batch);
+  /// Claims that last too long (pool::Overdue).
+  std::vector<pool::Overdue> overdue() { return pool_->overdue(); }
+  /// `count` records of the claim were taken out of it; at least one is left.
+  void leave_early(const pool::Claim& claim, std::uint32_t count);
   /// The running records of this key are complete; the next ones of the key go on.
   void release_key(std::uint64_t key);
   /// Records of a claim that have not begun go on in another batch or, if they have one key, behind it. A
@@ -161,7 +165,8 @@ class Workload {
     for (const auto& range : pool_->in_flight()) {
       const auto& batch = batch_of(range);
       if (!current(batch)) continue;
-      for (auto i = range.begin; i < range.end; ++i) look(batch.items[i]);
+      for (auto i = range.begin; i < range.end; ++i)
+        if (batch.items[i].seen_state() == handler::ItemState::waiting) look(batch.items[i]);
     }
   }
 
