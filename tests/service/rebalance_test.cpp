@@ -290,6 +290,7 @@ TEST_CASE(
   world.rebalance_soon();
   world.most_per_task = 1;
   world.config.lanes.drain = 2 * patience;
+  world.config.kafka["partition.assignment.strategy"] = {"range", "", false};
   world.produce(50);
   Gate first;  // of the records that run when the second member joins
   Gate rest;
@@ -303,11 +304,21 @@ TEST_CASE(
       if (world.history.started({p, 0}) == 0) return false;
     return true;
   }));
+  const auto draining = [&](const LaneView& lane) { return lane.state == lane::State::draining; };
   const auto b = world.started(work);
-  REQUIRE(eventually([&] { return metric(*a, "lane_state", "draining") > 0; }));
+  REQUIRE(eventually([&] {
+    const auto lanes = a->snapshot();
+    return lanes.size() == 4 && std::all_of(lanes.begin(), lanes.end(), [&](const LaneView& lane) {
+             return draining(lane) && lane.queued == 0;
+           });
+  }));
   first.open();
-  CHECK(eventually([&] { return share(*a, *b, 4); }));
+  CHECK(eventually([&] {
+    const auto lanes = a->snapshot();
+    return std::none_of(lanes.begin(), lanes.end(), draining);
+  }));
   rest.open();
+  CHECK(eventually([&] { return share(*a, *b, 4); }));
   const auto c = world.started(work);
   CHECK(eventually([&] { return !partitions_of(*c).empty(); }));
   CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
