@@ -48,6 +48,7 @@ struct CommittedOffset {
   TopicPartition partition;
   std::int64_t offset = no_offset;
   std::string metadata;
+  std::string topic_id{};  ///< of the topic when the offset was read; empty if not known, and for a commit
 };
 
 /// A member of a group at one moment. The brokers refuse offsets that are sent with it once it is no longer a

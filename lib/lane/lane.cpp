@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lane/bulkhead/stages.h"
+#include "lane/commit/lane_start.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -10,19 +11,6 @@ namespace {
 
 constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
-
-Ledger make_ledger(const kafka::CommittedOffset& start) {
-  if (start.offset == kafka::no_offset) return Ledger();
-  std::string_view map = start.metadata;
-  (void)take_marker(map);
-  auto decoded = decode(map, start.offset);
-  if (decoded.map) return Ledger(std::move(*decoded.map));
-  telemetry::warn("completion map ignored", {{"topic", start.partition.topic},
-                                             {"partition", start.partition.partition},
-                                             {"offset", start.offset},
-                                             {"error", decoded.reason}});
-  return Ledger(start.offset);
-}
 
 const delivery::RetryStage* stage_of(const LaneContext& context, const std::string& topic) {
   return context.retry_stages == nullptr ? nullptr : context.retry_stages->find(topic);
@@ -32,15 +20,19 @@ const delivery::RetryStage* stage_of(const LaneContext& context, const std::stri
 
 Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std::uint64_t epoch,
            std::function<void()> on_ready)
+    : Lane(own_start(context, start), context, epoch, on_ready) {}
+
+Lane::Lane(const kafka::CommittedOffset& start, const LaneContext& context, std::uint64_t epoch,
+           const std::function<void()>& on_ready)
     : context_(context),
       id_{start.partition, epoch},
       stage_(stage_of(context, id_.partition.topic)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
-      ledger_(make_ledger(start)),
+      ledger_(ledger_of(start)),
       oldest_(context, id_, ledger_, state_, delayed(), *stats_),
       gate_(context, id_, ledger_, start),
-      commits_(start, ledger_, gate_, *stats_),
+      commits_(context, start, ledger_, gate_, *stats_),
       rate_(context),
       errors_(id_),
       position_(id_, start.offset, ledger_, errors_, *stats_),

@@ -48,7 +48,8 @@ namespace laneway::lane {
 
 class Lane {
  public:
-  /// `start` is the committed offset with the completion map of its commit.
+  /// `start` is the committed offset with the metadata of its commit, which the lane ignores if it was
+  /// written for another log (commit/commit_metadata.h).
   Lane(const LaneContext& context, const kafka::CommittedOffset& start, std::uint64_t epoch,
        std::function<void()> on_ready);
   Lane(const Lane&) = delete;
@@ -127,6 +128,9 @@ class Lane {
   }
 
  private:
+  /// `start` without what was written for another log.
+  Lane(const kafka::CommittedOffset& start, const LaneContext& context, std::uint64_t epoch,
+       const std::function<void()>& on_ready);
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
   Take take(TimePoint now);
   void take_what_is_fetched(TimePoint now);

@@ -1,8 +1,8 @@
 // A member that gets partitions starts from the last commit, offset and completion map, however long the
 // coordinator takes to answer. On an embedded cluster.
 #include "captured_log.h"
+#include "lane/commit/commit_metadata.h"
 #include "lane/ledger/completion_map.h"
-#include "lane/shared/crash_watch.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -16,12 +16,12 @@ constexpr std::int64_t unfinished = 3;
 
 /// A partition with one unfinished record: the committed map holds the records after it.
 struct Handed : World {
-  Handed() : World(1) {
+  explicit Handed(const std::string& metadata = lane::encode({unfinished, {{unfinished + 1, records}}}))
+      : World(1) {
     produce(records);
     auto consumer = kafka::Consumer::create(config.kafka, {}, [] {});
     REQUIRE(consumer);
-    const auto map = lane::encode({unfinished, {{unfinished + 1, records}}});
-    REQUIRE((*consumer)->commit(1, {{{"orders", 0}, unfinished, map}}));
+    REQUIRE((*consumer)->commit(1, {{{"orders", 0}, unfinished, metadata}}));
     REQUIRE(eventually([&] {
       const auto event = (*consumer)->poll();
       return event && std::holds_alternative<kafka::CommitResult>(*event);
@@ -104,10 +104,7 @@ TEST_CASE("a commit whose completion map is too long for the brokers is sent aga
   });
   const auto map = [&] { return world.committed().front().metadata; };
   const auto runs = [&] {
-    const auto metadata = map();
-    std::string_view text = metadata;
-    (void)lane::take_marker(text);
-    const auto decoded = lane::decode(text, 0);
+    const auto decoded = lane::decode(lane::read_metadata(map()).map, 0);
     return decoded.map ? decoded.map->runs.size() : 0;
   };
   world.produce(80);
@@ -124,4 +121,43 @@ TEST_CASE("a commit whose completion map is too long for the brokers is sent aga
   service->stop();
   (void)service->wait();
   CHECK(map().size() <= (whole + 8) / 2);
+}
+
+namespace {
+
+/// A world in which a service has finished all records but one, and has stopped.
+struct Left : World {
+  Left() : World(1) {
+    produce(records);
+    config.lanes.drain = milliseconds(100);
+    config.retry.backoff = std::chrono::hours(1);
+    config.retry.max_backoff = std::chrono::hours(1);
+    const auto service = started([](const handler::Attempt& attempt) {
+      return attempt.record.offset() == unfinished ? handler::Outcome::retry("not now")
+                                                   : handler::Outcome::done();
+    });
+    CHECK(eventually([&] { return history.distinct_done() == records - 1; }));
+    stop_cleanly(*service);
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a map that was copied with its offset to another cluster leaves out no record, and the log says so") {
+  const CapturedLog log;
+  Handed world(Left().committed().front().metadata);
+  const auto service = world.started();
+  CHECK(eventually([&] { return world.history.done_in_all() == records - unfinished; }));
+  CHECK(log.lines({"completion map ignored", "topic=orders partition=0 offset=3", "another topic"}) == 1);
+  stop_cleanly(*service);
+}
+
+TEST_CASE("a map names its topic, and the next owner of the partition uses the map") {
+  Left world;
+  CHECK(lane::read_metadata(world.committed().front().metadata).log.topic.size() == 22);
+  const auto next = world.started();
+  CHECK(eventually([&] { return world.committed_offsets().front() == records; }));
+  stop_cleanly(*next);
+  CHECK(world.each_done_once());
 }

@@ -2,9 +2,9 @@
 #include <array>
 
 #include "captured_log.h"
+#include "lane/commit/commit_metadata.h"
 #include "lane/ledger/completion_map.h"
 #include "lane/member/consumer_loop.h"
-#include "lane/shared/crash_watch.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -16,8 +16,7 @@ namespace {
 /// Whether this record, which is above the committed offset, is committed as done.
 bool committed_as_done(World& world, std::size_t partition, std::int64_t offset) {
   const auto committed = world.committed().at(partition);
-  std::string_view map = committed.metadata;
-  (void)lane::take_marker(map);
+  const auto map = lane::read_metadata(committed.metadata).map;
   const auto decoded = lane::decode(map, std::max<std::int64_t>(committed.offset, 0));
   return decoded.map && decoded.map->contains(offset);
 }

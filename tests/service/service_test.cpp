@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "catch.h"
+#include "lane/commit/commit_metadata.h"
 #include "lane/ledger/completion_map.h"
 #include "service/process_threads.h"
 #include "service/support.h"
@@ -320,7 +321,7 @@ TEST_CASE("records that fail are tried again, and those that never work commit n
   stop_cleanly(*service);
   const auto committed = world.committed();
   CHECK(committed.front().offset == 20);
-  const auto decoded = lane::decode(committed.front().metadata, 20);
+  const auto decoded = lane::decode(lane::read_metadata(committed.front().metadata).map, 20);
   REQUIRE(decoded.map);
   CHECK(decoded.map->contains(29));
   CHECK_FALSE(decoded.map->contains(20));

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kafka/client/handle.h"
+#include "kafka/group/topic_ids.h"
 
 namespace laneway::kafka {
 namespace {
@@ -248,19 +249,51 @@ LogAnswer Inquiries::log_answer(const TopicPartition& partition) {
   return found == log_answers_.end() ? LogAnswer{} : found->second;
 }
 
+void Inquiries::pause() {
+  MutexLock lock(mutex_);
+  if (!stop_) changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
+}
+
+/// Asks the leaders of the partitions, one after the other, until one answers. Without an answer, the ids
+/// stay unknown.
+std::vector<CommittedOffset> Inquiries::with_topic_ids(std::vector<CommittedOffset> offsets,
+                                                       TimePoint until) {
+  std::set<std::string> topics;
+  for (const auto& offset : offsets) topics.insert(offset.partition.topic);
+  TopicIds found{{}, RD_KAFKA_RESP_ERR__TIMED_OUT};
+  for (std::size_t next = 0; is_silence(found.error) && !offsets.empty(); ++next) {
+    if (next > 0 && (stopping() || SteadyClock::now() >= until)) break;
+    if (next > 0) pause();
+    if (const auto leader = known_leader(offsets[next % offsets.size()].partition); leader != no_leader)
+      found = topic_ids(handle_, topics, leader, 2 * one_request);
+  }
+  for (auto& offset : offsets)
+    if (const auto id = found.ids.find(offset.partition.topic); id != found.ids.end())
+      offset.topic_id = id->second;
+  return offsets;
+}
+
+std::int32_t Inquiries::known_leader(const TopicPartition& partition) {
+  const auto known = [&] {
+    MutexLock lock(mutex_);
+    return leader_of(partition);
+  };
+  if (const auto leader = known(); leader != no_leader) return leader;
+  (void)find_leaders(partition.topic);
+  return known();
+}
+
 Committed Inquiries::answer(const Question& question) {
   const ListPtr list = to_list(question.partitions);
   const Duration longest = longest_request + question.partitions.size() * one_partition;
   for (Duration share = longest / 3;; share = std::min(2 * share, longest)) {
     const auto answer = rd_kafka_committed(handle_, list.get(), to_ms(share));
     const auto code = error_of(answer, *list);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {question.request, committed_offsets(*list), {}, true};
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+      return {question.request, with_topic_ids(committed_offsets(*list), question.until), {}, true};
     if (stopping() || SteadyClock::now() >= question.until)
       return {question.request, {}, error_text(code), answer == RD_KAFKA_RESP_ERR_NO_ERROR};
-    if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) {  // the answer came at once: avoid a busy loop
-      MutexLock lock(mutex_);
-      changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
-    }
+    if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) pause();  // the answer came at once: avoid a busy loop
   }
 }
 

@@ -6,9 +6,13 @@
 
 namespace laneway::lane {
 
-CommitPosition::CommitPosition(const kafka::CommittedOffset& start, const Ledger& ledger, CrashGate& gate,
-                               LaneStats& stats)
-    : ledger_(ledger), gate_(gate), stats_(stats), acknowledged_(start) {
+CommitPosition::CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start,
+                               const Ledger& ledger, CrashGate& gate, LaneStats& stats)
+    : ledger_(ledger),
+      gate_(gate),
+      stats_(stats),
+      log_{start.topic_id, context.cluster},
+      acknowledged_(start) {
   stats_.committed_offset.set(start.offset);
 }
 
@@ -29,9 +33,14 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
   sent_map_version_ = version;
   sent_marker_version_ = watch.version();
   sent_of_this_log_ = true;
-  const auto marker = encode(watch.marker());
-  return kafka::CommittedOffset{acknowledged_.partition, offset,
-                                marker + ledger_.completion_map(max_map - std::min(max_map, marker.size()))};
+  return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(max_map)};
+}
+
+/// Without a map, nothing has to name the log.
+std::string CommitPosition::metadata(std::size_t most) const {
+  const auto fields = fields_of({gate_.watch().marker(), log_, {}});
+  const auto map = ledger_.completion_map(most - std::min(most, fields.size()));
+  return map.empty() ? fields_of({gate_.watch().marker(), {}, {}}) : fields + map;
 }
 
 /// Whether a drain need not commit again. If the topic were deleted and created again meanwhile, unseen by
@@ -52,11 +61,10 @@ bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
 
 kafka::CommittedOffset CommitPosition::starting_point(std::int64_t first) const {
   const auto& partition = acknowledged_.partition;
-  if (acknowledged_.offset == kafka::no_offset) return {partition, first, {}};
-  std::string_view map = acknowledged_.metadata;
-  (void)take_marker(map);
-  // Starting over is no death.
-  return {partition, acknowledged_.offset, encode(gate_.watch().left_behind()) + std::string(map)};
+  if (acknowledged_.offset == kafka::no_offset) return {partition, first, {}, log_.topic};
+  auto metadata = read_metadata(acknowledged_.metadata);
+  metadata.lives = gate_.watch().left_behind();  // starting over is no death
+  return {partition, acknowledged_.offset, fields_of(metadata) + metadata.map, log_.topic};
 }
 
 bool CommitPosition::has_uncommitted() const {
@@ -66,6 +74,7 @@ bool CommitPosition::has_uncommitted() const {
 
 void CommitPosition::start_over() {
   acknowledged_ = {acknowledged_.partition, kafka::no_offset, {}};
+  log_.topic.clear();  // another topic may have the name now
   sent_of_this_log_ = false;
 }
 

@@ -1,5 +1,6 @@
-// The committed position of a lane and the position to commit: the offset, the completion map above it, and
-// the marker of the crash watch. A commit counts when the broker has acknowledged it.
+// The committed position of a lane and the position to commit: the offset, and the metadata
+// of commit_metadata.h: the completion map above the offset, and the marker of the crash watch. A commit
+// counts when the broker has acknowledged it.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -7,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "kafka/types.h"
+#include "lane/commit/commit_metadata.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/ledger/ledger.h"
 #include "lane/state/lane_stats.h"
@@ -17,11 +20,11 @@ namespace laneway::lane {
 
 class CommitPosition {
  public:
-  CommitPosition(const kafka::CommittedOffset& start, const Ledger& ledger, CrashGate& gate,
-                 LaneStats& stats);
+  CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start, const Ledger& ledger,
+                 CrashGate& gate, LaneStats& stats);
 
-  /// The position to commit, if it differs from the acknowledged one. The map has at most `max_map` bytes. If
-  /// the lane drains, the commit marks a clean end.
+  /// The position to commit, if it differs from the acknowledged one. The metadata has at most `max_map`
+  /// bytes. If the lane drains, the commit marks a clean end.
   std::optional<kafka::CommittedOffset> candidate(bool drains, std::size_t max_map);
   /// The broker has acknowledged this candidate. Returns false if the candidate belonged to another log.
   bool committed(const kafka::CommittedOffset& offset);
@@ -35,10 +38,12 @@ class CommitPosition {
 
  private:
   bool rests_committed(std::int64_t offset) const;
+  std::string metadata(std::size_t most) const;
 
   const Ledger& ledger_;
   CrashGate& gate_;
   LaneStats& stats_;
+  LogName log_;
   kafka::CommittedOffset acknowledged_;
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lane/commit/commit_metadata.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -24,11 +25,6 @@ std::uint32_t records_of(const handler::RecordBatch& batch) {
   return records;
 }
 
-LifeMarker life_before(const kafka::CommittedOffset& start) {
-  std::string_view metadata = start.metadata;
-  return take_marker(metadata);
-}
-
 }  // namespace
 
 CrashGate::CrashGate(const LaneContext& context, const LaneId& id, const Ledger& ledger,
@@ -37,7 +33,7 @@ CrashGate::CrashGate(const LaneContext& context, const LaneId& id, const Ledger&
       id_(id),
       ledger_(ledger),
       start_offset_(start.offset),
-      watch_(life_before(start), context.retry.max_crashes, context.process),
+      watch_(read_metadata(start.metadata).lives, context.retry.max_crashes, context.process),
       closed_(watch_.watches()) {}
 
 void CrashGate::start() const {

@@ -37,7 +37,8 @@ void MemberRebalance::ask_committed(std::uint64_t request, const Partitions& par
 void MemberRebalance::assign(const std::vector<kafka::CommittedOffset>& from) {
   std::vector<Opened> opened;
   for (const auto& start : from)
-    opened.push_back(open({start.partition, std::max(start.offset, kafka::no_offset), start.metadata}));
+    opened.push_back(
+        open({start.partition, std::max(start.offset, kafka::no_offset), start.metadata, start.topic_id}));
   if (auto status = consumer_.assign(from); !status) health_.client_broken(status.error().text());
   for (auto& lane : opened) start(std::move(lane));
 }

@@ -1,0 +1,38 @@
+#include "lane/commit/lane_start.h"
+
+#include <string>
+#include <utility>
+
+#include "lane/commit/commit_metadata.h"
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+void warn_ignored(const kafka::CommittedOffset& start, const std::string& why) {
+  telemetry::warn("completion map ignored", {{"topic", start.partition.topic},
+                                             {"partition", start.partition.partition},
+                                             {"offset", start.offset},
+                                             {"error", why},
+                                             {"hint", "records that are finished may run again"}});
+}
+
+}  // namespace
+
+kafka::CommittedOffset own_start(const LaneContext& context, kafka::CommittedOffset start) {
+  const auto why = foreign(read_metadata(start.metadata).log, {start.topic_id, context.cluster});
+  if (!why) return start;
+  warn_ignored(start, *why);
+  start.metadata.clear();
+  return start;
+}
+
+Ledger ledger_of(const kafka::CommittedOffset& start) {
+  if (start.offset == kafka::no_offset) return Ledger();
+  auto decoded = decode(read_metadata(start.metadata).map, start.offset);
+  if (decoded.map) return Ledger(std::move(*decoded.map));
+  warn_ignored(start, decoded.reason);
+  return Ledger(start.offset);
+}
+
+}  // namespace laneway::lane
