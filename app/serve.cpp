@@ -147,7 +147,7 @@ int cannot_start(const Error& error, Watchdog& watchdog, Notifier& notifier) {
 
 int exit_code_after(const service::Ended& ended) {
   if (ended.error) return exit_code_of(ended.error->kind);
-  return ended.abandoned > 0 ? exit_code::abandoned : exit_code::done;
+  return ended.abandoned + ended.uncommitted > 0 ? exit_code::abandoned : exit_code::done;
 }
 
 int end(const service::Ended& ended, Watchdog& watchdog, Notifier& notifier) {
@@ -156,8 +156,10 @@ int end(const service::Ended& ended, Watchdog& watchdog, Notifier& notifier) {
   if (ended.error) telemetry::error("ended by an error", {{"error", ended.error->text()}});
   notifier.enter(Phase::stopping, exit_grace,
                  ended.error ? "ended by an error: " + ended.error->text()
-                             : "stopped, records abandoned: " + std::to_string(ended.abandoned));
-  telemetry::info("stopped", {{"abandoned", ended.abandoned}, {"exit_code", code}});
+                             : "stopped, records abandoned: " + std::to_string(ended.abandoned) +
+                                   ", finished and not committed: " + std::to_string(ended.uncommitted));
+  telemetry::info("stopped",
+                  {{"abandoned", ended.abandoned}, {"uncommitted", ended.uncommitted}, {"exit_code", code}});
   if (ended.stuck) end_process(code);
   return code;
 }

@@ -54,9 +54,9 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   /// Runs the service; call once. Returns when the service has ended: 0 if all work is drained, 75 if work
-  /// was abandoned at the drain deadline, 64 (an error in `sets`), 66 (no such file), or 69, 70 or 78 if the
-  /// service could not start or continue; the reason is on standard error. If the work still hangs 5 s after
-  /// lanes.drain has passed since a stop, the process exits here.
+  /// was abandoned at the drain deadline or could not be committed, 64 (an error in `sets`), 66 (no such
+  /// file), or 69, 70 or 78 if the service could not start or continue; the reason is on standard error. If
+  /// the work still hangs 5 s after lanes.drain has passed since a stop, the process exits here.
   int run();
 
   /// Drains the service; then run() returns. May be called from any thread, before run(), and from the work

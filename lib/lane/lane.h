@@ -73,6 +73,9 @@ class Lane {
   bool committed(const kafka::CommittedOffset& offset);
   /// Whether there are completions that no acknowledged commit contains.
   bool has_uncommitted() const { return commits_.has_uncommitted(); }
+  /// How many records have finished since the last acknowledged commit was made: they run again if the lane
+  /// ends now.
+  std::uint64_t finished_since_commit() const { return commits_.finished_since(); }
   /// Whether the next commit is wanted at once (crash_watch.h), and not only when commits are due.
   bool wants_commit() const {
     return gate_.wants_commit() && ledger_.committable() >= 0 && state_.state() != State::draining;

@@ -350,6 +350,7 @@ Ended Service::wait() {
   for (const auto& loop : self.loops()) {
     ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
     ended.abandoned += loop->abandoned();
+    ended.uncommitted += loop->uncommitted();
     if (const auto fatal = loop->fatal(); fatal && !ended.error) ended.error = fatal;
   }
   ended.stuck = !self.retired.all_freed() || ended.stuck;

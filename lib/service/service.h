@@ -32,6 +32,8 @@ namespace laneway::service {
 struct Ended {
   /// Records that were running and were given up at the drain deadline; each was logged.
   std::uint64_t abandoned = 0;
+  /// Records that finished and whose last commit failed; the partition and offset of each lane were logged.
+  std::uint64_t uncommitted = 0;
   /// Why the service ended by itself: a fatal client error, or a group that it may not join (unavailable).
   std::optional<Error> error;
   /// A thread hangs (in a handler or the client library): the process must end without destroying the

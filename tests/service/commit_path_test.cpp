@@ -3,6 +3,7 @@
 
 #include "catch.h"
 #include "eventually.h"
+#include "kafka/group/commit_parts.h"
 #include "kafka/testing/embedded_cluster.h"
 
 using namespace laneway;
@@ -15,20 +16,22 @@ struct Committer {
     auto started = Cluster::start(1);
     REQUIRE(started);
     cluster = std::move(started).value();
-    REQUIRE(cluster->create_topic("orders", 1));
+    REQUIRE(cluster->create_topic("orders", 3));
     auto created = kafka::Consumer::create(
         {{"bootstrap.servers", {cluster->bootstrap(), "", false}}, {"group.id", {"orders", "", false}}}, {},
         [] {});
     REQUIRE(created);
     consumer = std::move(created).value();
-    commits = lane::make_commit_path(*consumer, nullptr, [] {});
+    commits = lane::make_commit_path(*consumer, "orders", nullptr, [] {});
   }
   ~Committer() {
     commits.reset();
     consumer.reset();
   }
 
-  void commit(std::int64_t offset) { REQUIRE(commits->commit({{{"orders", 0}, offset, {}}}, now)); }
+  void commit(std::int64_t offset) {
+    REQUIRE(commits->commit({{{"orders", 0}, offset, {}}}, kafka::request_bytes, now));
+  }
   /// Takes the next answer from the client, and gives it to the commit path.
   void answer_comes() {
     REQUIRE(eventually([&] {
@@ -77,4 +80,40 @@ TEST_CASE("the answer to a commit that was given up says nothing while no other 
   test.answer_comes();
   CHECK_FALSE(test.commits->result(test.now));
   CHECK_FALSE(test.commits->under_way());
+}
+
+TEST_CASE("a commit in several requests has one result, when all of them are answered") {
+  Committer test;
+  const std::vector<kafka::CommittedOffset> offsets{
+      {{"orders", 0}, 5, {}}, {{"orders", 1}, 6, {}}, {{"orders", 2}, 7, {}}};
+  REQUIRE(test.commits->commit(offsets, 1, test.now));
+  for (int answers = 0; answers < 3; ++answers) {
+    CHECK_FALSE(test.commits->result(test.now));
+    CHECK(test.commits->under_way());
+    test.answer_comes();
+  }
+  const auto result = test.commits->result(test.now);
+  REQUIRE(result);
+  CHECK(result->error.empty());
+  CHECK(result->committed.size() == 3);
+}
+
+TEST_CASE(
+    "of a commit in several requests, those that were taken count, also if another is refused or late") {
+  Committer test;
+  const bool refused = GENERATE(true, false);
+  if (refused)
+    test.cluster->fail_next(Cluster::Request::offset_commit, 1, Cluster::Failure::commit_too_large);
+  const std::vector<kafka::CommittedOffset> offsets{{{"orders", 0}, 5, {}}, {{"orders", 1}, 6, {}}};
+  REQUIRE(test.commits->commit(offsets, 1, test.now));
+  test.answer_comes();
+  if (refused)
+    test.answer_comes();
+  else
+    test.now += seconds(10);
+  const auto result = test.commits->result(test.now);
+  REQUIRE(result);
+  CHECK_FALSE(result->error.empty());
+  CHECK(result->committed.size() == 1);
+  CHECK(result->perhaps_too_large == refused);
 }

@@ -13,6 +13,12 @@ bool asking_again_helps(rd_kafka_resp_err_t code, bool joining) {
 
 }  // namespace
 
+bool perhaps_too_large(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR_UNKNOWN || code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
+         code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||
+         code == RD_KAFKA_RESP_ERR_INVALID_COMMIT_OFFSET_SIZE;
+}
+
 CommitResult read_commit_result(rd_kafka_event_t& event, bool joining) {
   CommitResult result;
   result.request = reinterpret_cast<std::uintptr_t>(rd_kafka_event_opaque(&event));
@@ -25,6 +31,7 @@ CommitResult read_commit_result(rd_kafka_event_t& event, bool joining) {
     (good ? result.committed : result.failed).push_back({e.topic, e.partition});
     if (!good && result.error.empty()) result.error = error_text(partition_code);
     if (partition_code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) result.metadata_too_long = true;
+    if (perhaps_too_large(partition_code)) result.perhaps_too_large = true;
     if (asking_again_helps(partition_code, joining)) result.passing = true;
   }
   return result;

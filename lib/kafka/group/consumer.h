@@ -52,6 +52,9 @@ struct CommitResult {
   std::string error;  ///< the first error; empty if all were acknowledged
   /// The metadata of an offset is longer than the broker accepts (the broker's offset.metadata.max.bytes).
   bool metadata_too_long = false;
+  /// The request may be larger than the brokers store at once (commit_parts.h). Kafka 4 answers such a
+  /// request with an unknown error, so this may also be another error.
+  bool perhaps_too_large = false;
   /// The reason is temporary, for example a coordinator that is starting: a new attempt will soon succeed.
   bool passing = false;
 };

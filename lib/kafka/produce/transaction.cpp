@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kafka/client/handle.h"
+#include "kafka/group/commit_result.h"
 #include "telemetry/log.h"
 
 namespace laneway::kafka {
@@ -106,10 +107,10 @@ void Transaction::reopen() {
   on_open_();
 }
 
-void Transaction::commit(std::vector<CommittedOffset> offsets, GroupMember member) {
+void Transaction::commit(std::vector<std::vector<CommittedOffset>> parts, GroupMember member) {
   MutexLock lock(mutex_);
   if (state_ != State::sealed) return;
-  offsets_ = std::move(offsets);
+  parts_ = std::move(parts);
   member_ = std::move(member);
   state_ = State::committing;
   work_.notify_all();
@@ -147,8 +148,7 @@ std::optional<Transaction::Trouble> Transaction::insist(const char* what, Call c
     std::string text = std::string(what) + ": " + rd_kafka_error_string(error.get());
     if (fatal || rd_kafka_error_is_retriable(error.get()) == 0 || stopping() ||
         (give_up_unanswered && requests_.unanswered()))
-      return Trouble{fatal, rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE,
-                     std::move(text)};
+      return Trouble{fatal, rd_kafka_error_code(error.get()), std::move(text)};
     telemetry::log_repeating(telemetry::Level::warn, what, "transaction waits for brokers",
                              {{"error", text}});
     MutexLock lock(mutex_);
@@ -267,24 +267,33 @@ void Transaction::run() {
   }
 }
 
+CommitResult Transaction::result_of(const std::vector<std::vector<CommittedOffset>>& parts,
+                                    const std::optional<Trouble>& trouble) {
+  CommitResult result;
+  for (const auto& part : parts)
+    for (const auto& offset : part) (trouble ? result.failed : result.committed).push_back(offset.partition);
+  if (!trouble) return result;
+  const auto code = static_cast<rd_kafka_resp_err_t>(trouble->code);
+  result.error = trouble->text;
+  result.metadata_too_long = code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE;
+  result.perhaps_too_large = perhaps_too_large(code);
+  return result;
+}
+
 void Transaction::do_commit() {
-  std::vector<CommittedOffset> offsets;
+  std::vector<std::vector<CommittedOffset>> parts;
   GroupMember member;
   {
     MutexLock lock(mutex_);
-    offsets.swap(offsets_);
+    parts.swap(parts_);
     member.swap(member_);
   }
-  auto trouble = send_offsets(offsets, member);
+  auto trouble = send_offsets(parts, member);
   if (!trouble) trouble = finish_commit();
   if (trouble && trouble->fatal) break_off(trouble->text);
   {
     MutexLock lock(mutex_);
-    auto& result = result_.emplace();
-    for (const auto& offset : offsets)
-      (trouble ? result.failed : result.committed).push_back(offset.partition);
-    if (trouble) result.error = trouble->text;
-    result.metadata_too_long = trouble && trouble->metadata_too_long;
+    result_ = result_of(parts, trouble);
     if (trouble && state_ != State::broken) {
       failure_ = trouble->text;
       state_ = State::sealed;
@@ -298,13 +307,17 @@ void Transaction::do_commit() {
   if (!requests_.unanswered() || renew_client(Renewal::unanswered)) begin();
 }
 
-std::optional<Transaction::Trouble> Transaction::send_offsets(const std::vector<CommittedOffset>& offsets,
-                                                              const GroupMember& member) {
-  const ListPtr list = to_list(offsets);
-  return insist(
-      "sending offsets",
-      [&](int ms) { return rd_kafka_send_offsets_to_transaction(handle_, list.get(), member.get(), ms); },
-      true);
+std::optional<Transaction::Trouble> Transaction::send_offsets(
+    const std::vector<std::vector<CommittedOffset>>& parts, const GroupMember& member) {
+  for (const auto& part : parts) {
+    const ListPtr list = to_list(part);
+    auto trouble = insist(
+        "sending offsets",
+        [&](int ms) { return rd_kafka_send_offsets_to_transaction(handle_, list.get(), member.get(), ms); },
+        true);
+    if (trouble) return trouble;
+  }
+  return std::nullopt;
 }
 
 std::optional<Transaction::Trouble> Transaction::finish_commit() {

@@ -89,8 +89,9 @@ class Transaction {
   void seal() EXCLUDES(mutex_);
   /// In state sealed: continues the same transaction.
   void reopen() EXCLUDES(mutex_);
-  /// In state sealed: ends the transaction with these offsets, at least one. result() follows.
-  void commit(std::vector<CommittedOffset> offsets, GroupMember member) EXCLUDES(mutex_);
+  /// In state sealed: ends the transaction with these offsets, at least one; each part is sent in a request
+  /// of its own (commit_parts.h). result() follows.
+  void commit(std::vector<std::vector<CommittedOffset>> parts, GroupMember member) EXCLUDES(mutex_);
   /// The outcome of a commit, returned once. Either all offsets are committed or none.
   std::optional<CommitResult> result() EXCLUDES(mutex_);
   /// Gives up the records written since the last commit. Writers that are inside must stop by themselves. Not
@@ -100,7 +101,7 @@ class Transaction {
  private:
   struct Trouble {
     bool fatal = false;
-    bool metadata_too_long = false;
+    int code = 0;  ///< of the client
     std::string text;
   };
   enum class Job : std::uint8_t { flush, commit, abort, stop };
@@ -110,8 +111,10 @@ class Transaction {
   bool renew_client(Renewal why) EXCLUDES(mutex_);
   Job next_job() EXCLUDES(mutex_);
   void do_commit() EXCLUDES(mutex_);
-  std::optional<Trouble> send_offsets(const std::vector<CommittedOffset>& offsets, const GroupMember& member)
-      EXCLUDES(mutex_);
+  static CommitResult result_of(const std::vector<std::vector<CommittedOffset>>& parts,
+                                const std::optional<Trouble>& trouble);
+  std::optional<Trouble> send_offsets(const std::vector<std::vector<CommittedOffset>>& parts,
+                                      const GroupMember& member) EXCLUDES(mutex_);
   std::optional<Trouble> finish_commit() EXCLUDES(mutex_);
   void do_abort() EXCLUDES(mutex_);
   void back_off() EXCLUDES(mutex_);
@@ -143,7 +146,7 @@ class Transaction {
   std::string failure_ GUARDED_BY(mutex_);
   bool avoidable_ GUARDED_BY(mutex_) = false;  // the failure
   std::string broken_ GUARDED_BY(mutex_);
-  std::vector<CommittedOffset> offsets_ GUARDED_BY(mutex_);
+  std::vector<std::vector<CommittedOffset>> parts_ GUARDED_BY(mutex_);
   GroupMember member_ GUARDED_BY(mutex_);
   std::optional<CommitResult> result_ GUARDED_BY(mutex_);
   std::function<void()> on_change_ GUARDED_BY(mutex_);

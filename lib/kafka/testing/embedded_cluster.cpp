@@ -62,6 +62,8 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
       return RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER;
     case EmbeddedCluster::Failure::fenced:
       return RD_KAFKA_RESP_ERR_PRODUCER_FENCED;
+    case EmbeddedCluster::Failure::commit_too_large:
+      return RD_KAFKA_RESP_ERR_UNKNOWN;
     case EmbeddedCluster::Failure::map_too_long:
       return RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE;
     case EmbeddedCluster::Failure::out_of_range:

@@ -49,16 +49,17 @@ class EmbeddedCluster {
   };
   enum class Failure {
     moved,  ///< The coordinator is moving (group requests), or the leader has changed (fetch, produce).
-    unknown_member,  ///< The group no longer knows the member, which loses its partitions.
-    rebalancing,     ///< The group is in the middle of a rebalance: a commit is refused.
-    outdated_epoch,  ///< The group has changed since the member's last heartbeat: a commit is refused.
-    too_large,       ///< A batch of records is refused for its size.
-    invalid_record,  ///< A batch of records is refused for its content.
-    denied,          ///< The user may not read the topic, or may not write to it.
-    map_too_long,    ///< A commit is refused for the length of its metadata.
-    out_of_order,    ///< A gap in the sequence numbers of a producer's records: its client cannot continue.
-    fenced,          ///< Another producer has the same transactional.id.
-    out_of_range,    ///< The log does not contain the offset of a fetch, as a former leader may report.
+    unknown_member,    ///< The group no longer knows the member, which loses its partitions.
+    rebalancing,       ///< The group is in the middle of a rebalance: a commit is refused.
+    outdated_epoch,    ///< The group has changed since the member's last heartbeat: a commit is refused.
+    too_large,         ///< A batch of records is refused for its size.
+    invalid_record,    ///< A batch of records is refused for its content.
+    denied,            ///< The user may not read the topic, or may not write to it.
+    map_too_long,      ///< A commit is refused for the length of its metadata.
+    commit_too_large,  ///< A commit is refused for its size; Kafka 4 answers with an unknown error.
+    out_of_order,      ///< A gap in the sequence numbers of a producer's records: its client cannot continue.
+    fenced,            ///< Another producer has the same transactional.id.
+    out_of_range,      ///< The log does not contain the offset of a fetch, as a former leader may report.
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);

@@ -32,6 +32,7 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
     return std::nullopt;
   sent_map_version_ = version;
   sent_marker_version_ = watch.version();
+  sent_finished_ = finished();
   sent_of_this_log_ = true;
   return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(max_map)};
 }
@@ -54,6 +55,7 @@ bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   if (!sent_of_this_log_ || offset.offset < acknowledged_.offset) return false;
   acknowledged_ = offset;
   committed_map_version_ = sent_map_version_;
+  committed_finished_ = sent_finished_;
   gate_.committed(sent_marker_version_);
   stats_.committed_offset.set(offset.offset);
   return true;
@@ -67,6 +69,11 @@ kafka::CommittedOffset CommitPosition::starting_point(std::int64_t first) const 
   return {partition, acknowledged_.offset, fields_of(metadata) + metadata.map, log_.topic};
 }
 
+/// Without the records that an earlier life has finished.
+std::uint64_t CommitPosition::finished() const {
+  return ledger_.done() + suppressed_before_ - stats_.suppressed.get();
+}
+
 bool CommitPosition::has_uncommitted() const {
   const auto offset = ledger_.committable();
   return offset >= 0 && (offset > acknowledged_.offset || ledger_.map_version() != committed_map_version_);
@@ -76,6 +83,8 @@ void CommitPosition::start_over() {
   acknowledged_ = {acknowledged_.partition, kafka::no_offset, {}};
   log_.topic.clear();  // another topic may have the name now
   sent_of_this_log_ = false;
+  committed_finished_ = 0;
+  suppressed_before_ = stats_.suppressed.get();
 }
 
 }  // namespace laneway::lane

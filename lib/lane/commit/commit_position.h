@@ -30,6 +30,8 @@ class CommitPosition {
   bool committed(const kafka::CommittedOffset& offset);
   /// Whether there are completions that no acknowledged commit contains.
   bool has_uncommitted() const;
+  /// How many records have finished here since the last acknowledged commit was made.
+  std::uint64_t finished_since() const { return finished() - committed_finished_; }
   /// The position from which a replacement lane must start so that uncommitted records run again. `first`:
   /// the first offset that was popped.
   kafka::CommittedOffset starting_point(std::int64_t first) const;
@@ -39,6 +41,7 @@ class CommitPosition {
  private:
   bool rests_committed(std::int64_t offset) const;
   std::string metadata(std::size_t most) const;
+  std::uint64_t finished() const;
 
   const Ledger& ledger_;
   CrashGate& gate_;
@@ -48,6 +51,9 @@ class CommitPosition {
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;
   std::uint64_t sent_marker_version_ = 0;
+  std::uint64_t committed_finished_ = 0;
+  std::uint64_t sent_finished_ = 0;
+  std::uint64_t suppressed_before_ = 0;  // in the logs before this one
   bool sent_of_this_log_ = true;
 };
 

@@ -1,5 +1,10 @@
 #include "lane/member/commit_path.h"
 
+#include <set>
+#include <utility>
+
+#include "kafka/group/commit_parts.h"
+
 namespace laneway::lane {
 namespace {
 
@@ -7,46 +12,71 @@ constexpr Duration answer_timeout = seconds(10);
 
 class ConsumerCommits final : public CommitPath {
  public:
-  explicit ConsumerCommits(kafka::Consumer& consumer) : consumer_(consumer) {}
+  ConsumerCommits(kafka::Consumer& consumer, std::size_t group) : consumer_(consumer), group_(group) {}
 
   bool exact() const override { return false; }
   bool prepared() override { return true; }
-  Status commit(std::vector<kafka::CommittedOffset> offsets, TimePoint now) override {
-    if (auto status = consumer_.commit(++request_, offsets); !status) return status;
+  Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint now) override {
+    forget();
+    for (const auto& part : kafka::commit_parts(std::move(offsets), group_, most)) {
+      if (auto status = consumer_.commit(++request_, part); !status) {
+        if (unanswered_.empty()) return status;
+        for (const auto& offset : part) result_.failed.push_back(offset.partition);
+        result_.error = status.error().text();
+        break;  // the rest is committed with the next commit
+      }
+      unanswered_.insert(request_);
+    }
     sent_ = now;
     return {};
   }
   void on_answer(const kafka::CommitResult& answer) override {
     // A commit that was given up may be answered later; that answer does not concern the next commit.
-    if (sent_ && answer.request == request_) result_ = answer;
+    if (unanswered_.erase(answer.request) == 0) return;
+    add(answer.committed, result_.committed);
+    add(answer.failed, result_.failed);
+    if (result_.error.empty()) result_.error = answer.error;
+    result_.metadata_too_long = result_.metadata_too_long || answer.metadata_too_long;
+    result_.perhaps_too_large = result_.perhaps_too_large || answer.perhaps_too_large;
+    result_.passing = result_.passing || answer.passing;
   }
   std::optional<kafka::CommitResult> result(TimePoint now) override {
-    if (!result_ && sent_ && now >= *sent_ + answer_timeout)
-      result_.emplace().error = "the brokers did not answer";
-    if (result_) sent_.reset();
-    return std::exchange(result_, std::nullopt);
+    if (!sent_ || (!unanswered_.empty() && now < *sent_ + answer_timeout)) return std::nullopt;
+    if (!unanswered_.empty() && result_.error.empty()) result_.error = "the brokers did not answer";
+    auto result = std::move(result_);
+    forget();
+    return result;
   }
   bool under_way() const override { return sent_.has_value(); }
   bool forget() override {
     sent_.reset();
-    result_.reset();
+    unanswered_.clear();
+    result_ = {};
     return true;
   }
 
  private:
+  using Partitions = std::vector<kafka::TopicPartition>;
+
+  static void add(const Partitions& more, Partitions& all) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+
   kafka::Consumer& consumer_;
+  const std::size_t group_;    // length of its name
   std::uint64_t request_ = 0;  // the last one
+  std::set<std::uint64_t> unanswered_;
   std::optional<TimePoint> sent_;
-  std::optional<kafka::CommitResult> result_;
+  kafka::CommitResult result_;  // of the requests that are answered
 };
 
 class TransactionCommits final : public CommitPath {
   using State = kafka::Transaction::State;
 
  public:
-  TransactionCommits(kafka::Consumer& consumer, kafka::Transaction& transaction,
+  TransactionCommits(kafka::Consumer& consumer, std::size_t group, kafka::Transaction& transaction,
                      std::function<void()> on_change)
-      : consumer_(consumer), transaction_(transaction) {
+      : consumer_(consumer), group_(group), transaction_(transaction) {
     transaction_.watch(std::move(on_change));
   }
   ~TransactionCommits() override { transaction_.watch({}); }
@@ -58,8 +88,8 @@ class TransactionCommits final : public CommitPath {
     return transaction_.state() == State::sealed;
   }
   void put_off() override { transaction_.reopen(); }
-  Status commit(std::vector<kafka::CommittedOffset> offsets, TimePoint /*now*/) override {
-    transaction_.commit(std::move(offsets), consumer_.group_member());
+  Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint /*now*/) override {
+    transaction_.commit(kafka::commit_parts(std::move(offsets), group_, most), consumer_.group_member());
     sent_ = true;
     return {};
   }
@@ -79,16 +109,18 @@ class TransactionCommits final : public CommitPath {
 
  private:
   kafka::Consumer& consumer_;
+  const std::size_t group_;  // length of its name
   kafka::Transaction& transaction_;
   bool sent_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<CommitPath> make_commit_path(kafka::Consumer& consumer, kafka::Transaction* transaction,
+std::unique_ptr<CommitPath> make_commit_path(kafka::Consumer& consumer, const std::string& group,
+                                             kafka::Transaction* transaction,
                                              std::function<void()> on_change) {
-  if (transaction == nullptr) return std::make_unique<ConsumerCommits>(consumer);
-  return std::make_unique<TransactionCommits>(consumer, *transaction, std::move(on_change));
+  if (transaction == nullptr) return std::make_unique<ConsumerCommits>(consumer, group.size());
+  return std::make_unique<TransactionCommits>(consumer, group.size(), *transaction, std::move(on_change));
 }
 
 }  // namespace laneway::lane

@@ -9,6 +9,7 @@
 // Ownership: the loop owns the path, on its thread; consumer and transaction outlive it. Nothing blocks.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,7 +33,8 @@ class CommitPath {
   virtual bool prepared() = 0;
   /// After prepared(): there is nothing to commit now.
   virtual void put_off() {}
-  virtual Status commit(std::vector<kafka::CommittedOffset> offsets, TimePoint now) = 0;
+  /// In requests of at most `most` bytes (kafka/group/commit_parts.h), with one result.
+  virtual Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint now) = 0;
   /// The consumer answered a commit.
   virtual void on_answer(const kafka::CommitResult& /*answer*/) {}
   virtual std::optional<kafka::CommitResult> result(TimePoint now) = 0;
@@ -51,7 +53,8 @@ class CommitPath {
 };
 
 /// `on_change` is called on any thread, and must only signal. `transaction` may be null.
-std::unique_ptr<CommitPath> make_commit_path(kafka::Consumer& consumer, kafka::Transaction* transaction,
+std::unique_ptr<CommitPath> make_commit_path(kafka::Consumer& consumer, const std::string& group,
+                                             kafka::Transaction* transaction,
                                              std::function<void()> on_change);
 
 }  // namespace laneway::lane

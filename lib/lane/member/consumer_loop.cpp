@@ -32,8 +32,11 @@ Status ConsumerLoop::start() {
   auto consumer = settings_.member_client.make_consumer(settings_.client, context_.memory.fetch, notify);
   if (!consumer) return consumer.error();
   consumer_ = std::move(consumer).value();
-  commits_.emplace(*consumer_, make_commit_path(*consumer_, context_.handler->transaction(), notify), lanes_,
-                   stats_);
+  const auto group = settings_.client.find("group.id");
+  commits_.emplace(*consumer_,
+                   make_commit_path(*consumer_, group == settings_.client.end() ? "" : group->second.value,
+                                    context_.handler->transaction(), notify),
+                   lanes_, stats_);
   rebalance_steps_.emplace(*consumer_, settings_.member_client.open_source, lanes_, *commits_, health_,
                            mailbox_, stats_);
   rebalances_.emplace(*rebalance_steps_, context_.lanes.drain,

@@ -85,6 +85,7 @@ class ConsumerLoop {
   /// Why the last connection to a broker failed; empty while one is connected.
   std::string broker_error() const { return health_.broker_error(); }
   std::uint64_t abandoned() const { return stats_.abandoned.get(); }
+  std::uint64_t uncommitted() const { return stats_.uncommitted.get(); }
   std::vector<std::shared_ptr<const Lane>> lanes() const { return lanes_.published(); }
   const LoopStats& stats() const { return stats_; }
 

@@ -20,6 +20,8 @@ struct LoopStats {
   /// Records that the drain of the stop gave up. Records of partitions that moved away while the service went
   /// on are not counted here: other members finish them, and only their lanes log and count them.
   Relaxed<std::uint64_t> abandoned;
+  /// Records that the stop left finished and not committed.
+  Relaxed<std::uint64_t> uncommitted;
   Histogram commit_latency;
   Histogram drain;
   Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn

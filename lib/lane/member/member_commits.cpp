@@ -11,6 +11,11 @@ namespace {
 
 /// Written output must not wait for long: brokers abort a transaction that is open for too long.
 constexpr Duration longest_wait = seconds(3);
+/// How long requests stay small after a refusal. The brokers' limit may have been raised since.
+constexpr Duration small_requests = seconds(600);
+/// If smaller requests do not help, their size was not the reason.
+constexpr Duration no_smaller_requests = seconds(60);
+constexpr std::size_t least_request = 1000;
 
 }  // namespace
 
@@ -58,8 +63,8 @@ std::optional<kafka::CommittedOffset> MemberCommits::candidate_of(MemberLane& me
                                                                   TimePoint now) {
   auto& lane = *member.lane;
   if (exact()) lane.work(now);  // so that all answers are in the ledgers
-  auto candidate = lane.commit_candidate(exact() ? max_map_bytes : map_limit_);
-  const bool fits = !candidate || !exact() || candidate->metadata.size() <= map_limit_;
+  auto candidate = lane.commit_candidate(exact() ? max_map_bytes : map_limit());
+  const bool fits = !candidate || !exact() || candidate->metadata.size() <= map_limit();
   if (exact() && lane.position_in_doubt()) whole = false;
   lane.hold_for_map(!fits, now);
   whole = whole && fits;
@@ -77,11 +82,12 @@ bool MemberCommits::send(const std::vector<MemberLane*>& lanes, TimePoint now) {
       committing_.push_back({lane->lane->epoch(), *candidate});
       offsets.push_back(std::move(*candidate));
     }
+  if (now >= limit_ends_) request_limit_ = kafka::request_bytes;
   if (offsets.empty() || !whole) {
     path_->put_off();
     return false;
   }
-  const auto status = path_->commit(std::move(offsets), now);
+  const auto status = path_->commit(std::move(offsets), request_limit_, now);
   if (!status) on_failed(status.error().text());
   return status.ok();
 }
@@ -110,6 +116,7 @@ void MemberCommits::on_result(const kafka::CommitResult& result, TimePoint now) 
   }
   refused_ = !result.error.empty();
   if (result.metadata_too_long && send_shorter(now)) return;
+  if (result.perhaps_too_large && send_in_smaller_requests(now)) return;
   if (!result.error.empty()) return on_failed(result.error);
   committing_.clear();
   stats_.commits_acknowledged.add(1);
@@ -120,12 +127,7 @@ void MemberCommits::on_result(const kafka::CommitResult& result, TimePoint now) 
 /// missing in the map may run again.
 bool MemberCommits::send_shorter(TimePoint now) {
   std::size_t longest = 0;
-  std::vector<MemberLane*> lanes;
-  for (const auto& [epoch, offset] : committing_) {
-    longest = std::max(longest, offset.metadata.size());
-    auto* lane = lanes_.find(offset.partition);
-    if (lane != nullptr && lane->lane->epoch() == epoch) lanes.push_back(lane);
-  }
+  for (const auto& [epoch, offset] : committing_) longest = std::max(longest, offset.metadata.size());
   if (longest / 2 >= map_limit_) return false;
   map_limit_ = longest / 2;
   telemetry::warn("completion maps are longer than the brokers accept; later commits have shorter maps",
@@ -133,7 +135,39 @@ bool MemberCommits::send_shorter(TimePoint now) {
   if (exact()) return false;  // the transaction has failed; the next one waits for shorter maps
   stats_.commits_failed.add(1);
   begun_ = now;
-  return send(lanes, now);
+  return send(still_to_commit(), now);
+}
+
+/// The other requests of the commit may have been accepted: their lanes have nothing left to commit.
+std::vector<MemberLane*> MemberCommits::still_to_commit() {
+  std::vector<MemberLane*> lanes;
+  for (const auto& [epoch, offset] : committing_) {
+    auto* lane = lanes_.find(offset.partition);
+    if (lane != nullptr && lane->lane->epoch() == epoch) lanes.push_back(lane);
+  }
+  return lanes;
+}
+
+/// A request holds several offsets as long as they fit; so a map has at most half of it.
+std::size_t MemberCommits::map_limit() const { return std::min(map_limit_, request_limit_ / 2); }
+
+bool MemberCommits::send_in_smaller_requests(TimePoint now) {
+  if (now < no_smaller_until_) return false;
+  if (request_limit_ <= least_request) {
+    no_smaller_until_ = now + no_smaller_requests;
+    limit_ends_ = now;
+    return false;
+  }
+  request_limit_ = std::max(request_limit_ / 4, least_request);
+  limit_ends_ = now + small_requests;
+  telemetry::log_repeating(
+      telemetry::Level::warn, "commit refused, perhaps for its size",
+      "commit refused, perhaps for its size: sent again in smaller requests",
+      {{"bytes", request_limit_}, {"setting", "max.message.bytes of __consumer_offsets"}});
+  if (exact()) return false;  // the transaction has failed; the next one has smaller requests
+  stats_.commits_failed.add(1);
+  begun_ = now;
+  return send(still_to_commit(), now);
 }
 
 }  // namespace laneway::lane

@@ -2,7 +2,9 @@
 // means.
 //
 // Commits go through a CommitPath (commit_path.h), one at a time. A commit that the brokers refuse because of
-// the length of its completion map is repeated at once with half of the map.
+// the length of its completion map is repeated at once with half of the map; one that they refuse perhaps
+// because of the size of its request, in requests of a quarter of the size, and at last with shorter maps. So
+// what brokers accept less than by default delays the commits of some lanes and stops none.
 //
 // Ownership: the loop owns this; consumer, lanes and stats outlive it. Threads: one, the loop's. Nothing
 // blocks.
@@ -16,6 +18,7 @@
 
 #include "base/time.h"
 #include "config/config.h"
+#include "kafka/group/commit_parts.h"
 #include "kafka/group/consumer.h"
 #include "lane/ledger/completion_map.h"
 #include "lane/member/commit_path.h"
@@ -71,7 +74,10 @@ class MemberCommits {
   bool allowed(bool client_waits, TimePoint now) const;
   bool send(const std::vector<MemberLane*>& lanes, TimePoint now);
   std::optional<kafka::CommittedOffset> candidate_of(MemberLane& lane, bool& whole, TimePoint now);
+  std::size_t map_limit() const;
   bool send_shorter(TimePoint now);
+  bool send_in_smaller_requests(TimePoint now);
+  std::vector<MemberLane*> still_to_commit();
   void on_result(const kafka::CommitResult& result, TimePoint now);
   void on_failed(const std::string& why);
 
@@ -87,6 +93,9 @@ class MemberCommits {
   bool refused_ = false;                       // the last commit was refused; then a lane's wish waits until
                                                // commits are due
   std::size_t map_limit_ = default_map_bytes;  // of the metadata; lower if the brokers accept less
+  std::size_t request_limit_ = kafka::request_bytes;  // of a request; lower for a while after a refusal
+  TimePoint limit_ends_;                              // then the limit is the default again
+  TimePoint no_smaller_until_;                        // smaller requests were refused as well
 };
 
 }  // namespace laneway::lane

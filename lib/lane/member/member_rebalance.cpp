@@ -95,7 +95,22 @@ void MemberRebalance::end(const Partitions& lanes, bool given_up) {
   const auto ending = lanes_.of(lanes);
   if (commits_.exact() && !given_up && !all_committed(ending))
     commits_.fail("partitions were revoked before their finished records were committed");
-  for (auto* lane : ending) end_lane(*lane, Lane::Ending::given_up);
+  for (auto* lane : ending) {
+    note_uncommitted(*lane->lane);
+    end_lane(*lane, Lane::Ending::given_up);
+  }
+}
+
+void MemberRebalance::note_uncommitted(const Lane& lane) {
+  const auto records = lane.finished_since_commit();
+  if (records == 0) return;
+  telemetry::warn("finished records are not committed and run again",
+                  {{"topic", lane.partition().topic},
+                   {"partition", lane.partition().partition},
+                   {"epoch", lane.epoch()},
+                   {"offset", lane.stats().committed_offset.get()},
+                   {"records", records}});
+  if (mailbox_.stop_asked()) stats_.uncommitted.add(records);
 }
 
 void MemberRebalance::end_lane(MemberLane& lane, Lane::Ending ending) {

@@ -56,6 +56,7 @@ class MemberRebalance final : public RebalanceSteps {
   using Opened = std::pair<MemberLane*, std::unique_ptr<PartitionSource>>;
   Opened open(const kafka::CommittedOffset& start);
   void start(Opened opened);
+  void note_uncommitted(const Lane& lane);
   void end_lane(MemberLane& lane, Lane::Ending ending);
 
   kafka::Consumer& consumer_;

@@ -64,7 +64,7 @@ struct TransactionWorld {
     transaction().leave();
   }
   void commit(std::int64_t offset) {
-    transaction().commit({{{"orders", 0}, offset, "laneway1:map"}}, consumer->group_member());
+    transaction().commit({{{{"orders", 0}, offset, "laneway1:map"}}}, consumer->group_member());
   }
   std::optional<CommitResult> result() {
     std::optional<CommitResult> answer;

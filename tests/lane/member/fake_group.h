@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "kafka/group/commit_parts.h"
 #include "kafka/group/consumer.h"
 #include "lane/member/rebalance_machine.h"
 
@@ -54,13 +55,23 @@ class FakeGroup {
   }
   void refuses_commit(bool passing = false) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    push(kafka::CommitResult{commit_request_, {}, commit_partitions_, "refused", false, passing});
+    push(kafka::CommitResult{.request = commit_request_,
+                             .committed = {},
+                             .failed = commit_partitions_,
+                             .error = "refused",
+                             .passing = passing});
   }
   /// As acknowledges_commit(), for the last commit and all later ones.
   void acknowledges_all() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     acknowledges_all_ = true;
     push(kafka::CommitResult{commit_request_, commit_partitions_, {}, {}});
+  }
+
+  /// As brokers whose topic of offsets takes no larger requests: they acknowledge smaller ones.
+  void refuses_commits_above(std::size_t bytes) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    largest_commit_ = bytes;
   }
 
   void set_cooperative(bool cooperative) EXCLUDES(mutex_) {
@@ -111,6 +122,7 @@ class FakeGroup {
   std::uint64_t commit_request_ GUARDED_BY(mutex_) = 0;
   Partitions commit_partitions_ GUARDED_BY(mutex_);
   bool acknowledges_all_ GUARDED_BY(mutex_) = false;
+  std::optional<std::size_t> largest_commit_ GUARDED_BY(mutex_);
   bool cooperative_ GUARDED_BY(mutex_) = true;
   bool begins_at_end_ GUARDED_BY(mutex_) = false;
   bool join_under_way_ GUARDED_BY(mutex_) = false;
@@ -196,7 +208,15 @@ class FakeConsumer final : public kafka::Consumer {
     group_.commit_partitions_.clear();
     for (const auto& offset : offsets) group_.commit_partitions_.push_back(offset.partition);
     group_.note("commit" + text_of(offsets));
-    if (group_.acknowledges_all_)
+    std::size_t bytes = 0;
+    for (const auto& offset : offsets) bytes += kafka::stored_bytes(offset, 0);
+    if (group_.largest_commit_ && bytes > *group_.largest_commit_)
+      group_.push(kafka::CommitResult{.request = request,
+                                      .committed = {},
+                                      .failed = group_.commit_partitions_,
+                                      .error = "Unknown broker error",
+                                      .perhaps_too_large = true});
+    else if (group_.acknowledges_all_ || group_.largest_commit_)
       group_.push(kafka::CommitResult{request, group_.commit_partitions_, {}, {}});
     return {};
   }

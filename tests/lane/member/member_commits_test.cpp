@@ -1,0 +1,135 @@
+// Commits that the brokers refuse for their size, and commits that a stop does not get through, on a group
+// that the test plays (fake_group.h).
+#include "lane/member/member_commits.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "captured_log.h"
+#include "catch.h"
+#include "eventually.h"
+#include "lane/member/consumer_loop.h"
+#include "lane/member/fake_group.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+constexpr int lanes = 20;
+
+/// A member with many lanes. Each begins with a completion map of about 1,400 bytes, and has one record.
+struct CommittingMember {
+  CommittingMember() {
+    context.lanes.workers = 1;
+    context.lanes.drain = seconds(1);
+    context.memory.lane_bytes = 1 << 20;
+    context.memory.fetch.queued_min_messages = 1000;
+    context.retry.max_crashes = 0;
+    context.downstream = &no_breaker;
+    context.handler = &handler;
+    settings.topics = {"orders"};
+    settings.client["group.id"].value = "orders-webhook";
+    settings.commit = {milliseconds(10), 1};
+    settings.still_draining = std::make_shared<StillDraining>();
+    settings.member_client.make_consumer = [this](const auto&, const auto&, std::function<void()> on_event)
+        -> Result<std::unique_ptr<kafka::Consumer>> { return group.consumer(std::move(on_event)); };
+    settings.member_client.open_source = [this](kafka::Consumer&, const kafka::TopicPartition& partition,
+                                                const std::function<void()>&) {
+      return std::make_unique<SimulatedSource>(partitions[partition]);
+    };
+    CompletionMap map{0, {}};
+    for (std::int64_t run = 0; run < 500; ++run) map.runs.push_back({100 + 2 * run, 101 + 2 * run});
+    for (int i = 0; i < lanes; ++i) {
+      start.push_back({{"orders", i}, 0, encode(map)});
+      partitions[start.back().partition].add_run(0, 1);
+      all.push_back(start.back().partition);
+    }
+    handler.open();
+  }
+  ~CommittingMember() {
+    if (!loop) return;
+    group.refuses_commits_above(1 << 20);
+    loop->cut_short();
+    CHECK(eventually([&] { return loop->ended(); }));
+  }
+  CommittingMember(const CommittingMember&) = delete;
+
+  void begin() {
+    loop = std::make_unique<ConsumerLoop>(context, settings, [] {});
+    REQUIRE(loop->start());
+    group.assigns(all);
+    REQUIRE(eventually([&] { return !group.calls("ask").empty(); }));
+    group.answers_committed(start);
+    REQUIRE(eventually([&] { return loop->lanes().size() == lanes; }));
+  }
+  int committed() const {
+    int count = 0;
+    for (const auto& lane : loop->lanes()) count += lane->stats().committed_offset.get() == 1;
+    return count;
+  }
+
+  Downstream no_breaker{"none", {.breaker = {.failures = 0}}};
+  LaneContext context;
+  LoopSettings settings;
+  FakeGroup group;
+  std::map<kafka::TopicPartition, Partition> partitions;
+  HeldHandler handler;
+  std::vector<kafka::CommittedOffset> start;
+  Partitions all;
+  std::unique_ptr<ConsumerLoop> loop;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a commit that is refused for its size is sent in smaller requests, and at last with shorter maps") {
+  const std::size_t most = GENERATE(20'000, 2'500, 1'000);  // some lanes together, a lane, less
+  CommittingMember member;
+  member.group.refuses_commits_above(most);
+  member.begin();
+  CHECK(eventually([&] { return member.committed() == lanes; }));
+  CHECK(member.loop->stats().commits_failed.get() > 0);
+}
+
+TEST_CASE("a commit that no size helps is not sent again and again at once") {
+  CommittingMember member;
+  member.group.refuses_commits_above(0);
+  member.begin();
+  REQUIRE(eventually([&] { return member.loop->stats().commits_failed.get() > 20; }));
+  // One round ends with two commits that have a request for each lane.
+  const auto calls = member.group.calls("commit");
+  const auto single = std::count_if(calls.begin(), calls.end(),
+                                    [](const auto& call) { return call.find(' ', 8) == call.npos; });
+  CHECK(single <= 2 * lanes);
+}
+
+TEST_CASE("a stop whose last commit fails names each partition and its offset, and counts the records") {
+  const CapturedLog log;
+  CommittingMember member;
+  member.group.refuses_commits_above(0);
+  member.begin();
+  REQUIRE(eventually([&] {
+    std::uint64_t done = 0;
+    for (const auto& lane : member.loop->lanes()) done += lane->stats().outcomes[0].get();
+    return done == lanes;
+  }));
+  member.loop->stop();
+  REQUIRE(eventually([&] { return member.loop->ended(); }));
+  CHECK(member.loop->uncommitted() == lanes);
+  CHECK(member.loop->abandoned() == 0);
+  const std::string event = "finished records are not committed and run again";
+  CHECK(log.lines({event}) == lanes);
+  CHECK(log.lines({event, "topic=orders partition=7 ", " offset=0 ", "records=1"}) == 1);
+}
+
+TEST_CASE("a stop whose last commit is acknowledged leaves nothing uncommitted") {
+  CommittingMember member;
+  member.group.refuses_commits_above(1 << 20);
+  member.begin();
+  member.loop->stop();
+  REQUIRE(eventually([&] { return member.loop->ended(); }));
+  CHECK(member.loop->uncommitted() == 0);
+}
