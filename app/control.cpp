@@ -132,6 +132,7 @@ int control(const config::Source& source, const std::string& verb, const control
   // A service of any version knows the name pause.
   admin::Change wish{control::control_path(*target, verb == "suspend" ? "pause" : verb)};
   if (record) wish.parameters = {{"offset", std::to_string(*target->offset)}, {"reason", options.reason}};
+  if (options.here) wish.parameters = {{"here", "1"}};
   return change(verb, source, options, wish);
 }
 

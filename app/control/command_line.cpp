@@ -53,10 +53,17 @@ CLI::App* add_suspend(CLI::App& program, Options& options, config::Source& sourc
   CLI::App* suspend = add_change_of(program, "suspend", "Take no more records of a topic or partition",
                                     "TOPIC[:PARTITION]", options, source);
   suspend->alias("pause");
-  suspend->footer(cli::footer(
-      "Records that the lane already has are finished. A suspension lasts through rebalances, until "
-      "`laneway resume` or until the process ends. The verb `pause` does the same.",
-      {"laneway suspend orders", "laneway suspend orders:2 -c orders.yaml"}));
+  suspend->add_flag("--here", options.here,
+                    "only in this process: another instance that gets the partition takes its records, and a "
+                    "restart ends the suspension");
+  suspend->footer(
+      cli::footer("Records that the lane already has are finished. A suspension lasts until `laneway "
+                  "resume`: it is stored "
+                  "with the committed offset, and goes with the partition through rebalances and restarts. "
+                  "The verb `pause` "
+                  "does the same.",
+                  {"laneway suspend orders", "laneway suspend orders:2 -c orders.yaml",
+                   "laneway suspend orders:2 --here"}));
   return suspend;
 }
 

@@ -95,9 +95,16 @@ std::string oldest_text(const Json& lane, const std::string& name, const Outage&
   return blocks ? text : "";
 }
 
+std::string suspended_text(const Json& lane) {
+  if (!lane.value("suspended", false) || !lane.contains("suspended_since")) return "";  // of an older version
+  const auto& since = lane.at("suspended_since");
+  return since.is_string() ? "suspended by an operator since " + since.get<std::string>()
+                           : "suspended by an operator, in this process only";
+}
+
 std::string detail_of(const Json& lane, const std::string& name, const Outage& outage) {
   std::vector<std::string> parts;
-  for (auto part : {held_text(lane, outage), oldest_text(lane, name, outage)})
+  for (auto part : {suspended_text(lane), held_text(lane, outage), oldest_text(lane, name, outage)})
     if (!part.empty()) parts.push_back(std::move(part));
   if (const auto silent = silent_seconds(lane); silent > 0)
     parts.push_back("silent for " + dlq::age_text(static_cast<std::int64_t>(silent * 1000)) +

@@ -15,6 +15,7 @@ struct Options {
   bool json = false;
   std::string target;  ///< TOPIC[:PARTITION], TOPIC:PARTITION:OFFSET
   std::string reason;
+  bool here = false;  ///< suspend
   bool dry_run = false;
 };
 

@@ -115,6 +115,12 @@ std::variant<service::ControlRequest, Refusal> parse_control(const std::string& 
   if (auto bad = collect(query, body, parameters)) return *bad;
   if (*action == Action::skip)
     if (auto bad = take_skip(parameters, request)) return *bad;
+  if (*action == Action::suspend) {
+    const auto here = parameters.extract("here");
+    if (!here.empty() && here.mapped() != "1" && here.mapped() != "0")
+      return Refusal{400, "here must be 0 or 1"};
+    request.here = !here.empty() && here.mapped() == "1";
+  }
   if (auto bad = refuse_unknown(parameters)) return *bad;
   return request;
 }

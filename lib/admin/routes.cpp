@@ -235,6 +235,7 @@ void Routes::ready(const httplib::Request& request, httplib::Response& response)
   if (wants_json(request)) return response.set_content(readiness_json(readiness), json);
   std::string text = readiness.ready() ? "ready\n" : "";
   for (const auto& reason : readiness.reasons) text += reason.text + '\n';
+  for (const auto& lane : readiness.suspended) text += lane + " is suspended by an operator\n";
   response.set_content(text, plain);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utc_time.h"
 #include "lane/bulkhead/stages.h"
 #include "lane/commit/lane_start.h"
 #include "telemetry/log.h"
@@ -70,6 +71,7 @@ bool Lane::work(TimePoint now) {
   submit(now);
   bool more = false;
   if (state_.may_take()) more = take(now) == Take::more && state_.may_take();
+  if (seeks_beginning()) intake_.find_beginning(*source_, now);
   if (state_.state() == State::draining) drained_ = bulkheads_.drained();
   return more;
 }
@@ -188,6 +190,7 @@ void Lane::start_over() {
 
 void Lane::tick_pause(TimePoint now) {
   if (pause_.pause_due(now)) {
+    if (seeks_beginning()) return;
     if (!state_.has(Hold::suspended)) take_what_is_fetched(now);  // nothing more is wanted then
     if (state_.has(Hold::position)) return;
     source_->pause();
@@ -277,16 +280,22 @@ void Lane::publish(TimePoint now) {
 }
 
 void Lane::follow_suspensions(TimePoint now) {
-  if (context_.suspensions == nullptr) return;
-  const bool wanted = context_.suspensions->suspended(id_.partition);
+  const auto* asked = context_.suspensions;
+  if (asked != nullptr) commits_.decide(asked->decision(id_.partition));
+  const auto since = commits_.suspended_ms();
+  const bool wanted = since || (asked != nullptr && asked->suspended_here(id_.partition));
   if (!holds_.set(Hold::suspended, wanted, now)) return;
-  id_.log(wanted ? "lane suspended" : "lane no longer suspended", ledger_.committable());
+  if (!wanted) return id_.log("lane no longer suspended", ledger_.committable());
+  id_.log(
+      "lane suspended", ledger_.committable(),
+      since ? "an operator suspended it at " + utc_time(*since) : "an operator suspended it in this process",
+      telemetry::Level::warn);
 }
 
 void Lane::hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_full, too_long, now); }
 
 LaneDetail Lane::detail(TimePoint now) const {
-  LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), {}};
+  LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), {}, commits_.suspended_ms()};
   bulkheads_.each_line([&](const Bulkhead&, const Line& line) {
     const auto& error = line.attempts().log().last_error();
     if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;

@@ -76,9 +76,11 @@ class Lane {
   /// How many records have finished since the last acknowledged commit was made: they run again if the lane
   /// ends now.
   std::uint64_t finished_since_commit() const { return commits_.finished_since(); }
-  /// Whether the next commit is wanted at once (crash_watch.h), and not only when commits are due.
+  /// Whether the next commit is wanted at once (crash_watch.h, suspensions.h), and not only when commits are
+  /// due.
   bool wants_commit() const {
-    return gate_.wants_commit() && ledger_.committable() >= 0 && state_.state() != State::draining;
+    return (gate_.wants_commit() || commits_.has_decision_to_commit()) && ledger_.committable() >= 0 &&
+           state_.state() != State::draining;
   }
   /// Whether records have been taken.
   bool begun() const { return position_.delivered() >= 0; }
@@ -89,7 +91,8 @@ class Lane {
   bool position_in_doubt() const { return position_.in_doubt(); }
   /// Stops taking new records while the completion map is too long to be committed whole.
   void hold_for_map(bool too_long, TimePoint now);
-  /// Holds or goes on as operators want (LaneContext::suspensions). Records that the lane has taken go on.
+  /// Holds or goes on as operators want (LaneContext::suspensions, and the decision that was committed).
+  /// Records that the lane has taken go on.
   void follow_suspensions(TimePoint now);
   /// The settings of the context have changed; running and waiting records follow them too.
   void follow_settings(TimePoint now);
@@ -137,6 +140,11 @@ class Lane {
   bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
   Take take(TimePoint now);
   void take_what_is_fetched(TimePoint now);
+  /// A lane that was suspended before its first record knows no offset that it could commit.
+  bool seeks_beginning() const {
+    return commits_.has_decision_to_commit() && position_.next() < 0 && source_ != nullptr &&
+           state_.has(Hold::suspended);
+  }
   void submit(TimePoint now);
   void submit_due_retries(TimePoint now);
   bool submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now);

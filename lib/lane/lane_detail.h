@@ -52,6 +52,9 @@ struct LaneDetail {
   std::string source_error;   ///< why nothing can be read; empty if something has been read since
   Duration source_failing{};  ///< for how long; zero if something can be read
   std::optional<LastError> last_error;
+  /// When an operator suspended the partition, since 1970; nullopt if it is suspended in this process only,
+  /// or not suspended.
+  std::optional<std::int64_t> suspended_ms;
 };
 
 /// The result of a request to skip a record.

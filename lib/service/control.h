@@ -14,6 +14,7 @@ struct ControlRequest {
   std::optional<std::int32_t> partition{};  ///< nullopt: the whole topic; not for skip
   std::int64_t offset = -1;                 ///< skip
   std::string reason{};                     ///< skip
+  bool here = false;                        ///< suspend: only in this process
 };
 
 struct ControlAnswer {

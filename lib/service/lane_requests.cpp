@@ -66,6 +66,8 @@ bool is_about(const ControlRequest& request, const LaneView& lane) {
 
 ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneView>& lanes) {
   std::string text = name_of(request) + " is not a lane of this process; ";
+  if (request.action == Action::resume)
+    text += "a suspension goes with its partition, so resume it at the instance that has the partition now; ";
   if (lanes.empty()) return {Kind::not_found, text + "the process has no lanes now"};
   text += "its lanes are";
   for (std::size_t i = 0; i < lanes.size() && i < most_listed; ++i)
@@ -74,9 +76,27 @@ ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneVie
   return {Kind::not_found, std::move(text)};
 }
 
+/// How the answer to `laneway suspend` goes on.
+const char* lasts(const ControlRequest& request) {
+  if (request.here)
+    return " in this process: no more records are taken until `laneway resume`, or until the process ends";
+  if (!request.partition)
+    return ": the lanes of this process take no more records until `laneway resume`, also after a restart; "
+           "other instances go on with the lanes that they have now";
+  return ": no more records are taken until `laneway resume`, also after a restart and in the next instance";
+}
+
 ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
-                            bool suspended) {
-  const bool changed = suspensions.set(request.topic, request.partition, suspended);
+                            const std::vector<LaneView>& lanes) {
+  const bool suspended = request.action == Action::suspend;
+  const auto differs = [&](const auto& lane) {
+    return is_about(request, lane) && lane.suspended() != suspended;
+  };
+  bool changed = std::any_of(lanes.begin(), lanes.end(), differs);
+  if (!suspended && !request.partition) changed = suspensions.suspends(request.topic) || changed;
+  if (!suspended || request.here)
+    changed = suspensions.set_here(request.topic, request.partition, suspended) || changed;
+  if (!request.here) suspensions.decide(request.topic, request.partition, {suspended, wall_clock_ms()});
   for (const auto& loop : loops) loop->suspensions_changed();
   const std::string name = name_of(request);
   telemetry::warn(suspended ? "suspend requested" : "resume requested",
@@ -84,11 +104,8 @@ ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, 
                    {"partition", request.partition ? std::to_string(*request.partition) : "all"},
                    {"changed", changed}});
   if (!suspended) return {Kind::done, name + (changed ? " is resumed" : " was not suspended"), changed};
-  const char* until =
-      ": its fetched records are finished, and no more are taken until `laneway resume` or until this "
-      "process "
-      "ends";
-  return {Kind::done, name + (changed ? " is suspended" : " was already suspended") + until, changed};
+  return {Kind::done, name + (changed ? " is suspended" : " was already suspended") + lasts(request),
+          changed};
 }
 
 ControlAnswer answer_to(lane::Skip skip, const std::string& record) {
@@ -205,11 +222,14 @@ ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const 
   const auto lanes = views_of(loops);
   const bool here =
       std::any_of(lanes.begin(), lanes.end(), [&](const auto& lane) { return is_about(request, lane); });
-  // A partition that was suspended here and has moved away can be resumed for the time when it comes back.
-  const bool known = request.action == Action::resume && suspensions.knows(request.topic);
+  // What was suspended in this process only, or for partitions that come to it, can be resumed while no lane
+  // is here. A suspension that travels has gone with its partition.
+  const bool known =
+      request.action == Action::resume &&
+      (suspensions.knows_here(request.topic) || (!request.partition && suspensions.suspends(request.topic)));
   if (!here && !known) return not_found(request, lanes);
   if (request.action == Action::skip) return skip(loops, request, patience);
-  return set_suspended(loops, suspensions, request, request.action == Action::suspend);
+  return set_suspended(loops, suspensions, request, lanes);
 }
 
 }  // namespace laneway::service

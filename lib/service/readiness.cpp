@@ -104,7 +104,10 @@ Readiness judge(const Facts& facts, const ReadinessLimits& limits) {
   judge_members(facts, limits, reasons);
   for (const auto& outage : facts.breakers) reasons.push_back({ReasonCode::breaker_open, outage, "", -1});
   for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits, reasons);
-  return {std::move(reasons)};
+  std::vector<std::string> suspended;
+  for (const auto& lane : facts.lanes)
+    if (lane.view.suspended()) suspended.push_back(name_of(lane.view));
+  return {std::move(reasons), std::move(suspended)};
 }
 
 }  // namespace laneway::service

@@ -31,6 +31,8 @@ struct Reason {
 
 struct Readiness {
   std::vector<Reason> reasons;
+  /// The lanes that operators have suspended ("orders:3"). They are no reason: a person wants it so.
+  std::vector<std::string> suspended{};
   bool ready() const { return reasons.empty(); }
 };
 

@@ -20,7 +20,7 @@ struct ControlledLane : TestLane {
     lane.reset();
   }
   void pause(bool paused) {
-    suspensions.set("orders", 3, paused);
+    suspensions.set_here("orders", 3, paused);
     lane->follow_suspensions(now);
   }
   /// Works until the record has failed and waits for its next attempt.
@@ -41,21 +41,21 @@ struct ControlledLane : TestLane {
 
 TEST_CASE("a suspended topic has exceptions, for partitions that come later too") {
   Suspensions suspensions;
-  CHECK_FALSE(suspensions.knows("orders"));
-  CHECK(suspensions.set("orders", 3, true));
-  CHECK_FALSE(suspensions.set("orders", 3, true));
-  CHECK(suspensions.suspended({"orders", 3}));
-  CHECK_FALSE(suspensions.suspended({"orders", 4}));
-  CHECK_FALSE(suspensions.suspended({"others", 3}));
-  CHECK(suspensions.set("orders", {}, true));
-  CHECK(suspensions.set("orders", 4, false));
-  CHECK(suspensions.suspended({"orders", 3}));
-  CHECK_FALSE(suspensions.suspended({"orders", 4}));
-  CHECK(suspensions.set("orders", 4, true));
-  CHECK(suspensions.suspended({"orders", 4}));
-  CHECK(suspensions.set("orders", {}, false));
-  CHECK_FALSE(suspensions.suspended({"orders", 3}));
-  CHECK_FALSE(suspensions.knows("orders"));
+  CHECK_FALSE(suspensions.knows_here("orders"));
+  CHECK(suspensions.set_here("orders", 3, true));
+  CHECK_FALSE(suspensions.set_here("orders", 3, true));
+  CHECK(suspensions.suspended_here({"orders", 3}));
+  CHECK_FALSE(suspensions.suspended_here({"orders", 4}));
+  CHECK_FALSE(suspensions.suspended_here({"others", 3}));
+  CHECK(suspensions.set_here("orders", {}, true));
+  CHECK(suspensions.set_here("orders", 4, false));
+  CHECK(suspensions.suspended_here({"orders", 3}));
+  CHECK_FALSE(suspensions.suspended_here({"orders", 4}));
+  CHECK(suspensions.set_here("orders", 4, true));
+  CHECK(suspensions.suspended_here({"orders", 4}));
+  CHECK(suspensions.set_here("orders", {}, false));
+  CHECK_FALSE(suspensions.suspended_here({"orders", 3}));
+  CHECK_FALSE(suspensions.knows_here("orders"));
 }
 
 TEST_CASE("a suspended lane finishes what it has taken, takes nothing, and goes on where it was") {
@@ -83,7 +83,7 @@ TEST_CASE("a suspended lane finishes what it has taken, takes nothing, and goes 
 
 TEST_CASE("a lane that is assigned while its partition is suspended takes nothing") {
   ControlledLane test;
-  test.suspensions.set("orders", {}, true);
+  test.suspensions.set_here("orders", {}, true);
   test.partition.add_run(0, 5);
   test.begin();
   for (int i = 0; i < 5; ++i) test.pass(seconds(1));

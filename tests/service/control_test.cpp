@@ -4,6 +4,7 @@
 
 #include "captured_log.h"
 #include "catch.h"
+#include "lane/commit/commit_metadata.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -285,4 +286,85 @@ TEST_CASE("a service whose workers are all busy is advised to have more") {
   allowed = 2000;
   service->stop();
   waiting.join();
+}
+
+namespace {
+
+/// Whether the service has a lane of partition `partition`, and it is suspended.
+bool has_suspended(const Service& service, std::int32_t partition) {
+  const auto lane = lane_of(service, partition);
+  return lane && lane->view.at_work() && lane->view.suspended();
+}
+
+/// Whether the commit of each partition says that it is suspended.
+bool all_committed_as_suspended(World& world) {
+  const auto committed = world.committed();
+  return std::all_of(committed.begin(), committed.end(), [](const auto& offset) {
+    const auto decision = lane::read_metadata(offset.metadata).suspension;
+    return offset.offset >= 0 && decision && decision->suspended;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a suspension of quiet lanes follows the partitions to the next owner, until it is resumed there") {
+  World world(2);  // nothing was ever produced or committed
+  world.rebalance_soon();
+  const auto first = world.started();
+  REQUIRE(eventually([&] { return has_lanes(*first, 2); }));
+  const auto answer = first->control(suspend_lane());
+  CHECK(answer.kind == Kind::done);
+  CHECK_THAT(answer.text, Catch::Contains("also after a restart"));
+  REQUIRE(eventually([&] { return all_committed_as_suspended(world); }));
+  const auto second = world.started();
+  REQUIRE(eventually([&] { return has_lanes(*first, 1) && has_lanes(*second, 1); }));
+  world.produce(5);
+  const auto moved = second->snapshot().front().partition;
+  CHECK(has_suspended(*second, moved));
+  CHECK(has_suspended(*first, 1 - moved));
+  CHECK(second->readiness().suspended == std::vector<std::string>{"orders:" + std::to_string(moved)});
+  CHECK(lane_of(*second, moved)->detail.suspended_ms);
+  // Not here any more, so it cannot be resumed here.
+  const auto refused = first->control(resume_lane(moved));
+  CHECK(refused.kind == Kind::not_found);
+  CHECK_THAT(refused.text, Catch::Contains("a suspension goes with its partition"));
+  CHECK(second->control(resume_lane(moved)).kind == Kind::done);
+  CHECK(eventually([&] { return done_of(world, moved) == 5; }));
+  CHECK(done_of(world, 1 - moved) == 0);
+  // And back: the first process does not suspend it again.
+  stop_cleanly(*second);
+  REQUIRE(eventually([&] { return has_lanes(*first, 2); }));
+  CHECK_FALSE(has_suspended(*first, moved));
+  CHECK(has_suspended(*first, 1 - moved));
+  stop_cleanly(*first);
+}
+
+TEST_CASE("a suspension lasts through a restart, and what is suspended in this process only does not") {
+  World world(1);
+  world.produce(5);
+  {
+    const auto before = world.started();
+    REQUIRE(eventually([&] { return world.committed_offsets() == world.ends(); }));
+    CHECK(before->control(suspend_lane(0)).kind == Kind::done);
+    REQUIRE(eventually([&] { return all_committed_as_suspended(world); }));
+    stop_cleanly(*before);
+  }
+  world.produce(5);
+  {
+    const auto between = world.started();
+    REQUIRE(eventually([&] { return has_suspended(*between, 0); }));
+    REQUIRE(eventually([&] { return lane_of(*between, 0)->view.lag == 5; }));
+    CHECK(between->control(resume_lane(0)).kind == Kind::done);
+    REQUIRE(eventually([&] { return world.committed_offsets() == world.ends(); }));
+    auto here = suspend_lane(0);
+    here.here = true;
+    CHECK(between->control(here).kind == Kind::done);
+    REQUIRE(eventually([&] { return has_suspended(*between, 0); }));
+    stop_cleanly(*between);
+  }
+  world.produce(5);
+  const auto after = world.started();
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  stop_cleanly(*after);
+  CHECK(world.each_done_once());
 }

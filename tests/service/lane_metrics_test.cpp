@@ -101,13 +101,13 @@ TEST_CASE("a lane that an operator holds is suspended, and neither held nor paus
   };
   test.begin();
   CHECK(states() == "running ");
-  suspensions.set("orders", 3, true);
+  suspensions.set_here("orders", 3, true);
   test.lane->follow_suspensions(test.now);
   CHECK(states() == "suspended ");
   test.pass(seconds(60));
   CHECK(test.lane->state() == lane::State::paused);
   CHECK(states() == "suspended ");
-  suspensions.set("orders", 3, false);
+  suspensions.set_here("orders", 3, false);
   test.lane->follow_suspensions(test.now);
   test.pass(seconds(1));
   CHECK(states() == "running ");

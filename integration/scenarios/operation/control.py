@@ -50,7 +50,8 @@ class Operator:
         """The reasons why the service is not ready; empty if it is ready."""
         try:
             with urllib.request.urlopen(f"http://{self.address}/readyz?format=json", timeout=PATIENCE) as answer:
-                expect_equal({"ready": True, "reasons": []}, json.load(answer), "readyz with 200")
+                found = json.load(answer)
+                expect_equal((True, []), (found["ready"], found["reasons"]), "readyz with 200")
                 return []
         except urllib.error.HTTPError as error:
             expect_equal(503, error.code, "status of readyz")
@@ -138,6 +139,7 @@ def paused(run, operator):
     run.produce("--count", RECORDS, "--size", 100, "--partitions", 1)
     wait_until("the lag of the suspended lane grows", lambda: operator.lane(1)["lag"] == 2 * RECORDS)
     expect_equal([], operator.ready(), "reasons why a service with a suspended lane is not ready")
+    expect_equal([f"{run.topic}:1"], operator.status()["suspended"], "the lanes that the status calls suspended")
     table = operator.laneway("status").partition("\n\n")[2]  # sentences above the tables may be longer than a line
     width = 80 + max(0, len(f"{run.topic}:1") - 14)  # the name of the topic has a number of any length
     expect("suspended" in table and all(len(line) <= width for line in table.splitlines()), f"the table: {table}")

@@ -25,7 +25,9 @@ Json json_of(const service::Readiness& readiness) {
     one["text"] = reason.text;
     reasons.push_back(std::move(one));
   }
-  return {{"ready", readiness.ready()}, {"reasons", std::move(reasons)}};
+  Json json{{"ready", readiness.ready()}, {"reasons", std::move(reasons)}};
+  if (!readiness.suspended.empty()) json["suspended"] = readiness.suspended;
+  return json;
 }
 
 /// `attempts`: the number of the running attempt, else of the last one. `error`: of `failed_attempt`. Null if
@@ -87,6 +89,8 @@ Json json_of(const service::LaneStatus& lane) {
             {"holds", view.holds},
             {"pauses", view.pauses},
             {"member", view.member + 1}};
+  if (view.suspended())
+    json["suspended_since"] = lane.detail.suspended_ms ? Json(utc_time(*lane.detail.suspended_ms)) : Json();
   if (view.silent > Duration::zero()) json["silent_seconds"] = rounded(view.silent);
   if (!lane.detail.source_error.empty()) json["source_error"] = lane.detail.source_error;
   return json;

@@ -1,7 +1,7 @@
 // Suspend, resume and skip: each is asked for in a dialog that says what will happen. The token stays in its input and nowhere else.
 
 const meanings = {
-  suspend: "The lane takes no more records; the records that it has taken are finished. The lane stays suspended through rebalances, until an operator resumes the lane or the process ends.",
+  suspend: "The lane takes no more records; the records that it has taken are finished. The lane stays suspended until an operator resumes the lane, also after a restart and in the instance that gets the partition next.",
   resume: "The lane takes records again.",
   skip: "The record goes to the dead-letter topic with your reason, and the commits of its partition go on.",
 };

@@ -90,6 +90,8 @@ function detailParts(lane, status) {
   const parts = [];
   const held = (lane.held_by ?? "").split(", ").filter((reason) => reason !== "suspended" &&
     !(reason === "breaker open" && status.breaker?.since)).join(", ");
+  if (lane.suspended && lane.suspended_since) parts.push(`suspended by an operator since ${clockText(Date.parse(lane.suspended_since))}`);
+  if (lane.suspended && lane.suspended_since === null) parts.push("suspended by an operator, in this process only");
   if (held) parts.push(`held: ${held}`);
   if (lane.silent_seconds > 0)
     parts.push(`silent for ${ageText(lane.silent_seconds)}: the log has new records, and the broker delivers none of them`);

@@ -1,6 +1,8 @@
 #include "lane/commit/commit_metadata.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 namespace laneway::lane {
 namespace {
@@ -22,6 +24,14 @@ std::optional<Field> take_field(std::string_view& text) {
   return field;
 }
 
+std::optional<std::int64_t> time_of(std::string_view text) {
+  std::int64_t ms = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, ms);
+  if (error != std::errc() || rest != end || ms < 0) return std::nullopt;
+  return ms;
+}
+
 std::optional<std::string> differs(const char* what, const std::string& written, const std::string& own) {
   if (written == own) return std::nullopt;
   const auto begin = std::string("written for another ") + what + ", with the id " + written;
@@ -39,6 +49,9 @@ std::string fields_of(const CommitMetadata& metadata) {
     text += "topic=" + metadata.log.topic + ' ';
   else if (!metadata.log.cluster.empty())
     text += "cluster=" + metadata.log.cluster + ' ';
+  if (metadata.suspension)
+    text += (metadata.suspension->suspended ? "suspended=" : "resumed=") +
+            std::to_string(metadata.suspension->at_ms) + ' ';
   return text;
 }
 
@@ -48,6 +61,9 @@ CommitMetadata read_metadata(std::string_view text) {
   while (const auto field = take_field(text)) {
     if (field->name == "topic") metadata.log.topic = field->value;
     if (field->name == "cluster") metadata.log.cluster = field->value;
+    if (field->name == "suspended" || field->name == "resumed") {
+      if (const auto at = time_of(field->value)) metadata.suspension = {field->name == "suspended", *at};
+    }
   }
   metadata.map = text;
   return metadata;

@@ -1,6 +1,6 @@
 // What a commit records beside its offset: fields, then the completion map (ledger/completion_map.h).
 //
-//   lives=2 by=7 topic=7kQ0m2XwTzu7v5n0mQmR3A suspended=1764160000 laneway1:6AcCAwrIAdIyeeU
+//   lives=2 by=7 topic=7kQ0m2XwTzu7v5n0mQmR3A suspended=1764160000000 laneway1:6AcCAwrIAdIyeeU
 //
 // A field is a name of small letters, "=", a value without spaces, and a space. Fields that this version does
 // not know are skipped, so a later version may add some. The marker of the crash watch comes first, and the
@@ -11,6 +11,9 @@
 // offsets belong to. MirrorMaker copies the metadata with the offset to another cluster, where the same
 // offset may be another record: a map would then leave out records that were never processed.
 //
+// `suspended` (or `resumed`) is the last decision of an operator about the partition, with its time in
+// milliseconds since 1970 (shared/suspensions.h).
+//
 // Pure: no threads, no clock; throws nothing except std::bad_alloc.
 #pragma once
 
@@ -19,6 +22,7 @@
 #include <string_view>
 
 #include "lane/shared/crash_watch.h"
+#include "lane/shared/suspensions.h"
 
 namespace laneway::lane {
 
@@ -31,6 +35,7 @@ struct LogName {
 struct CommitMetadata {
   LifeMarker lives{};
   LogName log{};  ///< what the writer knew; both are empty if an older version wrote the metadata
+  std::optional<Suspension> suspension{};
   /// The completion map, or text that laneway did not write.
   std::string map{};
 };

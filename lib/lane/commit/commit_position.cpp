@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace laneway::lane {
 
@@ -12,6 +13,8 @@ CommitPosition::CommitPosition(const LaneContext& context, const kafka::Committe
       gate_(gate),
       stats_(stats),
       log_{start.topic_id, context.cluster},
+      suspension_(read_metadata(start.metadata).suspension),
+      committed_suspension_(suspension_),
       acknowledged_(start) {
   stats_.committed_offset.set(start.offset);
 }
@@ -21,27 +24,40 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
   if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
   auto& watch = gate_.watch();
   if (drains) {
-    if (rests_committed(offset)) return std::nullopt;
+    if (rests_committed(offset) && !has_decision_to_commit()) return std::nullopt;
     watch.end_cleanly();
   } else if (offset > acknowledged_.offset) {
     watch.progressed();
   }
   const auto version = ledger_.map_version();
   if (offset == acknowledged_.offset && version == committed_map_version_ &&
-      watch.version() == gate_.committed_version())
+      watch.version() == gate_.committed_version() && !has_decision_to_commit())
     return std::nullopt;
   sent_map_version_ = version;
   sent_marker_version_ = watch.version();
   sent_finished_ = finished();
+  sent_suspension_ = suspension_;
   sent_of_this_log_ = true;
   return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(max_map)};
 }
 
-/// Without a map, nothing has to name the log.
+/// Without a map and a suspension, nothing has to name the log.
 std::string CommitPosition::metadata(std::size_t most) const {
-  const auto fields = fields_of({gate_.watch().marker(), log_, {}});
+  const auto& marker = gate_.watch().marker();
+  const auto fields = fields_of({marker, log_, suspension_, {}});
   const auto map = ledger_.completion_map(most - std::min(most, fields.size()));
-  return map.empty() ? fields_of({gate_.watch().marker(), {}, {}}) : fields + map;
+  const bool named = !map.empty() || (suspension_ && suspension_->suspended);
+  return named ? fields + map : fields_of({marker, {}, suspension_, {}});
+}
+
+void CommitPosition::decide(const std::optional<Suspension>& asked) {
+  const bool made_now = std::exchange(has_asked_, true) && asked != asked_;
+  asked_ = asked;
+  if (!asked) return;
+  if (suspension_ ? asked->at_ms > suspension_->at_ms : asked->suspended)
+    suspension_ = asked;
+  else if (made_now && suspension_ && suspension_->suspended != asked->suspended)
+    suspension_ = {asked->suspended, suspension_->at_ms + 1};  // another process has a clock that is ahead
 }
 
 /// Whether a drain need not commit again. If the topic were deleted and created again meanwhile, unseen by
@@ -56,6 +72,7 @@ bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   acknowledged_ = offset;
   committed_map_version_ = sent_map_version_;
   committed_finished_ = sent_finished_;
+  committed_suspension_ = sent_suspension_;
   gate_.committed(sent_marker_version_);
   stats_.committed_offset.set(offset.offset);
   return true;
@@ -83,6 +100,7 @@ void CommitPosition::start_over() {
   acknowledged_ = {acknowledged_.partition, kafka::no_offset, {}};
   log_.topic.clear();  // another topic may have the name now
   sent_of_this_log_ = false;
+  committed_suspension_.reset();
   committed_finished_ = 0;
   suppressed_before_ = stats_.suppressed.get();
 }

@@ -1,6 +1,6 @@
 // The committed position of a lane and the position to commit: the offset, and the metadata
-// of commit_metadata.h: the completion map above the offset, and the marker of the crash watch. A commit
-// counts when the broker has acknowledged it.
+// of commit_metadata.h: the completion map above the offset, the marker of the crash watch, and what an
+// operator has decided. A commit counts when the broker has acknowledged it.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -30,6 +30,17 @@ class CommitPosition {
   bool committed(const kafka::CommittedOffset& offset);
   /// Whether there are completions that no acknowledged commit contains.
   bool has_uncommitted() const;
+  /// The last decision of this process about the partition. What was decided before this lane began counts if
+  /// it is later than the decision that the commits carry; what is decided now counts whatever the clocks
+  /// say.
+  void decide(const std::optional<Suspension>& asked);
+  /// When the partition was suspended, since 1970; nullopt if it is not suspended.
+  std::optional<std::int64_t> suspended_ms() const {
+    if (!suspension_ || !suspension_->suspended) return std::nullopt;
+    return suspension_->at_ms;
+  }
+  /// Whether a decision is to be committed, although no record may have finished.
+  bool has_decision_to_commit() const { return suspension_ != committed_suspension_; }
   /// How many records have finished here since the last acknowledged commit was made.
   std::uint64_t finished_since() const { return finished() - committed_finished_; }
   /// The position from which a replacement lane must start so that uncommitted records run again. `first`:
@@ -47,6 +58,11 @@ class CommitPosition {
   CrashGate& gate_;
   LaneStats& stats_;
   LogName log_;
+  std::optional<Suspension> suspension_;
+  std::optional<Suspension> asked_;  // the last one of this process
+  bool has_asked_ = false;
+  std::optional<Suspension> sent_suspension_;
+  std::optional<Suspension> committed_suspension_;
   kafka::CommittedOffset acknowledged_;
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;

@@ -19,6 +19,19 @@ Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::R
   return result;
 }
 
+/// The first record that the source delivers comes again later.
+void Intake::find_beginning(PartitionSource& source, TimePoint now) {
+  kafka::Record record;
+  std::int64_t offset = 0;
+  const auto popped = source.pop(record, offset);
+  if (popped == kafka::Pop::gone) return lane_.position.on_gone(source, now);
+  if (popped == kafka::Pop::error) return lane_.position.on_error(source, now);
+  if (popped != kafka::Pop::record && popped != kafka::Pop::end_of_partition) return;
+  if (popped == kafka::Pop::record) source.seek(offset);
+  lane_.position.reached(offset);
+  lane_.position.answers();
+}
+
 /// How many records may be taken.
 std::uint64_t Intake::room() const {
   const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };

@@ -40,6 +40,8 @@ class Intake {
 
   /// Takes a run of at most `allowed` into the empty batch. Take::empty: the source has nothing more for now.
   Take run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now);
+  /// Finds out where the lane begins, without taking a record.
+  void find_beginning(PartitionSource& source, TimePoint now);
   /// Whether the lane may hold more than it has: records, memory, retries.
   bool has_room() const;
   /// Whether the lane may hold more records, whatever their memory.

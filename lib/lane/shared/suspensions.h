@@ -1,7 +1,15 @@
-// The partitions that operators have suspended. The service keeps them, and not the lanes, so that a
-// partition that leaves and comes back is still suspended. A restart forgets them.
+// What operators have decided about partitions: to suspend them, and to resume them.
 //
-// A whole topic can be suspended, with later exceptions: after "orders" is suspended and partition 3 of
+// A decision travels: the lane writes it into its commits (commit/commit_metadata.h), so the next owner of
+// the partition finds it, also after a restart. The later decision counts, whichever process it was made in:
+// so a partition that is resumed elsewhere and comes back is not suspended again by what this process
+// remembers. The process remembers its decisions for partitions that come to it later, and for commits that
+// were not acknowledged.
+//
+// Beside that, partitions can be suspended in this process only. The service keeps this, and not the lanes,
+// so that a partition that leaves and comes back is still suspended. A restart forgets it.
+//
+// Both can concern a whole topic, with later exceptions: after "orders" is suspended and partition 3 of
 // "orders" is resumed, all partitions but 3 are suspended, also partitions that are assigned later.
 //
 // Threads: any. Nothing blocks. The caller bounds the size: it suspends only topics of lanes that exist.
@@ -18,13 +26,48 @@
 
 namespace laneway::lane {
 
+/// A decision about one partition.
+struct Suspension {
+  bool suspended = false;
+  std::int64_t at_ms = 0;  ///< since 1970
+
+  friend bool operator==(const Suspension&, const Suspension&) = default;
+};
+
 class Suspensions {
  public:
-  /// Suspends or resumes a partition; without `partition`, the whole topic. False if nothing changed.
-  bool set(const std::string& topic, std::optional<std::int32_t> partition, bool suspended) EXCLUDES(mutex_) {
+  /// A decision about a partition, or without `partition` about the whole topic, that travels.
+  void decide(const std::string& topic, std::optional<std::int32_t> partition, Suspension decision)
+      EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    const auto before = topics_[topic];
-    auto& now = topics_[topic];
+    auto& decided = decided_[topic];
+    if (partition)
+      decided.one[*partition] = decision;
+    else
+      decided = {decision, {}};
+  }
+  /// The last decision about the partition in this process.
+  std::optional<Suspension> decision(const kafka::TopicPartition& partition) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    const auto topic = decided_.find(partition.topic);
+    if (topic == decided_.end()) return std::nullopt;
+    const auto one = topic->second.one.find(partition.partition);
+    return one == topic->second.one.end() ? topic->second.all : one->second;
+  }
+  /// Whether this process suspends the partitions of the topic that come to it.
+  bool suspends(const std::string& topic) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    const auto found = decided_.find(topic);
+    return found != decided_.end() && found->second.all && found->second.all->suspended;
+  }
+
+  /// Suspends a partition, or without `partition` the whole topic, in this process only, or ends that. False
+  /// if nothing changed.
+  bool set_here(const std::string& topic, std::optional<std::int32_t> partition, bool suspended)
+      EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    const auto before = here_[topic];
+    auto& now = here_[topic];
     if (!partition)
       now = {suspended, {}};
     else if (now.all != suspended)
@@ -32,32 +75,35 @@ class Suspensions {
     else
       now.except.erase(*partition);
     const bool changed = now != before;
-    if (now == Topic{}) topics_.erase(topic);
+    if (now == Here{}) here_.erase(topic);
     return changed;
   }
-
-  bool suspended(const kafka::TopicPartition& partition) const EXCLUDES(mutex_) {
+  bool suspended_here(const kafka::TopicPartition& partition) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    const auto found = topics_.find(partition.topic);
-    return found != topics_.end() && found->second.all != found->second.except.contains(partition.partition);
+    const auto found = here_.find(partition.topic);
+    return found != here_.end() && found->second.all != found->second.except.contains(partition.partition);
   }
-
-  /// Whether any partition of the topic is suspended, assigned here or not.
-  bool knows(const std::string& topic) const EXCLUDES(mutex_) {
+  /// Whether any partition of the topic is suspended in this process only, assigned here or not.
+  bool knows_here(const std::string& topic) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return topics_.contains(topic);
+    return here_.contains(topic);
   }
 
  private:
-  struct Topic {
+  struct Decided {
+    std::optional<Suspension> all;
+    std::map<std::int32_t, Suspension> one;  // later than `all`
+  };
+  struct Here {
     bool all = false;
     std::set<std::int32_t> except;  // for these partitions the opposite of `all` holds
 
-    friend bool operator==(const Topic&, const Topic&) = default;
+    friend bool operator==(const Here&, const Here&) = default;
   };
 
   mutable Mutex mutex_;
-  std::map<std::string, Topic> topics_ GUARDED_BY(mutex_);
+  std::map<std::string, Decided> decided_ GUARDED_BY(mutex_);
+  std::map<std::string, Here> here_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::lane

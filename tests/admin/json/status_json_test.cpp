@@ -39,6 +39,7 @@ ServiceStatus one_lane() {
   lane.rate = 12.34567;
   lane.dead_letter_rate = 0.50004;
   lane.detail.held_by = "suspended";
+  lane.detail.suspended_ms = 1767362531007;
   lane.detail.last_error = lane::LastError{17, 4, 1767362531007, "HTTP 500 \xff"};
   lane.detail.oldest =
       lane::OldestRecord{17, seconds(80), 4, lane::OldestRecord::Phase::waiting, 4, "HTTP 500 \xff"};
@@ -57,6 +58,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
                                        .calls = {.calls = 4, .failed = 3, .kinds = {{"HTTP 500", 3}}}};
   status.totals = {7, 6, 1, 100, 2, 9};
   status.readiness.reasons = {{ReasonCode::breaker_open, "the breaker holds every lane", "", -1}};
+  status.readiness.suspended = {"orders:3"};
   status.cores = 2;
   status.processor = milliseconds(1500);
   status.advice = {"lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)"};
@@ -70,6 +72,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
   CHECK(found["uptime_seconds"] == 61.234);
   CHECK(found["members"] == 2);
   CHECK(found["ready"] == false);
+  CHECK(json::parse(admin::readiness_json(status.readiness))["suspended"] == json::parse(R"(["orders:3"])"));
   CHECK(found["reasons"] ==
         json::parse(R"([{"code":"breaker_open","text":"the breaker holds every lane"}])"));
   auto breaker = found["breaker"];
@@ -88,7 +91,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
     "oldest":{"offset":17,"age_seconds":80.0,"place":"waiting","attempts":4,"failed_attempt":4,"error":"HTTP 500 \ufffd"},
     "committed":17,"delivered":300,"finished":250,"finished_bytes":64000,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"dead_letter_rate":0.5,
     "last_error":{"record":"orders:3:17","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500 \ufffd","over":false},
-    "holds":4,"pauses":2,"member":2})"));
+    "holds":4,"pauses":2,"member":2,"suspended_since":"2026-01-02T14:02:11.007Z"})"));
 }
 
 TEST_CASE("named pools are a list, which is not there without them") {

@@ -35,10 +35,10 @@ std::size_t run_by(const kafka::CommittedOffset& start) {
 }  // namespace
 
 TEST_CASE("the metadata of a commit is fields and then the map, and is read as it was written") {
-  CHECK(fields_of({{2, 7, 1, 0, {9}}, {this_topic, "a cluster"}, map}) ==
+  CHECK(fields_of({{2, 7, 1, 0, {9}}, {this_topic, "a cluster"}, {}, map}) ==
         "lives=2 suspect=7 deaths=1 by=9 topic=7kQ0m2XwTzu7v5n0mQmR3A ");
-  CHECK(fields_of({{}, {"", "4711"}, map}) == "cluster=4711 ");
-  CHECK(fields_of({{}, {}, map}).empty());
+  CHECK(fields_of({{}, {"", "4711"}, {}, map}) == "cluster=4711 ");
+  CHECK(fields_of({{}, {}, {}, map}).empty());
   const auto read = read_metadata("lives=2 by=9 topic=7kQ0m2XwTzu7v5n0mQmR3A " + map);
   CHECK(read.lives == LifeMarker{2, {}, 0, 0, {9}});
   CHECK(read.log.topic == this_topic);

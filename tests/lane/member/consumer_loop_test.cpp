@@ -419,10 +419,10 @@ TEST_CASE("lanes are suspended, and go on") {
   Suspensions suspensions;
   member.context.suspensions = &suspensions;
   member.start_with({first});
-  suspensions.set("orders", std::nullopt, true);
+  suspensions.set_here("orders", std::nullopt, true);
   member.loop->suspensions_changed();
   REQUIRE(member.wait_for_state(State::held));
-  suspensions.set("orders", std::nullopt, false);
+  suspensions.set_here("orders", std::nullopt, false);
   member.loop->suspensions_changed();
   CHECK(member.wait_for_state(State::running));
 }

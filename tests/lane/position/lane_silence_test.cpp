@@ -180,7 +180,7 @@ TEST_CASE_METHOD(SilentPartition, "a lane that is held asks nothing of a silent 
   world.context.lanes.pause_after = std::chrono::hours(10);
   Suspensions suspensions;
   world.context.suspensions = &suspensions;
-  suspensions.set("orders", std::nullopt, true);
+  suspensions.set_here("orders", std::nullopt, true);
   begin();
   pass(20 * silence_unit);
   CHECK(calls() == Calls{});

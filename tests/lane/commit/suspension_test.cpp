@@ -1,0 +1,171 @@
+// A suspension by an operator travels in the commits of its partition.
+#include <rapidcheck.h>
+
+#include "captured_log.h"
+#include "catch.h"
+#include "lane/commit/commit_metadata.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+/// Lanes of one partition, one after the other, in processes that remember what was decided in them.
+struct SuspendedLane : TestLane {
+  SuspendedLane() {
+    context.suspensions = &suspensions;
+    handler.open();
+  }
+  void decide(bool suspended, std::int64_t at_ms) {
+    suspensions.decide("orders", 3, {suspended, at_ms});
+    lane->follow_suspensions(now);
+    work();
+  }
+  bool suspended() { return lane->detail(now).held_by == "suspended"; }
+  /// Commits as the loop does, and returns what was committed.
+  std::string committed() {
+    const auto candidate = lane->commit_candidate();
+    if (!candidate) return "nothing";
+    lane->committed(*candidate);
+    return std::to_string(candidate->offset) + ' ' + candidate->metadata;
+  }
+
+  Suspensions suspensions;
+};
+
+}  // namespace
+
+TEST_CASE("a decision is committed at once, also when nothing else is to be committed") {
+  SuspendedLane test;
+  test.begin(7);
+  CHECK_FALSE(test.lane->wants_commit());
+  test.decide(true, 1000);
+  CHECK(test.suspended());
+  CHECK(test.lane->wants_commit());
+  CHECK(test.committed() == "7 suspended=1000 ");
+  CHECK_FALSE(test.lane->wants_commit());
+  CHECK(test.committed() == "nothing");
+  CHECK(test.lane->detail(test.now).suspended_ms == 1000);
+  test.decide(false, 2000);
+  CHECK_FALSE(test.suspended());
+  CHECK(test.lane->wants_commit());
+  CHECK(test.committed() == "7 resumed=2000 ");
+  CHECK_FALSE(test.lane->detail(test.now).suspended_ms);
+}
+
+TEST_CASE("a lane whose last commit was suspended takes nothing, says why, and goes on when it is resumed") {
+  const CapturedLog log;
+  SuspendedLane test;
+  test.partition.add_run(7, 10);
+  test.begin(7, "suspended=1767362531007 ");
+  test.pass(seconds(1));
+  CHECK(test.suspended());
+  CHECK(test.handler.started().empty());
+  CHECK_FALSE(test.lane->wants_commit());
+  CHECK(log.lines({"lane suspended", "topic=orders partition=3", "2026-01-02T14:02:11.007Z"}) == 1);
+  test.decide(false, 1767362531008);
+  CHECK(test.in_time([&] { return test.commit_offset() == 10; }));
+}
+
+TEST_CASE("a drain commits a suspension that is not committed yet, also of a lane that has nothing else") {
+  SuspendedLane test;
+  test.begin(7);
+  test.decide(true, 1000);
+  test.lane->begin_drain(test.now, test.now + seconds(1));
+  CHECK(test.committed() == "7 suspended=1000 ");
+  CHECK(test.committed() == "nothing");
+}
+
+TEST_CASE("a lane that never committed commits its suspension where it begins, and leaves out nothing") {
+  SuspendedLane test;
+  const bool records = GENERATE(true, false);
+  if (records)
+    test.partition.add_run(5, 9);
+  else
+    test.partition.add_end(5);
+  test.suspensions.decide("orders", {}, {true, 1000});
+  test.begin(kafka::no_offset);
+  CHECK(test.until([&] { return test.lane->wants_commit(); }));
+  CHECK(test.committed() == "5 suspended=1000 ");
+  CHECK(test.handler.started().empty());
+  test.decide(false, 2000);
+  if (!records) test.partition.add_run(5, 9);
+  CHECK(test.until_started({5, 6, 7, 8}));
+}
+
+TEST_CASE("of two decisions in two processes the later one counts") {
+  SuspendedLane test;
+  // Suspended here, resumed elsewhere, and back: the process remembers the first.
+  test.suspensions.decide("orders", {}, {true, 1000});
+  test.begin(7, "resumed=2000 ");
+  CHECK_FALSE(test.suspended());
+  // Resumed here for what comes, and suspended elsewhere before.
+  test.lane.reset();
+  test.suspensions.decide("orders", {}, {false, 3000});
+  test.begin(7, "suspended=2500 ");
+  CHECK_FALSE(test.suspended());
+  CHECK(test.committed() == "7 resumed=3000 ");
+  // Never suspended, and suspended for what comes.
+  test.lane.reset();
+  test.suspensions.decide("orders", {}, {true, 4000});
+  test.begin(7);
+  CHECK(test.suspended());
+}
+
+TEST_CASE("a decision that is made where the lane is counts, even if the other clock was ahead") {
+  SuspendedLane test;
+  test.begin(7, "suspended=5000 ");
+  test.decide(false, 1000);
+  CHECK_FALSE(test.suspended());
+  CHECK(test.committed() == "7 resumed=5001 ");
+  test.decide(true, 1001);
+  CHECK(test.suspended());
+  CHECK(test.committed() == "7 suspended=5002 ");
+}
+
+TEST_CASE("a partition that was never suspended carries no decision") {
+  SuspendedLane test;
+  test.begin(7);
+  test.decide(false, 1000);
+  CHECK_FALSE(test.lane->wants_commit());
+  CHECK(test.committed() == "nothing");
+}
+
+TEST_CASE("what is suspended in this process only is not committed") {
+  SuspendedLane test;
+  test.begin(7);
+  test.suspensions.set_here("orders", 3, true);
+  test.lane->follow_suspensions(test.now);
+  CHECK(test.suspended());
+  CHECK_FALSE(test.lane->wants_commit());
+  CHECK(test.committed() == "nothing");
+  CHECK_FALSE(test.lane->detail(test.now).suspended_ms);
+}
+
+TEST_CASE("a suspension names its log, and one of another log is ignored") {
+  SuspendedLane test;
+  test.context.cluster = "4711";
+  test.begin(7);
+  test.decide(true, 1000);
+  CHECK(test.committed() == "7 cluster=4711 suspended=1000 ");
+  test.lane.reset();
+  test.suspensions.decide("orders", {}, {false, 0});
+  test.begin(7, "cluster=4712 suspended=1000 ");
+  CHECK_FALSE(test.suspended());
+}
+
+TEST_CASE("a lane that starts over keeps its suspension") {
+  SuspendedLane test;
+  test.begin(7, "suspended=1000 ");
+  CHECK(test.lane->starting_point().metadata == "suspended=1000 ");
+}
+
+TEST_CASE("a decision is read as it was written, and text that is no time is none") {
+  REQUIRE(rc::check("any decision", [] {
+    const Suspension decision{*rc::gen::arbitrary<bool>(), *rc::gen::inRange<std::int64_t>(0, 1LL << 60)};
+    RC_ASSERT(read_metadata(fields_of({{}, {}, decision, {}})).suspension == decision);
+  }));
+  for (const char* text : {"suspended= ", "suspended=x ", "suspended=-1 ", "suspended=99999999999999999999 "})
+    CHECK_FALSE(read_metadata(text).suspension);
+}
