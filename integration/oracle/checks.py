@@ -23,7 +23,6 @@ class Promises(NamedTuple):
     stopped_clean: bool = False  # every process was asked to stop and had the time to drain
     duplicates: int = 0  # records that may succeed more than once
     settled: Optional[int] = None  # ns since 1970: what had succeeded by then was committed, and comes not again
-    oldest_timestamp: Optional[float] = None  # s: older dead letters are refused by their topic, and get the present time
     log_shrinks: bool = False  # compaction or retention removed records while the run went on
 
 
@@ -234,17 +233,18 @@ def given_up_is_there(evidence, promises):
 
 
 def copies_are_whole(evidence, promises):
-    """A dead letter has the key, value, headers, timestamp and partition of its origin; or reports the missing parts."""
+    """A dead letter has the key, value, headers and partition of its origin, or reports the missing parts; a header has the
+    timestamp of its origin, and its own timestamp is the time of writing."""
     for copy in evidence.copies["dead_letter"] or []:
         origin = evidence.records.get(copy.origin)
         if origin is None:
             continue  # of a topic that was not read
-        for what in differences(copy.record, origin):
-            if what == "the timestamp" and promises.oldest_timestamp is not None and (
-                    copy.record.timestamp - origin.timestamp > promises.oldest_timestamp * 1000):
-                continue
+        for what in differences(copy, origin):
             yield Violation("copies_are_whole", place(copy.place[:2], copy.place[2]),
                             f"{what} is not as in its origin {place(copy.origin[:2], copy.origin[2])}")
+        first = min((attempt.start for attempt in evidence.attempts[copy.origin[:2]] if attempt.offset == copy.origin[2]), default=0)
+        if (copy.record.timestamp + 1) * 1_000_000 <= first:
+            yield Violation("copies_are_whole", place(copy.place[:2], copy.place[2]), "its timestamp is not the time of writing")
         if copy.place[1] != copy.origin[1]:
             yield Violation("copies_are_whole", place(copy.place[:2], copy.place[2]),
                             f"its origin {place(copy.origin[:2], copy.origin[2])} has another partition")
@@ -253,8 +253,11 @@ def copies_are_whole(evidence, promises):
 CUTS = ("laneway-truncated", "laneway-key-truncated", "laneway-dropped-headers")
 
 
-def differences(letter, origin):
+def differences(copy, origin):
     """The names of the parts in which a dead letter differs from its origin."""
+    letter = copy.record
+    if copy.timestamp != origin.timestamp:
+        yield "the timestamp in its headers"
     said = {}  # {header of a cut: what was there before the first}
     for name, value in letter.headers:
         if name in CUTS:
@@ -275,8 +278,6 @@ def differences(letter, origin):
                 yield f"the cut {name}"
         elif now != then:
             yield f"the {name}"
-    if letter.timestamp != origin.timestamp:
-        yield "the timestamp"
 
 
 def attempts_are_counted(evidence, promises):

@@ -29,6 +29,13 @@ def described_origin(headers):
     return None
 
 
+def described_timestamp(headers):
+    """The timestamp of the origin that the headers of a dead letter name; None if they name none."""
+    if "kafka_dlt-original-timestamp" in headers:
+        return struct.unpack(">q", headers["kafka_dlt-original-timestamp"])[0]
+    return int(headers["laneway-original-timestamp"]) if "laneway-original-timestamp" in headers else None
+
+
 class Attempt(NamedTuple):
     offset: int
     assignment: tuple
@@ -58,6 +65,7 @@ class Copy(NamedTuple):
     place: tuple  # (topic, partition, offset): where it is
     origin: tuple  # the same: where it began, as its headers say
     attempts: Optional[int]  # at it so far, as its headers say
+    timestamp: Optional[int]  # of its origin, as its headers say
     record: Record
 
 
@@ -129,7 +137,7 @@ class Evidence:
             place, origin = (topic, fields["partition"], fields["offset"]), described_origin(headers)
             attempts = headers.get("laneway-attempts", headers.get("laneway-retry-attempts"))
             if origin is not None:
-                found.append(Copy(place, origin, attempts and int(attempts), Record(
+                found.append(Copy(place, origin, attempts and int(attempts), described_timestamp(headers), Record(
                     fields["key"], fields["value"], fields["timestamp"], fields["headers"])))
         self.copies[outcome] = (self.copies[outcome] or []) + found
         self.copies_at.update((copy.place, copy) for copy in found)

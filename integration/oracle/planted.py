@@ -18,7 +18,8 @@ RETRY_DELAY = 50 * MS
 BUGS = ["commit the highest polled offset", "clamp backwards delivery", "skip the rejected record", "commit after revoke",
         "start after revoke", "process one twice", "break key order", "overlap a retry", "lose one", "run aborted data",
         "leave the last uncommitted", "redeliver all", "complete before acknowledged", "complete what was not written",
-        "change a dead letter", "attempt lost on restart", "count the outage as attempts", "breaker that commits"]
+        "change a dead letter", "write a dead letter with its old timestamp", "attempt lost on restart",
+        "count the outage as attempts", "breaker that commits"]
 
 
 class World:
@@ -199,10 +200,13 @@ class World:
                 kind, number = ("laneway-retry-", "laneway-retry-attempts") if topic == RETRY else (
                     "__connect.errors.", "laneway-attempts")
                 headers = [[kind + "topic", TOPIC], [kind + "partition", str(partition)], [kind + "offset", str(origin)],
-                           [number, str(attempts)]]
-                changed = self.bug == "change a dead letter" and topic == LETTERS
-                lines.append(self.content(partition, offset, origin, headers,
-                                          1 if changed else when // MS if topic == RETRY else None))
+                           [number, str(attempts)], ["laneway-original-timestamp", str(1000 + origin)]]
+                timestamp = when // MS
+                if self.bug == "change a dead letter" and topic == LETTERS:
+                    headers[-1][1] = "1"
+                if self.bug == "write a dead letter with its old timestamp" and topic == LETTERS:
+                    timestamp = -1
+                lines.append(self.content(partition, offset, origin, headers, timestamp))
         return lines
 
     def committed(self, place, time):

@@ -58,6 +58,7 @@ class PlantedBugsAreCaught(unittest.TestCase):
         "complete before acknowledged": "given_up_is_there",
         "complete what was not written": "committed_was_processed",
         "change a dead letter": "copies_are_whole",
+        "write a dead letter with its old timestamp": "copies_are_whole",
         "attempt lost on restart": "attempts_are_counted",
         "count the outage as attempts": "attempts_are_counted",
         "breaker that commits": "committed_was_processed",

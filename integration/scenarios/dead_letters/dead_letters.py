@@ -1,8 +1,8 @@
 """Records that can never work go to the dead-letter topic, an outage sends none there, and none is lost.
 
 The receiver is out at first (503); it refuses every 50th record for good (400) and fails another 50th each time (500). In
-the middle the dead-letter topic is deleted: the lanes hold until it is there again. Then it takes neither large records nor
-old ones: those are cut, and get the present time.
+the middle the dead-letter topic is deleted: the lanes hold until it is there again. Then it takes no large records, which are
+cut, and it deletes old records: dead letters stay, because they have the time of writing.
 """
 import collections
 import json
@@ -164,7 +164,7 @@ def judge(run, receiver, letters, first):
         expect_equal(set(numbers), receiver.attempts[origin], f"attempts at {origin}")
     expect_equal(END * PARTITIONS - len(poison), len(receiver.accepted), "accepted records")
     expect_equal({1}, set(receiver.accepted.values()), "how often a record was accepted")
-    report = run.judge(Promises(stopped_clean=True, oldest_timestamp=HOUR), letters=[letters])
+    report = run.judge(Promises(stopped_clean=True), letters=[letters])
     expect_equal(END * PARTITIONS, report["processed"], "records that were processed or given up")
     judge_content(run.evidence.copies["dead_letter"])
 

@@ -1,7 +1,5 @@
 #include "handler/forward/forward_handler.h"
 
-#include <algorithm>
-
 #include "config/rules/checks.h"
 #include "delivery/dead_letter/dead_letter_cut.h"
 #include "delivery/dead_letter/retry_headers.h"
@@ -66,7 +64,7 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
   void send() noexcept {
     const auto headers = views_of(content_.headers);
     const auto result =
-        owner_.producer_->send({topic_, partition_, content_.key, content_.value, headers, timestamp_}, this);
+        owner_.producer_->send({topic_, partition_, content_.key, content_.value, headers}, this);
     if (result.sent == kafka::Sent::refused) return delivered(result.refusal);
     if (result.sent == kafka::Sent::full)
       answer(Outcome::unavailable("the producer's queue is full", queue_wait));
@@ -78,10 +76,6 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
     if (delivery.status == Status::too_large && task_.route() == Route::retry_topic)
       return answer(Outcome::reject("too large for " + topic_ + ": " + delivery.error));
     if (delivery.status == Status::too_large && cut()) return send();
-    if (delivery.status == Status::invalid && timestamp_ != kafka::now_timestamp) {
-      timestamp_ = kafka::now_timestamp;
-      return send();
-    }
     // The topic may have been created again with fewer partitions.
     if (delivery.status == Status::unknown_topic && partition_ != kafka::any_partition) {
       partition_ = kafka::any_partition;
@@ -98,7 +92,6 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
 
   void to_dead_letters(const Attempt& attempt) {
     topic_ = config::topic_from_template(owner_.settings_.topic, attempt.source_topic());
-    timestamp_ = std::max<std::int64_t>(attempt.record.timestamp(), kafka::now_timestamp);
     const auto family = owner_.settings_.headers == config::DeadLetterHeaders::spring
                             ? delivery::HeaderFamily::spring
                             : delivery::HeaderFamily::connect;
@@ -126,7 +119,6 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
   std::string topic_;
   std::string origin_;
   std::int32_t partition_ = kafka::any_partition;
-  std::int64_t timestamp_ = kafka::now_timestamp;
   delivery::DeadLetterContent content_;
 };
 

@@ -3,12 +3,14 @@
 // replicas have it. One class writes both; they differ in the topic's name, in the headers, and in what
 // follows if the topic does not accept the record.
 //
-//   retry topic   (delivery/retry/retry_stages.h, retry_headers.h) The timestamp is the present time, from
-//                 which the delay counts. A record that is too large for the brokers is answered reject: a
-//                 record that is to be tried again must be complete, so it goes to the dead-letter topic.
-//   dead letter   (delivery/dead_letter/dead_letter.h) The timestamp is the record's own. A record that is
-//                 too large is cut (delivery/dead_letter/dead_letter_cut.h); a record whose timestamp is
-//                 refused gets the present time; headers and log mention both.
+//   retry topic   (delivery/retry/retry_stages.h, retry_headers.h) A record that is too large for the brokers
+//                 is answered reject: a record that is to be tried again must be complete, so it goes to the
+//                 dead-letter topic.
+//   dead letter   (delivery/dead_letter/dead_letter.h) A record that is too large is cut
+//                 (delivery/dead_letter/dead_letter_cut.h); headers and log mention it.
+//
+// The timestamp is the time of writing; a header has the record's own. Retention and the delay of a retry
+// topic count from the time of writing: with its own timestamp, an old record would be deleted at once.
 //
 // The record keeps its partition number if the topic has that partition. Every other failure is answered
 // unavailable: the lane tries again, and holds.
