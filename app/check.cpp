@@ -11,6 +11,7 @@
 #include "app/verbs.h"
 #include "base/shortage.h"
 #include "config/output/print.h"
+#include "config/rules/consumed_topics.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
@@ -57,6 +58,12 @@ int connect(const config::Config& config, Cluster& cluster) {
   return exit_code::done;
 }
 
+/// What a pattern leaves out; empty without a pattern.
+std::string excluded_topics(const config::Config& config) {
+  const auto exclusions = config::ConsumedTopics(config).exclusions();
+  return exclusions.empty() ? "" : "the pattern in topics leaves out: " + exclusions + '\n';
+}
+
 void show_forecast(const config::Config& config, const Cluster& cluster) {
   if (const auto path = record_path(config); !path.empty()) std::cout << '\n' << path;
   std::cout << '\n' << forecast(config, cluster);
@@ -78,7 +85,7 @@ int check(const config::Source& source, const CheckOptions& options) {
   for (const auto& warning : loaded.warnings) warn(warning);
   const config::Config& config = *loaded.config;
   if (const int code = check_parts(config); code != exit_code::done) return code;
-  std::cout << "configuration is valid\n" << std::flush;
+  std::cout << "configuration is valid\n" << excluded_topics(config) << std::flush;
   Cluster cluster{.brokers = named_brokers(config)};
   const int code = options.connect ? connect(config, cluster) : exit_code::done;
   if (code == exit_code::done || cluster.known) show_forecast(config, cluster);

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "config/pools/pool_scope.h"
-#include "config/rules/retry_topics.h"
 #include "config/units.h"
 #include "handler/registry.h"
 #include "kafka/admin/directory.h"
+#include "service/topics/forward_topics.h"
 
 namespace laneway::app {
 namespace {
@@ -26,6 +26,7 @@ std::string partitions_text(std::int32_t count) {
   return std::to_string(count) + " partition" + (count == 1 ? "" : "s");
 }
 
+/// The retry topics, which the service consumes too.
 struct RetryTopics {
   std::vector<kafka::TopicInfo> found;
   std::size_t missing_partitions = 0;  ///< of the topics that the service would create
@@ -53,7 +54,8 @@ class BrokerQuestions {
     out_ << "  " << kind << ' ' << topic.name << ": " << partitions_text(topic.partitions) << '\n';
   }
   Status ask_access(kafka::Directory& directory, const Topics& topics);
-  Result<RetryTopics> ask_for_retry_topics(kafka::Directory& directory, const Topics& sources);
+  Result<RetryTopics> ask_for_forward_topics(kafka::Directory& directory, const Topics& sources);
+  Status ask_limits(kafka::Directory& directory, const std::vector<service::ForwardTopic>& topics);
   Status ask_commits(kafka::Directory& directory, const std::vector<kafka::TopicPartition>& partitions);
 
   const config::Config& config_;
@@ -61,24 +63,45 @@ class BrokerQuestions {
   std::ostringstream out_;
 };
 
-Result<RetryTopics> BrokerQuestions::ask_for_retry_topics(kafka::Directory& directory,
-                                                          const Topics& sources) {
-  RetryTopics topics;
-  for (const auto& source : sources)
-    for (const auto& delay : config_.retry.topics) {
-      const auto name = config::retry_topic(source.name, delay);
-      const auto found = directory.find(name, left());
-      if (!found) return found.error();
-      if (*found)
-        show("retry topic", **found);
-      else
-        out_ << "  retry topic " << name << ": does not exist yet\n";
-      if (*found)
-        topics.found.push_back(**found);
-      else
-        topics.missing_partitions += static_cast<std::size_t>(source.partitions);
+Result<RetryTopics> BrokerQuestions::ask_for_forward_topics(kafka::Directory& directory,
+                                                            const Topics& sources) {
+  RetryTopics retry_topics;
+  std::vector<service::ForwardTopic> existing;
+  for (const auto& topic : service::forward_topics(config_, sources)) {
+    const auto found = directory.find(topic.name, left());
+    if (!found) return found.error();
+    if (*found) {
+      show(topic.kind(), **found);
+      existing.push_back(topic);
+    } else {
+      out_ << "  " << topic.kind() << ' ' << topic.name << ": does not exist yet\n";
     }
-  return topics;
+    if (!topic.delay) continue;
+    if (*found)
+      retry_topics.found.push_back(**found);
+    else
+      retry_topics.missing_partitions += static_cast<std::size_t>(topic.source.partitions);
+  }
+  if (const auto limits = ask_limits(directory, existing); !limits) return limits.error();
+  return retry_topics;
+}
+
+/// Whether records stay in the topics, and what loses them. Without the right to see the settings, a hint.
+Status BrokerQuestions::ask_limits(kafka::Directory& directory,
+                                   const std::vector<service::ForwardTopic>& topics) {
+  std::vector<std::string> names;
+  for (const auto& topic : topics) names.push_back(topic.name);
+  const auto limits = directory.limits(names, left());
+  const auto hidden =
+      std::find_if(names.begin(), names.end(), [&](const auto& name) { return !limits.contains(name); });
+  if (hidden != names.end())
+    out_ << "  the settings of topic " << *hidden
+         << " are not visible, so its cleanup.policy and its retention.ms "
+         << "are not checked (the user needs DescribeConfigs on the topic)\n";
+  const auto verdict = service::judge_forward_topics(topics, limits);
+  for (const auto& warning : verdict.warnings) out_ << "  warning: " << warning << '\n';
+  if (verdict.refusal) return *verdict.refusal;
+  return {};
 }
 
 /// Output topics exist, and the user may read the topics.
@@ -109,15 +132,17 @@ Result<Cluster> BrokerQuestions::ask() {
   auto opened = kafka::Directory::open(config_.kafka);
   if (!opened) return opened.error();
   kafka::Directory& directory = **opened;
-  auto topics = directory.topics(config_.topics, left());
-  if (!topics) return topics.error();
+  auto found = directory.consumed(config::ConsumedTopics(config_), left());
+  if (!found) return found.error();
+  auto& topics = found->topics;
   if (const auto offered = directory.offers_protocol(left()); !offered) return offered.error();
-  for (const auto& topic : *topics) show("topic", topic);
-  if (const auto access = ask_access(directory, *topics); !access) return access.error();
-  const auto later = ask_for_retry_topics(directory, *topics);
+  for (const auto& topic : topics) show("topic", topic);
+  for (const auto& topic : found->left_out) out_ << "  left out: topic " << topic << '\n';
+  if (const auto access = ask_access(directory, topics); !access) return access.error();
+  const auto later = ask_for_forward_topics(directory, topics);
   if (!later) return later.error();
-  topics->insert(topics->end(), later->found.begin(), later->found.end());
-  const auto partitions = partitions_of(*topics);
+  topics.insert(topics.end(), later->found.begin(), later->found.end());
+  const auto partitions = partitions_of(topics);
   if (partitions.empty()) {
     out_ << "  no topic matches " << config_.topics.front() << " yet\n";
     return Cluster{.brokers = directory.brokers()};

@@ -58,9 +58,9 @@ int show(const config::Config& config, dlq::Options options) {
 /// The topics to which records may be sent: the topic of --to, or the topics of the configuration.
 Result<dlq::Targets> targets_of(const config::Config& config, const dlq::Options& options,
                                 dlq::Letters& letters) {
-  if (options.to.empty()) return letters.targets(config.topics);
+  if (options.to.empty()) return letters.targets(config::ConsumedTopics(config));
   if (const auto there = letters.partitions_of(options.to); !there) return there.error();
-  return letters.targets({options.to});
+  return letters.targets(std::vector{options.to});
 }
 
 int redrive(const config::Config& config, const dlq::Options& options) {

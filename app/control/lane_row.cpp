@@ -109,6 +109,9 @@ std::string detail_of(const Json& lane, const std::string& name, const Outage& o
   if (const auto silent = silent_seconds(lane); silent > 0)
     parts.push_back("silent for " + dlq::age_text(static_cast<std::int64_t>(silent * 1000)) +
                     ": its log has more records, and none are delivered");
+  if (const auto offset = number_of(lane, "open_transaction"); offset >= 0)
+    parts.push_back("waits at offset " + std::to_string(offset) +
+                    " for an open transaction of another producer");
   if (const auto error = lane.value("source_error", ""); !error.empty())
     parts.push_back("cannot be read: " + error);
   std::string text;

@@ -67,17 +67,16 @@ Status Letters::find_configured(const config::Config& config) {
   if (!config.dead_letter.enabled())
     return Error{ErrorKind::usage, "the configuration has no dead-letter topic",
                  "name a topic with --topic TOPIC, or set dead_letter.topic"};
-  std::vector<std::string> origins = config.topics;
-  if (config.topics_by_pattern()) {
-    const auto matching = directory_->topics(config.topics, first_patience_);
-    if (!matching) return matching.error();
-    origins.clear();
-    for (const auto& topic : *matching) origins.push_back(topic.name);
-  }
-  const auto all = directory_->topics({"^"}, first_patience_);
+  const auto all = directory_->all_topics(first_patience_);
   if (!all) return all.error();
+  const config::ConsumedTopics consumed(config);
+  std::vector<std::string> origins;
+  if (!consumed.by_pattern()) origins = consumed.texts();
   std::map<std::string, std::int32_t> there;
-  for (const auto& topic : *all) there[topic.name] = topic.partitions;
+  for (const auto& topic : *all) {
+    there[topic.name] = topic.partitions;
+    if (consumed.by_pattern() && consumed.contains(topic.name)) origins.push_back(topic.name);
+  }
   std::set<std::string> names;
   for (const auto& origin : origins)
     names.insert(config::topic_from_template(config.dead_letter.topic, origin));
@@ -107,15 +106,18 @@ Target Letters::target(const std::string& topic, std::int32_t partitions) {
   return target;
 }
 
-Result<Targets> Letters::targets(const std::vector<std::string>& subscription) {
+Result<Targets> Letters::targets(const config::ConsumedTopics& consumed) {
+  if (!consumed.by_pattern()) return targets(consumed.texts());
   Targets targets;
-  if (!subscription.empty() && subscription.front().starts_with('^')) {
-    const auto found = directory_->topics(subscription, first_patience_);
-    if (!found) return found.error();
-    for (const auto& topic : *found) targets[topic.name] = target(topic.name, topic.partitions);
-    return targets;
-  }
-  for (const auto& topic : subscription) {
+  const auto found = directory_->consumed(consumed, first_patience_);
+  if (!found) return found.error();
+  for (const auto& topic : found->topics) targets[topic.name] = target(topic.name, topic.partitions);
+  return targets;
+}
+
+Targets Letters::targets(const std::vector<std::string>& topics) {
+  Targets targets;
+  for (const auto& topic : topics) {
     const auto count = partitions_of(topic);
     targets[topic] = count ? target(topic, *count) : Target{0, count.error().message, {}};
   }

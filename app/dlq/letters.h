@@ -52,8 +52,10 @@ class Letters {
   Result<std::vector<kafka::CommittedOffset>> committed(Duration at_most = Duration::max());
   /// The number of partitions of a topic, which must exist.
   Result<std::int32_t> partitions_of(const std::string& topic);
-  /// The topics of a subscription as targets of a redrive. A missing topic has 0 partitions.
-  Result<Targets> targets(const std::vector<std::string>& subscription);
+  /// The topics that the service consumes as targets of a redrive.
+  Result<Targets> targets(const config::ConsumedTopics& consumed);
+  /// These topics as targets. A missing topic has 0 partitions.
+  Targets targets(const std::vector<std::string>& topics);
 
   Status start(const kafka::PartitionSpan& span);
   struct Next {

@@ -120,6 +120,8 @@ struct Config {
   std::map<std::string, ClientSetting> kafka;
   /// Topic names, or one pattern that starts with ^.
   std::vector<std::string> topics;
+  /// Names and patterns of topics that the pattern in `topics` leaves out.
+  std::vector<std::string> exclude_topics;
   HandlerSettings handler = LogSettings{};
   std::uint32_t consumers = 1;
   Duration start_deadline = seconds(60);

@@ -57,6 +57,8 @@ struct FailureHistory {
   delivery::DeadLetterReason given_up{};  ///< Set with Route::dead_letter.
   /// The number of attempts to write the record to the topic of its route.
   std::uint32_t forward_attempts = 0;
+  std::string not_written;  ///< Why the last of these attempts failed; empty if none has.
+  std::string in_words() const { return not_written.empty() ? reason : reason + "; " + not_written; }
   /// The stage of the topic that the record was read from; null if there are no retry topics.
   const delivery::RetryStage* stage = nullptr;
   /// The offset at which the record was read, if it was read from a retry topic: `record` is then restored to

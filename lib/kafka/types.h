@@ -34,6 +34,9 @@ inline constexpr std::int64_t unread_offset = -2;
 struct LogBounds {
   std::int64_t start = no_offset;
   std::int64_t end = no_offset;
+  /// The first record of the oldest transaction that is still open: readers of committed records get nothing
+  /// from there on. no_offset if there is none, or if the client reads uncommitted records too.
+  std::int64_t open_transaction = no_offset;
 };
 
 /// The result of asking the brokers for the bounds of a log.

@@ -301,6 +301,7 @@ LaneDetail Lane::detail(TimePoint now) const {
     if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
   });
   if (const auto oldest = ledger_.oldest_incomplete()) detail.oldest = describe(*oldest, now);
+  if (source_ != nullptr) detail.open_transaction = position_.waits_for_transaction(source_->log_bounds());
   return detail;
 }
 
@@ -313,7 +314,7 @@ OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const
     // Only this thread writes the history, also while a worker has the record.
     if (item.failures) {
       record.failed_attempt = item.failures->last_attempt;
-      record.error = item.failures->reason;
+      record.error = item.failures->in_words();
     }
     record.attempt = phase == OldestRecord::Phase::running ? item.attempt : record.failed_attempt;
   };

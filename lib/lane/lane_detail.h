@@ -55,6 +55,8 @@ struct LaneDetail {
   /// When an operator suspended the partition, since 1970; nullopt if it is suspended in this process only,
   /// or not suspended.
   std::optional<std::int64_t> suspended_ms;
+  /// The lane waits at the first record of this transaction of another producer; -1 if at none.
+  std::int64_t open_transaction = -1;
 };
 
 /// The result of a request to skip a record.

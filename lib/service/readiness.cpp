@@ -19,6 +19,16 @@ Reason about(const LaneFacts& lane, ReasonCode code, const std::string& text) {
   return {code, std::move(all), lane.view.topic, lane.view.partition};
 }
 
+/// Why a lane with lag does not go on, and what finds out more.
+std::string cause_of_stall(const LaneFacts& lane) {
+  const auto& offset = lane.detail.open_transaction;
+  if (offset < 0) return "";
+  return ": it waits at offset " + std::to_string(offset) +
+         " for a transaction of another producer, which is still open; kafka-transactions.sh "
+         "--bootstrap-server HOST:PORT describe-producers --topic " +
+         lane.view.topic + " --partition " + std::to_string(lane.view.partition) + " names the producer";
+}
+
 /// Whether a reason holds the lane that does not pass by working on. A window full of records that wait for
 /// their keys moves on with each finished record, so its oldest record is never old.
 bool held_by_trouble(const LaneView& lane, Duration limit) {
@@ -57,7 +67,7 @@ void judge_lane(const LaneFacts& lane, const Facts& facts, const ReadinessLimits
   else if (lane.without_progress >= limit && view.lag > 0)
     reasons.push_back(about(lane, ReasonCode::stalled,
                             "has made no progress for " + seconds_text(lane.without_progress) +
-                                " with a lag of " + std::to_string(view.lag)));
+                                " with a lag of " + std::to_string(view.lag) + cause_of_stall(lane)));
   else if (lane.held >= limit && held_by_trouble(view, limit))
     reasons.push_back(about(lane, ReasonCode::held, "has been held for " + seconds_text(lane.held)));
 }
@@ -76,6 +86,9 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
                          who + " has had no connection to the coordinator of its group for " +
                              seconds_text(member.no_coordinator) + ", although brokers answer",
                          "", -1});
+    else if (member.without_topics)
+      reasons.push_back(
+          {ReasonCode::unassigned, who + " has found no topic that the pattern in topics matches", "", -1});
     else if (!member.assigned)
       reasons.push_back(
           {ReasonCode::unassigned, who + " has not received its partitions from the group yet", "", -1});

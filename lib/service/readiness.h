@@ -45,6 +45,7 @@ struct MemberFacts {
   std::size_t lanes = 0;       ///< how many it has
   /// Brokers have delayed the client because of a quota in the last minute.
   bool throttled = false;
+  bool without_topics = false;  ///< the pattern in `topics` has found no topic yet
 };
 
 struct LaneFacts {

@@ -10,9 +10,10 @@
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
 #include "service/families.h"
-#include "service/forward_topics.h"
 #include "service/process_limits.h"
 #include "service/service_implementation.h"
+#include "service/topics/forward_topics.h"
+#include "service/topics/subscription.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -64,15 +65,18 @@ Status Service::Implementation::prepare() {
 Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka::Directory& directory,
                                                                            Duration timeout) {
   const auto deadline = Deadline::in(timeout);
-  auto topics = directory.topics(config.topics, timeout);
-  if (!topics) return topics;
-  if (const auto outputs = handler::find_output_topics(config, *topics, directory, timeout); !outputs)
+  auto consumed = directory.consumed(consumed_topics, timeout);
+  if (!consumed) return consumed.error();
+  auto& topics = consumed->topics;
+  if (const auto outputs = handler::find_output_topics(config, topics, directory, timeout); !outputs)
     return outputs.error();
-  auto found = find_forward_topics(config, *topics, directory, deadline.left());
+  auto found = find_forward_topics(config, topics, directory, deadline.left());
   if (!found) return found.error();
   forward_partitions = std::move(found).value();
-  for (const auto& name : config::retry_topics(config)) topics->push_back({name, forward_partitions[name]});
-  return topics;
+  for (const auto& name : config::retry_topics(config)) topics.push_back({name, forward_partitions[name]});
+  subscription = subscription_to(config, topics);
+  report_left_out(consumed->left_out);
+  return std::move(topics);
 }
 
 /// The consumed topics, once the user may read all that are named. A pattern may match topics that the user
@@ -170,12 +174,9 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
 
 Status Service::Implementation::start_members() {
   const auto still_draining = std::make_shared<lane::StillDraining>();
-  auto topics = config.topics;
-  const auto retry_topics = config::retry_topics(config);
-  topics.insert(topics.end(), retry_topics.begin(), retry_topics.end());
   for (std::size_t i = 0; i < config.consumers; ++i) {
     auto loop = std::make_shared<lane::ConsumerLoop>(
-        context, lane::LoopSettings{member_settings(i), topics, settings()->commit, still_draining},
+        context, lane::LoopSettings{member_settings(i), subscription, settings()->commit, still_draining},
         [this] { changed.notify(); });
     if (auto status = loop->start(); !status) return status;
     MutexLock lock(mutex);

@@ -86,6 +86,8 @@ struct Service::Implementation {
   NamedPools pools;
   std::unique_ptr<handler::ForwardHandler> forward;
   delivery::RetryStages stages;
+  const config::ConsumedTopics consumed_topics{config};
+  lane::TopicSubscription subscription;                    // as the start found the topics
   std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
   std::unique_ptr<lane::Downstream> downstream;            // null if pools have theirs
   std::unique_ptr<lane::RateLimiter> rate;

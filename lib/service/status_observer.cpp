@@ -43,7 +43,8 @@ std::vector<MemberFacts> members_of(const Loops& loops) {
     members.push_back({stats.has_assignment.get(), since(stats.no_broker_since_ns),
                        since(stats.no_coordinator_since_ns), since(stats.joining_since_ns),
                        loop->broker_error(), loop->lanes().size(),
-                       stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory});
+                       stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory,
+                       stats.without_topics.get()});
   }
   return members;
 }

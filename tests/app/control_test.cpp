@@ -199,6 +199,11 @@ TEST_CASE("a downstream that fails for some calls is said above the table, one t
   CHECK(lines(out)[2].empty());
 }
 
+TEST_CASE("a lane that waits for an open transaction says so, and where") {
+  const auto all = lines(status_json(lane_json("a", 1, "running", 5, R"(,"open_transaction":42)")));
+  CHECK(all[5] == "a:1 waits at offset 42 for an open transaction of another producer");
+}
+
 TEST_CASE("a lane whose partition is silent says so, and for how long") {
   const auto all = lines(status_json(lane_json("a", 0, "held", 500) + "," +
                                      lane_json("a", 1, "running", 5, R"(,"silent_seconds":95.5)") + "," +

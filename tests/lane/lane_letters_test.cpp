@@ -34,6 +34,23 @@ TEST_CASE("a dead letter is in the log when its topic has acknowledged it, and n
   CHECK(log.lines({"msg=\"dead letter\"", "offset=0"}) == 1);
 }
 
+TEST_CASE(
+    "a record whose dead letter cannot be written is shown with its own error and with why it is not "
+    "written") {
+  FailingLane test;
+  test.topic.fail(1000);
+  test.partition.add(0);
+  test.begin();
+  test.handler.answer(0, Outcome::reject("HTTP 422"));
+  CHECK(test.in_time([&] {
+    const auto oldest = test.lane->detail(test.now).oldest;
+    return oldest && oldest->error == "HTTP 422; no broker";
+  }));
+  test.topic.fail(0);
+  REQUIRE(test.in_time([&] { return test.commit_offset() == 1; }));
+  CHECK(test.topic.letters().front().second.reason == "HTTP 422");
+}
+
 TEST_CASE("many dead letters are twenty lines and then one for all others, whatever other records fail") {
   CapturedLog log;
   FailingLane test;

@@ -308,6 +308,35 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again after
   CHECK(test.lane->detail(test.now).source_error.empty());
 }
 
+TEST_CASE(
+    "a batch that cannot be decompressed may be good: the key that limits its size is named, and no skip") {
+  TestLane test;
+  test.partition.add_run(0, 3);
+  test.partition.log.push_back({kafka::Pop::not_decompressed, 3, {}, 0});
+  test.begin();
+  test.handler.open();
+  REQUIRE(test.until([&] { return test.commit() == 3; }));
+  CHECK(test.lane->state() == State::held);
+  const auto error = test.lane->detail(test.now).source_error;
+  CHECK(error.find("the batch of records at offset 3 cannot be decompressed") == 0);
+  CHECK(error.find("raise kafka.receive.message.max.bytes") != std::string::npos);
+  CHECK(error.find("skip") == std::string::npos);
+}
+
+TEST_CASE("a lane that has taken everything before an open transaction waits there") {
+  TestLane test;
+  test.handler.open();
+  test.partition.high_watermark = 9;
+  test.partition.open_transaction = 3;
+  test.partition.add_run(0, 3);
+  test.begin();
+  CHECK(test.lane->detail(test.now).open_transaction == -1);  // there are records before it
+  REQUIRE(test.until([&] { return test.commit() == 3; }));
+  CHECK(test.lane->detail(test.now).open_transaction == 3);
+  test.partition.open_transaction = -1;
+  CHECK(test.lane->detail(test.now).open_transaction == -1);
+}
+
 TEST_CASE("an operator passes over corrupt records also while they are read again") {
   TestLane test;
   test.handler.open();

@@ -77,6 +77,7 @@ struct Partition {
   std::vector<std::pair<std::string, std::optional<std::string>>> headers;  // of every record
   std::size_t reported_fetched = 0;
   std::int64_t high_watermark = kafka::no_offset;
+  std::int64_t open_transaction = kafka::no_offset;
   std::int64_t log_start = kafka::no_offset;
   int log_questions = 0;
   int doubts = 0;  // questions that first look for the leader
@@ -124,7 +125,9 @@ class SimulatedSource final : public PartitionSource {
     partition_.calls.push_back("seek to " + std::to_string(next_offset));
   }
   void wake() override { partition_.calls.emplace_back("wake"); }
-  kafka::LogBounds log_bounds() const override { return {partition_.log_start, partition_.high_watermark}; }
+  kafka::LogBounds log_bounds() const override {
+    return {partition_.log_start, partition_.high_watermark, partition_.open_transaction};
+  }
   void ask_log(bool find_leader) override {
     ++(find_leader ? partition_.doubts : partition_.log_questions);
     if (!partition_.leader) return;

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <set>
 
+#include "captured_log.h"
 #include "catch.h"
 #include "delivery/dead_letter/dead_letter_read.h"
 #include "kafka/admin/topic_reader.h"
@@ -17,6 +18,7 @@ struct Letter {
   delivery::DeadLetter description;
   std::int32_t partition = -1;
   std::string key, value;
+  std::int64_t timestamp = -1;
 };
 
 /// The letters in a dead-letter topic.
@@ -38,7 +40,7 @@ std::vector<Letter> letters_in(World& world, const std::string& topic, std::int3
       const auto description = delivery::read_dead_letter(headers);
       REQUIRE(description);
       letters.push_back({*description, p, std::string(next->record.key().value_or("")),
-                         std::string(next->record.value().value_or(""))});
+                         std::string(next->record.value().value_or("")), next->record.timestamp()});
     }
   }
   return letters;
@@ -72,7 +74,7 @@ TEST_CASE("what can never work is in the dead-letter topic when its offset is co
     CHECK(world.dead_letters(*service) == 40);
     stop_cleanly(*service);
     std::set<Place> origins;
-    for (const auto& [letter, partition, key, value] : letters_in(world, "orders-dlt", 2)) {
+    for (const auto& [letter, partition, key, value, timestamp] : letters_in(world, "orders-dlt", 2)) {
       origins.insert({letter.partition, letter.offset});
       CHECK(letter.topic == "orders");
       CHECK(letter.partition == partition);
@@ -84,6 +86,34 @@ TEST_CASE("what can never work is in the dead-letter topic when its offset is co
                                        : delivery::DeadLetterReason::attempts_exhausted));
     }
     CHECK(origins.size() == 40);
+  }
+}
+
+TEST_CASE(
+    "the dead letter of an old record has the time of writing as timestamp, and a header has the old one") {
+  constexpr std::int64_t year_2020 = 1'577'836'800'000;
+  for (const auto family : {config::DeadLetterHeaders::spring, config::DeadLetterHeaders::connect}) {
+    FailingWorld world;
+    world.config.dead_letter.headers = family;
+    const auto before = wall_clock_ms();
+    const auto service = world.started([](const handler::Attempt& attempt) {
+      return attempt.record.timestamp() == year_2020 ? Outcome::reject("old")
+                                                     : Outcome::reject("not as it was");
+    });
+    auto producer = kafka::Producer::create({.client = kafka::producer_client(world.config.kafka)});
+    REQUIRE(producer);
+    const std::string topic = "orders";
+    REQUIRE((*producer)
+                ->send({.topic = topic, .partition = 0, .value = "value", .timestamp = year_2020}, nullptr)
+                .sent == kafka::Sent::accepted);
+    REQUIRE((*producer)->flush(Deadline::in(patience)));
+    CHECK(eventually([&] { return world.dead_letters(*service) == 1; }));
+    stop_cleanly(*service);
+    const auto letters = letters_in(world, "orders-dlt", 2);
+    REQUIRE(letters.size() == 1);
+    CHECK(letters.front().timestamp >= before);
+    CHECK(letters.front().description.timestamp == year_2020);
+    CHECK(letters.front().description.text == "old");
   }
 }
 
@@ -167,14 +197,24 @@ TEST_CASE("a dead-letter topic that is missing and may not be created ends the s
   }));
 }
 
-TEST_CASE("a pattern may not match the dead-letter topics of what it matches") {
+TEST_CASE(
+    "a service does not consume its own dead letters, whatever its pattern matches, and when they come") {
+  CapturedLog log;
   FailingWorld world;
   world.config.topics = {"^orders.*"};
-  const auto service = world.service();
-  const auto started = service->start();
-  REQUIRE_FALSE(started);
-  CHECK(started.error().kind == ErrorKind::configuration);
-  CHECK(started.error().text().find("orders-dlt") != std::string::npos);
+  world.config.kafka["topic.metadata.refresh.interval.ms"] = {"300", "", false};
+  world.produce(10);
+  const auto service = world.started([](const handler::Attempt&) { return Outcome::reject("of no use"); });
+  CHECK(log.lines({"the pattern in topics leaves topics out", "orders-dlt (dead_letter.topic)"}) == 1);
+  CHECK(eventually([&] { return world.dead_letters(*service) == 20; }));
+  REQUIRE(world.cluster->create_topic("orders-dlt-dlt", 1));
+  REQUIRE(world.cluster->create_topic("orders-eu", 1));  // found later than the other one could have been
+  CHECK(eventually([&] { return service->snapshot().size() == 3; }));
+  std::set<std::string> consumed;
+  for (const auto& lane : service->snapshot()) consumed.insert(lane.topic);
+  CHECK(consumed == std::set<std::string>{"orders", "orders-eu"});
+  CHECK(service->status().totals.dead_letters == 20);
+  stop_cleanly(*service);
 }
 
 TEST_CASE("a stream in which every record fails holds, and an operator can decide that the records are bad") {
@@ -247,7 +287,7 @@ TEST_CASE("a record that fails among others goes on in its retry topics, and its
   stop_cleanly(*service);
   CHECK(world.history.done_in_all() == world.produced() - 2);
   std::set<Place> origins;
-  for (const auto& [letter, partition, key, value] : letters_in(world, "orders-dlt", 2)) {
+  for (const auto& [letter, partition, key, value, timestamp] : letters_in(world, "orders-dlt", 2)) {
     origins.insert({letter.partition, letter.offset});
     CHECK(letter.topic == "orders");
     CHECK(letter.partition == partition);
@@ -269,7 +309,7 @@ TEST_CASE("what a stranger writes to a retry topic ends, and in the dead-letter 
   CHECK(eventually_among_others(world, [&] { return world.dead_letters(*service) == 10; }));
   CHECK(eventually([&] { return world.each_done_once(); }));  // each in its own topic
   stop_cleanly(*service);
-  for (const auto& [letter, partition, key, value] : letters_in(world, "orders-dlt", 2)) {
+  for (const auto& [letter, partition, key, value, timestamp] : letters_in(world, "orders-dlt", 2)) {
     CHECK(letter.topic == "orders-retry-300ms");
     CHECK(letter.attempts == 1);
   }

@@ -100,10 +100,12 @@ TEST_CASE("a member that joins without a name leaves by the name that the group 
   context.handler = &handler;
   context.downstream = &no_breaker;
   context.lanes.drain = patience;
-  lane::ConsumerLoop loop(
-      context,
-      {world.config.kafka, world.config.topics, world.config.commit, std::make_shared<lane::StillDraining>()},
-      [] {});
+  lane::ConsumerLoop loop(context,
+                          {world.config.kafka,
+                           {world.config.topics},
+                           world.config.commit,
+                           std::make_shared<lane::StillDraining>()},
+                          [] {});
   REQUIRE(loop.start());
   // The embedded coordinator waits three seconds for other members.
   REQUIRE(

@@ -68,6 +68,10 @@ TEST_CASE("a member that was never given an assignment is not ready, one that wa
   CHECK(codes(facts) == "unassigned");
   CHECK(judge(facts, {}).reasons.front().text ==
         "member 2 has not received its partitions from the group yet");
+  facts.members.back().without_topics = true;
+  CHECK(judge(facts, {}).reasons.front().text ==
+        "member 2 has found no topic that the pattern in topics matches");
+  facts.members.back().without_topics = false;
   facts.members.back().assigned = true;
   CHECK(codes(facts).empty());
 }
@@ -127,6 +131,21 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
   lane.detail.oldest->attempt = 5;
   CHECK(judge(facts, {}).reasons.front().text.ends_with(
       "the oldest for 80 s, running (attempt 5); attempt 4 failed: HTTP 500"));
+}
+
+TEST_CASE("a lane that waits for somebody else's transaction says so, and which command names the producer") {
+  auto facts = working();
+  auto& lane = facts.lanes.front();
+  lane.without_progress = seconds(75);
+  lane.detail.open_transaction = 42;
+  const auto readiness = judge(facts, {});
+  REQUIRE(readiness.reasons.size() == 1);
+  CHECK(readiness.reasons.front().code == ReasonCode::stalled);
+  CHECK(
+      readiness.reasons.front().text ==
+      "orders:3 has made no progress for 75 s with a lag of 100: it waits at offset 42 for a transaction of "
+      "another producer, which is still open; kafka-transactions.sh --bootstrap-server HOST:PORT "
+      "describe-producers --topic orders --partition 3 names the producer; state running");
 }
 
 TEST_CASE("a lane without lag is not stalled") {

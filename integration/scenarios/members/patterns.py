@@ -1,9 +1,15 @@
-"""A pattern finds the same topics under both protocols, whether the client or the brokers look for them: also those that come later, and
-none of the dead letters that it would not have found."""
+"""A pattern finds the same topics under both protocols, also those that come later, but neither the dead letters of the service, nor
+those of its dead letters, nor what exclude_topics leaves out."""
 import json
 
 import harness
 from harness import expect_equal, wait_until
+from web_service import WebService
+
+
+class Refuses(WebService):
+    def judge(self, headers, body):
+        return 400
 
 
 def consumed(service):
@@ -13,7 +19,7 @@ def consumed(service):
 def scenario(run):
     base = run.topic
     orders, of_europe, mine = base, f"{base}-eu", f"my-{base}"
-    of_asia, letters = f"{base}-asia", f"{base}-eu-dlt"
+    of_asia, letters, of_letters = f"{base}-asia", f"{base}-eu-dlt", f"{base}-eu-dlt-dlt"
 
     def reader(name, pattern, **changes):
         kafka = {"group.id": f"{run.group}-{name}", "topic.metadata.refresh.interval.ms": 500}
@@ -31,16 +37,27 @@ def scenario(run):
     readers = {pattern: reader(f"reader-{i}", pattern) for i, pattern in enumerate(expected)}
     for pattern, topics in expected.items():
         wait_until(f"{pattern} finds {sorted(topics)}", lambda: consumed(readers[pattern]) == topics)
+    careful = reader("careful", f"^{base}", dead_letter={"topic": "{topic}-dlt"}, exclude_topics=[mine, f"^{base}-a"],
+                     handler={"simulate": None, "http": {"url": Refuses().url()}})
+    wait_until("no dead letters and nothing excluded is found", lambda: consumed(careful) == {orders, of_europe})
+    run.create(2, topic=of_letters)
     run.create(2, topic=of_asia)
+    # Readers without dead letters of their own find those of others, which the careful one has made.
+    expected[f"^{base}"] |= {of_letters, f"{base}-dlt"}
+    expected[f"^{base}-[a-z]+$"].add(f"{base}-dlt")
     for pattern in (f"^{base}", f"^{base}-[a-z]+$"):
         wait_until(f"{pattern} finds the new topic", lambda: consumed(readers[pattern]) == expected[pattern] | {of_asia})
     for pattern in (f"^{base}$", f"^({base}|my-{base})$"):
         expect_equal(expected[pattern], consumed(readers[pattern]), f"topics of {pattern} when the others have the new one")
-    run.group = f"{run.group}-reader-0"
-    topics = [orders, of_europe, letters, of_asia]
+    group, run.group = run.group, f"{run.group}-reader-0"
+    topics = [orders, of_europe, letters, of_asia, of_letters]
     for topic in topics:
         run.produce("--count", 100, topic=topic)
     run.wait_for_no_lag(topics)
+    run.group = f"{group}-careful"
+    run.wait_for_no_lag([orders, of_europe])
+    expect_equal(200, careful.metric("dead_letters_total"), "dead letters")
+    expect_equal({orders, of_europe}, consumed(careful), "topics of the service with dead letters")
     for service in readers.values():
         service.stop()
 

@@ -92,6 +92,7 @@ Json json_of(const service::LaneStatus& lane) {
   if (view.suspended())
     json["suspended_since"] = lane.detail.suspended_ms ? Json(utc_time(*lane.detail.suspended_ms)) : Json();
   if (view.silent > Duration::zero()) json["silent_seconds"] = rounded(view.silent);
+  if (lane.detail.open_transaction >= 0) json["open_transaction"] = lane.detail.open_transaction;
   if (!lane.detail.source_error.empty()) json["source_error"] = lane.detail.source_error;
   return json;
 }

@@ -109,7 +109,9 @@ function detailParts(lane, status) {
 function fillDetail(row, lane, status) {
   const parts = detailParts(lane, status);
   const oldest = lane.oldest?.error;
-  const error = [isOfOutage(oldest, status) ? "" : oldest, lane.source_error && `the partition cannot be read: ${lane.source_error}`,
+  const error = [isOfOutage(oldest, status) ? "" : oldest,
+                 lane.open_transaction !== undefined && `waits at offset ${lane.open_transaction} for an open transaction of another producer`,
+                 lane.source_error && `the partition cannot be read: ${lane.source_error}`,
                  lastErrorText(lane, status, false)].filter(Boolean).join("; ");
   const separator = !error || parts.length === 0 ? "" : oldest && error.startsWith(oldest) ? ": " : " · ";
   setText(row.held, parts.join(" · ") + separator);

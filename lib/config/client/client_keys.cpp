@@ -62,6 +62,11 @@ constexpr ClientKey choice(std::string_view name, std::string_view choices, std:
           .since = since};
 }
 
+constexpr ClientKey with_default(ClientKey key, std::string_view default_value) {
+  key.default_value = default_value;
+  return key;
+}
+
 constexpr ClientKey consumer_only(ClientKey key) {
   key.consumer_only = true;
   return key;
@@ -102,8 +107,10 @@ constexpr ClientKey keys[] = {
            "How host names with several addresses are used.", "2.2.0"),
     number("retry.backoff.ms", 1, 300000, "Delay before a request is repeated, in ms."),
     number("retry.backoff.max.ms", 1, 300000, "Longest delay before a request is repeated, in ms.", "2.3.0"),
-    number("topic.metadata.refresh.interval.ms", -1, 3600000,
-           "How often topics are looked up, in ms; -1 disables the look-up."),
+    number(
+        "topic.metadata.refresh.interval.ms", -1, 3600000,
+        "How often topics are looked up, in ms; -1 disables the look-up. Without this key, the topics of a "
+        "pattern are looked up every 30 s."),
     number("topic.metadata.refresh.fast.interval.ms", 1, 60000,
            "How often topics are looked up while a leader is missing, in ms."),
     flag("topic.metadata.refresh.sparse", "Whether only the topics in use are looked up."),
@@ -197,7 +204,10 @@ constexpr ClientKey keys[] = {
     consumer_only(number("fetch.error.backoff.ms", 0, 300000, "Delay after a failed fetch, in ms.")),
     consumer_only(number("fetch.queue.backoff.ms", 0, 300000,
                          "Delay between fetches while enough records are fetched, in ms.", "2.2.0")),
-    number("receive.message.max.bytes", 1000, int_max, "Largest answer of a broker, in bytes."),
+    with_default(number("receive.message.max.bytes", 1000, int_max,
+                        "Largest answer of a broker, in bytes, and largest size to which a batch of records "
+                        "may be decompressed (zstd)."),
+                 default_receive_bytes),
     consumer_only(flag("check.crcs", "Whether the records' checksums are verified.")),
     consumer_only(flag("allow.auto.create.topics", "Whether brokers may create topics that do not exist.")),
 };
@@ -244,6 +254,12 @@ ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSe
 Duration request_timeout(const ClientSettings& client) {
   const auto timeout = client.find("socket.timeout.ms");
   return milliseconds(timeout == client.end() ? 60000 : std::stoll(timeout->second.value));
+}
+
+Duration topic_look_up_interval(const ClientSettings& client) {
+  const auto interval = client.find("topic.metadata.refresh.interval.ms");
+  const auto ms = interval == client.end() ? 30000 : std::stoll(interval->second.value);
+  return ms < 0 ? Duration::max() : std::max<Duration>(milliseconds(ms), milliseconds(100));
 }
 
 std::optional<std::string_view> key_in_file(std::string_view name) {

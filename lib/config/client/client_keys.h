@@ -39,6 +39,11 @@ struct ClientKey {
   std::optional<std::string> objection(std::string_view value) const;
 };
 
+/// laneway's own value of receive.message.max.bytes. Below 352,518,144 (15 03 00 00): the client takes the
+/// first bytes of a TLS alert for the size of an answer, and notices by this limit that the other side speaks
+/// TLS.
+inline constexpr const char* default_receive_bytes = "350000000";
+
 std::span<const ClientKey> client_keys();
 /// Nullptr if the key is not on the list.
 const ClientKey* find_client_key(std::string_view name);
@@ -64,5 +69,7 @@ ClientSettings client_of_producer(const ClientSettings& consumer, const ClientSe
 
 /// How long a request to a broker may take.
 Duration request_timeout(const ClientSettings& client);
+/// How often the topics of a pattern are looked up; Duration::max() if only at the start.
+Duration topic_look_up_interval(const ClientSettings& client);
 
 }  // namespace laneway::config

@@ -29,7 +29,7 @@ constexpr RefusedClientKey refused[] = {
     {"fetch.max.bytes", fetching, "lanes.memory"},
     {"consume.callback.max.messages", fetching, "lanes.memory"},
     {"message.max.bytes", no_producer, "receive.message.max.bytes, for fetched records,"},
-    {"topic.blacklist", "laneway consumes the topics of its own key", "topics"},
+    {"topic.blacklist", "laneway leaves topics out by its own key", "exclude_topics"},
     {"metadata.broker.list", "this is an old name", "bootstrap.servers"},
     {"log_level", "laneway logs the library's messages with its own level", "log.level"},
     {"log.queue", "laneway logs the library's messages with its own level", "log.level"},

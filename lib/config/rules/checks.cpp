@@ -1,12 +1,10 @@
 #include "config/rules/checks.h"
 
-#include <regex.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <set>
 
+#include "config/rules/topic_pattern.h"
 #include "config/text.h"
 
 namespace laneway::config {
@@ -29,22 +27,13 @@ std::string check_escapes(const std::string& pattern) {
   return "";
 }
 
-/// The client compiles patterns with the same function.
 std::string check_pattern(const std::string& pattern) {
   if (pattern.size() == 1) return "the pattern is empty";
   if (auto escapes = check_escapes(pattern); !escapes.empty()) return escapes;
-  regex_t regex;
-  const int fault = regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
-  if (fault == 0) {
-    const bool commits = regexec(&regex, "__consumer_offsets", 0, nullptr, 0) == 0;
-    regfree(&regex);
-    if (!commits) return "";
-    return "the pattern also matches __consumer_offsets, to which each commit adds a record, so the lag "
-           "would never end; begin with ^[^_] to exclude Kafka's own topics";
-  }
-  std::array<char, 128> words{};
-  regerror(fault, &regex, words.data(), words.size());
-  return std::string("the pattern does not compile (POSIX extended syntax): ") + words.data();
+  const TopicPattern compiled(pattern);
+  if (!compiled.error().empty())
+    return "the pattern does not compile (POSIX extended syntax): " + compiled.error();
+  return "";
 }
 
 constexpr int most_ports = 100;  // of a range; a command asks each of them for its service
@@ -162,12 +151,30 @@ std::string topic_from_template(const std::string& text, const std::string& topi
   return at == text.npos ? text : text.substr(0, at) + topic + text.substr(at + placeholder.size());
 }
 
+std::optional<std::string> topic_of_template(const std::string& text, const std::string& name) {
+  constexpr std::string_view placeholder = "{topic}";
+  const auto at = text.find(placeholder);
+  if (at == text.npos) return name == text ? std::optional(std::string()) : std::nullopt;
+  const auto before = std::string_view(text).substr(0, at);
+  const auto after = std::string_view(text).substr(at + placeholder.size());
+  if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after))
+    return std::nullopt;
+  return name.substr(before.size(), name.size() - before.size() - after.size());
+}
+
 std::string check_topics(const std::vector<std::string>& topics) {
   if (topics.empty()) return "the list is empty";
   const bool pattern =
       std::any_of(topics.begin(), topics.end(), [](const auto& t) { return t.front() == '^'; });
   if (pattern && topics.size() > 1)
     return "a pattern must be the only topic; combine them in one pattern, such as ^(orders|payments.*)$";
+  if (pattern && TopicPattern(topics.front()).finds("__consumer_offsets"))
+    return "the pattern also matches __consumer_offsets, to which each commit adds a record, so the lag "
+           "would never end; begin with ^[^_] to exclude Kafka's own topics";
+  return check_distinct(topics);
+}
+
+std::string check_distinct(const std::vector<std::string>& topics) {
   std::set<std::string> seen;
   for (const auto& topic : topics)
     if (!seen.insert(topic).second) return in_quotes(topic) + " is listed twice";

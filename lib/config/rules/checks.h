@@ -2,6 +2,7 @@
 // why the text is wrong, or an empty string if it is right. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,12 @@ std::string check_topic(const std::string& topic);
 /// A name in which {topic} stands for another name; empty is right, too.
 std::string check_topic_template(const std::string& text);
 std::string topic_from_template(const std::string& text, const std::string& topic);
+/// The topic for which topic_from_template() returns `name`; empty if that is every topic, nullopt if none.
+std::optional<std::string> topic_of_template(const std::string& text, const std::string& name);
 /// Names without repetition, or a single pattern.
 std::string check_topics(const std::vector<std::string>& topics);
+/// Names or patterns without repetition.
+std::string check_distinct(const std::vector<std::string>& topics);
 
 /// A JSON pointer (RFC 6901); empty is right, too.
 std::string check_json_pointer(const std::string& pointer);

@@ -7,7 +7,6 @@
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
 #include "config/pools/pool_scope.h"
-#include "config/rules/broker_pattern.h"
 #include "config/rules/checks.h"
 #include "config/rules/connection_rules.h"
 #include "config/rules/pool_rules.h"
@@ -72,6 +71,10 @@ class Rules {
                           ", less than lanes.workers, " + std::to_string(lanes.workers) +
                           ", so some workers would never run a record",
                       "set lanes.max_incomplete to at least lanes.workers");
+    if (!config_.exclude_topics.empty() && !config_.topics.empty() && !config_.topics_by_pattern())
+      context_.refuse({"exclude_topics", "topics"},
+                      "exclude_topics has no effect, because topics is no pattern",
+                      "remove exclude_topics, or set topics to a pattern such as ^orders");
     if (lanes.null_keys == NullKeys::ordered && lanes.order != Order::key)
       context_.refuse({"lanes.null_keys", "lanes.order"}, "null_keys has no effect unless lanes.order is key",
                       "set lanes.order: key, or remove null_keys");
@@ -195,12 +198,6 @@ class Rules {
     context_.refuse_if_given("kafka.partition.assignment.strategy",
                              "with kafka.group.protocol: consumer the brokers decide this",
                              "remove this key; kafka.group.remote.assignor chooses uniform or range");
-    if (config_.topics_by_pattern())
-      if (const auto what = check_broker_pattern(config_.topics.front()); !what.empty())
-        context_.refuse({"topics", "kafka.group.protocol"},
-                        "with kafka.group.protocol: consumer the brokers match the pattern, and " + what,
-                        "use only brackets, groups and simple repetitions, such as [0-9]+, or set "
-                        "group.protocol: classic");
   }
 
   void check_assignment() {

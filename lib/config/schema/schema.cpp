@@ -26,21 +26,31 @@ constexpr Reload exporter_at_start = Reload::restart("the exporter of spans is c
 /// A generic lambda from a Config to one of its fields, for the table below.
 #define AT(field) \
   [](auto& config) -> auto& { return config.field; }
+constexpr Reload subscribed_at_start =
+    Reload::restart("the members of the group have subscribed to the old topics");
+
+Result<std::string> parse_topic(const std::string& topic) {
+  auto what = check_topic(topic);
+  if (!what.empty()) return wrong_value(std::move(what));
+  return topic;
+}
+
 Property topics_property() {
   auto property = list_property(
-      "topics", Reload::restart("the members of the group have subscribed to the old topics"),
-      "a list of topic names, or one pattern that starts with ^",
+      "topics", subscribed_at_start, "a list of topic names, or one pattern that starts with ^",
       "The topics that laneway consumes. A pattern is a regular expression (POSIX extended syntax), and also "
-      "matches topics that are created later.",
-      AT(topics),
-      [](const std::string& topic) -> Result<std::string> {
-        auto what = check_topic(topic);
-        if (!what.empty()) return wrong_value(std::move(what));
-        return topic;
-      },
-      yaml_scalar, check_topics);
+      "matches topics that are created later. It never finds the topics to which this service writes: its "
+      "dead-letter topics, and those of `handler.produce`.",
+      AT(topics), parse_topic, yaml_scalar, check_topics);
   property.example = "[orders]";
   return property;
+}
+
+Property exclude_topics_property() {
+  return list_property(
+      "exclude_topics", subscribed_at_start, "a list of topic names, and of patterns that start with ^",
+      "Topics that the pattern in `topics` leaves out, such as `[orders-test, \"^orders-old\"]`.",
+      AT(exclude_topics), parse_topic, yaml_scalar, check_distinct);
 }
 
 void add_lane_sizes(std::vector<Property>& table) {
@@ -175,6 +185,7 @@ void add_rest(std::vector<Property>& table) {
 std::vector<Property> make_properties() {
   std::vector<Property> table;
   table.push_back(topics_property());
+  table.push_back(exclude_topics_property());
   for (const HandlerSchema* handler : handlers_of_reference()) {
     auto rows = handler->properties();
     std::move(rows.begin(), rows.end(), std::back_inserter(table));

@@ -36,18 +36,9 @@ Result<Topics> ask(const config::Config& config, const config::ProduceSettings& 
   return (*other)->topics(names, timeout);
 }
 
-Status fits(const config::Config& config, const config::ProduceSettings& produce, const Topics& inputs,
-            const kafka::TopicInfo& output) {
+Status fits(const config::ProduceSettings& produce, const Topics& inputs, const kafka::TopicInfo& output) {
   std::int32_t partitions = 0;
-  for (const auto& input : inputs) {
-    if (input.name == output.name && !produce.other_cluster())
-      return Error{ErrorKind::configuration,
-                   "handler.produce: topic " + output.name +
-                       " would be both read and written, so its records would circulate "
-                       "forever",
-                   "use a pattern in topics that excludes this topic (found: " + config.topics.front() + ")"};
-    partitions = std::max(partitions, input.partitions);
-  }
+  for (const auto& input : inputs) partitions = std::max(partitions, input.partitions);
   if (produce.partition == config::ProduceSettings::Partition::keep && output.partitions < partitions)
     return Error{ErrorKind::configuration,
                  "handler.produce.partition: topic " + output.name + " has " +
@@ -70,7 +61,7 @@ Result<Topics> find_produce_topics(const config::Config& config, const config::P
     return error;
   }
   for (const auto& output : *outputs)
-    if (auto status = fits(config, produce, inputs, output); !status) return status.error();
+    if (auto status = fits(produce, inputs, output); !status) return status.error();
   return outputs;
 }
 

@@ -1,7 +1,6 @@
 #include "kafka/admin/directory.h"
 
 #include <librdkafka/rdkafka.h>
-#include <regex.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,24 +18,6 @@ namespace {
 
 /// The client's events are read this often while a request waits.
 constexpr Duration callback_interval = milliseconds(500);
-
-/// A POSIX extended expression, which is how the library itself matches subscriptions.
-class Pattern {
- public:
-  explicit Pattern(const std::string& text)
-      : good_(regcomp(&regex_, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
-  ~Pattern() {
-    if (good_) regfree(&regex_);
-  }
-  Pattern(const Pattern&) = delete;
-  Pattern& operator=(const Pattern&) = delete;
-  bool good() const { return good_; }
-  bool matches(const char* name) const { return regexec(&regex_, name, 0, nullptr, 0) == 0; }
-
- private:
-  regex_t regex_{};
-  bool good_;
-};
 
 Error missing(const std::string& topic, rd_kafka_resp_err_t code) {
   if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
@@ -62,41 +43,55 @@ std::int32_t partition_to_ask(const rd_kafka_metadata_topic_t& topic) {
   return led == end ? 0 : led->id;
 }
 
-Result<std::vector<TopicInfo>> matching(const rd_kafka_metadata_t& metadata, const std::string& expression) {
-  const Pattern pattern(expression);
-  if (!pattern.good())
-    return Error{ErrorKind::configuration, "topics: '" + expression + "' is not a regular expression",
-                 "use POSIX extended syntax, starting with ^"};
-  std::vector<TopicInfo> found;
-  for (const auto* t = metadata.topics; t != metadata.topics + metadata.topic_cnt; ++t)
-    if (pattern.matches(t->topic) && t->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-      found.push_back({t->topic, t->partition_cnt});
-  return found;
-}
+using Settings = std::map<std::string, std::string>;
 
-/// The settings in the answer about the only topic or broker; empty if the request was refused.
-std::map<std::string, std::string> settings_of(const rd_kafka_DescribeConfigs_result_t& result) {
-  std::map<std::string, std::string> settings;
+Settings settings_of(const rd_kafka_ConfigResource_t* resource) {
+  Settings settings;
   std::size_t count = 0;
-  const auto* const* resources = rd_kafka_DescribeConfigs_result_resources(&result, &count);
-  if (count != 1) return settings;
-  const auto* const* entries = rd_kafka_ConfigResource_configs(resources[0], &count);
+  const auto* const* entries = rd_kafka_ConfigResource_configs(resource, &count);
   for (std::size_t i = 0; i < count; ++i)
     if (const char* value = rd_kafka_ConfigEntry_value(entries[i]))
       settings[rd_kafka_ConfigEntry_name(entries[i])] = value;
   return settings;
 }
 
-/// The settings of a topic or a broker; empty if the user may not see them.
-std::map<std::string, std::string> described(rd_kafka_t* handle, rd_kafka_ResourceType_t type,
-                                             const std::string& name, Duration timeout) {
+/// The settings of topics or brokers by their names, without those that the user may not see.
+std::map<std::string, Settings> described(rd_kafka_t* handle, rd_kafka_ResourceType_t type,
+                                          const std::vector<std::string>& names, Duration timeout) {
+  std::vector<rd_kafka_ConfigResource_t*> asked;
+  for (const auto& name : names) asked.push_back(rd_kafka_ConfigResource_new(type, name.c_str()));
   const QueuePtr answers(rd_kafka_queue_new(handle));
-  rd_kafka_ConfigResource_t* asked = rd_kafka_ConfigResource_new(type, name.c_str());
-  rd_kafka_DescribeConfigs(handle, &asked, 1, nullptr, answers.get());
-  rd_kafka_ConfigResource_destroy(asked);
+  rd_kafka_DescribeConfigs(handle, asked.data(), asked.size(), nullptr, answers.get());
+  rd_kafka_ConfigResource_destroy_array(asked.data(), asked.size());
   const EventPtr event(rd_kafka_queue_poll(answers.get(), to_ms(timeout)));
   const auto* result = event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
-  return result == nullptr ? std::map<std::string, std::string>() : settings_of(*result);
+  std::map<std::string, Settings> found;
+  if (result == nullptr) return found;
+  std::size_t count = 0;
+  const auto* const* resources = rd_kafka_DescribeConfigs_result_resources(result, &count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (rd_kafka_ConfigResource_error(resources[i]) == RD_KAFKA_RESP_ERR_NO_ERROR)
+      found[rd_kafka_ConfigResource_name(resources[i])] = settings_of(resources[i]);
+  return found;
+}
+
+/// The settings of one topic or broker; empty if the user may not see them.
+Settings described(rd_kafka_t* handle, rd_kafka_ResourceType_t type, const std::string& name,
+                   Duration timeout) {
+  return described(handle, type, std::vector{name}, timeout)[name];
+}
+
+std::string setting(const Settings& settings, const char* name) {
+  const auto found = settings.find(name);
+  return found == settings.end() ? std::string() : found->second;
+}
+
+/// A time that the clock cannot represent counts as forever.
+std::optional<Duration> retention_in(const Settings& settings) {
+  const auto ms = std::strtoll(setting(settings, "retention.ms").c_str(), nullptr, 10);
+  const bool by_age = setting(settings, "cleanup.policy").find("delete") != std::string::npos;
+  if (!by_age || ms <= 0 || ms > duration_cast<milliseconds>(Duration::max()).count()) return {};
+  return milliseconds(ms);
 }
 
 }  // namespace
@@ -111,12 +106,14 @@ class Directory::Implementation {
   Status open(const ClientSettings& settings);
   rd_kafka_t* handle() const { return handle_.get(); }
   Result<MetadataPtr> metadata(rd_kafka_topic_t* only, Deadline deadline);
+  Result<MetadataPtr> look_up(Deadline deadline);
   Error absent(const std::string& topic, Deadline deadline);
   bool listen(Duration timeout);
   TopicInfo found(const rd_kafka_metadata_topic_t& topic);
 
   const std::string group;
   const bool brokers_distribute;
+  std::size_t brokers = 0;
   std::int32_t broker = -1;  // a broker that can be asked about its own settings
   bool group_denied = false;
   // The client reports a refusal only once, so the refusal is kept.
@@ -197,6 +194,15 @@ Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, 
   }
 }
 
+/// The metadata of all topics; remembers the brokers.
+Result<MetadataPtr> Directory::Implementation::look_up(Deadline deadline) {
+  auto all = metadata(nullptr, deadline);
+  if (!all) return all;
+  brokers = static_cast<std::size_t>((**all).broker_cnt);
+  if (brokers > 0) broker = (**all).brokers[0].id;
+  return all;
+}
+
 /// Why a topic is not among the topics that the user may describe.
 Error Directory::Implementation::absent(const std::string& topic, Deadline deadline) {
   const std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> only(
@@ -218,17 +224,41 @@ Result<std::unique_ptr<Directory>> Directory::open(const ClientSettings& setting
   return std::unique_ptr<Directory>(new Directory(std::move(implementation)));
 }
 
-Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>& subscription,
-                                                 Duration timeout) {
-  const auto deadline = Deadline::in(timeout);
-  const auto all = implementation_->metadata(nullptr, deadline);
+std::size_t Directory::brokers() const { return implementation_->brokers; }
+
+Result<std::vector<TopicInfo>> Directory::all_topics(Duration timeout) {
+  const auto all = implementation_->look_up(Deadline::in(timeout));
   if (!all) return all.error();
-  brokers_ = static_cast<std::size_t>((**all).broker_cnt);
-  if (brokers_ > 0) implementation_->broker = (**all).brokers[0].id;
-  if (!subscription.empty() && subscription.front().rfind('^', 0) == 0)
-    return matching(**all, subscription.front());
   std::vector<TopicInfo> found;
-  for (const auto& name : subscription) {
+  for (const auto* topic = (**all).topics; topic != (**all).topics + (**all).topic_cnt; ++topic)
+    if (topic->err == RD_KAFKA_RESP_ERR_NO_ERROR) found.push_back({topic->topic, topic->partition_cnt});
+  return found;
+}
+
+Result<FoundTopics> Directory::consumed(const config::ConsumedTopics& topics, Duration timeout) {
+  if (!topics.by_pattern()) {
+    auto named = this->topics(topics.texts(), timeout);
+    if (!named) return named.error();
+    return FoundTopics{std::move(named).value(), {}};
+  }
+  auto all = all_topics(timeout);
+  if (!all) return all.error();
+  FoundTopics found;
+  for (auto& topic : *all) {
+    if (const auto key = topics.left_out_by(topic.name); !key.empty())
+      found.left_out.push_back(topic.name + " (" + key + ')');
+    else if (topics.contains(topic.name))
+      found.topics.push_back(std::move(topic));
+  }
+  return found;
+}
+
+Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>& names, Duration timeout) {
+  const auto deadline = Deadline::in(timeout);
+  const auto all = implementation_->look_up(deadline);
+  if (!all) return all.error();
+  std::vector<TopicInfo> found;
+  for (const auto& name : names) {
     const auto* topic = find_topic(**all, name);
     if (topic == nullptr) return implementation_->absent(name, deadline);
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
@@ -288,16 +318,20 @@ Status Directory::offers_protocol(Duration timeout) {
 
 std::optional<Duration> Directory::retention(const std::string& topic, Duration timeout) {
   const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_TOPIC, topic, timeout);
-  const auto setting = [&](const char* name) {
-    const auto found = settings.find(name);
-    return found == settings.end() ? std::string() : found->second;
-  };
-  const auto ms = std::strtoll(setting("retention.ms").c_str(), nullptr, 10);
-  const bool by_timestamp = setting("message.timestamp.type") == "CreateTime" &&
-                            setting("cleanup.policy").find("delete") != std::string::npos;
-  // A time that the clock cannot represent counts as forever.
-  if (!by_timestamp || ms <= 0 || ms > duration_cast<milliseconds>(Duration::max()).count()) return {};
-  return milliseconds(ms);
+  if (setting(settings, "message.timestamp.type") != "CreateTime") return {};
+  return retention_in(settings);
+}
+
+std::map<std::string, TopicLimits> Directory::limits(const std::vector<std::string>& topics,
+                                                     Duration timeout) {
+  std::map<std::string, TopicLimits> limits;
+  if (topics.empty()) return limits;
+  for (const auto& [topic, settings] :
+       described(implementation_->handle(), RD_KAFKA_RESOURCE_TOPIC, topics, timeout))
+    if (!settings.empty())
+      limits[topic] = {setting(settings, "cleanup.policy").find("compact") != std::string::npos,
+                       retention_in(settings)};
+  return limits;
 }
 
 Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<TopicPartition>& partitions,

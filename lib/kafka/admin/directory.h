@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "config/rules/consumed_topics.h"
 #include "kafka/types.h"
 
 namespace laneway::kafka {
@@ -19,6 +21,16 @@ namespace laneway::kafka {
 struct TopicInfo {
   std::string name;
   std::int32_t partitions = 0;
+};
+
+struct TopicLimits {
+  bool compacted = false;             ///< cleanup.policy contains compact, alone or with delete
+  std::optional<Duration> retention;  ///< retention.ms; nullopt if records are not deleted by their age
+};
+
+struct FoundTopics {
+  std::vector<TopicInfo> topics;
+  std::vector<std::string> left_out;  ///< with the key that leaves it out: "orders-dlt (dead_letter.topic)"
 };
 
 class Directory {
@@ -31,19 +43,23 @@ class Directory {
   static Result<std::unique_ptr<Directory>> open(const ClientSettings& settings);
   ~Directory();
 
-  /// The topics of a subscription (names, or one pattern that starts with ^) with their partitions, ordered
-  /// by name. Returns an error of kind unavailable, with its cause, if brokers do not answer, the login is
-  /// refused, or a topic is missing or the user may not describe the topic. A pattern that matches nothing
-  /// returns an empty list; topics that the user may not describe look as if they did not exist.
-  Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& subscription, Duration timeout);
+  /// These topics with their partitions. Returns an error of kind unavailable, with its cause, if brokers do
+  /// not answer, the login is refused, or a topic is missing or the user may not describe the topic.
+  Result<std::vector<TopicInfo>> topics(const std::vector<std::string>& names, Duration timeout);
+  /// All topics, ordered by name. Topics that the user may not describe look as if they did not exist.
+  Result<std::vector<TopicInfo>> all_topics(Duration timeout);
+  /// The topics that a service consumes, and those that its pattern leaves out. By names, an error as from
+  /// topics(); by a pattern, which may find nothing, as from all_topics().
+  Result<FoundTopics> consumed(const config::ConsumedTopics& topics, Duration timeout);
   /// One topic; nullopt if the topic does not exist. Unavailable as above.
   Result<std::optional<TopicInfo>> find(const std::string& name, Duration timeout);
   /// Creates a topic with the brokers' default replication. Records are kept for `retention`; nullopt keeps
-  /// them forever (the brokers' own default would delete records with an old timestamp at once). A topic that
+  /// them forever (the brokers' own default might delete them before anyone has read them). A topic that
   /// exists is not changed. Unavailable if the brokers refuse.
   Status create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
                 Duration timeout);
-  std::size_t brokers() const { return brokers_; }
+  /// How many brokers the last look at all topics found.
+  std::size_t brokers() const;
   /// The id of the cluster; empty if no broker sends the id within `timeout`.
   std::string cluster(Duration timeout);
 
@@ -59,6 +75,10 @@ class Directory {
   /// settings to the user (DescribeConfigs), or not within `timeout`.
   Status offers_protocol(Duration timeout);
 
+  /// The settings of these topics that decide whether records stay there. Topics whose settings the user may
+  /// not see (DescribeConfigs), or that no broker described within `timeout`, are missing.
+  std::map<std::string, TopicLimits> limits(const std::vector<std::string>& topics, Duration timeout);
+
   /// How long the topic's records are kept, counted from their own timestamps. nullopt if the time counts
   /// from another clock, if records are kept forever, or if the user may not see the setting (the user lacks
   /// DescribeConfigs).
@@ -73,7 +93,6 @@ class Directory {
   class Implementation;
   explicit Directory(std::unique_ptr<Implementation> implementation);
   std::unique_ptr<Implementation> implementation_;
-  std::size_t brokers_ = 0;
 };
 
 }  // namespace laneway::kafka

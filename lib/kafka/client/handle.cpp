@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "config/client/client_keys.h"
 #include "config/text.h"
 #include "kafka/access/tls_trouble.h"
 #include "kafka/client/client_support.h"
@@ -61,6 +62,10 @@ Result<ConfPtr> make_conf(const ClientSettings& settings) {
           setting.origin + ": kafka." + key + ": " + (setting.secret ? "the value is not accepted" : reason),
           std::string("this is librdkafka ") + rd_kafka_version_str()};
   }
+  // Also bounds what a batch of zstd may be decompressed to, so the library's 100 MB would make a large batch
+  // unreadable. Memory is taken only for batches that need it.
+  if (!settings.contains("receive.message.max.bytes"))
+    set_own(conf.get(), "receive.message.max.bytes", config::default_receive_bytes);
   if (mechanism_of(settings) == "gssapi") set_own(conf.get(), "sasl.kerberos.kinit.cmd", kinit);
   rd_kafka_conf_set_log_cb(conf.get(), pass_on_log);
   note_certificates(conf.get());

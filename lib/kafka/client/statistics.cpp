@@ -36,6 +36,8 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
     if (!in_partition()) return true;
     if (path_[4] == "partition") partition_.id = static_cast<std::int32_t>(value);
     if (path_[4] == "leader") partition_.leader = static_cast<std::int32_t>(value);
+    if (path_[4] == "hi_offset") partition_.end = value;
+    if (path_[4] == "ls_offset") partition_.stable_end = value;
     return true;
   }
   bool number_unsigned(number_unsigned_t value) override {
@@ -76,6 +78,8 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
     std::int32_t id = -1;
     std::int32_t leader = -1;
     std::uint64_t received = 0;
+    std::int64_t end = no_offset;         // of the log
+    std::int64_t stable_end = no_offset;  // of the part without open transactions
   };
 
   bool in_partition() const { return path_.size() == 5 && path_[0] == "topics" && path_[2] == "partitions"; }
@@ -83,6 +87,8 @@ class StatisticsReader final : public nlohmann::json_sax<Json> {
   void add_partition() {
     const TopicPartition name{path_[1], partition_.id};
     if (partition_.received > 0) statistics.fetched.emplace_back(name, partition_.received);
+    if (partition_.stable_end >= 0 && partition_.stable_end < partition_.end)
+      statistics.open_transactions.emplace(name, partition_.stable_end);
     if (partition_.leader >= 0) statistics.leaders.emplace(name, partition_.leader);
   }
 

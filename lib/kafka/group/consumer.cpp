@@ -89,6 +89,7 @@ class ClientConsumer final : public Consumer {
   ~ClientConsumer() override;
 
   Status subscribe(const std::vector<std::string>& topics) override;
+  void ask_topics() override { inquiries_->ask_topics(); }
   std::optional<Event> poll() override EXCLUDES(mutex_);
   bool cooperative() const override;
   bool assignment_lost() const override { return rd_kafka_assignment_lost(handle_.get()) != 0; }
@@ -126,7 +127,7 @@ class ClientConsumer final : public Consumer {
 
  private:
   void listen(rd_kafka_queue_t* queue);
-  void answered(Committed committed) EXCLUDES(mutex_);
+  void answered(Event answer) EXCLUDES(mutex_);
   std::int64_t start_at(std::int64_t offset) const;
   std::optional<Event> translate(rd_kafka_event_t* event);
   std::optional<Event> translate_rebalance(rd_kafka_event_t* event);
@@ -136,14 +137,16 @@ class ClientConsumer final : public Consumer {
   const bool brokers_distribute_;  // the partitions are distributed by the brokers (group_protocol.h)
   const std::int64_t begins_at_;   // for a partition without a committed offset
   const bool asks_to_wake_;        // a request wakes a broker's thread
-  const std::unique_ptr<JoinWatch> join_watch_;  // the handle's threads use it
+  const bool reads_committed_;     // no records of transactions that are open
+  std::map<TopicPartition, std::int64_t> open_transactions_;  // by the last statistics
+  const std::unique_ptr<JoinWatch> join_watch_;               // the handle's threads use it
   HandlePtr handle_;
   const std::function<void()> on_event_;
   QueuePtr events_;
   QueuePtr commits_;
   QueuePtr closing_;  // the source of events once the close has begun
   Mutex mutex_;
-  std::deque<Committed> answers_ GUARDED_BY(mutex_);
+  std::deque<Event> answers_ GUARDED_BY(mutex_);
   std::unique_ptr<Inquiries> inquiries_;
 };
 
@@ -153,13 +156,14 @@ ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr 
       brokers_distribute_(brokers_distribute(settings)),
       begins_at_(first_offset(settings)),
       asks_to_wake_(!has_queue_backoff(linked_client())),
+      reads_committed_(setting_of(settings, "isolation.level") != "read_uncommitted"),
       join_watch_(std::move(join_watch)),
       handle_(std::move(handle)),
       on_event_(std::move(on_event)),
       events_(rd_kafka_queue_get_consumer(handle_.get())),
       commits_(rd_kafka_queue_new(handle_.get())),
       inquiries_(
-          std::make_unique<Inquiries>(handle_.get(), [this](Committed c) { answered(std::move(c)); })) {
+          std::make_unique<Inquiries>(handle_.get(), [this](Event answer) { answered(std::move(answer)); })) {
   rd_kafka_poll_set_consumer(handle_.get());
   for (auto* queue : {events_.get(), commits_.get()}) listen(queue);
 }
@@ -178,10 +182,10 @@ void ClientConsumer::listen(rd_kafka_queue_t* queue) {
       queue, [](rd_kafka_t*, void* self) { static_cast<ClientConsumer*>(self)->on_event_(); }, this);
 }
 
-void ClientConsumer::answered(Committed committed) {
+void ClientConsumer::answered(Event answer) {
   {
     MutexLock lock(mutex_);
-    answers_.push_back(std::move(committed));
+    answers_.push_back(std::move(answer));
   }
   on_event_();
 }
@@ -223,6 +227,7 @@ std::optional<Event> ClientConsumer::translate(rd_kafka_event_t* event) {
     case RD_KAFKA_EVENT_STATS: {
       auto statistics = read_statistics(rd_kafka_event_stats(event));
       if (inquiries_) inquiries_->set_leaders(statistics.leaders);
+      if (reads_committed_) open_transactions_ = statistics.open_transactions;
       for (const auto& broker : statistics.brokers) note_connection(broker);
       return statistics;
     }
@@ -239,11 +244,8 @@ std::optional<Event> ClientConsumer::translate(rd_kafka_event_t* event) {
 
 Status ClientConsumer::subscribe(const std::vector<std::string>& topics) {
   ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
-  for (const auto& topic : topics) {
-    const bool whole = brokers_distribute_ && topic.starts_with('^');
-    rd_kafka_topic_partition_list_add(list.get(), (whole ? whole_name_pattern(topic) : topic).c_str(),
-                                      RD_KAFKA_PARTITION_UA);
-  }
+  for (const auto& topic : topics)
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
   const auto code = rd_kafka_subscribe(handle_.get(), list.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
   return {};
@@ -353,7 +355,9 @@ LogBounds ClientConsumer::fetched_bounds(const TopicPartition& partition) const 
   const auto code = rd_kafka_get_watermark_offsets(handle_.get(), partition.topic.c_str(),
                                                    partition.partition, &bounds.start, &bounds.end);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
-  return {std::max(bounds.start, no_offset), std::max(bounds.end, no_offset)};
+  const auto open = open_transactions_.find(partition);
+  return {std::max(bounds.start, no_offset), std::max(bounds.end, no_offset),
+          open == open_transactions_.end() ? no_offset : open->second};
 }
 
 Status ClientConsumer::begin_close() {

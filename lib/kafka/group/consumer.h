@@ -84,8 +84,15 @@ struct Statistics {
   /// By how much the brokers have delayed this client because of quotas, since the last statistics; added up.
   Duration throttled{};
   std::vector<std::string> brokers{};  ///< the connected brokers, as HOST:PORT
+  /// Where the last fetch found an open transaction, by partition.
+  std::map<TopicPartition, std::int64_t> open_transactions{};
 };
-using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics>;
+/// The answer to ask_topics: the topics of the cluster that the user may describe.
+struct TopicsFound {
+  std::vector<std::string> topics;
+  std::string error;  ///< why no broker answered; empty if one did
+};
+using Event = std::variant<Assigned, Revoked, CommitResult, Committed, ClientError, Statistics, TopicsFound>;
 
 class Consumer {
  public:
@@ -94,9 +101,11 @@ class Consumer {
                                                   std::function<void()> on_event);
   virtual ~Consumer() = default;
 
-  /// Topic names, or one pattern that starts with ^. A pattern finds the same topics under each
-  /// group.protocol.
+  /// The names of topics, at least one. Replaces an earlier subscription; best done while no rebalance is
+  /// under way.
   virtual Status subscribe(const std::vector<std::string>& topics) = 0;
+  /// Requests the names of all topics. The answer is the event TopicsFound.
+  virtual void ask_topics() = 0;
   virtual std::optional<Event> poll() = 0;
 
   virtual bool cooperative() const = 0;

@@ -14,7 +14,6 @@ namespace {
 constexpr int unreleased_instance_id = 111;
 constexpr int unsupported_assignor = 112;
 constexpr int stale_member_epoch = 113;
-constexpr int invalid_regular_expression = 128;
 
 Error cannot_join(const std::string& what, const std::string& hint) {
   return {ErrorKind::configuration, "the brokers refuse group.protocol: consumer: " + what, hint};
@@ -36,8 +35,6 @@ bool offers_consumer_protocol(const std::map<std::string, std::string>& broker_s
   return broker_settings.count("group.consumer.session.timeout.ms") > 0;
 }
 
-std::string whole_name_pattern(const std::string& pattern) { return "^.*(" + pattern + ").*"; }
-
 bool outdated_epoch(int code) { return code == stale_member_epoch; }
 
 bool instance_held(int code) { return code == unreleased_instance_id; }
@@ -53,9 +50,6 @@ Error membership_error(int code, const std::string& words) {
     case unsupported_assignor:
       return cannot_join("they do not have the assignor that kafka.group.remote.assignor names",
                          "name one of the brokers' group.consumer.assignors, such as uniform or range");
-    case invalid_regular_expression:
-      return cannot_join("they cannot read the pattern in topics",
-                         "use the syntax of RE2, such as ^orders-[0-9]+$");
     case RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND:
       return cannot_join(
           "the group has members with group.protocol: classic, and cannot change its protocol while these "

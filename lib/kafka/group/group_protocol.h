@@ -1,7 +1,6 @@
 // How the group protocols differ for a member. Under the eager protocols, a member gives back all its
 // partitions at each rebalance; under the cooperative protocols, only the partitions that move. Under
-// group.protocol: consumer (KIP-848), which is cooperative, the brokers distribute the partitions and find
-// the topics of a pattern.
+// group.protocol: consumer (KIP-848), which is cooperative, the brokers distribute the partitions.
 //
 // join_watch.h has the times at which a member may be joining; client_support.h has what each release of the
 // client can do. Pure, any thread.
@@ -22,9 +21,6 @@ bool brokers_distribute(const ClientSettings& settings);
 bool is_cooperative(const char* rebalance_protocol);
 /// Whether a broker with these settings supports group.protocol: consumer, and has enabled it.
 bool offers_consumer_protocol(const std::map<std::string, std::string>& broker_settings);
-/// Brokers match a pattern with the whole name of a topic; the client searches for the pattern in the name.
-/// Returns a pattern that finds for brokers what `pattern` finds for the client.
-std::string whole_name_pattern(const std::string& pattern);
 /// Whether a commit was refused because the group has changed since the member's last heartbeat. With the
 /// next heartbeat the client learns the new epoch, and the same commit is accepted.
 bool outdated_epoch(int code);

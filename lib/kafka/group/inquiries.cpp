@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "kafka/client/handle.h"
 #include "kafka/group/topic_ids.h"
@@ -70,7 +71,7 @@ bool is_silence(rd_kafka_resp_err_t code) {
 
 }  // namespace
 
-Inquiries::Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer)
+Inquiries::Inquiries(rd_kafka_s* handle, std::function<void(Event)> on_answer)
     : handle_(handle), on_answer_(std::move(on_answer)), thread_([this] { run(); }) {}
 
 Inquiries::~Inquiries() {
@@ -96,6 +97,14 @@ void Inquiries::ask_committed(std::uint64_t request, std::vector<TopicPartition>
   {
     MutexLock lock(mutex_);
     questions_.push_back({request, std::move(partitions), SteadyClock::now() + timeout});
+  }
+  changed_.notify_all();
+}
+
+void Inquiries::ask_topics() {
+  {
+    MutexLock lock(mutex_);
+    topics_asked_ = true;
   }
   changed_.notify_all();
 }
@@ -151,19 +160,23 @@ void Inquiries::run() {
   for (;;) {
     std::optional<Question> question;
     std::optional<LogQuestion> log_question;
+    bool topics_asked = false;
     {
       MutexLock lock(mutex_);
-      while (!stop_ && questions_.empty() && log_questions_.empty()) changed_.wait(mutex_);
+      while (!stop_ && questions_.empty() && log_questions_.empty() && !topics_asked_) changed_.wait(mutex_);
       if (stop_) return;
       if (!questions_.empty()) {
         question = std::move(questions_.front());
         questions_.pop_front();
-      } else {
+      } else if (!log_questions_.empty()) {
         log_question = next_log_question();
+      } else {
+        topics_asked = std::exchange(topics_asked_, false);
       }
     }
     if (question) on_answer_(answer(*question));
     if (log_question) answer(*log_question);
+    if (topics_asked) on_answer_(find_topics());
   }
 }
 
@@ -241,6 +254,17 @@ std::string Inquiries::find_leaders(const std::string& topic) {
   for (int i = 0; i < found.partition_cnt; ++i)
     leaders_[{topic, found.partitions[i].id}] = found.partitions[i].leader;
   return {};
+}
+
+TopicsFound Inquiries::find_topics() {
+  const rd_kafka_metadata_t* raw = nullptr;
+  const auto code = rd_kafka_metadata(handle_, 1, nullptr, &raw, to_ms(longest_request));
+  const MetadataPtr metadata(raw);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return {{}, error_text(code)};
+  TopicsFound found;
+  for (const auto* topic = metadata->topics; topic != metadata->topics + metadata->topic_cnt; ++topic)
+    if (topic->err == RD_KAFKA_RESP_ERR_NO_ERROR) found.topics.emplace_back(topic->topic);
+  return found;
 }
 
 LogAnswer Inquiries::log_answer(const TopicPartition& partition) {

@@ -27,11 +27,13 @@ namespace laneway::kafka {
 
 class Inquiries {
  public:
-  Inquiries(rd_kafka_s* handle, std::function<void(Committed)> on_answer);
+  /// `on_answer` gets Committed and TopicsFound.
+  Inquiries(rd_kafka_s* handle, std::function<void(Event)> on_answer);
   ~Inquiries();
 
   void ask_committed(std::uint64_t request, std::vector<TopicPartition> partitions, Duration timeout)
       EXCLUDES(mutex_);
+  void ask_topics() EXCLUDES(mutex_);
   /// Sends a request to the partition's leader, which wakes the client's thread for this leader and asks for
   /// the log's bounds. `find_leader`: first asks any broker who leads the partition now, because the leader
   /// that the client knows may have been replaced without knowing.
@@ -61,6 +63,7 @@ class Inquiries {
   Committed answer(const Question& question) EXCLUDES(mutex_);
   std::vector<CommittedOffset> with_topic_ids(std::vector<CommittedOffset> offsets, TimePoint until)
       EXCLUDES(mutex_);
+  TopicsFound find_topics();
   LogQuestion next_log_question() REQUIRES(mutex_);
   bool alike(const TopicPartition& partition, std::int32_t leader, const Manner& manner) const
       REQUIRES(mutex_);
@@ -78,10 +81,11 @@ class Inquiries {
   std::int32_t known_leader(const TopicPartition& partition) EXCLUDES(mutex_);
 
   rd_kafka_s* const handle_;
-  const std::function<void(Committed)> on_answer_;
+  const std::function<void(Event)> on_answer_;
   Mutex mutex_;
   Condition changed_;
   std::deque<Question> questions_ GUARDED_BY(mutex_);
+  bool topics_asked_ GUARDED_BY(mutex_) = false;
   std::deque<TopicPartition> log_questions_ GUARDED_BY(mutex_);
   std::map<TopicPartition, Manner> asked_ GUARDED_BY(mutex_);  // for the partitions of log_questions_
   std::map<TopicPartition, std::int32_t> leaders_ GUARDED_BY(mutex_);

@@ -15,10 +15,9 @@ struct TakenError {
 /// The error of the pop that is under way in this thread.
 thread_local TakenError* error_of_pop = nullptr;
 
-/// Corruption found by the client's checks (check.crcs, decompression) or by the broker's checks.
+/// Corruption found by the client's checks (check.crcs) or by the broker's checks.
 bool is_corrupt(rd_kafka_resp_err_t code) {
-  return code == RD_KAFKA_RESP_ERR__BAD_MSG || code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION ||
-         code == RD_KAFKA_RESP_ERR_INVALID_MSG;
+  return code == RD_KAFKA_RESP_ERR__BAD_MSG || code == RD_KAFKA_RESP_ERR_INVALID_MSG;
 }
 
 bool is_gone(rd_kafka_resp_err_t code) {
@@ -28,6 +27,7 @@ bool is_gone(rd_kafka_resp_err_t code) {
 
 Pop kind_of(rd_kafka_resp_err_t code) {
   if (is_corrupt(code)) return Pop::corrupt;
+  if (code == RD_KAFKA_RESP_ERR__BAD_COMPRESSION) return Pop::not_decompressed;
   return is_gone(code) ? Pop::gone : Pop::error;
 }
 

@@ -28,6 +28,9 @@ enum class Pop {
   empty,
   end_of_partition,
   corrupt,  ///< The checksum of a batch is wrong; the offset is that of the batch's first record.
+  /// A batch cannot be decompressed, because it is corrupt or larger than receive.message.max.bytes;
+  /// likewise.
+  not_decompressed,
   /// The partition does not exist: its topic was deleted, or a broker does not know the partition yet.
   gone,
   error,
@@ -43,7 +46,7 @@ class PartitionQueue {
 
   /// Takes the next message, without waiting.
   Pop pop(Record& record, std::int64_t& offset);
-  /// The error text of the last pop that returned `error`, `corrupt` or `gone`.
+  /// The error text of the last pop that returned `error`, `corrupt`, `not_decompressed` or `gone`.
   const std::string& last_error() const { return last_error_; }
   /// The number of messages that are fetched and not popped.
   std::size_t length() const;

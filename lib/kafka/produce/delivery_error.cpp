@@ -44,6 +44,15 @@ const char* remedy(rd_kafka_resp_err_t code) {
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
       return "check sasl.mechanism, sasl.username and sasl.password";
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+      return "the topic is compacted and the record has no key, or the record's timestamp is outside the "
+             "topic's limits; see cleanup.policy and message.timestamp.before.max.ms of the topic";
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+      return "the record's timestamp is outside the topic's limits; see message.timestamp.before.max.ms and "
+             "message.timestamp.after.max.ms of the topic";
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+      return "the topic does not exist, or the user may not describe it";
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
       return "see the topic's max.message.bytes and the client's message.max.bytes";
     default:

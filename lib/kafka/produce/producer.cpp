@@ -81,6 +81,11 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings, RequestWatch* 
   set_own(conf, "acks", "all");
   set_own(conf, "delivery.timeout.ms", std::to_string(to_ms(settings.delivery_timeout)));
   set_default(settings.client, conf, "partitioner", "murmur2_random");
+  // With the library's 30 s, a record for a topic that does not exist would time out first, without a word
+  // about the topic.
+  const auto unknown_for = std::min<Duration>(settings.delivery_timeout / 3, seconds(30));
+  set_default(settings.client, conf, "topic.metadata.propagation.max.ms",
+              std::to_string(to_ms(unknown_for)).c_str());
   // A broker that knows nothing of this producer yet accepts any first sequence number. If one request is
   // refused (too few in-sync replicas) and the next one is accepted (the replicas are back), the client
   // believes that both were written, and the first is lost. This cannot happen if each request is sent after

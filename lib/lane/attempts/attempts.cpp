@@ -58,7 +58,10 @@ std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::O
   }
   log_.remember(item, outcome);
   const auto before = item.route();
-  if (before == handler::Route::work) note_failure(item, outcome);
+  if (before == handler::Route::work)
+    note_failure(item, outcome);
+  else
+    item.failures->not_written = outcome.reason.substr(0, longest_reason);
   const auto number = item.attempt;
   const auto delay = next_step(item, outcome, took, now);
   const bool given_up = before == handler::Route::work && item.route() == handler::Route::dead_letter;

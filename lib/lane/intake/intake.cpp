@@ -4,6 +4,14 @@
 #include <utility>
 
 namespace laneway::lane {
+namespace {
+
+/// Good records must not be skipped for the sake of a limit.
+constexpr const char* not_decompressed =
+    "cannot be decompressed; before you take it for corrupt, raise kafka.receive.message.max.bytes, which "
+    "also limits the decompressed size of a batch, and restart the service";
+
+}  // namespace
 
 Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now) {
   const auto most = static_cast<std::uint32_t>(
@@ -64,7 +72,11 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
         if (!on_end(source, offset, now)) return Take::empty;
         break;
       case kafka::Pop::corrupt:
-        position.on_corrupt(source, offset, now);
+        position.on_corrupt(source, offset, "is corrupt", now);
+        lane_.prefetch.flows();
+        return Take::empty;
+      case kafka::Pop::not_decompressed:
+        position.on_corrupt(source, offset, not_decompressed, now);
         lane_.prefetch.flows();
         return Take::empty;
       case kafka::Pop::gone:

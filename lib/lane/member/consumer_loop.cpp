@@ -41,7 +41,8 @@ Status ConsumerLoop::start() {
                            mailbox_, stats_);
   rebalances_.emplace(*rebalance_steps_, context_.lanes.drain,
                       commits_->exact() || consumer_->begins_at_end());
-  if (auto status = consumer_->subscribe(settings_.topics); !status) return status;
+  topics_.emplace(*consumer_, settings_.topics);
+  if (auto status = topics_->begin(); !status) return status;
   leave_.emplace(*consumer_, lanes_, settings_.still_draining);
   stats_.last_turn_ns.set(SteadyClock::now().time_since_epoch().count());
   thread_ = std::thread([this] { run(); });
@@ -124,7 +125,11 @@ void ConsumerLoop::serve(kafka::Event& event) {
     return rebalances_->committed_offsets(*committed);
   if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->on_answer(*result);
   if (auto* statistics = std::get_if<kafka::Statistics>(&event)) return on_statistics(*statistics);
-  if (auto* error = std::get_if<kafka::ClientError>(&event)) health_.on_client_error(*error, *consumer_);
+  if (auto* found = std::get_if<kafka::TopicsFound>(&event)) return topics_->on_topics(*found, now_);
+  if (auto* error = std::get_if<kafka::ClientError>(&event)) {
+    if (!error->connection) topics_->look_soon(now_);  // a topic may have been deleted
+    health_.on_client_error(*error, *consumer_);
+  }
 }
 
 void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
@@ -178,6 +183,8 @@ void ConsumerLoop::do_chores() {
   stamp(stats_.joining_since_ns, consumer_->joining(), now_);
   stats_.must_be_renewed.set(consumer_->must_be_renewed());
   compare_assignment();
+  if (!leave_->begun()) topics_->advance(rebalances_->at_rest() && !consumer_->joining(), now_);
+  stats_.without_topics.set(topics_->without_topics());
   telemetry::flush_log(false);
 }
 

@@ -33,6 +33,7 @@
 #include "lane/member/member_rebalance.h"
 #include "lane/member/rebalance_machine.h"
 #include "lane/member/still_draining.h"
+#include "lane/member/topic_watch.h"
 
 namespace laneway::lane {
 
@@ -46,7 +47,7 @@ struct MemberClient {
 
 struct LoopSettings {
   kafka::ClientSettings client;
-  std::vector<std::string> topics;
+  TopicSubscription topics;
   config::Commit commit;
   std::shared_ptr<StillDraining> still_draining;  ///< shared by the members of the process
   MemberClient member_client{};
@@ -120,6 +121,7 @@ class ConsumerLoop {
   std::optional<MemberRebalance> rebalance_steps_;
   std::optional<RebalanceMachine> rebalances_;
   std::optional<GroupLeave> leave_;
+  std::optional<TopicWatch> topics_;
 
   TimePoint now_;
   TimePoint next_chores_;

@@ -16,6 +16,7 @@ struct LoopStats {
   Relaxed<std::uint64_t> revoked;
   Relaxed<std::uint64_t> lost;
   Relaxed<bool> has_assignment;  ///< the group's last answer was an assignment, and it was not lost since
+  Relaxed<bool> without_topics;  ///< the pattern has found no topic yet, so the group is not joined
   Relaxed<std::uint64_t> assignment_repairs;
   /// Records that the drain of the stop gave up. Records of partitions that moved away while the service went
   /// on are not counted here: other members finish them, and only their lanes log and count them.

@@ -37,7 +37,8 @@ kafka::LogBounds KafkaSource::log_bounds() const {
   const auto fetched = consumer_.fetched_bounds(partition_);
   if (!asked_) return fetched;
   const auto answered = consumer_.log_answer(partition_).bounds;
-  return {std::max(fetched.start, answered.start), std::max(fetched.end, answered.end)};
+  return {std::max(fetched.start, answered.start), std::max(fetched.end, answered.end),
+          fetched.open_transaction};
 }
 
 void KafkaSource::seek(std::int64_t next_offset) { report(consumer_.seek(partition_, next_offset)); }

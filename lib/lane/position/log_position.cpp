@@ -167,11 +167,12 @@ void LogPosition::on_gone(PartitionSource& source, TimePoint now) {
 }
 
 /// The lane stays where it is: what the client delivers after such a batch cannot be trusted either.
-void LogPosition::on_corrupt(PartitionSource& source, std::int64_t offset, TimePoint now) {
+void LogPosition::on_corrupt(PartitionSource& source, std::int64_t offset, const std::string& what,
+                             TimePoint now) {
   corrupt_at_ = offset;
   reads_again_ = false;
   errors_.fail(
-      "the batch of records at offset " + std::to_string(offset) + " is corrupt: " + source.last_error(),
+      "the batch of records at offset " + std::to_string(offset) + ' ' + what + ": " + source.last_error(),
       next_, now);
 }
 

@@ -38,6 +38,11 @@ class LogPosition {
   bool blocked() const { return judge_.in_doubt() || (corrupt_at_ && !reads_again_); }
   /// Records of the log that are not finished, fetched or not; -1 if not known.
   std::int64_t lag(const kafka::LogBounds& log) const;
+  /// Everything before an open transaction has been taken: the offset at which the transaction begins, or
+  /// kafka::no_offset.
+  std::int64_t waits_for_transaction(const kafka::LogBounds& log) const {
+    return next_ >= 0 && next_ >= log.open_transaction ? log.open_transaction : kafka::no_offset;
+  }
 
   /// Whether the client delivers the expected offset. If not, ask follows().
   bool expects(std::int64_t offset) const { return offset == next_ && !was_gone_; }
@@ -60,7 +65,8 @@ class LogPosition {
   void on_error(PartitionSource& source, TimePoint now);
   /// The topic does not exist.
   void on_gone(PartitionSource& source, TimePoint now);
-  void on_corrupt(PartitionSource& source, std::int64_t offset, TimePoint now);
+  /// `what` goes on after "the batch of records at offset 7".
+  void on_corrupt(PartitionSource& source, std::int64_t offset, const std::string& what, TimePoint now);
   /// The source has delivered something: the errors before are over.
   void answers();
   /// An operator gives up corrupt records, up to and including this offset.

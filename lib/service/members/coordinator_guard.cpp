@@ -34,8 +34,9 @@ bool reaches_coordinator(const config::Config& config, const std::atomic<int>& s
   const auto deadline = Deadline::in(longest_search);
   const auto patience_left = [&] { return std::min<Duration>(deadline.left(), one_question); };
   while (!deadline.passed() && stops.load() == 0) {
-    const auto topics = (*directory)->topics(config.topics, patience_left());
-    if (topics && !topics->empty() && (*directory)->committed({{topics->front().name, 0}}, patience_left()))
+    const auto found = (*directory)->consumed(config::ConsumedTopics(config), patience_left());
+    if (found && !found->topics.empty() &&
+        (*directory)->committed({{found->topics.front().name, 0}}, patience_left()))
       return true;
     std::this_thread::sleep_for(milliseconds(100));
   }

@@ -166,6 +166,13 @@ TEST_CASE("a limit that follows the downstream is an object, which is not there 
   CHECK_THAT(moved["words"].get<std::string>(), Catch::EndsWith("Z: the breaker opened"));
 }
 
+TEST_CASE("a lane says at which open transaction it waits, and nothing where it does not") {
+  auto status = one_lane();
+  CHECK_FALSE(json::parse(admin::status_json(status, ""))["lanes"][0].contains("open_transaction"));
+  status.lanes.front().detail.open_transaction = 42;
+  CHECK(json::parse(admin::status_json(status, ""))["lanes"][0]["open_transaction"] == 42);
+}
+
 TEST_CASE("a lane says for how long its partition has been silent, and nothing where it is not") {
   auto status = one_lane();
   CHECK_FALSE(json::parse(admin::status_json(status, ""))["lanes"][0].contains("silent_seconds"));

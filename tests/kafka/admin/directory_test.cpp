@@ -79,14 +79,29 @@ TEST_CASE_METHOD(OpenDirectoryOfThree, "topics are told in the order of their na
 }
 
 TEST_CASE_METHOD(OpenDirectory,
-                 "a pattern finds the topics that it matches, and an unreadable one is an error") {
-  auto names = found({"^orders"});
-  std::sort(names.begin(), names.end());
-  CHECK(names == Names{"orders-eu/3", "orders/2"});
-  CHECK(found({"^none-of-them$"}).empty());
-  const auto unreadable = directory->topics({"^orders("}, patience);
-  REQUIRE_FALSE(unreadable);
-  CHECK(unreadable.error().kind == ErrorKind::configuration);
+                 "a pattern finds the topics that it matches, without those that are left out") {
+  config::Config config;
+  const auto find = [&](const std::string& pattern) {
+    config.topics = {pattern};
+    const auto all = directory->consumed(config::ConsumedTopics(config), patience);
+    REQUIRE(all);
+    return *all;
+  };
+  const auto names = [](const FoundTopics& found) {
+    Names all;
+    for (const auto& topic : found.topics) all.push_back(topic.name + '/' + std::to_string(topic.partitions));
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  CHECK(names(find("^orders")) == Names{"orders-eu/3", "orders/2"});
+  CHECK(names(find("^none-of-them$")).empty());
+  config.dead_letter.topic = "{topic}-eu";
+  config.exclude_topics = {"refunds"};
+  const auto found = find("^orders|refunds");
+  CHECK(names(found) == Names{"orders/2"});
+  auto left_out = found.left_out;
+  std::sort(left_out.begin(), left_out.end());
+  CHECK(left_out == Names{"orders-eu (dead_letter.topic)", "refunds (exclude_topics)"});
 }
 
 TEST_CASE_METHOD(OpenDirectory,

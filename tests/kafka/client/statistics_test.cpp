@@ -35,6 +35,17 @@ TEST_CASE(
         std::map<TopicPartition, std::int32_t>{{{"orders", 1}, 0}, {{"payments", 12}, 11}});
 }
 
+TEST_CASE("a log whose stable end is before its end has an open transaction") {
+  const auto one = [](const std::string& offsets) {
+    return read_statistics(R"({"topics":{"orders":{"partitions":{"0":{"partition":0,)" + offsets + "}}}}}")
+        .open_transactions;
+  };
+  CHECK(one(R"("hi_offset":9,"ls_offset":5)") == std::map<TopicPartition, std::int64_t>{{{"orders", 0}, 5}});
+  CHECK(one(R"("hi_offset":9,"ls_offset":9)").empty());
+  CHECK(one(R"("hi_offset":9,"ls_offset":-1001)").empty());
+  CHECK(one(R"("hi_offset":-1001,"ls_offset":-1001)").empty());
+}
+
 TEST_CASE("text that is no statistics has fetched nothing, and says nothing of brokers") {
   for (const auto* text : {"", "nonsense", "[1,2]", "7", R"({"brokers":{"a":{"state":"DOWN"}}, "topics":)"}) {
     const auto statistics = read_statistics(text);

@@ -46,7 +46,6 @@ TEST_CASE("a fatal refusal says what to do, where that is known") {
   for (const auto& [code, kind, words] :
        {Row{35, ErrorKind::configuration, "disabled it"},
         Row{112, ErrorKind::configuration, "kafka.group.remote.assignor"},
-        Row{128, ErrorKind::configuration, "pattern in topics"},
         Row{69, ErrorKind::configuration, "group.consumer.migration.policy"},
         Row{111, ErrorKind::unavailable, "group.instance.id"},
         Row{82, ErrorKind::fatal, "the client's own words"}}) {

@@ -33,7 +33,7 @@ class TestMember {
     context.retry.max_crashes = 0;
     context.downstream = &no_breaker;
     context.handler = &handler;
-    settings.topics = {"orders"};
+    settings.topics.names = {"orders"};
     settings.commit = {std::chrono::hours(1), 1000000};
     settings.still_draining = std::make_shared<StillDraining>();
     settings.member_client.make_consumer = [this](const auto&, const auto&, std::function<void()> on_event)

@@ -36,6 +36,7 @@ class FakeGroup {
   void assigns(const Partitions& partitions) { tell(kafka::Assigned{partitions}); }
   void revokes(const Partitions& partitions) { tell(kafka::Revoked{partitions, false}); }
   void loses(const Partitions& partitions) { tell(kafka::Revoked{partitions, true}); }
+  void names(std::vector<std::string> topics) { tell(kafka::TopicsFound{std::move(topics), {}}); }
   void reports(kafka::ClientError error) { tell(std::move(error)); }
   void reports(kafka::Statistics statistics) { tell(std::move(statistics)); }
   /// Answers the last question for committed offsets.
@@ -141,8 +142,14 @@ class FakeConsumer final : public kafka::Consumer {
 
   Status subscribe(const std::vector<std::string>& topics) override {
     MutexLock lock(group_.mutex_);
-    group_.note("subscribe " + topics.front());
+    std::string call = "subscribe";
+    for (const auto& topic : topics) call += ' ' + topic;
+    group_.note(call);
     return {};
+  }
+  void ask_topics() override {
+    MutexLock lock(group_.mutex_);
+    group_.note("ask topics");
   }
   std::optional<kafka::Event> poll() override {
     MutexLock lock(group_.mutex_);

@@ -1,0 +1,58 @@
+"""A dead-letter topic that an administrator compacted is refused by the check and by the start, and the message names the way out; a
+service whose dead-letter topic is compacted later, or deleted, says so in /readyz, and goes on when the topic is as it should be."""
+import json
+
+import harness
+from harness import expect, expect_equal, wait_until
+from web_service import WebService
+
+REFUSED = 78  # exit code of a wrong configuration
+
+
+class Refuses(WebService):
+    def judge(self, headers, body):
+        return 422
+
+
+def reason(service):
+    """Why the service is not ready, or what its only lane waits for."""
+    status = json.loads(service.get("/status"))
+    oldest = [lane["oldest"].get("error", "") for lane in status["lanes"] if lane["oldest"]]
+    return " ".join([reason["text"] for reason in status["reasons"]] + oldest)
+
+
+def scenario(run):
+    letters = run.topic + "-dlt"
+    receiver = Refuses()
+    run.create(1)
+    run.create(1, "cleanup.policy=compact,delete", "retention.ms=3600000", topic=letters)
+    settings = {"handler": {"simulate": None, "http": {"url": receiver.url()}}, "dead_letter": {"topic": "{topic}-dlt"},
+                "retry": {"backoff": "50ms", "max_backoff": "200ms"}}
+    refused = run.service("refused", **settings)
+    expect_equal(REFUSED, refused.wait(60), "exit code with a compacted dead-letter topic")
+    expect(f"dead-letter topic {letters} is compacted" in refused.log, f"the log: {refused.log}")
+    expect("cleanup.policy=delete" in refused.log, "the message does not name the way out")
+    run.services.remove(refused)
+
+    run.tool("configure", letters, "retention.ms=3600000")
+    service = run.service("service", **settings)
+    wait_until("a short retention is a warning", lambda: service.events("a topic loses records"))
+    run.tool("configure", letters, "cleanup.policy=compact")
+    run.produce("--count", 1, "--null-keys")
+    wait_until("the cause is named", lambda: "record not written to " + letters in reason(service)
+               and "the topic is compacted and the record has no key" in reason(service))
+    run.tool("configure", letters, "cleanup.policy=delete")
+    run.wait_for_no_lag()
+    expect_equal(1, service.metric("dead_letters_total"), "dead letters")
+
+    run.tool("delete", letters)
+    run.produce("--count", 1, "--null-keys")
+    wait_until("the missing topic is named", lambda: "record not written to " + letters in reason(service)
+               and "the topic does not exist" in reason(service))
+    run.create(1, topic=letters)
+    run.wait_for_no_lag()
+    service.stop()
+
+
+if __name__ == "__main__":
+    harness.main("letter_topics", scenario)

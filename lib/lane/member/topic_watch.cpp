@@ -1,0 +1,53 @@
+#include "lane/member/topic_watch.h"
+
+#include <algorithm>
+
+#include "telemetry/log.h"
+
+namespace laneway::lane {
+namespace {
+
+constexpr Duration soon = seconds(1);
+constexpr Duration after_silence = seconds(5);
+
+}  // namespace
+
+Status TopicWatch::begin() {
+  std::sort(subscription_.names.begin(), subscription_.names.end());
+  if (subscription_.names.empty()) return {};
+  return consumer_.subscribe(subscription_.names);
+}
+
+void TopicWatch::on_topics(const kafka::TopicsFound& found, TimePoint now) {
+  asked_ = false;
+  const bool failed = !found.error.empty();
+  const auto wait = failed ? std::min(after_silence, subscription_.interval) : subscription_.interval;
+  next_look_ = wait == Duration::max() ? TimePoint::max() : now + wait;
+  if (failed || !subscription_.pattern) return;
+  found_.clear();
+  for (const auto& topic : found.topics)
+    if (subscription_.pattern->contains(topic)) found_.push_back(topic);
+  std::sort(found_.begin(), found_.end());
+  if (found_ == subscription_.names) found_.clear();
+}
+
+void TopicWatch::look_soon(TimePoint now) { next_look_ = std::min(next_look_, now + soon); }
+
+void TopicWatch::advance(bool at_rest, TimePoint now) {
+  if (!subscription_.pattern) return;
+  if (!asked_ && now >= next_look_) {
+    asked_ = true;
+    consumer_.ask_topics();
+  }
+  if (!at_rest || found_.empty()) return;
+  if (const auto status = consumer_.subscribe(found_); !status) {
+    telemetry::warn("the topics of the pattern have changed, and the client does not accept them",
+                    {{"error", status.error().text()}});
+    return found_.clear();
+  }
+  telemetry::info("topics found", {{"before", subscription_.names.size()}, {"now", found_.size()}});
+  subscription_.names = std::move(found_);
+  found_.clear();
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,55 @@
+// The subscription of a member: the topics by their names or, if a pattern finds them, a look at all topics
+// of the cluster now and then, and a new subscription when other topics are found.
+//
+// The client and, with group.protocol: consumer, the brokers could match a pattern themselves. But neither
+// can leave the service's own dead-letter topics out (config/rules/consumed_topics.h), the two read a pattern
+// differently, and a client that matches patterns joins the group again in the middle of a drain.
+//
+// If no topic is left, the last subscription stays: a member that has joined a group cannot subscribe to
+// nothing without leaving the group.
+//
+// Ownership: the consumer outlives this. Threads: the loop's. Nothing blocks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "config/rules/consumed_topics.h"
+#include "kafka/group/consumer.h"
+
+namespace laneway::lane {
+
+struct TopicSubscription {
+  std::vector<std::string> names;  ///< may be empty with a pattern that has found nothing yet
+  /// Finds further topics; null if `names` are all.
+  std::shared_ptr<const config::ConsumedTopics> pattern{};
+  Duration interval = Duration::max();  ///< between two looks at all topics
+};
+
+class TopicWatch {
+ public:
+  TopicWatch(kafka::Consumer& consumer, TopicSubscription subscription)
+      : consumer_(consumer), subscription_(std::move(subscription)) {}
+
+  /// Subscribes to the topics that are known already.
+  Status begin();
+  void on_topics(const kafka::TopicsFound& found, TimePoint now);
+  /// Something may have changed: looks within a second.
+  void look_soon(TimePoint now);
+  /// `at_rest`: no rebalance is under way, so the subscription may change.
+  void advance(bool at_rest, TimePoint now);
+  /// Nothing has been subscribed to yet.
+  bool without_topics() const { return subscription_.names.empty(); }
+
+ private:
+  kafka::Consumer& consumer_;
+  TopicSubscription subscription_;  // the names that the client has
+  std::vector<std::string> found_;  // by the last look; empty if it found the same, or nothing
+  bool asked_ = false;
+  TimePoint next_look_{};
+};
+
+}  // namespace laneway::lane

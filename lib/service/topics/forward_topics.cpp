@@ -1,0 +1,133 @@
+#include "service/topics/forward_topics.h"
+
+#include <algorithm>
+#include <set>
+
+#include "config/rules/checks.h"
+#include "config/rules/retry_topics.h"
+#include "config/units.h"
+#include "telemetry/log.h"
+
+namespace laneway::service {
+namespace {
+
+using Topics = std::vector<kafka::TopicInfo>;
+
+/// Whoever looks after the dead letters should have a weekend for it.
+constexpr Duration short_retention = std::chrono::hours(72);
+
+Error compacted(const ForwardTopic& topic) {
+  return {ErrorKind::configuration,
+          std::string(topic.kind()) + ' ' + topic.name +
+              " is compacted (cleanup.policy): the brokers refuse records without a key there, which would "
+              "hold their partition, and keep only the last record of each key",
+          "set its cleanup.policy to delete: kafka-configs.sh --bootstrap-server HOST:PORT --alter --topic " +
+              topic.name + " --add-config cleanup.policy=delete"};
+}
+
+/// Empty if the topic keeps records for long enough.
+std::string loss(const ForwardTopic& topic, Duration retention) {
+  if (topic.delay && retention <= *topic.delay)
+    return "retry topic " + topic.name + " keeps records for " + config::print_duration(retention) +
+           " (retention.ms), and they wait there for " + config::print_duration(*topic.delay) +
+           ": the brokers may delete a record before it runs again; set a longer retention.ms";
+  if (!topic.delay && retention < short_retention)
+    return "dead-letter topic " + topic.name + " keeps dead letters for only " +
+           config::print_duration(retention) +
+           " (retention.ms); set a longer retention.ms, or -1 for forever";
+  return "";
+}
+
+/// A dead letter stays until someone deletes it. A record of a retry topic stays for its delay longer than a
+/// record of its source, if records of the source are deleted at all.
+std::optional<Duration> retention_for(const ForwardTopic& topic, kafka::Directory& directory,
+                                      Duration timeout) {
+  if (!topic.delay) return {};
+  auto retention = directory.retention(topic.source.name, timeout);
+  if (retention) *retention += *topic.delay;
+  return retention;
+}
+
+Status create(const config::Config& config, const ForwardTopic& topic, kafka::Directory& directory,
+              Deadline deadline) {
+  const bool allowed = topic.delay ? config.retry.create : config.dead_letter.create;
+  if (!allowed)
+    return Error{
+        ErrorKind::unavailable, std::string(topic.kind()) + ' ' + topic.name + " does not exist",
+        std::string("create it, or set ") + (topic.delay ? "retry" : "dead_letter") + ".create: true"};
+  const auto retention = retention_for(topic, directory, deadline.left());
+  if (auto status = directory.create(topic.name, topic.source.partitions, retention, deadline.left());
+      !status)
+    return status;
+  telemetry::info(std::string(topic.kind()) + " created",
+                  {{"topic", topic.name}, {"partitions", topic.source.partitions}});
+  return {};
+}
+
+}  // namespace
+
+std::vector<ForwardTopic> forward_topics(const config::Config& config, const Topics& sources) {
+  std::vector<ForwardTopic> topics;
+  std::set<std::string> names;
+  const auto add = [&](std::string name, const kafka::TopicInfo& source, std::optional<Duration> delay) {
+    if (names.insert(name).second) topics.push_back({std::move(name), source, delay});
+  };
+  for (const auto& source : sources) {
+    for (const auto& delay : config.retry.topics)
+      add(config::retry_topic(source.name, delay), source, delay.duration);
+    if (config.dead_letter.enabled())
+      add(config::topic_from_template(config.dead_letter.topic, source.name), source, {});
+  }
+  return topics;
+}
+
+ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
+                                    const std::map<std::string, kafka::TopicLimits>& limits) {
+  ForwardVerdict verdict;
+  for (const auto& topic : topics) {
+    const auto found = limits.find(topic.name);
+    if (found == limits.end()) continue;
+    if (found->second.compacted && !verdict.refusal) verdict.refusal = compacted(topic);
+    if (!found->second.retention) continue;
+    if (auto warning = loss(topic, *found->second.retention); !warning.empty())
+      verdict.warnings.push_back(std::move(warning));
+  }
+  return verdict;
+}
+
+delivery::RetryStages retry_stages(const config::Config& config) {
+  delivery::RetryStages stages;
+  if (config.retry.topics.empty()) return stages;
+  for (const auto& source : config.topics) {
+    std::vector<std::pair<std::string, Duration>> topics;
+    for (const auto& delay : config.retry.topics)
+      topics.emplace_back(config::retry_topic(source, delay), delay.duration);
+    stages.add(source, topics);
+  }
+  return stages;
+}
+
+Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Config& config,
+                                                                const Topics& sources,
+                                                                kafka::Directory& directory,
+                                                                Duration timeout) {
+  const auto deadline = Deadline::in(timeout);
+  const auto topics = forward_topics(config, sources);
+  std::map<std::string, std::int32_t> partitions;
+  std::vector<std::string> existing;
+  for (const auto& topic : topics) {
+    const auto found = directory.find(topic.name, deadline.left());
+    if (!found) return found.error();
+    partitions[topic.name] = *found ? (**found).partitions : topic.source.partitions;
+    if (*found)
+      existing.push_back(topic.name);
+    else if (auto status = create(config, topic, directory, deadline); !status)
+      return status.error();
+  }
+  const auto verdict = judge_forward_topics(topics, directory.limits(existing, deadline.left()));
+  if (verdict.refusal) return *verdict.refusal;
+  for (const auto& warning : verdict.warnings) telemetry::warn("a topic loses records", {{"error", warning}});
+  return partitions;
+}
+
+}  // namespace laneway::service

@@ -1,0 +1,103 @@
+// The subscription of a member whose topics a pattern finds, on a group that the test plays (fake_group.h).
+#include "lane/member/topic_watch.h"
+
+#include "catch.h"
+#include "lane/member/fake_group.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+using Calls = FakeGroup::Calls;
+
+struct Watched {
+  explicit Watched(std::vector<std::string> names) {
+    config.topics = {"^orders"};
+    config.dead_letter.topic = "{topic}-dlt";
+    TopicSubscription subscription{std::move(names), std::make_shared<const config::ConsumedTopics>(config),
+                                   seconds(30)};
+    watch = std::make_unique<TopicWatch>(*consumer, std::move(subscription));
+    REQUIRE(watch->begin());
+  }
+  void finds(std::vector<std::string> topics) { watch->on_topics({std::move(topics), {}}, now); }
+
+  FakeGroup group;
+  std::unique_ptr<kafka::Consumer> consumer = group.consumer([] {});
+  config::Config config;
+  std::unique_ptr<TopicWatch> watch;
+  TimePoint now = SteadyClock::now();
+};
+
+}  // namespace
+
+TEST_CASE("a topic that the pattern finds later is subscribed to, but dead letters are not") {
+  Watched member({"orders"});
+  CHECK(member.group.calls() == Calls{"subscribe orders"});
+  member.watch->advance(true, member.now);
+  CHECK(member.group.calls("ask") == Calls{"ask topics"});
+  member.finds({"refunds", "orders-eu", "orders-dlt", "orders", "orders-dlt-dlt"});
+  member.watch->advance(true, member.now);
+  CHECK(member.group.calls("subscribe") == Calls{"subscribe orders", "subscribe orders orders-eu"});
+}
+
+TEST_CASE("the subscription changes only at rest, and to what was found last") {
+  Watched member({"orders"});
+  member.watch->advance(true, member.now);
+  member.finds({"orders", "orders-eu"});
+  member.watch->advance(false, member.now);
+  CHECK(member.group.calls("subscribe").size() == 1);
+  member.finds({"orders", "orders-asia"});
+  member.watch->advance(true, member.now);
+  CHECK(member.group.calls("subscribe") == Calls{"subscribe orders", "subscribe orders orders-asia"});
+}
+
+TEST_CASE("nothing changes if the same topics are found, or none, or no broker answers") {
+  Watched member({"orders", "orders-eu"});
+  for (const auto& topics : {std::vector<std::string>{"orders-eu", "orders"}, {"refunds"}, {}}) {
+    member.finds(topics);
+    member.watch->advance(true, member.now);
+  }
+  member.watch->on_topics({{}, "no broker"}, member.now);
+  member.watch->advance(true, member.now);
+  CHECK(member.group.calls("subscribe") == Calls{"subscribe orders orders-eu"});
+}
+
+TEST_CASE("a member whose pattern finds nothing subscribes once there is a topic") {
+  Watched member({});
+  CHECK(member.group.calls().empty());
+  member.finds({"orders"});
+  member.watch->advance(true, member.now);
+  CHECK(member.group.calls("subscribe") == Calls{"subscribe orders"});
+}
+
+TEST_CASE("all topics are looked up now and then, and soon after an error or a look that failed") {
+  Watched member({"orders"});
+  const auto asked = [&] {
+    member.watch->advance(true, member.now);
+    return member.group.calls("ask").size();
+  };
+  CHECK(asked() == 1);
+  CHECK(asked() == 1);  // the answer has not come
+  member.finds({"orders"});
+  member.now += seconds(29);
+  CHECK(asked() == 1);
+  member.now += seconds(1);
+  CHECK(asked() == 2);
+  member.watch->on_topics({{}, "no broker"}, member.now);
+  member.now += seconds(5);
+  CHECK(asked() == 3);
+  member.finds({"orders"});
+  member.watch->look_soon(member.now);
+  member.now += seconds(1);
+  CHECK(asked() == 4);
+}
+
+TEST_CASE("topics that are named are never looked up") {
+  FakeGroup group;
+  const auto consumer = group.consumer([] {});
+  TopicWatch watch(*consumer, {{"orders", "payments"}});
+  REQUIRE(watch.begin());
+  watch.advance(true, SteadyClock::now());
+  CHECK(group.calls() == Calls{"subscribe orders payments"});
+}

@@ -1,0 +1,77 @@
+// What the settings of retry topics and dead-letter topics mean for the records that are written there.
+#include "service/topics/forward_topics.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::service;
+
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+
+struct Topics {
+  Topics() {
+    config.topics = {"orders"};
+    config.retry.topics = {{"10m", minutes(10)}};
+    config.dead_letter.topic = "{topic}-dlt";
+    topics = forward_topics(config, {{"orders", 4}});
+  }
+  ForwardVerdict judge(const std::string& topic, kafka::TopicLimits limits) const {
+    return judge_forward_topics(topics, {{topic, limits}});
+  }
+
+  config::Config config;
+  std::vector<ForwardTopic> topics;
+};
+
+}  // namespace
+
+TEST_CASE("the retry topics and the dead-letter topic of each source, each name once") {
+  Topics test;
+  REQUIRE(test.topics.size() == 2);
+  CHECK(test.topics[0].name == "orders-retry-10m");
+  CHECK(test.topics[0].kind() == std::string("retry topic"));
+  CHECK(test.topics[1].name == "orders-dlt");
+  CHECK(test.topics[1].kind() == std::string("dead-letter topic"));
+  test.config.dead_letter.topic = "letters";
+  CHECK(forward_topics(test.config, {{"orders", 4}, {"refunds", 1}}).size() == 3);
+}
+
+TEST_CASE(
+    "a compacted topic is refused, also with delete: records without a key would hold their partition") {
+  const Topics test;
+  for (const char* topic : {"orders-dlt", "orders-retry-10m"}) {
+    const auto verdict = test.judge(topic, {.compacted = true, .retention = {}});
+    REQUIRE(verdict.refusal);
+    CHECK(verdict.refusal->kind == ErrorKind::configuration);
+    CHECK(verdict.refusal->text().find(topic) != std::string::npos);
+    CHECK(verdict.refusal->text().find("cleanup.policy=delete") != std::string::npos);
+  }
+}
+
+TEST_CASE("a retention that loses records is a warning") {
+  const Topics test;
+  const auto warnings = [&](const char* topic, Duration retention) {
+    const auto verdict = test.judge(topic, {.compacted = false, .retention = retention});
+    CHECK_FALSE(verdict.refusal);
+    return verdict.warnings;
+  };
+  REQUIRE(warnings("orders-retry-10m", minutes(5)).size() == 1);
+  CHECK(warnings("orders-retry-10m", minutes(5)).front().find("keeps records for 5m") != std::string::npos);
+  CHECK(warnings("orders-retry-10m", minutes(10)).size() == 1);
+  CHECK(warnings("orders-retry-10m", hours(1)).empty());
+  CHECK(warnings("orders-dlt", hours(1)).size() == 1);
+  CHECK(warnings("orders-dlt", hours(7 * 24)).empty());
+}
+
+TEST_CASE("topics that are kept forever, or whose settings are not visible, are no reason for a word") {
+  const Topics test;
+  const auto kept = test.judge("orders-dlt", {.compacted = false, .retention = {}});
+  CHECK_FALSE(kept.refusal);
+  CHECK(kept.warnings.empty());
+  const auto hidden = judge_forward_topics(test.topics, {});
+  CHECK_FALSE(hidden.refusal);
+  CHECK(hidden.warnings.empty());
+}
