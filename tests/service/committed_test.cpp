@@ -128,6 +128,7 @@ namespace {
 /// A world in which a service has finished all records but one, and has stopped.
 struct Left : World {
   Left() : World(1) {
+    rebalance_soon();
     produce(records);
     config.lanes.drain = milliseconds(100);
     config.retry.backoff = std::chrono::hours(1);
