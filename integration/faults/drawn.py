@@ -1,6 +1,7 @@
 """From a seed to a story: a configuration, a load and faults that overlap. Pure: the same seed gives the same story.
 
-The faults are of what is around a service: the Kafka may be shared. Those of brokers are in plan.py.
+It is the large kind of tests/stories, with the same words: a real Kafka, which other tests share, real processes, and faults of what
+is around a service. The faults of brokers are in plan.py.
 """
 import random
 from dataclasses import dataclass, field, replace

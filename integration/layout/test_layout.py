@@ -11,7 +11,7 @@ MOST_FILES = 30   # side by side in a folder: more than that, and the folder doe
 MOST_LINES = 400
 MOST_FIELDS = 25  # of a class of lib/lane
 # Folders of tests/ that mirror no module.
-NO_MODULE = {"app", "bench", "fuzz", "library", "plugins", "sanitizer"}
+NO_MODULE = {"app", "bench", "fuzz", "library", "plugins", "sanitizer", "stories"}
 
 
 def sources(folder):

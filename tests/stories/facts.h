@@ -1,0 +1,157 @@
+// What witnesses outside the service saw in a story, and the rules that this is judged by. Witnesses: the
+// border to the Kafka client (tapped_client.h), the work itself, and whoever wrote the records. The service's
+// own reports are no facts, except where the story is about them (readiness, what a stop says).
+//
+// Any thread. Most rules are judged as the facts come, the others by judge_end().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "kafka/types.h"
+#include "lane/ledger/completion_map.h"
+#include "stories/story.h"
+
+namespace laneway::stories {
+
+using kafka::CommittedOffset;
+using kafka::TopicPartition;
+using Client = const void*;
+
+/// A record by its value, which begins with "PARTITION.NUMBER.": the same in each topic that it comes to.
+using Id = std::pair<std::int32_t, std::int32_t>;
+std::string value_of(Id id, int bytes);
+std::optional<Id> id_of(std::string_view value);
+/// The same records of each load are poison.
+bool is_poison(Id id, int per_mille);
+
+struct Breach {
+  std::string rule;
+  std::string sentence;
+};
+
+class Facts {
+ public:
+  explicit Facts(const Story& story, std::string source);
+
+  const Story& story() const { return story_; }
+  const std::string& source() const { return source_; }
+
+  // Of whoever writes.
+  void written(Id id) EXCLUDES(mutex_);
+  /// The user has skipped the record, which is answered by a dead letter.
+  void skipped(const TopicPartition& partition, std::int64_t offset) EXCLUDES(mutex_);
+  void suspended(const std::string& member, const TopicPartition& partition) EXCLUDES(mutex_);
+  void resumed(const TopicPartition& partition) EXCLUDES(mutex_);
+  void allow_workers(std::uint32_t workers) EXCLUDES(mutex_);
+
+  // Of the border to the client.
+  void client_is(Client client, const std::string& member) EXCLUDES(mutex_);
+  void asks_committed(Client client, const TopicPartition& partition) EXCLUDES(mutex_);
+  void assigned(Client client, const std::vector<TopicPartition>& partitions, bool replaces) EXCLUDES(mutex_);
+  void unassigned(Client client, const std::optional<std::vector<TopicPartition>>& partitions)
+      EXCLUDES(mutex_);
+  void taken(const TopicPartition& partition, std::int64_t offset, std::string_view value) EXCLUDES(mutex_);
+  /// Returns a number for answered().
+  std::uint64_t commits(const std::vector<CommittedOffset>& offsets) EXCLUDES(mutex_);
+  void answered(std::uint64_t commit, const std::set<TopicPartition>& refused) EXCLUDES(mutex_);
+  void acknowledged(const std::string& topic, std::string_view value, std::int64_t timestamp)
+      EXCLUDES(mutex_);
+
+  // Of the work.
+  void begins(const std::string& member, const TopicPartition& partition, std::int64_t offset,
+              const std::string& key, std::string_view value) EXCLUDES(mutex_);
+  void ends(const std::string& member, const TopicPartition& partition, const std::string& key,
+            std::string_view value, bool done) EXCLUDES(mutex_);
+
+  void breach(const std::string& rule, const std::string& sentence) EXCLUDES(mutex_);
+  /// Whether everything that was written is done or given up, and all of it is committed.
+  bool complete() const EXCLUDES(mutex_);
+  /// The end of the story: what is missing is lost.
+  void judge_end() EXCLUDES(mutex_);
+  std::vector<Breach> breaches() const EXCLUDES(mutex_);
+  /// One line of figures.
+  std::string figures() const EXCLUDES(mutex_);
+
+ private:
+  using Count = std::uint64_t;
+  struct Life {
+    std::string member;
+    Count asked = 0, begun = 0;
+  };
+  struct Fate {
+    int done = 0;
+    Count done_at = 0;
+    Count done_in = 0;  // the beginning of the life
+    int rank = 0;       // of the furthest topic that has it
+    int letters = 0;
+    Count letter_at = 0;
+  };
+  struct Sent {
+    TopicPartition partition;
+    std::int64_t offset = 0;
+    lane::CompletionMap map;
+    Count sent = 0, answered = 0;  // answered: 0 until it is acknowledged
+    bool covers(std::int64_t o) const { return o < offset || map.contains(o); }
+  };
+  struct KeyState {
+    std::int64_t last = -1;
+    bool running = false;
+  };
+  using Place = std::pair<std::string, TopicPartition>;
+
+  int rank_of(const std::string& topic) const;
+  bool finished(const Fate& fate, const std::string& topic) const {
+    return fate.done >= stages() || fate.rank > rank_of(topic);
+  }
+  /// With pools, the records of each pool have an order of their own.
+  bool ordered() const { return story_.order != config::Order::none && story_.pools == Pools::none; }
+  int stages() const { return story_.pools == Pools::stages ? 2 : 1; }
+  void note(const std::string& rule, const std::string& sentence) REQUIRES(mutex_);
+  std::string text(Id id) const;
+  void judge_range(const TopicPartition& partition, std::int64_t begin, std::int64_t end, const char* how)
+      REQUIRES(mutex_);
+  void judge_commit(const CommittedOffset& offset, const lane::CompletionMap& map) REQUIRES(mutex_);
+  void judge_repetition(const Life& life, const TopicPartition& partition, std::int64_t offset, Id id)
+      REQUIRES(mutex_);
+  void judge_order(const std::string& member, const TopicPartition& partition, std::int64_t offset,
+                   const std::string& key) REQUIRES(mutex_);
+  std::optional<Life> life_at(const std::string& member, const TopicPartition& partition) const
+      REQUIRES(mutex_);
+  void end_life(Client client, const TopicPartition& partition) REQUIRES(mutex_);
+  std::int64_t committed(const TopicPartition& partition) const REQUIRES(mutex_);
+
+  const Story story_;
+  const std::string source_;
+  mutable Mutex mutex_;
+  Count now_ GUARDED_BY(mutex_) = 0;
+  std::set<Id> written_ GUARDED_BY(mutex_);
+  std::map<Id, Fate> fates_ GUARDED_BY(mutex_);
+  std::map<Client, std::string> members_ GUARDED_BY(mutex_);
+  std::map<std::pair<Client, TopicPartition>, Count> asked_ GUARDED_BY(mutex_);
+  std::map<std::pair<Client, TopicPartition>, Life> lives_ GUARDED_BY(mutex_);
+  struct Taken {
+    Id id;
+    Count at = 0;
+  };
+  std::map<TopicPartition, std::map<std::int64_t, Taken>> taken_ GUARDED_BY(mutex_);
+  std::map<TopicPartition, std::int64_t> judged_below_ GUARDED_BY(mutex_);
+  std::map<TopicPartition, std::vector<Sent>> sent_ GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::vector<TopicPartition>> unanswered_ GUARDED_BY(mutex_);
+  std::map<Place, std::uint32_t> running_ GUARDED_BY(mutex_);
+  std::map<std::pair<Place, std::string>, KeyState> keys_ GUARDED_BY(mutex_);
+  std::map<TopicPartition, std::pair<std::string, Count>> suspended_ GUARDED_BY(mutex_);
+  std::set<Id> skipped_ GUARDED_BY(mutex_);
+  std::uint32_t workers_ GUARDED_BY(mutex_);
+  int repeated_ GUARDED_BY(mutex_) = 0;
+  std::vector<Breach> breaches_ GUARDED_BY(mutex_);
+};
+
+}  // namespace laneway::stories

@@ -1,0 +1,50 @@
+// Random stories: each has a configuration, a load and faults of its own, and all keep the same promises.
+// LANEWAY_SEEDS=1000 plays more of them, LANEWAY_FIRST_SEED=n begins elsewhere, LANEWAY_TELL=1 tells of each.
+// A story that fails is printed in plain words and cut down to a smaller one, for LANEWAY_SHRINK seconds.
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "captured_log.h"
+#include "catch.h"
+#include "stories/children.h"
+#include "stories/shrink.h"
+
+using namespace laneway;
+using namespace laneway::stories;
+
+namespace {
+
+constexpr std::size_t most_broken = 5;  // which are cut down
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+TEST_CASE("in every story nothing is lost, early or unexplained, and the service comes back") {
+  const auto first = from_environment("LANEWAY_FIRST_SEED", 1);
+  const auto seeds = from_environment("LANEWAY_SEEDS", 100);
+  const auto shrink = seconds(from_environment("LANEWAY_SHRINK", 60));
+  std::vector<Story> stories;
+  for (auto seed = first; seed < first + seeds; ++seed) stories.push_back(Story::draw(seed));
+  std::vector<std::pair<Story, Result>> broken;
+  std::size_t judged = 0;
+  play_all(stories, [&](const Story& story, const Result& result) {
+    tell(story, result);
+    ++judged;
+    if (!result.breaches.empty()) broken.emplace_back(story, result);
+    return broken.size() < most_broken;
+  });
+  for (const auto& [story, result] : broken) FAIL_CHECK(report(story, result, shrink));
+  // The others ended with their embedded clusters (children.h).
+  if (broken.empty()) CHECK(judged * 10 >= seeds * 9);
+}
+
+TEST_CASE("a story in a process of its own", "[.][child]") {
+  const CapturedLog log;
+  play_as_child();
+}
