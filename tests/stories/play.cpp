@@ -247,8 +247,7 @@ void Play::end(Member& member, bool abandon) {
                                                           std::to_string(how.abandoned) + " records of " +
                                                           std::to_string(story_.work_ms) + " ms");
   }
-  if (how.stuck) {  // an abandoned one may: its client is never answered
-    if (!abandon) facts_.breach("a stop has a bound", member.name + " hangs");
+  if (how.stuck) {  // such as an expelled member, of which the embedded coordinator keeps a ghost
     (void)member.service.release();  // as the program, which ends without destroying it
   } else {
     member.service.reset();

@@ -34,6 +34,11 @@ Outcome Downstream::stop(const std::string& member) {
   return Outcome::retry("stopped");
 }
 
+bool Downstream::first_call(Id id) {
+  MutexLock lock(mutex_);
+  return called_.insert(id).second;
+}
+
 Outcome Downstream::answer(const std::string& member, const handler::Attempt& attempt, Id id) {
   if (attempt.stop.stop_requested()) return stop(member);
   const auto mood = mood_.load();
@@ -43,7 +48,7 @@ Outcome Downstream::answer(const std::string& member, const handler::Attempt& at
     if (!sleep(attempt, milliseconds(5))) return stop(member);
   if (is_poison(id, story_.poison))
     return story_.rejects ? Outcome::reject("HTTP 422") : Outcome::retry("HTTP 500");
-  const bool hangs = attempt.number == 1 && is_poison({id.first + 77, id.second}, story_.hanging);
+  const bool hangs = is_poison({id.first + 77, id.second}, story_.hanging) && first_call(id);
   if (hangs) {
     ++hanging_;
     const bool slept = sleep(attempt, std::chrono::hours(1));

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -42,6 +43,7 @@ class Downstream {
  private:
   handler::Outcome answer(const std::string& member, const handler::Attempt& attempt, Id id);
   handler::Outcome stop(const std::string& member) EXCLUDES(mutex_);
+  bool first_call(Id id) EXCLUDES(mutex_);
   handler::Outcome planted(handler::Outcome outcome, Id id) const;
   static bool sleep(const handler::Attempt& attempt, Duration time) {
     return !attempt.stop.wait_until(SteadyClock::now() + time);
@@ -54,6 +56,7 @@ class Downstream {
   std::atomic<int> hanging_{0};  // records of their own
   Mutex mutex_;
   std::map<std::string, std::uint64_t> stopped_ GUARDED_BY(mutex_);
+  std::set<Id> called_ GUARDED_BY(mutex_);  // those that hang once
 };
 
 /// A blocking handler of a member.
