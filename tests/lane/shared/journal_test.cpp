@@ -5,13 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-<<<<<<< HEAD
-#include <chrono>
-    == == ==
-    =
 #include <atomic>
+#include <chrono>
 #include <cstdio>
-        >>>>>>> b4d6721(wip)
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -102,7 +98,6 @@ Lines lines_of(const std::string& file) {
 
 }  // namespace
 
-<<<<<<< HEAD
 TEST_CASE("a line of the journal has the record's id, the times of the attempt, and the outcome") {
   const TemporaryFile file;
   const auto journal = lane::Journal::open(file.path);
@@ -146,7 +141,8 @@ TEST_CASE("a line of the journal has the record's id, the times of the attempt, 
   CHECK(part["outcome"] == "success");
   CHECK(part["pool"] == "resize");
   CHECK(part["part"] == "a%22b");
-=======
+}
+
 TEST_CASE("a journal that was renamed goes on in a new file once it is opened again") {
   const TemporaryFolder folder;
   const auto file = folder.path + "/journal";
@@ -213,7 +209,6 @@ TEST_CASE("no line is lost or cut when a journal is rotated while workers write"
   CHECK(all.whole == written);
   CHECK(all.others == 0);
   CHECK((*journal)->lost_lines() == 0);
->>>>>>> b4d6721 (wip)
 }
 
 TEST_CASE("a journal on a full file system is logged a few times and then counted") {
