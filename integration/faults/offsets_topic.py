@@ -73,7 +73,7 @@ def crc32c(data):
 
 def completion_runs(metadata, base):
     """[(begin, end)] of what the metadata of a commit says is finished at or above `base`."""
-    text = metadata.split(" ")[-1].encode()  # a marker of lives may stand before
+    text = metadata.split(" ")[-1].encode()  # a marker of lives and suspects may stand before
     if not text:
         return []
     if not text.startswith(PREFIX):

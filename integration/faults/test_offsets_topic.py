@@ -91,9 +91,11 @@ class CompletionMaps(unittest.TestCase):
     def test_none(self):
         self.assertEqual([], completion_runs("", 5))
         self.assertEqual([], completion_runs("lives=1 ", 5))
+        self.assertEqual([], completion_runs("failed=0,5 ", 5))
 
     def test_runs_after_a_marker(self):
         self.assertEqual([(303, 304), (306, 506)], completion_runs("lives=1 " + map_of(300, 3, 1, 2, 200), 300))
+        self.assertEqual([(303, 304), (306, 506)], completion_runs("lives=1 failed=0,1 " + map_of(300, 3, 1, 2, 200), 300))
 
     def test_the_text_that_the_service_writes(self):
         self.assertEqual([(1002, 1005), (1015, 1215)], completion_runs("laneway1:6AcCAwrIAdIyeeU", 1000))

@@ -66,6 +66,7 @@ struct Finished {
   std::uint32_t same_call = 0;    ///< items of `done` that do not count as a call (Outcome::same_call)
   std::vector<Failure> failures;  ///< items with another answer, in order
   Duration busy{};                ///< from the first attempt to the last answer
+  TimePoint ended{};              ///< when the last answer came, if an attempt began
 };
 
 /// An attempt that is not answered yet.
@@ -93,7 +94,7 @@ class TaskSink {
 class Task {
  public:
   Task(const pool::Claim& claim, TaskSink& sink)
-      : finished_{claim, 0, 0, {}, {}},
+      : finished_{claim, 0, 0, {}, {}, {}},
         batch_(static_cast<RecordBatch*>(claim.range.batch)),
         sink_(&sink),
         cluster_(sink.cluster()) {
@@ -112,7 +113,10 @@ class Task {
   Task& operator=(Task&&) = delete;
   ~Task() {
     if (sink_ == nullptr) return;
-    if (started_) finished_.busy = SteadyClock::now() - *started_;
+    if (started_) {
+      finished_.ended = SteadyClock::now();
+      finished_.busy = finished_.ended - *started_;
+    }
     sink_->finished(std::move(finished_));
   }
 

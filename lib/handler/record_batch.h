@@ -89,6 +89,8 @@ struct Item {
   std::uint32_t attempt = 1;   ///< The number of the next or current attempt.
   ItemState state = ItemState::waiting;
   bool left_behind = false;  ///< An earlier process completed records after this one, but not this one.
+  /// The record failed in an earlier process or in the topic before, while the downstream worked for others.
+  bool suspect = false;
   std::unique_ptr<FailureHistory> failures;  ///< null if the record has not failed
   std::unique_ptr<Progress> progress;        ///< null in the first pool, unless the pool has subscribers
 

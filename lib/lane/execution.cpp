@@ -201,7 +201,8 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   const auto told = cut_off_.load(std::memory_order_relaxed) ? 0 : calls.count();
   // The average of each call: only the sum is known.
   const auto took = finished.busy / std::max(calls.taken_part, 1U);
-  if (failures.empty() && told > 0 && downstream.all_worked(told, finished.done, took)) return;
+  if (failures.empty() && told > 0 && downstream.all_worked(told, finished.done, took, finished.ended))
+    return;
   if (finished.done > 0) downstream.done(finished.done);
   if (told > 0) {
     const auto now = SteadyClock::now();
@@ -209,7 +210,9 @@ void Execution::tell_downstream(const handler::Finished& finished) {
     for (const auto& [failure, worked_before] : calls.failed) {
       if (worked_before > worked) downstream.worked(worked_before - worked, took, now);
       worked = worked_before;
-      downstream.failed(failed_call(finished, *failure), now);
+      auto call = failed_call(finished, *failure);
+      call.took = took;
+      downstream.failed(call, now);
     }
     if (calls.worked > worked) downstream.worked(calls.worked - worked, took, now);
   }
@@ -230,6 +233,7 @@ FailedCall Execution::failed_call(const handler::Finished& finished, const handl
   }
   const auto& item = items_of(finished)[failure.index];
   call.record = ids_.of(item);
+  call.suspect = item.suspect;
   if (item.failures) call.before = &item.failures->blame;
   return call;
 }

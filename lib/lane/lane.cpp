@@ -31,9 +31,10 @@ Lane::Lane(const kafka::CommittedOffset& start, const LaneContext& context, std:
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(ledger_of(start)),
+      suspects_(suspects_of(start)),
       oldest_(context, id_, ledger_, state_, delayed(), *stats_),
       gate_(context, id_, ledger_, start),
-      commits_(context, start, ledger_, gate_, *stats_),
+      commits_(context, start, ledger_, suspects_, gate_, *stats_),
       rate_(context),
       errors_(id_),
       position_(id_, start.offset, ledger_, errors_, *stats_),
@@ -42,7 +43,8 @@ Lane::Lane(const kafka::CommittedOffset& start, const LaneContext& context, std:
       prefetch_(context),
       bulkheads_({context, id_, ledger_, oldest_, gate_, stage_, *stats_}, on_ready),
       pause_(state_, rate_, bulkheads_),
-      intake_(context, {ledger_, position_, bulkheads_, prefetch_, pause_, silence_, *stats_}, delayed()),
+      intake_(context, {ledger_, position_, bulkheads_, prefetch_, pause_, silence_, suspects_, *stats_},
+              delayed()),
       holds_(context, {state_, ledger_, gate_, position_, rate_, bulkheads_, *stats_}) {
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
@@ -184,6 +186,7 @@ void Lane::start_over() {
   bulkheads_.start_over();
   oldest_.start_over();
   commits_.start_over();
+  suspects_.clear();
   intake_.start_over();
   if (gate_.careful()) gate_.relax("the offsets went back");
 }
@@ -354,11 +357,6 @@ Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now)
   return answer;
 }
 
-std::optional<kafka::CommittedOffset> Lane::commit_candidate(std::size_t max_map) {
-  if (position_.in_doubt()) return std::nullopt;
-  return commits_.candidate(state_.state() == State::draining, max_map);
-}
-
 bool Lane::committed(const kafka::CommittedOffset& offset) {
   return commits_.committed(offset) && gate_.closed();
 }
@@ -366,6 +364,7 @@ bool Lane::committed(const kafka::CommittedOffset& offset) {
 void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   bulkheads_.collect(now);
   if (!state_.drain(now)) return;
+  note_suspects();  // the drain forgets the records that wait
   stats_->state.set(State::draining);
   rate_.leave(now);
   id_.log("lane draining", ledger_.committable());

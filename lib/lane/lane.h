@@ -34,6 +34,7 @@
 #include "lane/intake/source_errors.h"
 #include "lane/lane_detail.h"
 #include "lane/ledger/ledger.h"
+#include "lane/ledger/suspects.h"
 #include "lane/member/partition_source.h"
 #include "lane/position/lane_silence.h"
 #include "lane/position/log_position.h"
@@ -68,7 +69,11 @@ class Lane {
 
   /// The offset and map to commit, if they differ from the acknowledged ones. The map has at most `max_map`
   /// bytes.
-  std::optional<kafka::CommittedOffset> commit_candidate(std::size_t max_map = default_map_bytes);
+  std::optional<kafka::CommittedOffset> commit_candidate(std::size_t max_map = default_map_bytes) {
+    if (position_.in_doubt()) return std::nullopt;
+    if (state() != State::draining) note_suspects();
+    return commits_.candidate(state() == State::draining, max_map);
+  }
   /// The broker acknowledged this candidate. Returns true if work was waiting for it.
   bool committed(const kafka::CommittedOffset& offset);
   /// Whether there are completions that no acknowledged commit contains.
@@ -150,6 +155,11 @@ class Lane {
   bool submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now);
   bool leaves_turn_to_new(const Line& line) const;
   void start_over();
+  void note_suspects() {
+    Suspects::Seen seen;
+    bulkheads_.each_line([&](Bulkhead&, Line& line) { line.attempts().see_suspects(seen); });
+    suspects_.note(seen, ledger_);
+  }
 
   void tick_source(TimePoint now);
   void tick_position(TimePoint now);
@@ -170,6 +180,7 @@ class Lane {
   std::unique_ptr<PartitionSource> source_;  // from start() to revoke()
   LaneState state_;
   Ledger ledger_;
+  Suspects suspects_;
   OldestWatch oldest_;
   CrashGate gate_;
   CommitPosition commits_;

@@ -1,5 +1,6 @@
 // What may be committed, retries, and the records that a restart does not run again.
 #include "catch.h"
+#include "lane/commit/lane_start.h"
 #include "lane/support.h"
 
 using namespace laneway;
@@ -10,7 +11,7 @@ namespace {
 
 /// The runs of completed records above the candidate's offset.
 std::vector<OffsetRun> map_of(const kafka::CommittedOffset& candidate) {
-  const auto decoded = decode(candidate.metadata, candidate.offset);
+  const auto decoded = map_after(candidate);
   REQUIRE(decoded.map);
   return decoded.map->runs;
 }

@@ -65,6 +65,12 @@ void Blame::give_back(const Breaker& breaker) {
   std::erase_if(attempts_, [&](const Attempt& attempt) { return breaker.was_out(attempt.failed); });
 }
 
+bool Blame::suspect(const Breaker& breaker) const {
+  return settled_ > 0 || std::any_of(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
+           return !breaker.was_out(attempt.failed);
+         });
+}
+
 Duration Blame::spent() const {
   return std::accumulate(attempts_.begin(), attempts_.end(), spent_by_settled_,
                          [](Duration sum, const Attempt& attempt) { return sum + attempt.spent; });

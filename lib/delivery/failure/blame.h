@@ -49,11 +49,14 @@ class Blame {
   /// To be called after the delay of a suspended record.
   Step reconsider(const Breaker& breaker, const FailureRules& rules, TimePoint now, double random);
 
-  /// Whether another failure would show little about the downstream: the record failed before while the
-  /// downstream worked, or in the present outage.
-  bool suspect(const Breaker& breaker) const {
+  /// Whether another failure would show little about the downstream: the record failed before, while the
+  /// downstream was not known to be out, or in the present outage.
+  bool repeats(const Breaker& breaker) const {
     return failed_since(breaker.attributes_since()) || (breaker.outages() == failed_in_ && failed_in_ > 0);
   }
+  /// Whether the record is a suspect: it failed while the downstream was not out, as far as is known now.
+  /// Another failure shows nothing about the downstream.
+  bool suspect(const Breaker& breaker) const;
   /// The number of attempts that count so far.
   std::uint32_t counted() const { return settled_ + static_cast<std::uint32_t>(attempts_.size()); }
 

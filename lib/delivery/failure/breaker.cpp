@@ -13,6 +13,7 @@ constexpr std::uint32_t nearly_all = CallWindow::few / 4 * 3;
 constexpr std::uint32_t wide = 4 * 32;  // quarters: the load is nearly what it was before
 constexpr std::uint32_t widest = 4 * 4096;
 constexpr Duration fading = seconds(60);      // between two reductions, of a tenth each
+constexpr std::uint32_t enough_in_vain = 2;   // probes
 constexpr Duration calm_enough = seconds(5);  // in an outage, first failures of records are closer together
 
 /// How often something of this probability must happen in a row to be less likely than `chance`.
@@ -87,18 +88,20 @@ void Breaker::succeeded(TimePoint now, std::uint64_t calls) {
   window_.succeeded(now, calls);
   if (state_ == State::closed) return;
   has_worked_ = true;
+  in_vain_ = 0;
   quarters_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(quarters_ + 4 * calls, widest));
   if (quarters_ >= wide && window_.failures() * 2 < window_.records()) close(now);
 }
 
-void Breaker::failed(TimePoint now, RecordId record, bool suspect, std::optional<Duration> after) {
+void Breaker::failed(TimePoint now, RecordId record, bool repeated, std::optional<Duration> after) {
   if (rules_.failures == 0) return;
   ended(1);
+  in_vain_ = 0;
   if (state_ == State::open) {
     if (after) probe_at_ = std::max(probe_at_, now + *after);
     return;
   }
-  const bool says_something = !suspect && window_.failed(now, record);
+  const bool says_something = !repeated && window_.failed(now, record);
   if (state_ == State::half_open) {
     if (says_something) calm_since_ = now;
     if (says_something || !has_worked_) --quarters_;
@@ -112,6 +115,23 @@ void Breaker::failed(TimePoint now, RecordId record, bool suspect, std::optional
   ++outages_seen_;
   if (outages_.size() > most_outages) outages_.pop_front();
   is_row_beyond_chance() ? open(now, after) : open_half(now);
+}
+
+void Breaker::failed_as_expected(TimePoint now) {
+  if (rules_.failures == 0) return;
+  ended(1);
+  if (state_ != State::half_open || has_worked_) return;
+  if (++in_vain_ == enough_in_vain) return acquit(now);
+  --quarters_;
+  if (quarters_ < 4) open(now, {});
+}
+
+/// Only records that are expected to fail are left to probe with. Records that failed in this outage may show
+/// the next one.
+void Breaker::acquit(TimePoint now) {
+  in_vain_ = 0;
+  ++outages_seen_;
+  close(now);
 }
 
 void Breaker::look(TimePoint now) {

@@ -15,6 +15,10 @@
 // and for five seconds no record has failed for the first time. So a record that always fails is not excused
 // for much longer than that.
 //
+// Records that failed while the downstream worked for others are expected to fail again: their failures open
+// nothing. If an open breaker has only such records left to probe with, nothing shows an outage any more, and
+// the breaker closes.
+//
 // Attempts that fail while the breaker is not closed do not count against their records, nor do attempts that
 // failed at the onset, before the breaker opened: was_out() remembers the outages.
 //
@@ -61,10 +65,11 @@ class Breaker {
   void ended(std::uint32_t calls);
   /// Calls of distinct records worked.
   void succeeded(TimePoint now, std::uint64_t calls);
-  /// A call of the record failed (CallWindow::nobody: of no known record). `suspect`: the record failed
-  /// before while the downstream worked, so another failure shows little. `after`: how long the downstream
-  /// asked to be left alone.
-  void failed(TimePoint now, RecordId record, bool suspect, std::optional<Duration> after = {});
+  /// A call of the record failed (CallWindow::nobody: of no known record). `repeated`: the record failed
+  /// before, so another failure shows little. `after`: how long the downstream asked to be left alone.
+  void failed(TimePoint now, RecordId record, bool repeated, std::optional<Duration> after = {});
+  /// A call failed of a record that has failed while the downstream worked: this was to be expected.
+  void failed_as_expected(TimePoint now);
   /// Time passes: to be called about once per second.
   void look(TimePoint now);
   /// A record that is done now had failed this often before, although the downstream was not out.
@@ -96,6 +101,7 @@ class Breaker {
   std::optional<TimePoint> onset() const;
   void open(TimePoint now, std::optional<Duration> after);
   void open_half(TimePoint now);
+  void acquit(TimePoint now);
   bool is_row_beyond_chance() const;
   void close(TimePoint now);
 
@@ -136,8 +142,9 @@ class Breaker {
   TimePoint last_begun_{};      // half open
   std::uint32_t quarters_ = 0;  // half open: four quarters are one call that may run
   std::uint32_t in_flight_ = 0;
-  bool has_worked_ = false;  // half open: a call has worked
-  TimePoint calm_since_{};   // half open: no record has failed for the first time
+  bool has_worked_ = false;    // half open: a call has worked
+  std::uint32_t in_vain_ = 0;  // probes in a row whose failure was to be expected
+  TimePoint calm_since_{};     // half open: no record has failed for the first time
   std::uint64_t successes_ = 0;
 };
 

@@ -66,6 +66,16 @@ class RetryQueue {
     return value;
   }
 
+  /// Moves the items that `chosen` picks into another queue, with the times when they are due. O(n).
+  template <class Chosen>
+  void move_to(RetryQueue& other, Chosen chosen) {
+    const auto first = std::stable_partition(heap_.begin(), heap_.end(),
+                                             [&](const Entry& entry) { return !chosen(entry.value); });
+    for (auto entry = first; entry != heap_.end(); ++entry) other.push(entry->due, std::move(entry->value));
+    heap_.erase(first, heap_.end());
+    std::make_heap(heap_.begin(), heap_.end(), later);
+  }
+
   /// Looks at all items, in no order.
   template <class Look>
   void each(Look look) const {

@@ -33,6 +33,7 @@ void restore_origin(Item& item, const delivery::RetryStage& stage, const deliver
     data.timestamp_type = static_cast<kafka::TimestampType>(origin->timestamp_type);
     item.failures->attempts_before = item.failures->last_attempt = origin->attempts;
     item.attempt = origin->attempts + 1;
+    item.suspect = origin->attempts > 0;
     item.failures->first_ms = std::max<std::int64_t>(origin->first_failure, 0);
   }
   item.record = kafka::Record(data);

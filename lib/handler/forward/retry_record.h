@@ -9,7 +9,7 @@ namespace laneway::handler {
 
 /// `item`'s record was read from a topic of `stage`, which is one of `stages`. If its headers do not name an
 /// origin on the same chain of retry topics (because another program wrote the record), the record keeps its
-/// own place and begins with attempt 1.
+/// own place and begins with attempt 1. A record whose attempts have counted is a suspect.
 void restore_origin(Item& item, const delivery::RetryStage& stage, const delivery::RetryStages& stages);
 
 }  // namespace laneway::handler

@@ -151,6 +151,7 @@ std::optional<Duration> Attempts::follow(handler::Item& item, const delivery::Bl
     return std::nullopt;
   }
   item.attempt = failures.attempts_before + counted + (step.suspended ? 0 : 1);
+  if (is_suspect(item)) found_.insert(item.sequence);
   return step.delay;
 }
 
@@ -193,7 +194,11 @@ void Attempts::give_up_unbegun(handler::Item& item, const std::string& subscribe
     outcome.reason += " (last error: " + item.failures->reason + ")";
   note_failure(item, outcome);
   log_.remember(item, outcome);
-  give_up(item, route_after(delivery::DeadLetterReason::too_old), delivery::DeadLetterReason::too_old);
+  const auto route = route_after(delivery::DeadLetterReason::too_old);
+  // In the next topic, a record whose attempts have counted is a suspect.
+  if (route == handler::Route::retry_topic)
+    item.attempt = item.failures->attempts_before + item.failures->blame.counted();
+  give_up(item, route, delivery::DeadLetterReason::too_old);
 }
 
 std::optional<handler::Item> Attempts::take_work_since(TimePoint time) {
@@ -246,6 +251,31 @@ void Attempts::forget_wishes() {
   std::erase_if(wishes_, [&](const auto& wish) { return !ledger_.is_incomplete(wish.first); });
 }
 
+bool Attempts::is_suspect(const handler::Item& item) const {
+  return item.suspect || (item.failures && context_.downstream->is_suspect(item.failures->blame));
+}
+
+bool Attempts::only_suspects() {
+  if (context_.downstream->closed()) return false;
+  const auto outages = context_.downstream->outages();
+  if (std::exchange(outages_, outages) != outages)
+    waiting_.acquit([this](const handler::Item& item) { return is_suspect(item); });
+  return waiting_.only_suspects();
+}
+
+void Attempts::see_suspects(Suspects::Seen& seen) {
+  if (stage_ != nullptr && stage_->delayed()) return found_.clear();  // headers say so
+  const auto see = [&](Sequence sequence, bool suspect) {
+    if (!ledger_.is_incomplete(sequence)) return;
+    auto& found = seen[ledger_.offset_of(sequence)];
+    found = found || suspect;
+  };
+  for (const auto sequence : std::exchange(found_, {})) see(sequence, true);
+  waiting_.each([&](const handler::Item& item) {
+    if (item.failures) see(item.sequence, is_suspect(item));
+  });
+}
+
 std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
   auto item = waiting_.pop(now, probing);
   if (item) bytes_ -= memory_of(*item);
@@ -281,7 +311,8 @@ void Attempts::wait(handler::Item item, TimePoint due) {
   item.record.detach();  // a long wait must not pin the fetch buffer
   item.state = handler::ItemState::waiting;
   bytes_ += memory_of(item);
-  waiting_.push(due, std::move(item));
+  const bool suspect = is_suspect(item);
+  waiting_.push(due, std::move(item), suspect);
 }
 
 /// The breaker did not let the record begin.
@@ -300,6 +331,7 @@ void Attempts::clear() {
 void Attempts::start_over() {
   clear();
   wishes_.clear();
+  found_.clear();
 }
 
 double Attempts::random() {

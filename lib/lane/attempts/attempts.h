@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 
 #include "delivery/failure/failure_rules.h"
@@ -19,6 +20,7 @@
 #include "lane/attempts/record_ids.h"
 #include "lane/lane_detail.h"
 #include "lane/ledger/ledger.h"
+#include "lane/ledger/suspects.h"
 #include "lane/ledger/waiting_records.h"
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_id.h"
@@ -64,6 +66,10 @@ class Attempts {
 
   /// Whether a waiting record may begin.
   bool due(TimePoint now) const { return waiting_.next_due().value_or(TimePoint::max()) <= now; }
+  /// Whether all records that could probe the downstream, which is out, are suspects.
+  bool only_suspects();
+  /// Notes the records of which it is known whether they are suspects.
+  void see_suspects(Suspects::Seen& seen);
   /// Takes out the record that may begin next. `probing`: the downstream is out.
   std::optional<handler::Item> pop(TimePoint now, bool probing);
   /// Returns true if the record that was taken out begins now; otherwise the record waits here again.
@@ -88,6 +94,7 @@ class Attempts {
   void give_back_attempts(handler::Item& item);
   void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
   bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
+  bool is_suspect(const handler::Item& item) const;
   void give_up_skipped(handler::Item& item, const std::string& reason);
   handler::Route route_after(delivery::DeadLetterReason given_up) const;
   void wait(handler::Item item, TimePoint due);
@@ -104,6 +111,8 @@ class Attempts {
   std::uint64_t bytes_ = 0;
   std::map<Sequence, std::string> wishes_;  // wishes to skip records that were not waiting, with their
                                             // reasons
+  std::uint64_t outages_ = 0;               // known when the suspects among the waiting records were found
+  std::set<Sequence> found_;                // suspects, since see_suspects()
   std::minstd_rand random_;
   FailureLog log_;
 };

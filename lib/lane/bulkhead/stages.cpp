@@ -129,6 +129,7 @@ void replace_value(Item& item, Part part) {
 void split(Item done, Parts parts, int gatherer, handler::Gathering::Memory memory, std::vector<Item>& next) {
   const auto sequence = done.sequence;
   const bool left_behind = done.left_behind;
+  const bool suspect = done.suspect;
   auto frame = frame_of(done.record);
   std::erase_if(frame.headers, [](const auto& header) { return header.first == part_header; });
   auto history = history_for_next(done);
@@ -151,6 +152,7 @@ void split(Item done, Parts parts, int gatherer, handler::Gathering::Memory memo
     Item item;
     item.sequence = sequence;
     item.left_behind = left_behind;
+    item.suspect = suspect;
     if (history) item.failures = std::make_unique<handler::FailureHistory>(*history);
     item.progress = std::make_unique<handler::Progress>();
     item.progress->part = parts[i].id;

@@ -52,7 +52,7 @@ std::string fields_of(const CommitMetadata& metadata) {
   if (metadata.suspension)
     text += (metadata.suspension->suspended ? "suspended=" : "resumed=") +
             std::to_string(metadata.suspension->at_ms) + ' ';
-  return text;
+  return text + metadata.suspects;
 }
 
 CommitMetadata read_metadata(std::string_view text) {
@@ -61,6 +61,7 @@ CommitMetadata read_metadata(std::string_view text) {
   while (const auto field = take_field(text)) {
     if (field->name == "topic") metadata.log.topic = field->value;
     if (field->name == "cluster") metadata.log.cluster = field->value;
+    if (field->name == "failed") metadata.suspects = "failed=" + std::string(field->value) + ' ';
     if (field->name == "suspended" || field->name == "resumed") {
       if (const auto at = time_of(field->value)) metadata.suspension = {field->name == "suspended", *at};
     }

@@ -11,8 +11,8 @@
 // offsets belong to. MirrorMaker copies the metadata with the offset to another cluster, where the same
 // offset may be another record: a map would then leave out records that were never processed.
 //
-// `suspended` (or `resumed`) is the last decision of an operator about the partition, with its time in
-// milliseconds since 1970 (shared/suspensions.h).
+// `failed` has the suspects (ledger/suspects.h). `suspended` (or `resumed`) is the last decision of an
+// operator about the partition, with its time in milliseconds since 1970 (shared/suspensions.h).
 //
 // Pure: no threads, no clock; throws nothing except std::bad_alloc.
 #pragma once
@@ -38,6 +38,7 @@ struct CommitMetadata {
   std::optional<Suspension> suspension{};
   /// The completion map, or text that laneway did not write.
   std::string map{};
+  std::string suspects{};  ///< the field of ledger/suspects.h, with its name; empty if there is none
 };
 
 /// The fields of `metadata`, without its map. Of the log, the topic is written if it is known, and otherwise

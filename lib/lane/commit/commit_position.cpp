@@ -8,8 +8,10 @@
 namespace laneway::lane {
 
 CommitPosition::CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start,
-                               const Ledger& ledger, CrashGate& gate, LaneStats& stats)
+                               const Ledger& ledger, const Suspects& suspects, CrashGate& gate,
+                               LaneStats& stats)
     : ledger_(ledger),
+      suspects_(suspects),
       gate_(gate),
       stats_(stats),
       log_{start.topic_id, context.cluster},
@@ -31,23 +33,30 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
   }
   const auto version = ledger_.map_version();
   if (offset == acknowledged_.offset && version == committed_map_version_ &&
-      watch.version() == gate_.committed_version() && !has_decision_to_commit())
+      suspects_.version() == committed_suspects_version_ && watch.version() == gate_.committed_version() &&
+      !has_decision_to_commit())
     return std::nullopt;
   sent_map_version_ = version;
+  sent_suspects_version_ = suspects_.version();
   sent_marker_version_ = watch.version();
   sent_finished_ = finished();
   sent_suspension_ = suspension_;
   sent_of_this_log_ = true;
-  return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(max_map)};
+  return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(offset, max_map)};
 }
 
-/// Without a map and a suspension, nothing has to name the log.
-std::string CommitPosition::metadata(std::size_t most) const {
+/// Without a map, suspects and a suspension, nothing has to name the log. Suspects that do not fit are taken
+/// for records that an outage may have stopped. The map of a transaction is whole, and the lane holds if it
+/// is too long: suspects must not be the reason for that.
+std::string CommitPosition::metadata(std::int64_t offset, std::size_t most) const {
   const auto& marker = gate_.watch().marker();
-  const auto fields = fields_of({marker, log_, suspension_, {}});
+  auto suspects = suspects_.text(offset, std::min(most, default_map_bytes) / 4);
+  const auto fields = fields_of({marker, log_, suspension_, {}, suspects});
   const auto map = ledger_.completion_map(most - std::min(most, fields.size()));
-  const bool named = !map.empty() || (suspension_ && suspension_->suspended);
-  return named ? fields + map : fields_of({marker, {}, suspension_, {}});
+  if (most > default_map_bytes && fields.size() + map.size() > default_map_bytes) suspects.clear();
+  const bool named = !map.empty() || !suspects.empty() || (suspension_ && suspension_->suspended);
+  return named ? fields_of({marker, log_, suspension_, {}, suspects}) + map
+               : fields_of({marker, {}, suspension_, {}, {}});
 }
 
 void CommitPosition::decide(const std::optional<Suspension>& asked) {
@@ -73,6 +82,7 @@ bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   committed_map_version_ = sent_map_version_;
   committed_finished_ = sent_finished_;
   committed_suspension_ = sent_suspension_;
+  committed_suspects_version_ = sent_suspects_version_;
   gate_.committed(sent_marker_version_);
   stats_.committed_offset.set(offset.offset);
   return true;
@@ -93,7 +103,8 @@ std::uint64_t CommitPosition::finished() const {
 
 bool CommitPosition::has_uncommitted() const {
   const auto offset = ledger_.committable();
-  return offset >= 0 && (offset > acknowledged_.offset || ledger_.map_version() != committed_map_version_);
+  return offset >= 0 && (offset > acknowledged_.offset || ledger_.map_version() != committed_map_version_ ||
+                         suspects_.version() != committed_suspects_version_);
 }
 
 void CommitPosition::start_over() {

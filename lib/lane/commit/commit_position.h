@@ -1,6 +1,6 @@
 // The committed position of a lane and the position to commit: the offset, and the metadata
-// of commit_metadata.h: the completion map above the offset, the marker of the crash watch, and what an
-// operator has decided. A commit counts when the broker has acknowledged it.
+// of commit_metadata.h: the completion map above the offset, the suspects, the marker of the crash watch, and
+// what an operator has decided. A commit counts when the broker has acknowledged it.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -14,6 +14,7 @@
 #include "lane/commit/commit_metadata.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/ledger/ledger.h"
+#include "lane/ledger/suspects.h"
 #include "lane/state/lane_stats.h"
 
 namespace laneway::lane {
@@ -21,7 +22,7 @@ namespace laneway::lane {
 class CommitPosition {
  public:
   CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start, const Ledger& ledger,
-                 CrashGate& gate, LaneStats& stats);
+                 const Suspects& suspects, CrashGate& gate, LaneStats& stats);
 
   /// The position to commit, if it differs from the acknowledged one. The metadata has at most `max_map`
   /// bytes. If the lane drains, the commit marks a clean end.
@@ -51,10 +52,11 @@ class CommitPosition {
 
  private:
   bool rests_committed(std::int64_t offset) const;
-  std::string metadata(std::size_t most) const;
+  std::string metadata(std::int64_t offset, std::size_t most) const;
   std::uint64_t finished() const;
 
   const Ledger& ledger_;
+  const Suspects& suspects_;
   CrashGate& gate_;
   LaneStats& stats_;
   LogName log_;
@@ -66,6 +68,8 @@ class CommitPosition {
   kafka::CommittedOffset acknowledged_;
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;
+  std::uint64_t committed_suspects_version_ = 0;
+  std::uint64_t sent_suspects_version_ = 0;
   std::uint64_t sent_marker_version_ = 0;
   std::uint64_t committed_finished_ = 0;
   std::uint64_t sent_finished_ = 0;

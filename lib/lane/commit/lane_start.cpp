@@ -1,6 +1,7 @@
 #include "lane/commit/lane_start.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lane/commit/commit_metadata.h"
@@ -29,10 +30,20 @@ kafka::CommittedOffset own_start(const LaneContext& context, kafka::CommittedOff
 
 Ledger ledger_of(const kafka::CommittedOffset& start) {
   if (start.offset == kafka::no_offset) return Ledger();
-  auto decoded = decode(read_metadata(start.metadata).map, start.offset);
+  auto decoded = map_after(start);
   if (decoded.map) return Ledger(std::move(*decoded.map));
   warn_ignored(start, decoded.reason);
   return Ledger(start.offset);
+}
+
+Suspects suspects_of(const kafka::CommittedOffset& start) {
+  const auto field = read_metadata(start.metadata).suspects;
+  std::string_view text = field;
+  return Suspects::take(text, start.offset);
+}
+
+DecodedMap map_after(const kafka::CommittedOffset& commit) {
+  return decode(read_metadata(commit.metadata).map, commit.offset);
 }
 
 }  // namespace laneway::lane

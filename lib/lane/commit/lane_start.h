@@ -4,6 +4,7 @@
 
 #include "kafka/types.h"
 #include "lane/ledger/ledger.h"
+#include "lane/ledger/suspects.h"
 #include "lane/shared/lane_context.h"
 
 namespace laneway::lane {
@@ -13,5 +14,8 @@ kafka::CommittedOffset own_start(const LaneContext& context, kafka::CommittedOff
 
 /// The ledger of a lane that begins at `start`, an own_start().
 Ledger ledger_of(const kafka::CommittedOffset& start);
+Suspects suspects_of(const kafka::CommittedOffset& start);
+/// The completion map of the commit, or why it cannot be read.
+DecodedMap map_after(const kafka::CommittedOffset& commit);
 
 }  // namespace laneway::lane

@@ -132,6 +132,7 @@ void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset,
   item.record = std::move(record);
   item.sequence = next_sequence_++;
   item.left_behind = ledger.left_behind(offset);
+  item.suspect = lane_.suspects.contains(offset);
   if (delayed_ && lane_.bulkheads.put_off(item, now)) {
     lane_.position.answers();
     batch.items.pop_back();

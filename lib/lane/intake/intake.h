@@ -11,6 +11,7 @@
 #include "lane/intake/fetch_pause.h"
 #include "lane/intake/prefetch_watch.h"
 #include "lane/ledger/ledger.h"
+#include "lane/ledger/suspects.h"
 #include "lane/member/partition_source.h"
 #include "lane/position/lane_silence.h"
 #include "lane/position/log_position.h"
@@ -32,6 +33,7 @@ class Intake {
     PrefetchWatch& prefetch;
     FetchPause& pause;
     LaneSilence& silence;
+    const Suspects& suspects;
     LaneStats& stats;
   };
   /// `delayed`: the topic is a retry topic, in which records are meant to wait.

@@ -3,8 +3,8 @@
 //
 // While the downstream is out, each probe is another record: alternately a record that has not been tried and
 // the record that failed longest ago. Otherwise records that always fail (poison records) would take every
-// turn. After a restart or a rebalance, such records are those that an earlier life left behind, so they come
-// last.
+// turn. Of the records that have not been tried, those that an earlier life left behind come last. Suspects,
+// which failed while the downstream worked, are no probes as long as another record waits.
 //
 // Ownership, threads: owns the waiting records; the lane's thread. Pure: the time is given in. Bounded by the
 // lane.
@@ -24,28 +24,43 @@ namespace laneway::lane {
 
 class WaitingRecords {
  public:
-  void push(TimePoint due, handler::Item item) { failed_.push(due, std::move(item)); }
+  void push(TimePoint due, handler::Item item, bool suspect = false) {
+    (suspect ? suspects_ : failed_).push(due, std::move(item));
+  }
   /// The record has not begun, and may begin as soon as the breaker lets it.
-  void withhold(handler::Item item) { (item.left_behind ? left_behind_ : fresh_).push_back(std::move(item)); }
+  void withhold(handler::Item item) {
+    if (item.suspect) return suspects_.push(TimePoint{}, std::move(item));
+    (item.left_behind ? left_behind_ : fresh_).push_back(std::move(item));
+  }
+  /// An outage has become known: suspects that failed because of it are no suspects any more.
+  template <class IsSuspect>
+  void acquit(IsSuspect is_suspect) {
+    suspects_.move_to(failed_, [&](const handler::Item& item) { return !is_suspect(item); });
+  }
 
   /// A record that may begin. `probing`: the downstream is out.
   std::optional<handler::Item> pop(TimePoint now, bool probing) {
     const bool failed_first = probing && !std::exchange(untried_next_, !untried_next_);
     if (failed_first || withheld() == 0)
-      if (auto item = failed_.pop_due(now)) return item;
+      if (auto item = pop_failed(now, probing)) return item;
     return pop_front(fresh_.empty() ? left_behind_ : fresh_);
   }
   /// When the first record may begin; nullopt if none waits.
   std::optional<TimePoint> next_due() const {
-    return withheld() == 0 ? failed_.next_due() : std::optional(TimePoint{});
+    if (withheld() > 0) return TimePoint{};
+    const auto failed = failed_.next_due();
+    const auto suspect = suspects_.next_due();
+    return failed && suspect ? std::min(*failed, *suspect) : failed ? failed : suspect;
   }
   /// When the record that `chosen` picks is due; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<TimePoint> due_of(Chosen chosen) const {
-    return failed_.due_of(chosen);
+    const auto due = failed_.due_of(chosen);
+    return due ? due : suspects_.due_of(chosen);
   }
 
-  std::size_t size() const { return failed_.size() + withheld(); }
+  std::size_t size() const { return failed_.size() + suspects_.size() + withheld(); }
+  bool only_suspects() const { return failed_.size() + withheld() == 0; }
   /// The withheld records (the breaker has not let them begin) that no earlier life left behind.
   std::size_t fresh() const { return fresh_.size(); }
 
@@ -53,6 +68,7 @@ class WaitingRecords {
   template <class Look>
   void each(Look look) const {
     failed_.each(look);
+    suspects_.each(look);
     for (const auto& item : fresh_) look(item);
     for (const auto& item : left_behind_) look(item);
   }
@@ -60,6 +76,7 @@ class WaitingRecords {
   template <class Chosen>
   std::optional<handler::Item> take(Chosen chosen) {
     if (auto item = failed_.take(chosen)) return item;
+    if (auto item = suspects_.take(chosen)) return item;
     for (auto* items : {&fresh_, &left_behind_}) {
       const auto found = std::find_if(items->begin(), items->end(), chosen);
       if (found == items->end()) continue;
@@ -72,6 +89,8 @@ class WaitingRecords {
   /// Takes out all records, in no order.
   std::vector<handler::Item> clear() {
     auto items = failed_.clear(&handler::Item::sequence);
+    auto suspects = suspects_.clear(&handler::Item::sequence);
+    std::move(suspects.begin(), suspects.end(), std::back_inserter(items));
     for (auto* waiting : {&fresh_, &left_behind_}) {
       std::move(waiting->begin(), waiting->end(), std::back_inserter(items));
       waiting->clear();
@@ -88,9 +107,17 @@ class WaitingRecords {
     return item;
   }
 
+  std::optional<handler::Item> pop_failed(TimePoint now, bool probing) {
+    if (probing) return only_suspects() ? suspects_.pop_due(now) : failed_.pop_due(now);
+    const auto failed = failed_.next_due();
+    const auto suspect = suspects_.next_due();
+    return failed && (!suspect || *failed <= *suspect) ? failed_.pop_due(now) : suspects_.pop_due(now);
+  }
+
   delivery::RetryQueue<handler::Item> failed_;
-  std::deque<handler::Item> fresh_;        // withheld
-  std::deque<handler::Item> left_behind_;  // withheld, too
+  delivery::RetryQueue<handler::Item> suspects_;  // these have failed, too, or are withheld
+  std::deque<handler::Item> fresh_;               // withheld
+  std::deque<handler::Item> left_behind_;         // withheld, too
   bool untried_next_ = true;
 };
 

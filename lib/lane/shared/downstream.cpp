@@ -7,6 +7,12 @@ namespace laneway::lane {
 namespace {
 
 const std::string too_slow = "calls take longer than breaker.slow";
+/// A call that is as many times as long as the last one that worked, while that one ended, was hard for the
+/// downstream; a little longer is chance.
+constexpr int times_as_long = 4;
+constexpr Duration a_little = milliseconds(20);
+/// More such failures in a row may be an outage that met long calls.
+constexpr std::uint32_t most_outlasted = 16;
 constexpr const char* what_follows =
     "lanes are held and no record is given up until calls work again; see docs/outages.md";
 
@@ -54,28 +60,31 @@ void Downstream::count_successes(TimePoint now) {
   const auto calls = counted & 0xffffffff;
   done_ += counted >> 32;
   tally_.succeeded(now, calls);
+  if (calls > 0) outlasted_ = 0;
   // Calls that ended after the breaker opened were begun before: they are no answers to its probes.
   if (breaker_.state() == delivery::Breaker::State::closed) breaker_.succeeded(now, calls);
 }
 
-std::uint32_t Downstream::room(const void* who, TimePoint now) {
+std::uint32_t Downstream::room(const void* who, TimePoint now, bool only_suspects) {
   if (closed()) return delivery::Breaker::unlimited;
   MutexLock lock(mutex_);
-  turn_.ask(who, now);
-  const auto room = breaker_.room(now);
-  return turn_.first(now) == who ? room : 0;
+  (only_suspects ? turn_ : turn_of_suspects_).leave(who);
+  auto& turn = only_suspects ? turn_of_suspects_ : turn_;
+  turn.ask(who, now);
+  if (only_suspects && turn_.first(now)) return 0;
+  return turn.first(now) == who ? breaker_.room(now) : 0;
 }
 
 void Downstream::leave(const void* who) {
   MutexLock lock(mutex_);
-  turn_.leave(who);
+  leave_turns(who);
 }
 
 bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
   if (closed()) return true;
   MutexLock lock(mutex_);
   if (calls > breaker_.room(now)) return false;
-  turn_.leave(who);
+  leave_turns(who);
   const auto before = breaker_.state();
   breaker_.begin(now, calls);
   log_change(before, {"why", "a probe begins"}, now);
@@ -85,6 +94,7 @@ bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
 void Downstream::worked(std::uint32_t calls, Duration took, TimePoint now) {
   const bool slow = is_slow(took);
   if (closed() && !slow) {
+    note_worked(took, now);
     count(calls, 0);
     return;
   }
@@ -104,14 +114,31 @@ void Downstream::failed(const FailedCall& call, TimePoint now) {
   fail(call, now);
 }
 
+/// Whether calls that began well after this one have worked while it was running: then its failure is the
+/// record's own. So poison that takes long is not taken for an outage when a stream goes quiet.
+bool Downstream::outlasted_others(const FailedCall& call, TimePoint now) {
+  if (call.record == delivery::CallWindow::nobody) return false;
+  const auto began = now - call.took;
+  const auto usual = took_.load(std::memory_order_relaxed);
+  if (worked_at_.load(std::memory_order_relaxed) < began + times_as_long * usual + a_little) return false;
+  return ++outlasted_ <= most_outlasted;
+}
+
 void Downstream::fail(const FailedCall& call, TimePoint now) {
   const auto before = breaker_.state();
   count_successes(now);
   tally_.failed(now, call.kind.empty() ? delivery::failure_kind(call.reason, name_) : call.kind);
-  const bool suspect = call.before != nullptr && call.before->suspect(breaker_);
-  breaker_.failed(now, call.record, suspect, call.after);
+  const auto* blame = call.before;
+  const bool suspect = call.suspect || (blame != nullptr && blame->suspect(breaker_));
+  if (suspect || (before == delivery::Breaker::State::closed && outlasted_others(call, now)))
+    breaker_.failed_as_expected(now);
+  else
+    breaker_.failed(now, call.record, blame != nullptr && blame->repeats(breaker_), call.after);
   last_failure_ = call.reason;
-  log_change(before, {"error", call.reason}, now);
+  if (breaker_.state() == delivery::Breaker::State::closed)
+    log_change(before, {"why", "only records that fail while others work are left to probe with"}, now);
+  else
+    log_change(before, {"error", call.reason}, now);
 }
 
 void Downstream::throttled(const std::string& reason, TimePoint now) {

@@ -39,6 +39,8 @@ struct DownstreamRules {
 struct FailedCall {
   delivery::RecordId record = delivery::CallWindow::nobody;
   const delivery::Blame* before = nullptr;  ///< null: the record has not failed before
+  bool suspect = false;                     ///< handler::Item::suspect
+  Duration took{};
   const std::string& reason;
   std::optional<Duration> after{};  ///< how long the downstream asked to be left alone
   std::string_view kind{};          ///< for the tally; if empty, the kind is derived from the reason
@@ -78,8 +80,8 @@ class Downstream {
   /// How many calls `who` may begin. `who` must have calls to make. This is a hint for the caller that
   /// submits records; admit() decides. While the breaker is not closed, the callers take turns, so that a
   /// record that always fails cannot keep the others from finding out that the downstream is back. A turn
-  /// ends when a call is admitted.
-  std::uint32_t room(const void* who, TimePoint now) EXCLUDES(mutex_);
+  /// ends when a call is admitted. `only_suspects`: all calls would be of suspects; other callers come first.
+  std::uint32_t room(const void* who, TimePoint now, bool only_suspects = false) EXCLUDES(mutex_);
   /// `who` has no calls to make.
   void leave(const void* who) EXCLUDES(mutex_);
   /// Calls of `who` are about to begin. Returns false if none of them may begin.
@@ -92,8 +94,9 @@ class Downstream {
   void done(std::uint32_t records) { count(0, records); }
   /// worked() and done() together, for calls without a failure. Returns false if nothing was counted, because
   /// the breaker is not closed or the calls were slow.
-  bool all_worked(std::uint32_t calls, std::uint32_t records, Duration took) {
+  bool all_worked(std::uint32_t calls, std::uint32_t records, Duration took, TimePoint ended) {
     if (!closed() || is_slow(took)) return false;
+    note_worked(took, ended);
     count(calls, records);
     return true;
   }
@@ -111,6 +114,16 @@ class Downstream {
                               const delivery::FailureRules& rules) EXCLUDES(mutex_);
   delivery::Blame::Step reconsider(delivery::Blame& blame, const delivery::FailureRules& rules, TimePoint now,
                                    double random) EXCLUDES(mutex_);
+  /// Whether the record failed while the downstream was not out.
+  bool is_suspect(const delivery::Blame& blame) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return blame.suspect(breaker_);
+  }
+  /// The number of outages, including the present one.
+  std::uint64_t outages() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return breaker_.outages();
+  }
   /// Gives back the attempts that a later outage has made void.
   void give_back(delivery::Blame& blame) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -131,8 +144,17 @@ class Downstream {
   void count(std::uint32_t calls, std::uint32_t records) {
     counted_.fetch_add(std::uint64_t{records} << 32 | calls, std::memory_order_relaxed);
   }
+  void note_worked(Duration took, TimePoint ended) {
+    took_.store(took, std::memory_order_relaxed);
+    worked_at_.store(ended, std::memory_order_relaxed);
+  }
+  bool outlasted_others(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void fail(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void count_successes(TimePoint now) REQUIRES(mutex_);
+  void leave_turns(const void* who) REQUIRES(mutex_) {
+    turn_.leave(who);
+    turn_of_suspects_.leave(who);
+  }
   /// Logs a change of the state since `before`, with `cause` as a field of the line.
   void log_change(delivery::Breaker::State before, const telemetry::Field& cause, TimePoint now)
       REQUIRES(mutex_);
@@ -144,6 +166,9 @@ class Downstream {
   // Not counted by the breaker yet: calls that worked and, in the upper half, records that are done. On a
   // cache line of its own, because all workers read the fields above.
   alignas(64) std::atomic<std::uint64_t> counted_{0};
+  // When the last call worked, and how long it took.
+  std::atomic<TimePoint> worked_at_{TimePoint{}};
+  std::atomic<Duration> took_{Duration{}};
   alignas(64) mutable Mutex mutex_;
   std::uint64_t done_ GUARDED_BY(mutex_) = 0;  // records
   delivery::Breaker breaker_ GUARDED_BY(mutex_);
@@ -151,7 +176,10 @@ class Downstream {
   delivery::FloodGuard flood_guard_ GUARDED_BY(mutex_);
   std::string last_failure_ GUARDED_BY(mutex_);
   delivery::CallTally tally_ GUARDED_BY(mutex_);
+  std::uint32_t outlasted_ GUARDED_BY(mutex_) =
+      0;  // calls since the last one that worked; see outlasted_others()
   FairTurn<const void*> turn_ GUARDED_BY(mutex_);
+  FairTurn<const void*> turn_of_suspects_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::lane

@@ -138,8 +138,8 @@ class Workload {
   /// If `eager`, every finished claim signals the loop.
   void set_eager(bool eager) { execution_.set_eager(eager); }
   /// How many records may call the downstream now.
-  std::uint32_t downstream_room(const Line& line, TimePoint now) {
-    return line.downstream().room(&execution_, now);
+  std::uint32_t downstream_room(Line& line, TimePoint now) {
+    return line.downstream().room(&execution_, now, line.attempts().only_suspects());
   }
   void leave_downstream(const Line& line) { line.downstream().leave(&execution_); }
 

@@ -19,7 +19,7 @@ struct Trial {
   RecordId others = 100;
 
   Blame::Step fail(bool unavailable = false, std::optional<Duration> after = {}, Duration took = {}) {
-    breaker.failed(now, own, blame.suspect(breaker));
+    breaker.failed(now, own, blame.repeats(breaker));
     return blame.failed(
         breaker,
         {.record = own, .ended = now, .took = took, .random = 0, .unavailable = unavailable, .after = after},
@@ -66,18 +66,37 @@ TEST_CASE("while the downstream is out, a record rests for a second at most, wha
   CHECK(trial.fail().delay == Duration(milliseconds(100)));
 }
 
-TEST_CASE("a record is a suspect while its attempts count, and in the outage in which the record failed") {
+TEST_CASE(
+    "a record repeats its failures while its attempts count, and in the outage in which the record failed") {
   Trial trial;
-  CHECK_FALSE(trial.blame.suspect(trial.breaker));
+  CHECK_FALSE(trial.blame.repeats(trial.breaker));
   trial.go_out();
+  CHECK_FALSE(trial.blame.repeats(trial.breaker));
+  trial.fail();
+  CHECK(trial.blame.repeats(trial.breaker));
+  trial.come_back();
+  trial.go_out();  // the next outage
+  CHECK_FALSE(trial.blame.repeats(trial.breaker));
+  trial.come_back();
+  trial.fail();
+  CHECK(trial.blame.repeats(trial.breaker));
+}
+
+TEST_CASE("a record is a suspect while it has an attempt that failed in no outage") {
+  Trial trial;
   CHECK_FALSE(trial.blame.suspect(trial.breaker));
   trial.fail();
   CHECK(trial.blame.suspect(trial.breaker));
-  trial.come_back();
-  trial.go_out();  // the next outage
+  trial.go_out();  // from that failure on
+  CHECK_FALSE(trial.blame.suspect(trial.breaker));
+  trial.fail();
   CHECK_FALSE(trial.blame.suspect(trial.breaker));
   trial.come_back();
+  CHECK_FALSE(trial.blame.suspect(trial.breaker));
   trial.fail();
+  trial.breaker.succeeded(trial.now, 1);
+  trial.now += seconds(1);
+  trial.go_out();
   CHECK(trial.blame.suspect(trial.breaker));
 }
 

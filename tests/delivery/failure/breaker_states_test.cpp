@@ -232,3 +232,34 @@ TEST_CASE(
   breaker.look(now + seconds(5));
   CHECK(breaker.state() == BreakerState::closed);
 }
+
+TEST_CASE("failures that were to be expected open nothing") {
+  Breaker breaker(usual_rules);
+  for (int i = 0; i < 1000; ++i) breaker.failed_as_expected(noon);
+  CHECK(breaker.state() == BreakerState::closed);
+  CHECK_FALSE(breaker.in_doubt(1));
+}
+
+TEST_CASE("an open breaker that has only records to probe with that are expected to fail closes") {
+  auto breaker = open_at_noon();
+  auto now = noon;
+  const auto probe = [&] {
+    now += probe_time;
+    REQUIRE(breaker.room(now) == 1);
+    breaker.begin(now, 1);
+  };
+  probe();
+  breaker.failed_as_expected(now);
+  CHECK(breaker.state() == BreakerState::open);
+  probe();
+  breaker.failed(now, 7, true);  // a record that only this outage has shown to fail
+  CHECK(breaker.state() == BreakerState::open);
+  const auto outages = breaker.outages();
+  for (int i = 0; i < 2; ++i) {
+    CHECK(breaker.state() == BreakerState::open);
+    probe();
+    breaker.failed_as_expected(now);
+  }
+  CHECK(breaker.state() == BreakerState::closed);
+  CHECK(breaker.outages() != outages);  // a record that failed in it may show the next outage
+}

@@ -117,7 +117,7 @@ class OutageSimulation {
       return;
     }
     if (!closed()) ++outcomes_.calls_while_out;
-    breaker_.failed(now_, record.id, record.blame && record.blame->suspect(breaker_));
+    breaker_.failed(now_, record.id, record.blame && record.blame->repeats(breaker_));
     if (!record.blame) record.blame = std::make_unique<Blame>();
     const FailedAttempt attempt{
         .record = record.id, .ended = now_, .took = story_.latency, .random = random()};

@@ -46,6 +46,17 @@ TEST_CASE("Clearing yields everything, due or not, in the order asked for") {
   CHECK_FALSE(queue.next_due());
 }
 
+TEST_CASE("Chosen items move to another queue and stay due when they were") {
+  RetryQueue<int> from;
+  RetryQueue<int> to;
+  for (const int value : {5, 1, 4, 2, 3}) from.push(at(value), value);
+  from.move_to(to, [](int value) { return value % 2 == 0; });
+  CHECK(to.next_due() == at(2));
+  for (const int value : {1, 3, 5}) CHECK(from.pop_due(at(value)) == value);
+  for (const int value : {2, 4}) CHECK(to.pop_due(at(value)) == value);
+  CHECK(from.size() + to.size() == 0);
+}
+
 TEST_CASE("Retries come by due time and first in first out among equals, and none is lost") {
   REQUIRE(rc::check("retry queue against model", [] {
     RetryQueue<int> queue;

@@ -52,10 +52,19 @@ TEST_CASE("a record of a retry topic becomes what it was at its origin, and coun
   const auto headers = handler::headers_of(item.record);
   CHECK(headers == delivery::Headers{{"trace", "1"}, {"null", {}}});  // ours are not passed on
   CHECK(item.attempt == 7);
+  CHECK(item.suspect);
   CHECK(item.offset() == 7);  // where it was read
   CHECK(item.failures->first_ms == 1800);
   CHECK(item.failures->stage->source == "orders");
   CHECK(item.route() == handler::Route::work);
+}
+
+TEST_CASE("a record that was parked, with no attempt that counts, is no suspect") {
+  auto parked = origin("orders");
+  parked.attempts = 0;
+  const auto item = restored(delivery::retry_headers({}, parked));
+  CHECK(item.attempt == 1);
+  CHECK_FALSE(item.suspect);
 }
 
 TEST_CASE("what a stranger wrote to a retry topic keeps its own place and begins with attempt 1") {
@@ -71,6 +80,7 @@ TEST_CASE("what a stranger wrote to a retry topic keeps its own place and begins
     CHECK(item.record.offset() == 7);
     CHECK(item.record.timestamp() == 9000);
     CHECK(item.attempt == 1);
+    CHECK_FALSE(item.suspect);
     CHECK(item.offset() == 7);
     CHECK(item.failures->stage->source == "orders");
     CHECK(handler::headers_of(item.record) == delivery::Headers{{"trace", "1"}});

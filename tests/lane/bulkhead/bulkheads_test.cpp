@@ -192,10 +192,10 @@ TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs
   test.begin();
   CHECK(test.until([&] { return send.count() == 3; }));
   test.work();
-  CHECK(test.commit() == -1);
+  CHECK(test.commit() <= 0);  // it may name the record, which has failed
   CHECK(test.until([&] {
     test.pass(milliseconds(100));
-    return test.lane->commit_candidate().has_value();
+    return test.commit_offset() == 1;
   }));
   CHECK(test.commit() == 1);
   CHECK(send.parts() == std::vector<std::string>{"a", "b", "b", "b", "c"});

@@ -9,7 +9,7 @@
 
 #include "lane/bulkhead/pooled_lane.h"
 #include "lane/bulkhead/random_pools.h"
-#include "lane/ledger/completion_map.h"
+#include "lane/commit/lane_start.h"
 #include "pool/permits.h"
 
 namespace laneway::lane {
@@ -221,7 +221,7 @@ class History {
   }
 
   void begin() {
-    const auto map = decode(metadata_, committed_).map;
+    const auto map = map_after({{}, committed_, metadata_}).map;
     if (!map) throw std::runtime_error("what was committed can be read");
     judge_.begin_life(committed_, *map);
     test_.partition.go_to(committed_);
@@ -247,7 +247,7 @@ class History {
   void commit() {
     const auto candidate = test_.lane->commit_candidate();
     if (!candidate) return;
-    const auto map = decode(candidate->metadata, candidate->offset).map;
+    const auto map = map_after(*candidate).map;
     judge_.demand(map.has_value(), "a committed map can be read");
     judge_.committed(candidate->offset, map.value_or(CompletionMap()));
     committed_ = candidate->offset;

@@ -161,3 +161,49 @@ TEST_CASE("each looks at all records, and clear gives all of them back") {
   CHECK_FALSE(waiting.next_due());
   CHECK(waiting.clear().empty());
 }
+
+namespace {
+
+handler::Item suspect(std::uint64_t sequence) {
+  auto item = numbered(sequence);
+  item.suspect = true;
+  return item;
+}
+
+}  // namespace
+
+TEST_CASE("a suspect is no probe as long as another record waits, due or not") {
+  auto waiting = mixed();
+  waiting.push(start - seconds(9), numbered(31), true);
+  waiting.withhold(suspect(32));
+  CHECK_FALSE(waiting.only_suspects());
+  CHECK(order_of(waiting, start - seconds(1), true) == Numbers{1, 21, 2, 22, 3, 11, 12});
+  CHECK_FALSE(waiting.only_suspects());
+  CHECK(next_of(waiting, start - nanoseconds(1), true) == none);
+  CHECK(next_of(waiting, start, true) == 23);
+  CHECK(waiting.only_suspects());
+  CHECK(order_of(waiting, start, true) == Numbers{32, 31});
+}
+
+TEST_CASE("while the downstream works, suspects and other failed records come in the order of their times") {
+  WaitingRecords waiting;
+  waiting.push(start, numbered(1));
+  waiting.push(start - seconds(1), numbered(2), true);
+  waiting.push(start + seconds(1), numbered(3), true);
+  CHECK(waiting.next_due() == start - seconds(1));
+  CHECK(waiting.due_of(has_number(3)) == start + seconds(1));
+  CHECK(waiting.size() == 3);
+  CHECK(order_of(waiting, start, false) == Numbers{2, 1});
+  CHECK(waiting.take(has_number(3)));
+  CHECK(waiting.size() == 0);
+}
+
+TEST_CASE("what an outage acquits is a probe like any other failed record") {
+  WaitingRecords waiting;
+  for (const std::uint64_t number : {1, 2, 3}) waiting.push(start, numbered(number), true);
+  waiting.acquit([](const handler::Item& item) { return item.sequence != 2; });
+  CHECK_FALSE(waiting.only_suspects());
+  CHECK(next_of(waiting, start, true) == 2);
+  CHECK(waiting.only_suspects());
+  CHECK(waiting.clear().size() == 2);
+}

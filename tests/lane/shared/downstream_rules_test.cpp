@@ -38,12 +38,12 @@ TEST_CASE("calls that take longer than the limit are failures, each call of its 
 TEST_CASE("work without a failure is counted at once while the breaker is closed and no call is slow") {
   const TimePoint now{seconds(1)};
   Downstream downstream("test", {.breaker = {1, seconds(30), seconds(5)}, .slow = seconds(1)});
-  CHECK(downstream.all_worked(2, 40, seconds(1)));
+  CHECK(downstream.all_worked(2, 40, seconds(1), now));
   CHECK(downstream.report(now).calls.calls == 2);
-  CHECK_FALSE(downstream.all_worked(2, 40, seconds(1) + milliseconds(1)));
+  CHECK_FALSE(downstream.all_worked(2, 40, seconds(1) + milliseconds(1), now));
   downstream.failed({.record = 1, .reason = "HTTP 500"}, now);
   REQUIRE_FALSE(downstream.closed());
-  CHECK_FALSE(downstream.all_worked(2, 40, milliseconds(1)));
+  CHECK_FALSE(downstream.all_worked(2, 40, milliseconds(1), now));
   CHECK(downstream.report(now).totals[static_cast<std::size_t>(delivery::CallOutcome::success)] == 2);
 }
 
@@ -189,4 +189,68 @@ TEST_CASE("a suspended record is given up as soon as another record has worked")
   CHECK(downstream.reconsider(blame, one_attempt, now, 0.5).suspended);
   downstream.worked(1, milliseconds(1), now);
   CHECK(downstream.reconsider(blame, one_attempt, now, 0.5).given_up);
+}
+
+TEST_CASE("a caller that has only suspects comes after all others") {
+  Downstream downstream("shop", sensitive());
+  downstream.failed({.reason = no_database}, opening);
+  const auto now = opening + seconds(5);
+  const int suspects = 0;
+  const int others = 0;
+  REQUIRE(downstream.room(&suspects, now, true) == 1);
+  CHECK(downstream.room(&others, now) == 1);
+  CHECK(downstream.room(&suspects, now, true) == 0);
+  downstream.leave(&others);
+  CHECK(downstream.room(&suspects, now, true) == 1);
+  CHECK(downstream.room(&suspects, now) == 1);  // now it has another record
+  CHECK(downstream.room(&others, now, true) == 0);
+  REQUIRE(downstream.admit(&suspects, 1, now));
+  downstream.ended(1);
+  CHECK(downstream.room(&others, now, true) == 1);
+}
+
+TEST_CASE("suspects open nothing, and a record is one by its history in another topic or process") {
+  Downstream downstream("shop", sensitive());
+  delivery::Blame blame;
+  const delivery::FailureRules rules{
+      {milliseconds(100), milliseconds(100)}, 9, std::chrono::minutes(5), true};
+  CHECK_FALSE(downstream.is_suspect(blame));
+  downstream.judge(blame, {.record = 1, .ended = opening, .took = milliseconds(1), .random = 0}, rules);
+  CHECK(downstream.is_suspect(blame));
+  downstream.failed({.record = 1, .before = &blame, .reason = no_database}, opening);
+  for (delivery::RecordId record = 2; record < 100; ++record)
+    downstream.failed({.record = record, .suspect = true, .reason = no_database}, opening);
+  CHECK(downstream.closed());
+  downstream.failed({.record = 100, .reason = no_database}, opening);
+  CHECK_FALSE(downstream.closed());
+}
+
+TEST_CASE("a call that others have outlasted by far is no sign of an outage, unless many are") {
+  Downstream downstream("shop", sensitive());
+  const auto fails_after = [&](delivery::RecordId record, Duration took, TimePoint now) {
+    downstream.failed({.record = record, .took = took, .reason = no_database}, now);
+    return downstream.closed();
+  };
+  REQUIRE(downstream.all_worked(1, 1, milliseconds(5), opening));
+  const auto late = opening + seconds(1);
+  for (delivery::RecordId record = 1; record <= 16; ++record)
+    CHECK(fails_after(record, seconds(1) + milliseconds(50), late));
+  REQUIRE(downstream.all_worked(1, 1, milliseconds(5), late));
+  for (delivery::RecordId record = 17; record <= 32; ++record)
+    CHECK(fails_after(record, milliseconds(41), late));
+  CHECK_FALSE(fails_after(33, milliseconds(41), late));
+}
+
+TEST_CASE("a call that was under way when the last one worked, for a usual time, may show an outage") {
+  Downstream downstream("shop", sensitive());
+  REQUIRE(downstream.all_worked(1, 1, seconds(1), opening));
+  downstream.failed({.record = 1, .took = seconds(13), .reason = no_database}, opening + seconds(10));
+  CHECK_FALSE(downstream.closed());
+}
+
+TEST_CASE("a failure that is certainly the downstream's shows an outage, however long the call was") {
+  Downstream downstream("shop", sensitive());
+  REQUIRE(downstream.all_worked(1, 1, milliseconds(5), opening));
+  downstream.failed({.took = seconds(5), .reason = "HTTP 503"}, opening + seconds(1));
+  CHECK_FALSE(downstream.closed());
 }

@@ -1,0 +1,150 @@
+// A batch ends: what becomes of the records that always fail when no other record comes any more.
+#include "captured_log.h"
+#include "lane/attempts/quiet_simulation.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+constexpr double least_poison = 0.007;
+constexpr double most_poison = 0.1;
+constexpr std::size_t a_handful = 25;
+
+/// The longest time that a poison record takes on a downstream that works.
+double longest(const QuietStory& story) {
+  double delays = story.attempts * (2.0 + story.poison_latency);
+  for (const int delay : story.topics) delays += delay + 1 + story.poison_latency;
+  return delays;
+}
+
+/// Every poison record is given up in time after the last event, and nothing else is; nobody waits.
+void check_batch(const QuietStory& story) {
+  QuietSimulation simulation(story);
+  const auto outcomes = simulation.run();
+  const double last = story.events.empty() ? 0 : story.events.back().first;
+  const double came = story.records / story.rate;
+  const double deadline = std::max(came, last) + longest(story) + 15;
+  REQUIRE(deadline < story.seconds);
+  for (int i = 0; i < story.records; ++i) {
+    INFO("record " << i);
+    if (simulation.is_poison(i)) {
+      REQUIRE(outcomes.letters.contains(i));
+      REQUIRE(outcomes.given_up.at(i) < deadline);
+    } else {
+      REQUIRE_FALSE(outcomes.letters.contains(i));
+      REQUIRE(outcomes.done.at(i) < std::max(came, last) + 5);
+    }
+  }
+  REQUIRE(outcomes.not_closed == 0);
+}
+
+std::string text(const QuietStory& story) {
+  std::string text = std::to_string(story.records) + " records, poison " + std::to_string(story.poison) +
+                     ", " + std::to_string(story.topics.size()) + " topics, attempts " +
+                     std::to_string(story.attempts);
+  for (const auto& [at, event] : story.events)
+    text += ", event " + std::to_string(static_cast<int>(event)) + " at " + std::to_string(at);
+  return text + ", dice " + std::to_string(story.dice);
+}
+
+}  // namespace
+
+TEST_CASE("a batch ends: its poison is given up in time, the breaker stays closed") {
+  CapturedLog log;
+  for (const double poison : {least_poison, 0.02, most_poison})
+    for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
+      QuietStory story{.poison = poison, .topics = topics};
+      story.attempts = topics.empty() ? 5 : 2;
+      INFO(text(story));
+      check_batch(story);
+    }
+}
+
+TEST_CASE("poison that takes long is no outage either when the batch ends before its first failures") {
+  CapturedLog log;
+  for (const double poison_latency : {0.05, 0.5, 5.0})
+    for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
+      QuietStory story{.poison = least_poison, .topics = topics};
+      story.attempts = topics.empty() ? 3 : 1;
+      story.poison_latency = poison_latency;
+      for (story.dice = 1; story.dice <= 20; ++story.dice) {
+        INFO(text(story) << ", poison takes " << poison_latency);
+        check_batch(story);
+      }
+    }
+}
+
+TEST_CASE("a batch ends, through a stop, a death, a join and a leave at any moment") {
+  CapturedLog log;
+  for (const auto& events : {std::vector<std::pair<double, Event>>{{1.1, Event::stop}},
+                             {{0.3, Event::kill}},
+                             {{1.6, Event::kill}},
+                             {{0.2, Event::join}},
+                             {{1.3, Event::join}, {3.2, Event::leave}},
+                             {{1.1, Event::stop}, {2.2, Event::stop}, {2.6, Event::kill}}})
+    for (const double poison : {least_poison, most_poison})
+      for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
+        QuietStory story{.poison = poison, .topics = topics};
+        story.attempts = topics.empty() ? 5 : 2;
+        story.events = events;
+        INFO(text(story));
+        check_batch(story);
+      }
+}
+
+TEST_CASE("a batch ends, and processes stop, die, join and leave at random moments") {
+  CapturedLog log;
+  std::mt19937_64 dice(7);
+  const auto any = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(dice); };
+  for (int i = 0; i < 60; ++i) {
+    QuietStory story;
+    story.dice = dice();
+    story.poison = any(least_poison, most_poison);
+    if (any(0, 1) < 0.5) story.topics = {1 + static_cast<int>(any(0, 3)), 4 + static_cast<int>(any(0, 3))};
+    story.attempts = 1 + static_cast<std::uint32_t>(any(story.topics.empty() ? 2 : 0, 5));
+    story.rate = any(200, 4000);
+    story.partitions = 1 + static_cast<std::uint32_t>(any(0, 6));
+    bool joined = false;
+    for (double at = any(0, 4); at < 15 && any(0, 1) < 0.8; at += any(0.01, 5)) {
+      auto event = static_cast<Event>(static_cast<int>(any(0, 4)));
+      if (event == Event::join && joined) event = Event::leave;
+      if (event == Event::leave && !joined) event = Event::join;
+      joined = event == Event::join;
+      story.events.emplace_back(at, event);
+    }
+    INFO(text(story));
+    check_batch(story);
+  }
+}
+
+TEST_CASE("an outage that begins as the batch ends costs a handful, also when processes start again in it") {
+  CapturedLog log;
+  for (const double poison : {0.0, least_poison, most_poison})
+    for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}})
+      for (const double from : {0.3, 0.45, 0.49})
+        for (const auto& events : {std::vector<std::pair<double, Event>>{},
+                                   {{20, Event::stop}},
+                                   {{2, Event::kill}, {30, Event::join}, {40, Event::stop}}}) {
+          QuietStory story{.poison = poison, .topics = topics};
+          story.attempts = topics.empty() ? 5 : 2;
+          story.events = events;
+          story.out_from = from;
+          story.out_until = 60;
+          INFO(text(story) << ", out from " << from);
+          QuietSimulation simulation(story);
+          const auto outcomes = simulation.run();
+          std::size_t good_letters = 0;
+          for (int i = 0; i < story.records; ++i) {
+            INFO("record " << i);
+            const bool letter = outcomes.letters.contains(i);
+            if (simulation.is_poison(i)) {
+              REQUIRE(letter);
+            } else {
+              REQUIRE((letter || outcomes.done.contains(i)));
+              good_letters += letter ? 1 : 0;
+            }
+          }
+          CHECK(good_letters <= a_handful);
+        }
+}
