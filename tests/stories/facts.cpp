@@ -194,7 +194,14 @@ void Facts::answered(std::uint64_t commit, const std::set<TopicPartition>& refus
   unanswered_.erase(commit);
 }
 
-void Facts::acknowledged(const std::string& topic, std::string_view value, std::int64_t timestamp) {
+void Facts::writes(const std::string& topic, std::int64_t timestamp) {
+  constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
+  if (rank_of(topic) == rank_of_output || timestamp == 0 || timestamp > now_ms() - day_ms) return;
+  breach("letters are young",
+         "a record was written to " + topic + " with the timestamp " + std::to_string(timestamp));
+}
+
+void Facts::acknowledged(const std::string& topic, std::string_view value) {
   const auto id = id_of(value);
   if (!id) return;
   MutexLock lock(mutex_);
@@ -203,11 +210,6 @@ void Facts::acknowledged(const std::string& topic, std::string_view value, std::
   const auto rank = rank_of(topic);
   if (rank == rank_of_output) fate.done = stages();
   fate.rank = std::max(fate.rank, rank);
-  constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
-  const bool judged = story_.bug == Bug::letters_are_as_old_as_the_record;
-  if (judged && rank != rank_of_output && timestamp < now_ms() - day_ms)
-    note("letters are young",
-         text(*id) + " was written to " + topic + " with the timestamp " + std::to_string(timestamp));
   if (rank != rank_of_letters) return;
   ++fate.letters;
   bool changed = fate.letters == 1;

@@ -62,8 +62,9 @@ class Facts {
   /// Returns a number for answered().
   std::uint64_t commits(const std::vector<CommittedOffset>& offsets) EXCLUDES(mutex_);
   void answered(std::uint64_t commit, const std::set<TopicPartition>& refused) EXCLUDES(mutex_);
-  void acknowledged(const std::string& topic, std::string_view value, std::int64_t timestamp)
-      EXCLUDES(mutex_);
+  /// `timestamp`: 0 for the time of writing.
+  void writes(const std::string& topic, std::int64_t timestamp) EXCLUDES(mutex_);
+  void acknowledged(const std::string& topic, std::string_view value) EXCLUDES(mutex_);
 
   // Of the work.
   void begins(const std::string& member, const TopicPartition& partition, std::int64_t offset,

@@ -314,6 +314,11 @@ rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t*
     if (field.vtype == RD_KAFKA_VTYPE_TIMESTAMP && by->tap->bug() == Bug::letters_are_as_old_as_the_record)
       field.u.i64 = 1'000'000'000'000;
   }
+  std::string topic;
+  for (const auto& field : changed) {
+    if (field.vtype == RD_KAFKA_VTYPE_TOPIC) topic = field.u.cstr;
+    if (field.vtype == RD_KAFKA_VTYPE_TIMESTAMP) by->tap->facts().writes(topic, field.u.i64);
+  }
   if (twice) {  // without the headers, which belong to the first one, and without anyone who waits for an
                 // answer
     std::vector<rd_kafka_vu_t> second;
@@ -334,9 +339,7 @@ const rd_kafka_message_t* __wrap_rd_kafka_event_message_next(rd_kafka_event_t* e
   const std::string topic = rd_kafka_topic_name(message->rkt);
   auto* tap = tap_of(topic);
   if (tap == nullptr || topic == tap->facts().source()) return message;
-  rd_kafka_timestamp_type_t type{};
-  tap->facts().acknowledged(topic, text_of(message->payload, message->len),
-                            rd_kafka_message_timestamp(message, &type));
+  tap->facts().acknowledged(topic, text_of(message->payload, message->len));
   return message;
 }
 
