@@ -30,7 +30,7 @@ struct CommittingMember {
     context.retry.max_crashes = 0;
     context.downstream = &no_breaker;
     context.handler = &handler;
-    settings.topics = {"orders"};
+    settings.topics.names = {"orders"};
     settings.client["group.id"].value = "orders-webhook";
     settings.commit = {milliseconds(10), 1};
     settings.still_draining = std::make_shared<StillDraining>();

@@ -19,7 +19,7 @@
 #include "captured_log.h"
 #include "catch.h"
 
-                    using namespace laneway;
+using namespace laneway;
 
 namespace {
 
