@@ -89,8 +89,11 @@ const char* lasts(const ControlRequest& request) {
 ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
                             const std::vector<LaneView>& lanes) {
   const bool suspended = request.action == Action::suspend;
+  // A lane may not have followed the last decision of this process yet.
   const auto differs = [&](const auto& lane) {
-    return is_about(request, lane) && lane.suspended() != suspended;
+    if (!is_about(request, lane)) return false;
+    const auto decided = suspensions.decision({lane.topic, lane.partition});
+    return lane.suspended() != suspended || (decided && decided->suspended != suspended);
   };
   bool changed = std::any_of(lanes.begin(), lanes.end(), differs);
   if (!suspended && !request.partition) changed = suspensions.suspends(request.topic) || changed;

@@ -98,6 +98,7 @@ TEST_CASE("a whole topic is suspended, and one partition of it resumed") {
   CHECK(service->control(resume_lane()).kind == Kind::done);
   for (const std::string text : {"orders is suspended.", "orders:2 has been resumed."}) {
     const auto events = service->timeline(0).events;
+    INFO(text);
     CHECK(std::count_if(events.begin(), events.end(),
                         [&](const auto& event) { return event.text == text; }) == 1);
   }

@@ -138,6 +138,13 @@ std::string check_topic(const std::string& topic) {
          (pattern ? "; a pattern starts with ^" : "");
 }
 
+std::string check_consumed_topic(const std::string& topic) {
+  if (auto what = check_topic(topic); !what.empty()) return what;
+  if (topic.front() != '^' || !TopicPattern(topic).finds("__consumer_offsets")) return "";
+  return "the pattern also matches __consumer_offsets, to which each commit adds a record, so the lag "
+         "would never end; begin with ^[^_] to exclude Kafka's own topics";
+}
+
 std::string check_topic_template(const std::string& text) {
   if (text.empty()) return "";
   const auto name = topic_from_template(text, "t");
@@ -168,9 +175,6 @@ std::string check_topics(const std::vector<std::string>& topics) {
       std::any_of(topics.begin(), topics.end(), [](const auto& t) { return t.front() == '^'; });
   if (pattern && topics.size() > 1)
     return "a pattern must be the only topic; combine them in one pattern, such as ^(orders|payments.*)$";
-  if (pattern && TopicPattern(topics.front()).finds("__consumer_offsets"))
-    return "the pattern also matches __consumer_offsets, to which each commit adds a record, so the lag "
-           "would never end; begin with ^[^_] to exclude Kafka's own topics";
   return check_distinct(topics);
 }
 

@@ -26,6 +26,8 @@ std::string check_header(std::string_view name);
 std::string check_command(const std::vector<std::string>& command);
 /// A name that Kafka accepts, or a pattern.
 std::string check_topic(const std::string& topic);
+/// The same for a topic or pattern that the service consumes.
+std::string check_consumed_topic(const std::string& topic);
 /// A name in which {topic} stands for another name; empty is right, too.
 std::string check_topic_template(const std::string& text);
 std::string topic_from_template(const std::string& text, const std::string& topic);

@@ -35,13 +35,19 @@ Result<std::string> parse_topic(const std::string& topic) {
   return topic;
 }
 
+Result<std::string> parse_consumed_topic(const std::string& topic) {
+  auto what = check_consumed_topic(topic);
+  if (!what.empty()) return wrong_value(std::move(what));
+  return topic;
+}
+
 Property topics_property() {
   auto property = list_property(
       "topics", subscribed_at_start, "a list of topic names, or one pattern that starts with ^",
       "The topics that laneway consumes. A pattern is a regular expression (POSIX extended syntax), and also "
       "matches topics that are created later. It never finds the topics to which this service writes: its "
       "dead-letter topics, and those of `handler.produce`.",
-      AT(topics), parse_topic, yaml_scalar, check_topics);
+      AT(topics), parse_consumed_topic, yaml_scalar, check_topics);
   property.example = "[orders]";
   return property;
 }
