@@ -124,7 +124,7 @@ Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Co
     else if (auto status = create(config, topic, directory, deadline); !status)
       return status.error();
   }
-  const auto verdict = judge_forward_topics(topics, directory.limits(existing, deadline.left()));
+  const auto verdict = judge_forward_topics(topics, directory.limits(existing, deadline.left() / 2));
   if (verdict.refusal) return *verdict.refusal;
   for (const auto& warning : verdict.warnings) telemetry::warn("a topic loses records", {{"error", warning}});
   return partitions;
