@@ -103,8 +103,8 @@ Error no_proof(const Endpoint& endpoint, const Peer& peer) {
   return {
       ErrorKind::unavailable,
       "the program at " + endpoint.address + " did not show that it knows the token; nothing was sent",
-      "if it is the service, its token is another one: check admin.token_file; on SIGHUP the service reads "
-      "the file again"};
+      "if it is the service, its token is another one, or it has none: check admin.token_file; on SIGHUP the "
+      "service reads the file again"};
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ Result<Peer> meet(const Endpoint& endpoint) {
 }
 
 Result<Answer> post(const Endpoint& endpoint, const Peer& peer, const Change& change) {
-  const bool secret = !endpoint.token.empty() && (peer.older || !peer.challenge.empty());
+  const bool secret = !endpoint.token.empty();
   if (secret && !peer.proven) return no_proof(endpoint, peer);
   auto answer = ask(endpoint.address, changing_time, [&](httplib::Client& client, httplib::Headers headers) {
     if (secret)

@@ -70,7 +70,7 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   auto& topics = consumed->topics;
   if (const auto outputs = handler::find_output_topics(config, topics, directory, timeout); !outputs)
     return outputs.error();
-  auto found = find_forward_topics(config, topics, directory, deadline.left());
+  auto found = find_forward_topics(config, topics, directory, deadline.left(), !loops().empty());
   if (!found) return found.error();
   forward_partitions = std::move(found).value();
   for (const auto& name : config::retry_topics(config)) topics.push_back({name, forward_partitions[name]});

@@ -184,6 +184,7 @@ TEST_CASE("client: a program that does not know the token gets no change") {
   for (const auto& [answering, why] : std::vector<std::pair<Impostor::Answering, std::string>>{
            {identity(R"(,"challenge":"00","proof":"00")"), "did not show that it knows the token"},
            {identity(R"(,"challenge":"00")"), "did not show that it knows the token"},
+           {identity(""), "did not show that it knows the token"},
            {older, "of an older version"}}) {
     Impostor impostor(answering);
     const auto refused = suspend({impostor.address, token});
@@ -248,9 +249,13 @@ TEST_CASE("client: laneway's refusals are laneway's answers") {
   CHECK(unknown->body == "no such lane\n");
 }
 
-TEST_CASE("client: a service without a token needs no proof of it") {
+TEST_CASE("client: a service without a token gets a change only from a command without a token") {
   Real service("");
-  const auto done = suspend({service.address, token});
+  const auto refused = suspend({service.address, token});
+  REQUIRE_FALSE(refused.ok());
+  CHECK_THAT(refused.error().text(), Catch::Contains("or it has none"));
+  CHECK(service.changes == 0);
+  const auto done = suspend({service.address, ""});
   REQUIRE(done.ok());
   CHECK(done->status == 200);
 }

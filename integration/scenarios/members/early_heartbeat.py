@@ -3,8 +3,8 @@
 begun      A heartbeat of a member that has just been told its first assignment is on its way while the member begins to work, and
            arrives when another member has joined: the partitions change hands only when the first member has drained. If the client
            left out what it has been told, the coordinator would give that to the other member at once, and both would work on it.
-withdrawn  A member is told partitions of a new topic, and before it knows the topic's name a part of them is given to another member:
-           that one gets them at once. If nothing said that the first member has not got them, nobody would have them for minutes.
+withdrawn  A member is told partitions, and before it knows the topic's name a part of them is given to another member: that one gets
+           them at once. If nothing said that the first member has not got them, nobody would have them for minutes.
 """
 import json
 import sys
@@ -59,28 +59,27 @@ def begun(run):
 def member(run, name, **kafka):
     """Of two, whose partitions the brokers share out in the order of their names."""
     kafka.update({"client.id": name, "group.instance.id": name, "group.remote.assignor": "range"})
-    return run.service(name, kafka=kafka, topics=[f"^{run.topic}"])
+    return run.service(name, kafka=kafka)
 
 
 def withdrawn(run):
-    topics = [run.topic, run.topic + "-new"]
-    run.create(1)
+    run.create(2)
     with Proxy(run.bootstrap) as proxy:
+        told = proxy.hold(HEARTBEAT, answers=True, times=1, client="first")
         first = member(run, "first", **{"bootstrap.servers": proxy.bootstrap()})
-        wait_until("the first member has its partition", lambda: lanes(first) == 1)
+        caught(told, "the coordinator has told the first member its assignment")
         names = proxy.hold(frames.METADATA, answers=True, client="first")
-        run.create(2, topic=topics[1])
-        caught(names, "the first member has asked for the new topic's name")
+        proxy.release(told)
+        caught(names, "the first member has asked for the topic's name")
         second = member(run, "second")
         wait_until("the second member has its share", lambda: lanes(second) == 1)
         proxy.release(names)
-        wait_until("the first member has its share", lambda: lanes(first) == 2)
-        for topic in topics:
-            run.produce("--count", 200, topic=topic)
-        run.wait_for_no_lag(topics)
+        wait_until("the first member has its share", lambda: lanes(first) == 1)
+        run.produce("--count", 200)
+        run.wait_for_no_lag()
         first.stop()
     second.stop()
-    run.judge(Promises(stopped_clean=True), topics)
+    run.judge(Promises(stopped_clean=True))
 
 
 if __name__ == "__main__":

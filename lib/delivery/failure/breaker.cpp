@@ -14,6 +14,7 @@ constexpr std::uint32_t wide = 4 * 32;  // quarters: the load is nearly what it 
 constexpr std::uint32_t widest = 4 * 4096;
 constexpr Duration fading = seconds(60);      // between two reductions, of a tenth each
 constexpr std::uint32_t enough_in_vain = 2;   // probes
+constexpr std::uint32_t many_in_vain = 8;     // calls in a row, if no probe was needed
 constexpr Duration calm_enough = seconds(5);  // in an outage, first failures of records are closer together
 
 /// How often something of this probability must happen in a row to be less likely than `chance`.
@@ -69,7 +70,8 @@ void Breaker::begin(TimePoint now, std::uint32_t calls) {
     quarters_ = 4;
     in_flight_ = 0;
     has_worked_ = false;
-    calm_since_ = now;
+    half_open_since_ = calm_since_ = now;
+    by_probe_ = true;
     window_.clear();
   }
   in_flight_ += calls;
@@ -117,11 +119,11 @@ void Breaker::failed(TimePoint now, RecordId record, bool repeated, std::optiona
   is_row_beyond_chance() ? open(now, after) : open_half(now);
 }
 
-void Breaker::failed_as_expected(TimePoint now) {
+void Breaker::failed_as_expected(TimePoint began, TimePoint now) {
   if (rules_.failures == 0) return;
   ended(1);
-  if (state_ != State::half_open || has_worked_) return;
-  if (++in_vain_ == enough_in_vain) return acquit(now);
+  if (state_ != State::half_open || has_worked_ || began < half_open_since_) return;
+  if (++in_vain_ >= (by_probe_ ? enough_in_vain : many_in_vain)) return acquit(now);
   --quarters_;
   if (quarters_ < 4) open(now, {});
 }
@@ -180,8 +182,8 @@ void Breaker::open_half(TimePoint now) {
   state_ = State::half_open;
   quarters_ = wide / 2;
   in_flight_ = 0;
-  last_begun_ = calm_since_ = now;
-  has_worked_ = false;
+  last_begun_ = calm_since_ = half_open_since_ = now;
+  by_probe_ = has_worked_ = false;
   window_.clear();
 }
 

@@ -68,8 +68,9 @@ class Breaker {
   /// A call of the record failed (CallWindow::nobody: of no known record). `repeated`: the record failed
   /// before, so another failure shows little. `after`: how long the downstream asked to be left alone.
   void failed(TimePoint now, RecordId record, bool repeated, std::optional<Duration> after = {});
-  /// A call failed of a record that has failed while the downstream worked: this was to be expected.
-  void failed_as_expected(TimePoint now);
+  /// A call that began at `began` failed, of a record that has failed while the downstream worked: this was
+  /// to be expected.
+  void failed_as_expected(TimePoint began, TimePoint now);
   /// Time passes: to be called about once per second.
   void look(TimePoint now);
   /// A record that is done now had failed this often before, although the downstream was not out.
@@ -142,7 +143,9 @@ class Breaker {
   TimePoint last_begun_{};      // half open
   std::uint32_t quarters_ = 0;  // half open: four quarters are one call that may run
   std::uint32_t in_flight_ = 0;
-  bool has_worked_ = false;    // half open: a call has worked
+  bool has_worked_ = false;  // half open: a call has worked
+  TimePoint half_open_since_{};
+  bool by_probe_ = false;      // half open: because a probe has begun
   std::uint32_t in_vain_ = 0;  // probes in a row whose failure was to be expected
   TimePoint calm_since_{};     // half open: no record has failed for the first time
   std::uint64_t successes_ = 0;

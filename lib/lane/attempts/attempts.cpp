@@ -311,7 +311,7 @@ void Attempts::wait(handler::Item item, TimePoint due) {
   item.record.detach();  // a long wait must not pin the fetch buffer
   item.state = handler::ItemState::waiting;
   bytes_ += memory_of(item);
-  const bool suspect = is_suspect(item);
+  const bool suspect = item.route() == handler::Route::work && is_suspect(item);
   waiting_.push(due, std::move(item), suspect);
 }
 

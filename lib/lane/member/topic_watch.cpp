@@ -23,6 +23,10 @@ void TopicWatch::on_topics(const kafka::TopicsFound& found, TimePoint now) {
   const bool failed = !found.error.empty();
   const auto wait = failed ? std::min(after_silence, subscription_.interval) : subscription_.interval;
   next_look_ = wait == Duration::max() ? TimePoint::max() : now + wait;
+  if (failed)
+    telemetry::log_repeating(telemetry::Level::warn, "topics not found",
+                             "the brokers gave no list of topics, so new topics of the pattern are not found",
+                             {{"error", found.error}});
   if (failed || !subscription_.pattern) return;
   found_.clear();
   for (const auto& topic : found.topics)

@@ -1,5 +1,7 @@
 #include "lane/shared/downstream.h"
 
+#include <algorithm>
+
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -11,8 +13,10 @@ const std::string too_slow = "calls take longer than breaker.slow";
 /// downstream; a little longer is chance.
 constexpr int times_as_long = 4;
 constexpr Duration a_little = milliseconds(20);
-/// More such failures in a row may be an outage that met long calls.
-constexpr std::uint32_t most_outlasted = 16;
+/// More such failures may be an outage: of long calls, or of some of several backends.
+constexpr std::uint64_t most_outlasted = 16;
+/// So many calls that work allow another one.
+constexpr std::uint64_t calls_for_one = 8;
 constexpr const char* what_follows =
     "lanes are held and no record is given up until calls work again; see docs/outages.md";
 
@@ -60,7 +64,7 @@ void Downstream::count_successes(TimePoint now) {
   const auto calls = counted & 0xffffffff;
   done_ += counted >> 32;
   tally_.succeeded(now, calls);
-  if (calls > 0) outlasted_ = 0;
+  outlasted_ -= std::min<std::uint64_t>(outlasted_, calls);
   // Calls that ended after the breaker opened were begun before: they are no answers to its probes.
   if (breaker_.state() == delivery::Breaker::State::closed) breaker_.succeeded(now, calls);
 }
@@ -121,7 +125,9 @@ bool Downstream::outlasted_others(const FailedCall& call, TimePoint now) {
   const auto began = now - call.took;
   const auto usual = took_.load(std::memory_order_relaxed);
   if (worked_at_.load(std::memory_order_relaxed) < began + times_as_long * usual + a_little) return false;
-  return ++outlasted_ <= most_outlasted;
+  if (outlasted_ + calls_for_one > most_outlasted * calls_for_one) return false;
+  outlasted_ += calls_for_one;
+  return true;
 }
 
 void Downstream::fail(const FailedCall& call, TimePoint now) {
@@ -131,7 +137,7 @@ void Downstream::fail(const FailedCall& call, TimePoint now) {
   const auto* blame = call.before;
   const bool suspect = call.suspect || (blame != nullptr && blame->suspect(breaker_));
   if (suspect || (before == delivery::Breaker::State::closed && outlasted_others(call, now)))
-    breaker_.failed_as_expected(now);
+    breaker_.failed_as_expected(now - call.took, now);
   else
     breaker_.failed(now, call.record, blame != nullptr && blame->repeats(breaker_), call.after);
   last_failure_ = call.reason;

@@ -176,8 +176,8 @@ class Downstream {
   delivery::FloodGuard flood_guard_ GUARDED_BY(mutex_);
   std::string last_failure_ GUARDED_BY(mutex_);
   delivery::CallTally tally_ GUARDED_BY(mutex_);
-  std::uint32_t outlasted_ GUARDED_BY(mutex_) =
-      0;  // calls since the last one that worked; see outlasted_others()
+  /// Failed calls that others had outlasted, each as several calls that work; see outlasted_others().
+  std::uint64_t outlasted_ GUARDED_BY(mutex_) = 0;
   FairTurn<const void*> turn_ GUARDED_BY(mutex_);
   FairTurn<const void*> turn_of_suspects_ GUARDED_BY(mutex_);
 };

@@ -20,8 +20,10 @@ Error cannot_write(const std::string& file) {
 }
 
 Result<Descriptor> open_file(const std::string& file) {
-  Descriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
+  // A pipe that nobody reads must not hold up who opens it; writing blocks as the file does.
+  Descriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640));
   if (opened.number() < 0) return cannot_write(file);
+  if (::fcntl(opened.number(), F_SETFL, O_APPEND) < 0) return cannot_write(file);
   return opened;
 }
 

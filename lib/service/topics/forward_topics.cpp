@@ -109,8 +109,8 @@ delivery::RetryStages retry_stages(const config::Config& config) {
 
 Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Config& config,
                                                                 const Topics& sources,
-                                                                kafka::Directory& directory,
-                                                                Duration timeout) {
+                                                                kafka::Directory& directory, Duration timeout,
+                                                                bool consumes) {
   const auto deadline = Deadline::in(timeout);
   const auto topics = forward_topics(config, sources);
   std::map<std::string, std::int32_t> partitions;
@@ -125,7 +125,8 @@ Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Co
       return status.error();
   }
   const auto verdict = judge_forward_topics(topics, directory.limits(existing, deadline.left() / 2));
-  if (verdict.refusal) return *verdict.refusal;
+  if (verdict.refusal && !consumes) return *verdict.refusal;
+  if (verdict.refusal) telemetry::error("a topic cannot take records", {{"error", verdict.refusal->text()}});
   for (const auto& warning : verdict.warnings) telemetry::warn("a topic loses records", {{"error", warning}});
   return partitions;
 }

@@ -45,10 +45,11 @@ delivery::RetryStages retry_stages(const config::Config& config);
 /// The number of partitions of each retry topic and each dead-letter topic, for `sources` (the consumed
 /// topics). Missing topics are created with as many partitions as their source. Unavailable, with the cause,
 /// if a topic is missing and may not be created, or if brokers do not answer or refuse; configuration, if a
-/// topic cannot work. Logs what loses records.
+/// topic cannot work. Logs what loses records. `consumes`: the service has consumed with these topics, so one
+/// that cannot work any more is logged: its lanes report it when they need it, and the others go on.
 Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Config& config,
                                                                 const std::vector<kafka::TopicInfo>& sources,
-                                                                kafka::Directory& directory,
-                                                                Duration timeout);
+                                                                kafka::Directory& directory, Duration timeout,
+                                                                bool consumes);
 
 }  // namespace laneway::service

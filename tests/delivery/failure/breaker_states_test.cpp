@@ -235,9 +235,19 @@ TEST_CASE(
 
 TEST_CASE("failures that were to be expected open nothing") {
   Breaker breaker(usual_rules);
-  for (int i = 0; i < 1000; ++i) breaker.failed_as_expected(noon);
+  for (int i = 0; i < 1000; ++i) breaker.failed_as_expected(noon, noon);
   CHECK(breaker.state() == BreakerState::closed);
   CHECK_FALSE(breaker.in_doubt(1));
+}
+
+TEST_CASE("a call from before the probe, expected to fail, neither ends the probe nor closes the breaker") {
+  auto breaker = open_at_noon();
+  const auto now = noon + probe_time;
+  breaker.begin(now, 1);
+  for (int i = 0; i < 10; ++i) breaker.failed_as_expected(noon - seconds(1), now + seconds(1));
+  CHECK(breaker.state() == BreakerState::half_open);
+  breaker.failed_as_expected(now, now + seconds(2));
+  CHECK(breaker.state() == BreakerState::open);
 }
 
 TEST_CASE("an open breaker that has only records to probe with that are expected to fail closes") {
@@ -249,7 +259,7 @@ TEST_CASE("an open breaker that has only records to probe with that are expected
     breaker.begin(now, 1);
   };
   probe();
-  breaker.failed_as_expected(now);
+  breaker.failed_as_expected(now, now);
   CHECK(breaker.state() == BreakerState::open);
   probe();
   breaker.failed(now, 7, true);  // a record that only this outage has shown to fail
@@ -258,7 +268,7 @@ TEST_CASE("an open breaker that has only records to probe with that are expected
   for (int i = 0; i < 2; ++i) {
     CHECK(breaker.state() == BreakerState::open);
     probe();
-    breaker.failed_as_expected(now);
+    breaker.failed_as_expected(now, now);
   }
   CHECK(breaker.state() == BreakerState::closed);
   CHECK(breaker.outages() != outages);  // a record that failed in it may show the next outage

@@ -1,6 +1,7 @@
 // The subscription of a member whose topics a pattern finds, on a group that the test plays (fake_group.h).
 #include "lane/member/topic_watch.h"
 
+#include "captured_log.h"
 #include "catch.h"
 #include "lane/member/fake_group.h"
 
@@ -58,7 +59,9 @@ TEST_CASE("nothing changes if the same topics are found, or none, or no broker a
     member.finds(topics);
     member.watch->advance(true, member.now);
   }
+  CapturedLog log;
   member.watch->on_topics({{}, "no broker"}, member.now);
+  CHECK(log.lines({"gave no list of topics", "no broker"}) == 1);
   member.watch->advance(true, member.now);
   CHECK(member.group.calls("subscribe") == Calls{"subscribe orders orders-eu"});
 }

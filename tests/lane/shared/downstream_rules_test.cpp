@@ -235,10 +235,22 @@ TEST_CASE("a call that others have outlasted by far is no sign of an outage, unl
   const auto late = opening + seconds(1);
   for (delivery::RecordId record = 1; record <= 16; ++record)
     CHECK(fails_after(record, seconds(1) + milliseconds(50), late));
-  REQUIRE(downstream.all_worked(1, 1, milliseconds(5), late));
+  REQUIRE(downstream.all_worked(16 * 8, 16 * 8, milliseconds(5), late));
   for (delivery::RecordId record = 17; record <= 32; ++record)
     CHECK(fails_after(record, milliseconds(41), late));
   CHECK_FALSE(fails_after(33, milliseconds(41), late));
+}
+
+TEST_CASE("two of three backends that hang are an outage, although the third works all the time") {
+  Downstream downstream("shop", {{.failures = 5}});
+  auto now = opening;
+  for (delivery::RecordId record = 1; record <= 200 && downstream.closed(); record += 2) {
+    now += milliseconds(100);
+    static_cast<void>(downstream.all_worked(1, 1, milliseconds(10), now));
+    for (const auto hung : {record, record + 1})
+      downstream.failed({.record = hung, .took = seconds(10), .reason = "time-out"}, now);
+  }
+  CHECK_FALSE(downstream.closed());
 }
 
 TEST_CASE("a call that was under way when the last one worked, for a usual time, may show an outage") {

@@ -1,5 +1,6 @@
 #include "lane/shared/journal.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -176,6 +178,21 @@ TEST_CASE("a journal that cannot be opened again keeps its file and says why") {
   write_attempt(**journal);
   CHECK(lines_of(after + "/journal").whole == 2);
   CHECK((*journal)->lost_lines() == 0);
+}
+
+TEST_CASE("a journal whose pipe has no reader any more is not waited for") {
+  const TemporaryFolder folder;
+  const auto pipe = folder.path + "/journal";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  auto reader = std::make_unique<Descriptor>(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const auto journal = lane::Journal::open(pipe);
+  REQUIRE(journal);
+  write_attempt(**journal);
+  CHECK((*journal)->reopen());
+  reader.reset();
+  const auto reopened = (*journal)->reopen();
+  REQUIRE_FALSE(reopened);
+  CHECK(reopened.error().text().find("cannot write " + pipe) != std::string::npos);
 }
 
 TEST_CASE("no line is lost or cut when a journal is rotated while workers write") {
