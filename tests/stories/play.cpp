@@ -405,7 +405,18 @@ void Play::suspend(const Fault& fault) {
   sleep(fault.lasts);
   facts_.resumed(partition);
   if (story_.bug == Bug::a_resume_is_forgotten) return;
-  for (auto* other : running()) (void)other->service->control(request);
+  // A partition that is between two owners is asked for again, as an operator would.
+  const auto runs_again = [&] {
+    for (auto* other : running())
+      for (const auto& one : other->service->status().lanes)
+        if (one.view.topic == request.topic && one.view.partition == request.partition)
+          if (!one.view.suspended()) return true;
+    return false;
+  };
+  for (const auto until = Deadline::in(seconds(20)); !until.passed(); sleep(100)) {
+    for (auto* other : running()) (void)other->service->control(request);
+    if (runs_again()) return;
+  }
 }
 
 void Play::skip(const Fault& fault) {

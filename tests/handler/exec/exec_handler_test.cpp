@@ -211,10 +211,12 @@ TEST_CASE("programs without a record for a while are ended, and started again wh
   auto settings = scripts.python_loop("answer(outcome='done')");
   settings.idle = milliseconds(300);
   const auto handler = made(settings);
+  std::atomic<int> done = 0;
   std::vector<std::thread> workers;
   for (int i = 0; i < 8; ++i)
-    workers.emplace_back([&] { CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done); });
+    workers.emplace_back([&] { done += outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done; });
   for (auto& worker : workers) worker.join();
+  CHECK(done == 8);
   CHECK(comes_true([] { return no_children(); }));
   CHECK(outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done);
 }
