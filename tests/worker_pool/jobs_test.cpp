@@ -299,6 +299,8 @@ struct Awaited {
   }
   auto await_resume() { return result.get(); }
 };
+template <class Job>
+Awaited(WorkerPool&, Job) -> Awaited<Job>;
 
 Detached sum_of_squares(WorkerPool& pool, std::atomic<int>& sum) {
   int mine = 0;
