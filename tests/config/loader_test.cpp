@@ -377,10 +377,10 @@ TEST_CASE("credentials that leave the machine unencrypted are a warning") {
 }
 
 TEST_CASE("headers for a collector come from the file and from OpenTelemetry's variables, and are secrets") {
-  const std::string base = "kafka: { bootstrap.servers: h, group.id: g }\ntopics: [t]\nhandler: log\n";
+  const std::string plain = "kafka: { bootstrap.servers: h, group.id: g }\ntopics: [t]\nhandler: log\n";
   const std::string otlp = "trace:\n  otlp: http://c:4318/v1/traces\n";
   const auto with = [&](const std::string& text, const std::map<std::string, std::string>& environment) {
-    return load_text(base + text, {"f.yaml", {}, environment});
+    return load_text(plain + text, {"f.yaml", {}, environment});
   };
   const std::string all = "OTEL_EXPORTER_OTLP_HEADERS", of_traces = "OTEL_EXPORTER_OTLP_TRACES_HEADERS";
   const auto both = with(otlp + "  headers: { Authorization: \"Bearer ${TOKEN}\" }\n",
