@@ -1,8 +1,10 @@
 #include "stories/children.h"
 
 #include <limits.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 namespace laneway::stories {
 namespace {
 
+constexpr int longest_s = 240;
 constexpr std::string_view figures = "STORY-FIGURES ", breach = "STORY-BREACH ", end = "STORY-END";
 
 std::string this_program() {
@@ -20,10 +23,13 @@ std::string this_program() {
   return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
-/// The last part of the output of a child that ended badly.
-std::string tail_of(const std::string& output) {
-  constexpr std::size_t most = 4000;
-  return output.size() > most ? output.substr(output.size() - most) : output;
+/// What the shell reports about the child: 124 is of `timeout`, and a signal has its number and 128.
+std::string text_of_status(int status) {
+  constexpr int of_signals = 128;
+  const int code = WIFSIGNALED(status) ? of_signals + WTERMSIG(status) : WEXITSTATUS(status);
+  if (code == 124) return "did not end within " + std::to_string(longest_s) + " s";
+  if (code > of_signals) return "was ended by signal " + std::to_string(code - of_signals);
+  return "ended with exit status " + std::to_string(code);
 }
 
 /// The result that the child printed; true if it printed all of it.
@@ -44,11 +50,31 @@ bool read(const std::string& output, Result& result) {
 
 }  // namespace
 
+std::string text_of_bad_end(const std::string& output, int status) {
+  constexpr std::size_t most = 4000;
+  const auto text = [&](const char* when, const std::string& rest) {
+    return "the process " + text_of_status(status) + when + rest;
+  };
+  if (const auto report = output.find("Sanitizer"); report != std::string::npos) {
+    const auto line = output.rfind('\n', report) + 1;
+    return text(", and reported: ", output.substr(line, most));
+  }
+  const auto tail = [&](const std::string& all) {
+    return all.substr(all.size() - std::min(all.size(), most));
+  };
+  const auto over = output.find(end);
+  if (over == std::string::npos) return text(" before the story was over; its output: ", tail(output));
+  return text(" after the story was over; its output since: ",
+              tail(output.substr(std::min(output.size(), over + end.size() + 1))));
+}
+
 std::optional<Result> play_in_child(const Story& story) {
-  const auto command =
-      "LANEWAY_STORY='" + story.name + "' timeout -k 5 240 '" + this_program() + "' '[child]' 2>&1";
+  // A member that hangs in the client is left behind with its threads (play.h).
+  const auto command = "LANEWAY_STORY='" + story.name +
+                       "' TSAN_OPTIONS=\"report_thread_leaks=0:$TSAN_OPTIONS\" timeout -k 5 " +
+                       std::to_string(longest_s) + " '" + this_program() + "' '[child]' 2>&1";
   std::FILE* child = ::popen(command.c_str(), "r");
-  if (child == nullptr) return Result{{{"it begins", "no process can be started"}}, ""};
+  if (child == nullptr) return Result{{{"it begins", "no process can be started"}}, "", false};
   std::string output;
   std::array<char, 4096> buffer{};
   while (const auto count = std::fread(buffer.data(), 1, buffer.size(), child))
@@ -58,7 +84,7 @@ std::optional<Result> play_in_child(const Story& story) {
   const bool whole = read(output, result);
   if (!whole && output.find("rdkafka_mock") != std::string::npos) return std::nullopt;
   if (!whole || status != 0)
-    result.breaches.push_back({"the process lives", "it ended badly: " + tail_of(output)});
+    result.breaches.push_back({"the process lives", text_of_bad_end(output, status)});
   return result;
 }
 
@@ -73,6 +99,7 @@ void play_as_child() {
   for (const auto& found : result.breaches) print(breach, found.rule + "\t" + found.sentence);
   print(end, "");
   std::fflush(stdout);
+  if (result.left_behind) ::_exit(0);
 }
 
 }  // namespace laneway::stories

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "stories/play.h"
 
@@ -12,8 +13,12 @@ namespace laneway::stories {
 /// nullopt if the embedded cluster ended the process.
 std::optional<Result> play_in_child(const Story& story);
 
+/// How a child ended that printed `output`: its exit status or signal, whether the story was over, and the
+/// part of the output that shows why. `status` is that of wait().
+std::string text_of_bad_end(const std::string& output, int status);
+
 /// The child's side: plays the story that the environment variable LANEWAY_STORY names, and prints the
-/// result.
+/// result. Ends the process at once if the story left members behind.
 void play_as_child();
 
 }  // namespace laneway::stories

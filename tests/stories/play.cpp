@@ -47,7 +47,7 @@ class Play {
         downstream_(story_, tap_) {}
 
   Result go() {
-    if (!build()) return {{{"it begins", "the embedded cluster does not start"}}, ""};
+    if (!build()) return {{{"it begins", "the embedded cluster does not start"}}, "", false};
     for (int i = 0; i < story_.members; ++i) join();
     const auto assigned = Deadline::in(seconds(10));  // a fault before that would find nothing
     while (!all_ready() && !assigned.passed()) sleep(10);
@@ -59,7 +59,7 @@ class Play {
     settle();
     for (auto* member : running()) end(*member);
     facts_.judge_end();
-    return {facts_.breaches(), facts_.figures()};
+    return {facts_.breaches(), facts_.figures(), left_behind_};
   }
 
  private:
@@ -99,6 +99,7 @@ class Play {
   std::unique_ptr<Cluster> cluster_;
   std::string bootstrap_;
   TimePoint begun_;
+  std::atomic<bool> left_behind_{false};
   Mutex mutex_;
   std::vector<std::unique_ptr<Member>> members_ GUARDED_BY(mutex_);  // destroyed before the cluster
 };
@@ -248,7 +249,8 @@ void Play::end(Member& member, bool abandon) {
                                                           std::to_string(story_.work_ms) + " ms");
   }
   if (how.stuck) {  // such as an expelled member, of which the embedded coordinator keeps a ghost
-    (void)member.service.release();  // as the program, which ends without destroying it
+    (void)member.service.release();
+    left_behind_ = true;
   } else {
     member.service.reset();
   }
@@ -443,6 +445,11 @@ void Play::skip(const Fault& fault) {
 
 }  // namespace
 
-Result play(const Story& story) { return Play(story).go(); }
+Result play(const Story& story) {
+  auto play = std::make_unique<Play>(story);
+  auto result = play->go();
+  if (result.left_behind) (void)play.release();
+  return result;
+}
 
 }  // namespace laneway::stories

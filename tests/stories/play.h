@@ -13,6 +13,9 @@ namespace laneway::stories {
 struct Result {
   std::vector<Breach> breaches;
   std::string figures;
+  /// A member hangs in the client: its threads and all that they use stay, and the process must end without
+  /// destroying anything, as the program does.
+  bool left_behind = false;
 };
 
 Result play(const Story& story);

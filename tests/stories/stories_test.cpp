@@ -44,6 +44,23 @@ TEST_CASE("in every story nothing is lost, early or unexplained, and the service
   if (broken.empty()) CHECK(judged * 10 >= seeds * 9);
 }
 
+TEST_CASE("a process that ends badly is explained by its status and what it wrote last") {
+  const std::string over = "Filters: [child]\nSTORY-FIGURES 384 records\nSTORY-END\n";
+  CHECK(text_of_bad_end(over + "the rest", 3 << 8) ==
+        "the process ended with exit status 3 after the story was over; its output since: the rest");
+  CHECK(text_of_bad_end("Filters: [child]", 11) ==
+        "the process was ended by signal 11 before the story was over; its output: Filters: [child]");
+  CHECK(text_of_bad_end(over, (128 + 11) << 8) ==
+        "the process was ended by signal 11 after the story was over; its output since: ");
+  CHECK(text_of_bad_end("", 124 << 8) ==
+        "the process did not end within 240 s before the story was over; its output: ");
+  const auto report = text_of_bad_end("before\nWARNING: ThreadSanitizer: data race\nwhere\n" + over, 66 << 8);
+  CHECK(report ==
+        "the process ended with exit status 66, and reported: WARNING: ThreadSanitizer: data race\n"
+        "where\n" +
+            over);
+}
+
 TEST_CASE("a story in a process of its own", "[.][child]") {
   const CapturedLog log;
   play_as_child();

@@ -244,7 +244,7 @@ rd_kafka_resp_err_t __wrap_rd_kafka_commit_queue(rd_kafka_t* rk, const List* lis
                                                  void* opaque) {
   const auto by = known(rk);
   if (!by || list == nullptr) return __real_rd_kafka_commit_queue(rk, list, queue, cb, opaque);
-  if (by->tap->abandoned(by->member)) return RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (by->tap->abandoned(by->member)) return RD_KAFKA_RESP_ERR__STATE;  // its stop waits for no answer
   if (by->tap->bug() == Bug::forgets_its_commits) return RD_KAFKA_RESP_ERR_NO_ERROR;
   if (by->tap->bug() == Bug::commits_are_refused_for_good && list->cnt > 1) return RD_KAFKA_RESP_ERR_UNKNOWN;
   const Copy copy(*list);
