@@ -20,6 +20,7 @@ enum class Bug : std::uint8_t {
   loses_a_dead_letter,
   writes_a_dead_letter_twice,
   loses_a_record_for_retry,
+  writes_a_record_for_retry_twice,
   letters_are_as_old_as_the_record,
   poison_is_an_outage,
   an_outage_is_poison,

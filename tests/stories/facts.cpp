@@ -145,6 +145,7 @@ void Facts::taken(const TopicPartition& partition, std::int64_t offset, std::str
   if (!id) return;
   MutexLock lock(mutex_);
   taken_[partition][offset] = {*id, ++now_};
+  reads_[*id].push_back({partition, offset});
 }
 
 void Facts::judge_range(const TopicPartition& partition, std::int64_t begin, std::int64_t end,
@@ -194,11 +195,18 @@ void Facts::answered(std::uint64_t commit, const std::set<TopicPartition>& refus
   unanswered_.erase(commit);
 }
 
-void Facts::writes(const std::string& topic, std::int64_t timestamp) {
+void Facts::writes(const std::string& member, const std::string& topic, std::int64_t timestamp,
+                   std::string_view value) {
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
-  if (rank_of(topic) == rank_of_output || timestamp == 0 || timestamp > now_ms() - day_ms) return;
-  breach("letters are young",
-         "a record was written to " + topic + " with the timestamp " + std::to_string(timestamp));
+  MutexLock lock(mutex_);
+  const auto rank = rank_of(topic);
+  if (const auto id = id_of(value)) {
+    const auto life = life_at(member, read_by(member, *id, {}).partition);
+    fates_[*id].copies[rank].writers.emplace(member, life ? life->begun : 0);
+  }
+  if (rank == rank_of_output || timestamp == 0 || timestamp > now_ms() - day_ms) return;
+  note("letters are young",
+       "a record was written to " + topic + " with the timestamp " + std::to_string(timestamp));
 }
 
 void Facts::acknowledged(const std::string& topic, std::string_view value) {
@@ -210,18 +218,37 @@ void Facts::acknowledged(const std::string& topic, std::string_view value) {
   const auto rank = rank_of(topic);
   if (rank == rank_of_output) fate.done = stages();
   fate.rank = std::max(fate.rank, rank);
-  if (rank != rank_of_letters) return;
-  ++fate.letters;
-  bool changed = fate.letters == 1;
-  for (const auto& [place, life] : lives_) changed = changed || life.begun > fate.letter_at;
-  if (!changed) note("one letter for each record", text(*id) + " has two dead letters from one assignment");
-  fate.letter_at = now_;
+  fate.letters += rank == rank_of_letters;
+  judge_copies(*id, rank);
+}
+
+/// Each assignment passes each copy that it reads on once.
+void Facts::judge_copies(Id id, int rank) {
+  auto& copies = fates_[id].copies;
+  std::size_t read = 1;
+  for (const auto& [of, those] : copies)
+    if (of < rank) read = std::max(read, those.acknowledged);
+  auto& these = copies[rank];
+  if (++these.acknowledged <= read * these.writers.size()) return;
+  if (rank == rank_of_letters)
+    note("one letter for each record", text(id) + " has two dead letters from one assignment");
+  else if (rank < rank_of_letters)
+    note("one copy for each record", text(id) + " went twice to a retry topic from one assignment");
 }
 
 std::optional<Facts::Life> Facts::life_at(const std::string& member, const TopicPartition& partition) const {
   for (const auto& [place, life] : lives_)
     if (place.second == partition && life.member == member) return life;
   return std::nullopt;
+}
+
+Facts::Read Facts::read_by(const std::string& member, Id id, const Read& origin) const {
+  const auto reads = reads_.find(id);
+  if (reads == reads_.end()) return origin;
+  const auto last = std::find_if(reads->second.rbegin(), reads->second.rend(), [&](const Read& read) {
+    return life_at(member, read.partition).has_value();
+  });
+  return last == reads->second.rend() ? origin : *last;
 }
 
 void Facts::judge_repetition(const Life& life, const TopicPartition& partition, std::int64_t offset, Id id) {
@@ -249,13 +276,16 @@ void Facts::judge_order(const std::string& member, const TopicPartition& partiti
   state = {offset, true};
 }
 
-void Facts::begins(const std::string& member, const TopicPartition& partition, std::int64_t offset,
-                   const std::string& key, std::string_view value) {
+TopicPartition Facts::begins(const std::string& member, const TopicPartition& of, std::int64_t offset_of,
+                             const std::string& key, std::string_view value) {
   const auto id = id_of(value);
   MutexLock lock(mutex_);
   ++now_;
-  if (!id || partition.topic.ends_with("-dlt"))
-    return note("only its topics", "a record of " + partition.topic + " runs");
+  if (!id || of.topic.ends_with("-dlt")) {
+    note("only its topics", "a record of " + of.topic + " runs");
+    return of;
+  }
+  const auto [partition, offset] = read_by(member, *id, {of, offset_of});
   const auto life = life_at(member, partition);
   if (!life)
     note("only its partitions",
@@ -272,6 +302,7 @@ void Facts::begins(const std::string& member, const TopicPartition& partition, s
       note("suspended is suspended", partition.text(offset) + " was taken and begins, and is suspended");
   }
   judge_order(member, partition, offset, key);
+  return partition;
 }
 
 void Facts::ends(const std::string& member, const TopicPartition& partition, const std::string& key,

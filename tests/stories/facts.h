@@ -63,12 +63,15 @@ class Facts {
   std::uint64_t commits(const std::vector<CommittedOffset>& offsets) EXCLUDES(mutex_);
   void answered(std::uint64_t commit, const std::set<TopicPartition>& refused) EXCLUDES(mutex_);
   /// `timestamp`: 0 for the time of writing.
-  void writes(const std::string& topic, std::int64_t timestamp) EXCLUDES(mutex_);
+  void writes(const std::string& member, const std::string& topic, std::int64_t timestamp,
+              std::string_view value) EXCLUDES(mutex_);
   void acknowledged(const std::string& topic, std::string_view value) EXCLUDES(mutex_);
 
   // Of the work.
-  void begins(const std::string& member, const TopicPartition& partition, std::int64_t offset,
-              const std::string& key, std::string_view value) EXCLUDES(mutex_);
+  /// `partition` and `offset` are those of the origin, also for a record of a retry topic. Returns the
+  /// partition that the record was read from, for ends().
+  TopicPartition begins(const std::string& member, const TopicPartition& partition, std::int64_t offset,
+                        const std::string& key, std::string_view value) EXCLUDES(mutex_);
   void ends(const std::string& member, const TopicPartition& partition, const std::string& key,
             std::string_view value, bool done) EXCLUDES(mutex_);
 
@@ -93,7 +96,11 @@ class Facts {
     Count done_in = 0;  // the beginning of the life
     int rank = 0;       // of the furthest topic that has it
     int letters = 0;
-    Count letter_at = 0;
+    struct Copies {
+      std::set<std::pair<std::string, Count>> writers;  // member, and the beginning of its life
+      std::size_t acknowledged = 0;
+    };
+    std::map<int, Copies> copies;  // by the rank of their topic
   };
   struct Sent {
     TopicPartition partition;
@@ -107,6 +114,10 @@ class Facts {
     bool running = false;
   };
   using Place = std::pair<std::string, TopicPartition>;
+  struct Read {
+    TopicPartition partition;
+    std::int64_t offset = 0;
+  };
 
   int rank_of(const std::string& topic) const;
   bool finished(const Fate& fate, const std::string& topic) const {
@@ -124,8 +135,11 @@ class Facts {
       REQUIRES(mutex_);
   void judge_order(const std::string& member, const TopicPartition& partition, std::int64_t offset,
                    const std::string& key) REQUIRES(mutex_);
+  void judge_copies(Id id, int rank) REQUIRES(mutex_);
   std::optional<Life> life_at(const std::string& member, const TopicPartition& partition) const
       REQUIRES(mutex_);
+  /// Where the member read the record last, of the partitions that it has; the origin if it has none of them.
+  Read read_by(const std::string& member, Id id, const Read& origin) const REQUIRES(mutex_);
   void end_life(Client client, const TopicPartition& partition) REQUIRES(mutex_);
   std::int64_t committed(const TopicPartition& partition) const REQUIRES(mutex_);
 
@@ -143,6 +157,7 @@ class Facts {
     Count at = 0;
   };
   std::map<TopicPartition, std::map<std::int64_t, Taken>> taken_ GUARDED_BY(mutex_);
+  std::map<Id, std::vector<Read>> reads_ GUARDED_BY(mutex_);  // in their order
   std::map<TopicPartition, std::int64_t> judged_below_ GUARDED_BY(mutex_);
   std::map<TopicPartition, std::vector<Sent>> sent_ GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::vector<TopicPartition>> unanswered_ GUARDED_BY(mutex_);

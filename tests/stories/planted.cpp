@@ -97,6 +97,7 @@ void prepare_commits(Story& story, Bug bug) {
 void prepare_failures(Story& story, Bug bug) {
   switch (bug) {
     case Bug::loses_a_record_for_retry:
+    case Bug::writes_a_record_for_retry_twice:
       story.order = config::Order::none;
       story.retry_topics = true;
       return poison(story, false);

@@ -423,7 +423,6 @@ void Play::suspend(const Fault& fault) {
 
 void Play::skip(const Fault& fault) {
   const auto until = Deadline::in(milliseconds(fault.lasts));
-  facts_.allow_workers(story_.workers + 1);  // a skipped record may still run when the next one begins
   while (!until.passed()) {
     for (auto* member : running())
       for (const auto& lane : member->service->status().lanes) {

@@ -80,7 +80,9 @@ void draw_load(Story& story, Dice& dice) {
   if (story.work_ms > 0) story.records = std::min(story.records, 4 + 3000 * at_once / story.work_ms);
   if (story.dead_letters && dice.one_in(2)) {
     story.poison = dice.one_of({7, 20, 100});
-    story.rejects = true;  // what fails each time in a stream that goes quiet looks like an outage
+    // A pool with `each` has a downstream for each key: if an outage ends while poison is all that is left of
+    // a key, nothing shows that the outage is over.
+    story.rejects = dice.one_in(2) || story.pools == Pools::each;
   }
   if (dice.one_in(5) && story.work == Work::library) story.hanging = 10;
 }
@@ -160,6 +162,7 @@ const char* name_of(Bug bug) {
                                                 "a dead letter is lost",
                                                 "a dead letter is written twice",
                                                 "a record for a retry topic is lost",
+                                                "a record for a retry topic is written twice",
                                                 "a dead letter has the record's timestamp",
                                                 "poison is taken for an outage",
                                                 "an outage is taken for poison",

@@ -303,10 +303,12 @@ rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t*
   for (auto& field : changed) {
     if (field.vtype == RD_KAFKA_VTYPE_TOPIC) {
       const std::string topic = field.u.cstr;
+      const auto bug = by->tap->bug();
       const bool letter = topic.ends_with("-dlt");
-      twice = letter && by->tap->bug() == Bug::writes_a_dead_letter_twice;
-      if ((letter && by->tap->bug() == Bug::loses_a_dead_letter) ||
-          (topic.find("-retry-") != std::string::npos && by->tap->bug() == Bug::loses_a_record_for_retry)) {
+      const bool retry = topic.find("-retry-") != std::string::npos;
+      twice = (letter && bug == Bug::writes_a_dead_letter_twice) ||
+              (retry && bug == Bug::writes_a_record_for_retry_twice);
+      if ((letter && bug == Bug::loses_a_dead_letter) || (retry && bug == Bug::loses_a_record_for_retry)) {
         elsewhere = "elsewhere";
         field.u.cstr = elsewhere.c_str();
       }
@@ -315,10 +317,14 @@ rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t*
       field.u.i64 = 1'000'000'000'000;
   }
   std::string topic;
+  std::string_view value;
+  std::int64_t timestamp = 0;
   for (const auto& field : changed) {
     if (field.vtype == RD_KAFKA_VTYPE_TOPIC) topic = field.u.cstr;
-    if (field.vtype == RD_KAFKA_VTYPE_TIMESTAMP) by->tap->facts().writes(topic, field.u.i64);
+    if (field.vtype == RD_KAFKA_VTYPE_TIMESTAMP) timestamp = field.u.i64;
+    if (field.vtype == RD_KAFKA_VTYPE_VALUE) value = text_of(field.u.mem.ptr, field.u.mem.size);
   }
+  by->tap->facts().writes(by->member, topic, timestamp, value);
   if (twice) {  // without the headers, which belong to the first one, and without anyone who waits for an
                 // answer
     std::vector<rd_kafka_vu_t> second;

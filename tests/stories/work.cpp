@@ -15,10 +15,10 @@ Outcome Downstream::call(const std::string& member, const handler::Attempt& atte
   const auto id = id_of(value).value_or(Id{-1, -1});
   auto& facts = tap_.facts();
   const auto once = [&] {
-    facts.begins(member, partition, record.offset(), key, value);
+    const auto read_from = facts.begins(member, partition, record.offset(), key, value);
     auto outcome = planted(answer(member, attempt, id), id);
     const bool done = outcome.verdict == handler::Verdict::done && !tap_.abandoned(member);
-    facts.ends(member, partition, key, value, done);
+    facts.ends(member, read_from, key, value, done);
     return outcome;
   };
   auto outcome = once();
