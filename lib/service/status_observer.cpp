@@ -28,7 +28,7 @@ Duration processor_time() {
 /// Members whose assignment by the group has no partition.
 std::size_t idle_members(const Loops& loops) {
   return static_cast<std::size_t>(std::count_if(loops.begin(), loops.end(), [](const auto& loop) {
-    return loop->stats().assigned.get() > 0 && loop->lanes().empty();
+    return loop->stats().has_assignment.get() && loop->lanes().empty();
   }));
 }
 

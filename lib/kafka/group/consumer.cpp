@@ -95,6 +95,9 @@ class ClientConsumer final : public Consumer {
   bool assignment_lost() const override { return rd_kafka_assignment_lost(handle_.get()) != 0; }
   bool joining() const override { return join_watch_->joining(); }
   bool join_under_way() const override { return join_watch_->under_way(); }
+  std::int32_t member_epoch() const override {
+    return brokers_distribute_ ? epoch_of(group_member().get()) : 0;
+  }
   bool must_be_renewed() const override { return join_watch_->overtaken(); }
   std::optional<Error> fatal_error() const override;
   std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition,

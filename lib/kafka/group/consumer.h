@@ -112,6 +112,11 @@ class Consumer {
   virtual bool assignment_lost() const = 0;
   /// The member is joining the group again, and the group has not admitted it yet.
   virtual bool joining() const = 0;
+  /// Under group.protocol: consumer, the epoch at which the brokers have admitted this member; 0 before that,
+  /// and under the other protocols. A member that the brokers removed is admitted again at another epoch. The
+  /// client reports no assignment to a member that is admitted without partitions. Asks the client's main
+  /// thread, as assignment() does.
+  virtual std::int32_t member_epoch() const = 0;
   /// A request of a join is under way. A commit now would fail, and might cost the assignment (join_watch.h).
   virtual bool join_under_way() const = 0;
   /// The client will not take part in any further rebalance, and delays those of the group (join_watch.h).

@@ -2,6 +2,7 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "config/text.h"
@@ -36,6 +37,15 @@ bool offers_consumer_protocol(const std::map<std::string, std::string>& broker_s
 }
 
 bool outdated_epoch(int code) { return code == stale_member_epoch; }
+
+std::int32_t epoch_of(const rd_kafka_consumer_group_metadata_s* member) {
+#if RD_KAFKA_VERSION >= 0x020c00ff  // the first release that can take part in these groups
+  return member == nullptr ? 0 : std::max(0, rd_kafka_consumer_group_metadata_generation_id(member));
+#else
+  (void)member;
+  return 0;
+#endif
+}
 
 bool instance_held(int code) { return code == unreleased_instance_id; }
 

@@ -6,6 +6,7 @@
 // client can do. Pure, any thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -24,6 +25,8 @@ bool offers_consumer_protocol(const std::map<std::string, std::string>& broker_s
 /// Whether a commit was refused because the group has changed since the member's last heartbeat. With the
 /// next heartbeat the client learns the new epoch, and the same commit is accepted.
 bool outdated_epoch(int code);
+/// The epoch at which the brokers have admitted a member (its group_member()); 0 before that.
+std::int32_t epoch_of(const rd_kafka_consumer_group_metadata_s* member);
 /// Whether another member has the same group.instance.id.
 bool instance_held(int code);
 /// Converts a fatal error of a member to ours: what happened, and what to do if that is known.

@@ -141,7 +141,10 @@ void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
 
 void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
   (revoked.lost ? stats_.lost : stats_.revoked).add(1);
-  if (revoked.lost) stats_.has_assignment.set(false);
+  if (revoked.lost) {
+    stats_.has_assignment.set(false);
+    lost_epoch_ = consumer_->member_epoch();
+  }
   telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
                   {{"count", revoked.partitions.size()}});
   rebalances_->revoked(revoked.partitions, revoked.lost, consumer_->cooperative(), now_);
@@ -193,9 +196,20 @@ void ConsumerLoop::do_chores() {
 void ConsumerLoop::compare_assignment() {
   if (now_ < next_comparison_ || !rebalances_->at_rest() || leave_->begun()) return;
   next_comparison_ = now_ + comparison_interval;
+  note_empty_assignment();
   const auto assignment = consumer_->assignment();
   if (!assignment || rebalances_->compare(*assignment, consumer_->cooperative(), now_)) return;
   stats_.assignment_repairs.add(1);
+}
+
+/// A member that the brokers admit without partitions gets no event. Until the client has given up lost
+/// partitions, it reports the epoch at which the member lost them.
+void ConsumerLoop::note_empty_assignment() {
+  if (stats_.has_assignment.get()) return;
+  const auto epoch = consumer_->member_epoch();
+  if (epoch == 0 || epoch == lost_epoch_) return;
+  telemetry::info("the group has no partition for this member");
+  stats_.has_assignment.set(true);
 }
 
 void ConsumerLoop::start_over_if_failed() {

@@ -103,6 +103,7 @@ class ConsumerLoop {
   void follow_settings(const config::Config& settings);
   void do_chores();
   void compare_assignment();
+  void note_empty_assignment();
   void start_over_if_failed();
   void advance_stop();
 
@@ -126,6 +127,7 @@ class ConsumerLoop {
   TimePoint now_;
   TimePoint next_chores_;
   TimePoint next_comparison_;
+  std::int32_t lost_epoch_ = 0;  // the member's epoch when it last lost its partitions
   bool done_ = false;
 
   std::atomic<bool> ended_{false};

@@ -268,6 +268,33 @@ TEST_CASE("partitions that are lost end at once and commit nothing") {
   CHECK(member.wait_for([&] { return member.loop->stats().has_assignment.get(); }));
 }
 
+TEST_CASE("a member that is admitted without partitions has an empty assignment") {
+  TestMember member;
+  member.start();
+  const auto assigned = [&] { return member.loop->stats().has_assignment.get(); };
+  REQUIRE(member.wait_for([&] { return member.group.epoch_requests() == 1; }));
+  CHECK_FALSE(assigned());
+  member.group.admits_at(5);
+  CHECK(member.wait_for(assigned));
+  CHECK(member.group.calls() == Calls{"subscribe orders"});
+}
+
+TEST_CASE("a member that has lost its partitions has an assignment again when it is admitted again") {
+  TestMember member;
+  member.group.admits_at(5);
+  member.start_with({first});
+  const auto assigned = [&] { return member.loop->stats().has_assignment.get(); };
+  member.handler.answer_done({0, 1});
+  member.group.loses({first});
+  REQUIRE(member.wait_for([&] { return !assigned(); }));
+  // The client has not joined again yet: the epoch is still that of the loss.
+  const auto asked = member.group.epoch_requests();
+  REQUIRE(member.wait_for([&] { return member.group.epoch_requests() > asked + 1; }));
+  CHECK_FALSE(assigned());
+  member.group.admits_at(7);
+  CHECK(member.wait_for(assigned));
+}
+
 TEST_CASE("a stop drains, commits, and then leaves the group") {
   TestMember member;
   member.start_with({first});

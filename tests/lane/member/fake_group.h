@@ -84,6 +84,16 @@ class FakeGroup {
     MutexLock lock(mutex_);
     begins_at_end_ = true;
   }
+  /// The brokers have admitted the member, without an event.
+  void admits_at(std::int32_t epoch) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    epoch_ = epoch;
+  }
+  /// How often the member has asked for its epoch.
+  std::size_t epoch_requests() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return epoch_requests_;
+  }
   void set_join_under_way(bool under_way) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     join_under_way_ = under_way;
@@ -128,6 +138,8 @@ class FakeGroup {
   bool begins_at_end_ GUARDED_BY(mutex_) = false;
   bool join_under_way_ GUARDED_BY(mutex_) = false;
   bool closing_ GUARDED_BY(mutex_) = false;
+  std::int32_t epoch_ GUARDED_BY(mutex_) = 0;
+  std::size_t epoch_requests_ GUARDED_BY(mutex_) = 0;
   std::optional<Error> fatal_ GUARDED_BY(mutex_);
 };
 
@@ -168,6 +180,11 @@ class FakeConsumer final : public kafka::Consumer {
   bool join_under_way() const override {
     MutexLock lock(group_.mutex_);
     return group_.join_under_way_;
+  }
+  std::int32_t member_epoch() const override {
+    MutexLock lock(group_.mutex_);
+    ++group_.epoch_requests_;
+    return group_.epoch_;
   }
   bool must_be_renewed() const override { return false; }
   std::optional<Error> fatal_error() const override {
