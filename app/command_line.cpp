@@ -52,7 +52,7 @@ void add_run(CLI::App& program, config::Source& source) {
   add_source(*verb, source);
   verb->footer(
       cli::footer("SIGTERM and SIGINT let running records finish, commit, and stop; a second signal stops at "
-                  "once. SIGHUP reads the configuration again.",
+                  "once. SIGHUP reads the configuration again; SIGUSR1 only opens the journal again.",
                   {"laneway run -c orders.yaml", "laneway run -c orders.yaml --set lanes.workers=16"}));
 }
 

@@ -66,7 +66,7 @@ Result<dlq::Targets> targets_of(const config::Config& config, const dlq::Options
 int redrive(const config::Config& config, const dlq::Options& options) {
   std::atomic<bool> stop{false};
   const Signals signals([&stop](int signal) {
-    if (signal == SIGHUP) return;
+    if (signal == SIGHUP || signal == SIGUSR1) return;
     if (stop.exchange(true)) end_process(exit_code::abandoned);
     std::cerr << "\nstopping when the records that are being sent are acknowledged; a second signal stops at "
                  "once, and "

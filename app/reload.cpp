@@ -56,17 +56,27 @@ Answer answer(const Changes& changes, const std::vector<std::string>& warnings, 
 
 Answer Reloader::reload(const char* by, bool dry_run) {
   MutexLock lock(mutex_);
-  const auto reopened = dry_run ? Status() : service_.reopen_journal();
-  if (reopened && !dry_run && !service_.settings()->journal.file.empty())
-    telemetry::info("journal opened again", {{"file", service_.settings()->journal.file}});
-  if (!reopened)
-    telemetry::error("the journal could not be opened again, and goes on in the file that it has",
-                     {{"error", reopened.error().text()}});
+  const auto reopened = dry_run ? Status() : reopen();
   auto answer = reload_settings(by, dry_run);
   if (!reopened)
     answer.text += "\nwarning: the journal could not be opened again, and goes on in the file that it has: " +
                    reopened.error().text();
   return answer;
+}
+
+Status Reloader::reopen_journal() {
+  MutexLock lock(mutex_);
+  return reopen();
+}
+
+Status Reloader::reopen() {
+  auto reopened = service_.reopen_journal();
+  if (!reopened)
+    telemetry::error("the journal could not be opened again, and goes on in the file that it has",
+                     {{"error", reopened.error().text()}});
+  else if (const auto& file = service_.settings()->journal.file; !file.empty())
+    telemetry::info("journal opened again", {{"file", file}});
+  return reopened;
 }
 
 Answer Reloader::reload_settings(const char* by, bool dry_run) {

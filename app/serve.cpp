@@ -201,6 +201,8 @@ int serve_until_stopped(const config::Config& config, const std::string& file, S
     signals.emplace([&](int signal) {
       if (signal == SIGHUP)
         (void)reload("SIGHUP", false);
+      else if (signal == SIGUSR1)
+        (void)reloader.reopen_journal();
       else
         stopper.stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
     });

@@ -1,4 +1,4 @@
-// Turns SIGTERM, SIGINT and SIGHUP into calls on a thread of their own, where everything is allowed.
+// Turns SIGTERM, SIGINT, SIGHUP and SIGUSR1 into calls on a thread of their own, where everything is allowed.
 //
 // Threads: `on_signal` runs on that thread, which also logs the counts of repeated log lines while it waits.
 #pragma once

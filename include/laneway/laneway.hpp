@@ -45,9 +45,9 @@ using Work = std::function<Answer(const Record&)>;
 
 class Service {
  public:
-  /// With Options::signals, the constructor blocks SIGTERM, SIGINT and SIGHUP: construct the Service before
-  /// the program starts other threads, because threads inherit the blocked signals. The constructor also
-  /// makes the process ignore SIGPIPE.
+  /// With Options::signals, the constructor blocks SIGTERM, SIGINT, SIGHUP and SIGUSR1: construct the Service
+  /// before the program starts other threads, because threads inherit the blocked signals. The constructor
+  /// also makes the process ignore SIGPIPE.
   Service(Options options, Work work);
   ~Service();
   Service(const Service&) = delete;

@@ -46,7 +46,7 @@ std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane
     append(families, limit_families(watched));
   }
   if (!renewals.empty()) families.push_back(renewal_family(renewals));
-  if (journal != nullptr) families.push_back(journal_family(journal->lost_lines()));
+  if (journal != nullptr) append(families, journal_families(*journal));
   if (spans != nullptr) families.push_back(span_family(spans->counts()));
   append(families, thread_families(expected_threads(*parts.settings, lanes.size(), brokers)));
   return families;

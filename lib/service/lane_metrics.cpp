@@ -155,10 +155,12 @@ Family renewal_family(const std::vector<const kafka::Renewals*>& renewals) {
   return family;
 }
 
-Family journal_family(std::uint64_t lost_lines) {
-  Sample sample;
-  sample.value = static_cast<double>(lost_lines);
-  return Family(metric("journal_lost_lines_total"), {std::move(sample)});
+std::vector<Family> journal_families(const lane::Journal& journal) {
+  Sample lost, failed;
+  lost.value = static_cast<double>(journal.lost_lines());
+  failed.value = journal.reopen_failed() ? 1 : 0;
+  return {Family(metric("journal_lost_lines_total"), {std::move(lost)}),
+          Family(metric("journal_reopen_failed"), {std::move(failed)})};
 }
 
 Family silence_family(const lane::Silences& silences) {

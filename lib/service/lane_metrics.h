@@ -6,6 +6,7 @@
 
 #include "kafka/produce/renewals.h"
 #include "lane/member/consumer_loop.h"
+#include "lane/shared/journal.h"
 #include "service/downstream_status.h"
 #include "service/process_threads.h"
 #include "telemetry/metrics.h"
@@ -20,7 +21,7 @@ inline constexpr const char* lane_states[] = {"assigned",  "running",  "held", "
 
 std::vector<telemetry::Family> lane_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes);
 telemetry::Family renewal_family(const std::vector<const kafka::Renewals*>& renewals);
-telemetry::Family journal_family(std::uint64_t lost_lines);
+std::vector<telemetry::Family> journal_families(const lane::Journal& journal);
 telemetry::Family silence_family(const lane::Silences& silences);
 telemetry::Family span_family(const tracing::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);

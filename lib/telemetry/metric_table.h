@@ -194,6 +194,8 @@ inline constexpr MetricInfo metric_table[] = {
      "The approximate maximum of the process's threads, with its partitions and all their workers running."},
     {"journal_lost_lines_total", MetricType::counter, "lines", "", Across::no_partitions,
      "Lines that could not be written to journal.file, or only in part; the attempts ran."},
+    {"journal_reopen_failed", MetricType::gauge, "1", "", Across::no_partitions,
+     "1 if journal.file could not be opened again, so the journal goes on in the file that it has, else 0."},
     {"trace_spans_total", MetricType::counter, "spans", "result", Across::no_partitions,
      "Spans by result: exported, dropped (too many were queued), failed (the collector did not accept "
      "them)."},

@@ -1,7 +1,9 @@
-"""The journal is rotated while records run: on SIGHUP, on `laneway reload`, and although the configuration is wrong. No line is lost.
+"""The journal is rotated while records run: on SIGUSR1, which reads no edit of the configuration, on SIGHUP, on `laneway reload`, and
+although the configuration is wrong. No line is lost.
 
 A journal that cannot be opened again goes on in the file that it has, and the service says so.
 """
+import signal
 import subprocess
 
 import harness
@@ -50,18 +52,24 @@ def scenario(run):
     run.produce_meanwhile("--rate", RATE)
     rotation.expect_new_file("the start")
 
-    rotation.rename()
-    service.signal(1)
-    rotation.expect_new_file("SIGHUP")
-    rotation.rename()
-    expect_equal("nothing has changed\n", reload(service, 0), "answer of a reload")
-    rotation.expect_new_file("a reload")
-    expect_equal(2, len(service.events("journal opened again")), "lines of the log about it")
-
     right = service.file.read_text()
     service.file.write_text("topics: nonsense: wrong\n")
     rotation.rename()
-    service.signal(1)
+    service.signal(signal.SIGUSR1)
+    rotation.expect_new_file("SIGUSR1")
+    expect_equal([], service.events("reload"), "what a rotation reloads")
+    service.file.write_text(right)
+    rotation.rename()
+    expect_equal("nothing has changed\n", reload(service, 0), "answer of a reload")
+    rotation.expect_new_file("a reload")
+    rotation.rename()
+    service.signal(signal.SIGHUP)
+    rotation.expect_new_file("SIGHUP")
+    expect_equal(3, len(service.events("journal opened again")), "lines of the log about it")
+
+    service.file.write_text("topics: nonsense: wrong\n")
+    rotation.rename()
+    service.signal(signal.SIGHUP)
     wait_until("the reload is refused", lambda: service.events("reload refused, nothing is changed"))
     rotation.expect_new_file("a refused reload")
     service.file.write_text(right)
@@ -70,9 +78,12 @@ def scenario(run):
     folder.rename(moved)
     expect(FAILED in reload(service, 0), "the answer does not say that the journal has its old file")
     expect("No such file or directory" in "".join(service.events(FAILED)), "nor does the log say why")
+    wait_until("a metric says so", lambda: service.metric("journal_reopen_failed") == 1)
     before = lines(moved / "journal")
     wait_until("lines are still written", lambda: lines(moved / "journal") > before + 10)
     moved.rename(folder)
+    service.signal(signal.SIGUSR1)
+    wait_until("the journal is opened again", lambda: service.metric("journal_reopen_failed") == 0)
 
     run.finish_writing()
     run.wait_for_no_lag()

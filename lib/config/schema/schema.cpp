@@ -182,7 +182,7 @@ void add_rest(std::vector<Property>& table) {
   table.push_back(
       text("journal.file", opened_at_start, "the path of a file, or \"\" for none",
            "A file that gets one line of JSON for each attempt, for audits. laneway appends to the "
-           "file, never shortens it, and opens it again on SIGHUP and with each reload.",
+           "file, never shortens it, and opens it again on SIGUSR1 and with each reload.",
            AT(journal.file), [](const std::string&) { return std::string(); }));
   add_admin(table);
   add_outputs(table);

@@ -54,6 +54,12 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& file) {
 }
 
 Status Journal::reopen() {
+  auto replaced = replace_file();
+  reopen_failed_.store(!replaced, std::memory_order_relaxed);
+  return replaced;
+}
+
+Status Journal::replace_file() {
   const auto opened = open_file(file_);
   if (!opened) return opened.error();
   cut_.store(false, std::memory_order_relaxed);

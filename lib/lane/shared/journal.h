@@ -38,6 +38,8 @@ class Journal {
   Status reopen();
   /// Lines that were not written, or only in part.
   std::uint64_t lost_lines() const { return lost_lines_.load(std::memory_order_relaxed); }
+  /// Whether the last reopen() failed.
+  bool reopen_failed() const { return reopen_failed_.load(std::memory_order_relaxed); }
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
@@ -57,6 +59,7 @@ class Journal {
 
  private:
   Journal(Descriptor opened, std::string file);
+  Status replace_file();
   std::int64_t wall(TimePoint at) const;
   void append(std::string_view line);
 
@@ -66,6 +69,7 @@ class Journal {
   const std::int64_t wall_origin_;
   std::atomic<bool> cut_{false};  // the file does not end with a whole line
   std::atomic<std::uint64_t> lost_lines_{0};
+  std::atomic<bool> reopen_failed_{false};
 };
 
 }  // namespace laneway::lane

@@ -175,9 +175,13 @@ TEST_CASE("a journal that cannot be opened again keeps its file and says why") {
   REQUIRE_FALSE(reopened);
   CHECK(reopened.error().text().find("cannot write " + before + "/journal: No such file") !=
         std::string::npos);
+  CHECK((*journal)->reopen_failed());
   write_attempt(**journal);
   CHECK(lines_of(after + "/journal").whole == 2);
   CHECK((*journal)->lost_lines() == 0);
+  std::filesystem::rename(after, before);
+  CHECK((*journal)->reopen());
+  CHECK_FALSE((*journal)->reopen_failed());
 }
 
 TEST_CASE("a journal whose pipe has no reader any more is not waited for") {
