@@ -270,13 +270,15 @@ std::optional<Refusal> Routes::refuse_proof(const httplib::Request& request) con
   if (has_body(request))
     return Refusal{400, "a request with a proof has no body: the proof does not cover it"};
   if (token.empty()) return Refusal{401, "this service has no token that a proof could be checked with"};
-  if (!challenges_.take(challenge, SteadyClock::now()))
-    return Refusal{401, "the challenge of this request is unknown, used or too old; request a new one"};
-  if (same_secret(change_proof(token, challenge, {request.path, request.params}, sources_.identity), proof))
-    return std::nullopt;
-  return Refusal{401,
-                 "the proof does not fit: the token differs from that of admin.token_file, or the request "
-                 "was meant for another service"};
+  const Refusal not_good{401, "the challenge of this request is unknown, used or too old; request a new one"};
+  const auto now = SteadyClock::now();
+  if (!challenges_.good(challenge, now)) return not_good;
+  if (!same_secret(change_proof(token, challenge, {request.path, request.params}, sources_.identity), proof))
+    return Refusal{401,
+                   "the proof does not fit: the token differs from that of admin.token_file, or the request "
+                   "was meant for another service"};
+  if (!challenges_.use(challenge, now)) return not_good;
+  return std::nullopt;
 }
 
 /// Unhandled: the change is allowed, and its body must be read first.

@@ -230,6 +230,21 @@ TEST_CASE("client: a proof is good for one change of one service, and for no oth
   CHECK(other.changes == 0);
 }
 
+TEST_CASE(
+    "client: other clients' requests for challenges do not spoil the challenge of a client with the token") {
+  Real service(token);
+  const auto peer = meet({service.address, token});
+  REQUIRE(peer.ok());
+  httplib::Client client("127.0.0.1", std::stoi(service.address.substr(10)));
+  client.set_keep_alive(true);
+  for (int i = 0; i < 1500; ++i) REQUIRE(client.Get("/identity?nonce=1")->status == 200);
+  const std::string path = "/lanes/orders/3/suspend";
+  const auto proof = change_proof(token, peer->challenge, {path}, peer->identity);
+  const httplib::Headers headers{{"X-Laneway", "1"},
+                                 {"Authorization", "Laneway " + peer->challenge + ' ' + proof}};
+  CHECK(client.Post(path, headers, "", "application/json")->status == 200);
+}
+
 TEST_CASE("client: laneway's refusals are laneway's answers") {
   AdminSources from = sources();
   from.live = [] { return service::Liveness{false, "the loop stands still"}; };

@@ -1,12 +1,14 @@
-// The challenges that this service has given to clients, each good for one change within a minute.
+// The challenges that this service gives to clients, each good for one change within a minute.
 //
-// Threads: any. Does not block. Bounded: the newest challenges are kept.
+// A challenge carries its end and a digest under a key of this process, so the service stores nothing for a
+// challenge that it gives: however many clients request challenges, the others stay good. Only used
+// challenges are stored, and only a client with the token can use one.
+//
+// Threads: any. Does not block. Bounded: `most` used challenges in a minute.
 #pragma once
 
-#include <algorithm>
-#include <deque>
+#include <map>
 #include <string>
-#include <utility>
 
 #include "admin/nonce.h"
 #include "base/mutex.h"
@@ -16,32 +18,21 @@ namespace laneway::admin {
 
 class Challenges {
  public:
-  /// A new one. Throws as new_nonce().
-  std::string give(TimePoint now) EXCLUDES(mutex_) {
-    auto challenge = new_nonce();
-    MutexLock lock(mutex_);
-    if (given_.size() >= most) given_.pop_front();
-    given_.emplace_back(challenge, now + good_for);
-    return challenge;
-  }
+  /// A new challenge. Throws as new_nonce().
+  std::string give(TimePoint now) const;
+  /// Whether this service has given the challenge, less than a minute ago.
+  bool good(const std::string& challenge, TimePoint now) const;
+  /// Uses a good challenge, with a proof that fits. False if it was used before, or if too many were used in
+  /// the last minute.
+  bool use(const std::string& challenge, TimePoint now) EXCLUDES(mutex_);
 
-  /// Whether the challenge was given, is not too old, and was not taken before.
-  bool take(const std::string& challenge, TimePoint now) EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    const auto found = std::find_if(given_.begin(), given_.end(),
-                                    [&](const auto& given) { return given.first == challenge; });
-    if (found == given_.end()) return false;
-    const bool in_time = now <= found->second;
-    given_.erase(found);
-    return in_time;
-  }
+  static constexpr std::size_t most = 4096;
 
  private:
-  static constexpr std::size_t most = 1024;
-  static constexpr Duration good_for = seconds(60);
+  const std::string key_ = new_nonce() + new_nonce();
 
   Mutex mutex_;
-  std::deque<std::pair<std::string, TimePoint>> given_ GUARDED_BY(mutex_);  // the oldest first
+  std::map<std::string, TimePoint> used_ GUARDED_BY(mutex_);  // each with its end
 };
 
 }  // namespace laneway::admin

@@ -14,6 +14,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace laneway::admin {
 
@@ -22,6 +23,9 @@ struct Identity {
   std::string group;
   std::string file;  ///< the absolute path of the configuration; empty if the service has none
 };
+
+/// HMAC-SHA256 under the key, in hexadecimal. The parts cannot run into one another: each follows its length.
+std::string digest_of(const std::string& key, const std::vector<std::string_view>& parts);
 
 inline constexpr const char* identity_path = "/identity";
 inline constexpr std::string_view proof_scheme = "Laneway ";
