@@ -13,6 +13,8 @@ from page_planted import EVENTS, cells, figures, heights, history, lane, marks, 
 LOOKS = [(width, scheme) for width in (390, 1280) for scheme in ("light", "dark")]
 SHOWN_ALL = "document.querySelector('#lag-chart').getAttribute('aria-valuemax') > 2100"
 EVIL = "<img src=x onerror='window.stolen=1'><script>window.stolen=2</script>"
+TURNED = "\u202egnp.\u2066\u200f\x1b"  # marks that turn the direction of text
+AS_SHOWN = "\\u202egnp.\\u2066\\u200f\\u001b"
 
 
 class Page:
@@ -27,7 +29,7 @@ class Page:
         """Plants these answers; returns when the page shows them."""
         self.browser.plant("/history", past or history([], last=len(three_hours()) + len(EVENTS)))
         self.browser.plant("/status", found)
-        version = f"{json.loads(found)['version']}, up"
+        version = f"{json.loads(found)['version'].replace(TURNED, AS_SHOWN)}, up"
         wait_until("the page shows the planted status", lambda: version in self.browser.text("#about"))
 
     def wait_for_text(self, selector, words):
@@ -280,8 +282,8 @@ def survives_a_restart(page):
 
 
 def shows_anything(page):
-    """Answers that no service gives: markup in every text, three hundred lanes, numbers of any size, unknown fields."""
-    browser, marked = page.browser, lambda name: f"{name}{EVIL}"
+    """Answers that no service gives: markup and marks that turn text around in every text, three hundred lanes, numbers of any size, unknown fields."""
+    browser, marked = page.browser, lambda name: f"{name}{EVIL}{TURNED}"
     many = [lane(partition, topic=marked("topic"), state="held", held_by=marked("held"), lag=None, finished_beyond_commit=10 ** 15,
                  queued=10 ** 6, queue_capacity=10 ** 6, waiting_retries=10 ** 12, committed=None, rate=1e9, dead_letters=10 ** 15,
                  dead_letter_rate=1e9, source_error=marked("source"),
@@ -293,10 +295,11 @@ def shows_anything(page):
                      breaker={"downstream": "shop", "state": marked("state"), "since": None, "failures": marked("failures")}),
               history([(2, {"rate": 1e12, "lag": 2 ** 53})], [(1, 1, "bad", marked("event"))], started=5))
     page.wait_for_text("#lane-note", "100 more lanes")
-    page.wait_for_text("#events", marked("event"))
+    page.wait_for_text("#events", f"event{EVIL}{AS_SHOWN}")
     seen = browser.text("body")
     for name in ("version", "group", "reason", "advice", "state", "failures", "topic", "held", "place", "error", "source", "record", "last"):
-        expect(marked(name) in seen, f"the {name} is not there as it is")
+        expect(f"{name}{EVIL}{AS_SHOWN}" in seen, f"the {name} is not there, with its marks escaped")
+    expect_equal(False, browser.evaluate(r"/[\u202e\u2066\u200f\x1b]/.test(document.documentElement.outerHTML)"), "marks in the page")
     expect_equal(0, browser.evaluate("document.querySelectorAll('img').length"), "elements that a stranger's words made")
     expect_equal(None, browser.evaluate("window.stolen ?? null"), "a stranger's script ran")
     browser.look(360)

@@ -2,10 +2,18 @@
 
 const byId = (id) => document.getElementById(id);
 
+// Characters that control how text is shown, as utf8_control() of base/utf8.h has them: an error of a web service must not read as
+// another text.
+const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function safeText(text) {
+  return String(text).replace(controls, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, safeText(value));
+  made.append(...children.map((child) => (typeof child === "string" ? safeText(child) : child)));
   return made;
 }
 
@@ -17,7 +25,8 @@ function shape(name, attributes) {
 
 /** Leaves a text that is right as it is, so that a selection and a screen reader's place survive. */
 function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const safe = safeText(text);
+  if (node.textContent !== safe) node.textContent = safe;
 }
 
 function setClass(node, name) {

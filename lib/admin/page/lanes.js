@@ -120,7 +120,7 @@ function fillDetail(row, lane, status) {
 }
 
 function fillRow(row, lane, status) {
-  const name = nameOf(lane), state = stateOf(lane);
+  const name = safeText(nameOf(lane)), state = stateOf(lane);
   row.lane = lane;
   setText(row.name, name);
   setText(row.state, state);

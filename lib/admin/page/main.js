@@ -24,7 +24,7 @@ function liveSample() {
 }
 
 function showTime() {
-  document.title = `${silent ? "no answer" : last?.ready === false ? "not ready" : "ready"} · ${last?.group ?? ""} · laneway`;
+  document.title = safeText(`${silent ? "no answer" : last?.ready === false ? "not ready" : "ready"} · ${last?.group ?? ""} · laneway`);
   const age = (Date.now() - answered) / 1000;
   if (answered) setText(byId("updated"), age < 5 ? "live" : `as of ${clockText(answered)}`);
   document.body.classList.toggle("stale", silent !== null);

@@ -29,7 +29,7 @@ function drawPointers() {
     const words = sample ? `${clockText(sample.at)}: ${text(sample)}` : "no sample yet";
     chart.setAttribute("aria-valuemax", Math.max(0, shown.length - 1));
     chart.setAttribute("aria-valuenow", sample ? shown.indexOf(sample) : 0);
-    chart.setAttribute("aria-valuetext", words);
+    chart.setAttribute("aria-valuetext", safeText(words));
     pointer.hidden = tip.hidden = read === null;
     if (read === null) continue;
     pointer.style.left = percentOf(read.at);
