@@ -376,6 +376,30 @@ TEST_CASE("credentials that leave the machine unencrypted are a warning") {
              Catch::StartsWith("the user and password in handler.http.url travel unencrypted"));
 }
 
+TEST_CASE("headers for a collector that leave the machine unencrypted are a warning") {
+  const auto warnings = [](const std::string& url, const std::string& more, const std::string& variable) {
+    const auto loaded =
+        load_text("kafka: { bootstrap.servers: 127.0.0.1:1, group.id: g }\ntopics: [t]\nhandler: log\n" +
+                      more + "trace: { otlp: \"" + url + "\" }\n",
+                  {"f.yaml", {}, {{"OTEL_EXPORTER_OTLP_HEADERS", variable}}});
+    REQUIRE(report(loaded.errors) == "");
+    return loaded.warnings;
+  };
+  const std::string token = "authorization=Bearer%20c4n4ry";
+  for (const auto* url : {"http://collector.example:4318/v1/traces", "HTTP://10.0.0.1:4318/v1/traces"}) {
+    const auto found = warnings(url, "", token);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found.front(),
+               Catch::StartsWith("the headers for the collector (trace.headers, OTEL_EXPORTER_OTLP_HEADERS) "
+                                 "travel unencrypted") &&
+                   !Catch::Contains("c4n4ry"));
+    CHECK(warnings(url, "", "").empty());
+    CHECK(warnings(url, "allow_insecure: true\n", token).empty());
+  }
+  for (const auto* url : {"https://collector.example:4318/v1/traces", "http://127.0.0.1:4318/v1/traces"})
+    CHECK(warnings(url, "", token).empty());
+}
+
 TEST_CASE("headers for a collector come from the file and from OpenTelemetry's variables, and are secrets") {
   const std::string plain = "kafka: { bootstrap.servers: h, group.id: g }\ntopics: [t]\nhandler: log\n";
   const std::string otlp = "trace:\n  otlp: http://c:4318/v1/traces\n";

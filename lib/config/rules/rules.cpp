@@ -230,6 +230,16 @@ class Rules {
   const Config& config_;
 };
 
+/// A warning if the headers of the collector leave the machine unencrypted. It names no header.
+std::optional<std::string> unencrypted_headers(const Trace& trace) {
+  if (trace.headers.empty() || !lower(trace.otlp).starts_with("http://") || is_loopback(trace.otlp))
+    return std::nullopt;
+  return "the headers for the collector (trace.headers, OTEL_EXPORTER_OTLP_HEADERS) travel unencrypted to "
+         "another machine, with the spans (use an https:// address in trace.otlp, or set allow_insecure: "
+         "true "
+         "if this is intended)";
+}
+
 }  // namespace
 
 void check_rules(const Config& config, const Settings& settings, const Expected& expected,
@@ -250,6 +260,7 @@ std::vector<std::string> warnings_about(const Config& config) {
   if (config.allow_insecure) return warnings;
   if (auto warning = unencrypted(config.kafka, "kafka.security.protocol"))
     warnings.push_back(std::move(*warning));
+  if (auto warning = unencrypted_headers(config.trace)) warnings.push_back(std::move(*warning));
   for (const Config& one : configs_of_handlers(config)) {
     const auto about_handler = handler_of(one).warnings;
     if (about_handler == nullptr) continue;
