@@ -1,5 +1,6 @@
 #include "app/control/endpoint.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -20,6 +21,7 @@ std::string reachable(const std::string& listen) {
 
 Result<Aim> aim_in(config::Source source) {
   source.runs_handler = false;
+  source.complete = false;  // the service may have the rest from its environment
   const auto loaded = config::load(source);
   if (!loaded.config) return Error{loaded.kind(), config::report(loaded.errors), ""};
   const auto& admin = loaded.config->admin;
@@ -54,14 +56,21 @@ std::string list_of(const std::vector<Found>& services) {
 }
 
 Error another_service(const Aim& aim, const std::vector<Found>& others) {
+  const auto named = aim.file + (aim.group.empty() ? "" : " (group " + aim.group + ')');
+  const bool only_group = std::any_of(others.begin(), others.end(), [&](const Found& other) {
+    return !other.peer.identity.file.empty() && same_file(aim.file, other.peer.identity.file);
+  });
   return {
       ErrorKind::unavailable,
-      "the service of " + aim.file + " (group " + aim.group + ") does not answer; " +
+      "the service of " + named + " does not answer; " +
           (others.size() == 1 ? "another service does, and gets nothing: "
                               : "other services do, and get nothing: ") +
           list_of(others),
-      "is the service running? Its log has the line \"admin listening\" with its address; --admin HOST:PORT "
-      "chooses a service by its address alone"};
+      only_group
+          ? "if the service has its group from its environment or from --set, set LANEWAY_KAFKA__GROUP_ID "
+            "for this command too, or choose the service with --admin HOST:PORT"
+          : "is the service running? Its log has the line \"admin listening\" with its address; --admin "
+            "HOST:PORT chooses a service by its address alone"};
 }
 
 }  // namespace

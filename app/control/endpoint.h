@@ -15,7 +15,7 @@ namespace laneway::control {
 struct Aim {
   std::vector<std::string> addresses;  ///< at least one; the service listens at one of them
   std::string token;                   ///< empty if there is none
-  std::string group;                   ///< empty without a configuration: any service
+  std::string group;                   ///< empty if no configuration has it: any service
   std::string file;                    ///< of the configuration, as it was named
 };
 

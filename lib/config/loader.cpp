@@ -107,7 +107,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
   if (const auto set_defaults = handler_of(config).set_dependent_defaults) set_defaults(config, settings);
   if (read) {
-    const Expected expected{{Layer::file, source.file, {}}, source.own_handler};
+    const Expected expected{{Layer::file, source.file, {}}, source.own_handler, source.complete};
     if (source.runs_handler) resolve_all_files(config, settings, expected, source, problems);
     check_rules(config, settings, expected, problems);
   }

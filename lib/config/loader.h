@@ -28,6 +28,9 @@ struct Source {
   /// Whether this process runs the handler. If not, handler.exec.command stays as it is written: the program
   /// may be missing where an operator asks a service, or reads dead letters.
   bool runs_handler = true;
+  /// Whether the settings must be complete. If not, keys may be missing that the environment or the command
+  /// line of another process has.
+  bool complete = true;
 };
 
 struct Loaded {

@@ -93,6 +93,22 @@ TEST_CASE("a command with a file is for the service of that group and file, and 
   CHECK_FALSE(found_for(same_group).ok());
 }
 
+TEST_CASE("a command finds the service of its file whose group, brokers and topics are in its environment") {
+  const Files files;
+  const auto a = files.write("a.yaml", "shop");
+  const auto service = service_of("shop", a);
+  const auto partly = [&](const std::string& text) {
+    std::ofstream(a) << text << listening(address_of(service));
+    return found_for(a);
+  };
+  CHECK(partly("topics: [orders]\nhandler: log\nkafka: { bootstrap.servers: h }\n").ok());
+  CHECK(partly("").ok());
+  const auto other = partly("kafka: { group.id: stock }\n");
+  REQUIRE_FALSE(other.ok());
+  CHECK_THAT(other.error().message, Catch::Contains(a + " (group stock) does not answer"));
+  CHECK_THAT(other.error().hint, Catch::Contains("LANEWAY_KAFKA__GROUP_ID"));
+}
+
 TEST_CASE("a file that is reached by another name is the same file") {
   const Files files;
   const auto a = files.write("a.yaml", "shop");

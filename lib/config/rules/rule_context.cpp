@@ -31,7 +31,8 @@ void RuleContext::refuse_if_given(const std::string& key, const std::string& wha
 }
 
 void RuleContext::require(const std::string& key, const std::string& hint) {
-  if (!given(key) && !concern(key)) problems_.add(expected_.file, key, "this key is missing", hint);
+  if (expected_.complete && !given(key) && !concern(key))
+    problems_.add(expected_.file, key, "this key is missing", hint);
 }
 
 void RuleContext::require_handler(const std::string& hint) {

@@ -17,6 +17,7 @@ namespace laneway::config {
 struct Expected {
   SettingPlace file;         ///< the place for messages about missing keys
   bool own_handler = false;  ///< the program does the work itself, so no handler is expected
+  bool complete = true;      ///< otherwise no key is missing
 };
 
 class RuleContext {
