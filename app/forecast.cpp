@@ -9,6 +9,8 @@
 #include "config/rules/retry_topics.h"
 #include "config/units.h"
 #include "handler/registry.h"
+#include "kafka/client/client_support.h"
+#include "kafka/libraries.h"
 #include "lane/member/memory_plan.h"
 #include "service/process_limits.h"
 #include "service/process_threads.h"
@@ -69,7 +71,8 @@ std::string memory(const config::Config& config, const Cluster& cluster) {
   return "  memory: records take at most about " + rounded_size(plan.total) +
          "; each partition fetches at most " + rounded_size(plan.fetch.queued_max_kbytes * 1024) + " or " +
          std::to_string(plan.fetch.queued_min_messages) + " records ahead, and has at most " +
-         rounded_size(plan.lane_bytes) + " in flight\n";
+         rounded_size(plan.lane_bytes) + " in flight\n" +
+         memory_of_compressed(plan.fetch, kafka::fetches_by_decompressed_size());
 }
 
 std::string threads(const config::Config& config, const Cluster& cluster) {
@@ -186,6 +189,15 @@ std::string forecast(const config::Config& config, const Cluster& cluster) {
     text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
             std::to_string(config.consumers) + " would have no partition\n";
   return text;
+}
+
+std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decompressed_size) {
+  const auto client = "  compressed topics: librdkafka " + kafka::library_version();
+  if (by_decompressed_size)
+    return client +
+           " (bundled) decompresses no more than that, and one batch of each partition in addition\n";
+  return client + " (system) decompresses all that it fetched: each partition can take " +
+         rounded_size(fetch.fetch_partition_bytes) + " times the ratio of the compression in addition\n";
 }
 
 std::uint64_t named_brokers(const config::Config& config) {

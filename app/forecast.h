@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "kafka/types.h"
 
 namespace laneway::app {
 
@@ -17,6 +18,10 @@ struct Cluster {
 
 /// Several lines: memory, threads, open files, commits, drains.
 std::string forecast(const config::Config& config, const Cluster& cluster);
+
+/// How much more memory compressed topics take. `by_decompressed_size`:
+/// kafka::fetches_by_decompressed_size().
+std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decompressed_size);
 
 /// The number of brokers in bootstrap.servers: the best guess before a broker has answered.
 std::uint64_t named_brokers(const config::Config& config);

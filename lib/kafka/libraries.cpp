@@ -3,6 +3,7 @@
 #include <openssl/crypto.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "kafka/client/client_support.h"
 
@@ -15,5 +16,7 @@ std::vector<Library> libraries() {
                                 std::to_string(NLOHMANN_JSON_VERSION_MINOR) + '.' +
                                 std::to_string(NLOHMANN_JSON_VERSION_PATCH)}};
 }
+
+bool fetches_by_decompressed_size() { return std::string_view(LANEWAY_LIBRDKAFKA) == "bundled"; }
 
 }  // namespace laneway::kafka

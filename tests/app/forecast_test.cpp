@@ -1,6 +1,7 @@
 #include "app/forecast.h"
 
 #include "catch.h"
+#include "kafka/client/client_support.h"
 
 using namespace laneway;
 
@@ -22,6 +23,16 @@ TEST_CASE("the forecast says whether its figures were asked or assumed") {
   const auto known = app::forecast(config, {.partitions = 1, .brokers = 3, .known = true});
   CHECK(says(known, "with 1 partition on 3 brokers:"));
   CHECK_FALSE(says(known, "assumed"));
+}
+
+TEST_CASE("the forecast has the client, and how much memory compressed topics take with it") {
+  const auto client = "librdkafka " + kafka::library_version();
+  CHECK(says(app::forecast(some_config(), {}), "compressed topics: " + client));
+  const kafka::FetchLimits fetch{.fetch_partition_bytes = 512 << 10};
+  CHECK(says(app::memory_of_compressed(fetch, true),
+             client + " (bundled) decompresses no more than that, and one batch of each partition"));
+  CHECK(says(app::memory_of_compressed(fetch, false),
+             client + " (system) decompresses all that it fetched: each partition can take 512KiB times"));
 }
 
 TEST_CASE("workers are counted for every partition") {
