@@ -2,6 +2,7 @@
 #include "service/service.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "catch.h"
 #include "lane/commit/commit_metadata.h"
@@ -273,6 +274,33 @@ TEST_CASE("a service whose brokers do not answer says so when its start deadline
   const auto status = world.service()->start();
   REQUIRE_FALSE(status);
   CHECK(status.error().kind == ErrorKind::unavailable);
+}
+
+TEST_CASE("a start that fails reports what the brokers answered last, although they are silent by then") {
+  World world(1);
+  world.config.dead_letter.topic = "nowhere";
+  world.config.dead_letter.create = false;
+  world.config.start_deadline = seconds(4);
+  const std::string missing = "dead-letter topic nowhere does not exist";
+  // On a busy machine, no answer may come before the deadline.
+  CHECK(eventually([&] {
+    REQUIRE(world.cluster->set_latency(1, 0));
+    const auto service = world.service();
+    Status started;
+    std::atomic<bool> ended{false};
+    std::thread starter([&] {
+      started = service->start();
+      ended = true;
+    });
+    const auto waits_for_topic = [&] {
+      const auto readiness = service->readiness();
+      return !readiness.reasons.empty() && readiness.reasons.front().text.find(missing) != std::string::npos;
+    };
+    while (!ended && !waits_for_topic()) std::this_thread::sleep_for(milliseconds(5));
+    const bool silenced = !ended && world.cluster->set_latency(1, 60000).ok();
+    starter.join();
+    return silenced && !started && started.error().text().find(missing) != std::string::npos;
+  }));
 }
 
 TEST_CASE("a topic that may not be read holds the start up, however late the refusal comes") {

@@ -1,11 +1,12 @@
 """A dead-letter topic that an administrator compacted is refused by the check and by the start, and the message names the way out; a
-service whose dead-letter topic is compacted later, or deleted, says so in /readyz, and goes on when the topic is as it should be."""
+service whose dead-letter topic is compacted later, or deleted, consumes on, also with new members, says so in /readyz, and goes on when the topic is as it should be."""
 import json
 
 import harness
 from harness import expect, expect_equal, wait_until
 from web_service import WebService
 
+MORE = 20  # partitions: more than the memory is divided among
 REFUSED = 78  # exit code of a wrong configuration
 
 
@@ -35,9 +36,13 @@ def scenario(run):
     run.services.remove(refused)
 
     run.tool("configure", letters, "retention.ms=3600000")
-    service = run.service("service", **settings)
+    service = run.service("service", kafka={"topic.metadata.refresh.interval.ms": 500}, **settings)
     wait_until("a short retention is a warning", lambda: service.events("a topic loses records"))
     run.tool("configure", letters, "cleanup.policy=compact")
+    run.tool("add-partitions", run.topic, MORE)
+    wait_until("the members start over", lambda: service.events("starting over to divide lanes.memory among more partitions"))
+    wait_until("the service has consumed, and goes on", lambda: service.events("a topic cannot take records")
+               and len(json.loads(service.get("/status"))["lanes"]) == MORE)
     run.produce("--count", 1, "--null-keys")
     wait_until("the cause is named", lambda: "record not written to " + letters in reason(service)
                and "the topic is compacted and the record has no key" in reason(service))
