@@ -30,6 +30,7 @@ enum class Bug : std::uint8_t {
   a_foreign_map_counts,
   a_suspension_does_not_hold,
   a_resume_is_forgotten,
+  a_suspension_is_not_handed_over,
   order_is_ignored,
   more_workers_than_allowed,
   a_partition_is_not_read,

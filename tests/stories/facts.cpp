@@ -87,7 +87,7 @@ void Facts::skipped(const TopicPartition& partition, std::int64_t offset) {
 
 void Facts::suspended(const std::string& member, const TopicPartition& partition) {
   MutexLock lock(mutex_);
-  suspended_[partition] = {member, ++now_};
+  suspended_[partition] = {member, ++now_, 0};
 }
 
 void Facts::resumed(const TopicPartition& partition) {
@@ -164,14 +164,15 @@ void Facts::judge_commit(const CommittedOffset& offset, const lane::CompletionMa
   for (const auto& run : map.runs) judge_range(offset.partition, run.begin, run.end, "is in a committed map");
 }
 
-std::uint64_t Facts::commits(const std::vector<CommittedOffset>& offsets) {
+std::uint64_t Facts::commits(Client client, const std::vector<CommittedOffset>& offsets) {
   MutexLock lock(mutex_);
   const auto number = ++now_;
   for (const auto& offset : offsets) {
     if (offset.offset < 0) continue;
     auto map = map_of(offset);
     if (story_.work != Work::transactional) judge_commit(offset, map);
-    sent_[offset.partition].push_back({offset.partition, offset.offset, std::move(map), number, 0});
+    sent_[offset.partition].push_back(
+        {offset.partition, members_[client], offset.offset, std::move(map), number, 0});
     unanswered_[number].push_back(offset.partition);
   }
   return number;
@@ -187,6 +188,10 @@ void Facts::answered(std::uint64_t commit, const std::set<TopicPartition>& refus
       if (sent.sent < commit && sent.answered > 0) before = sent.offset;
       if (sent.sent != commit) continue;
       sent.answered = number;
+      if (const auto found = suspended_.find(partition);
+          found != suspended_.end() && found->second.by == sent.member && found->second.since < commit &&
+          found->second.stored == 0)
+        found->second.stored = number;
       if (sent.offset < before)
         note("offsets go forward", partition.text() + " is committed at " + std::to_string(sent.offset) +
                                        " after " + std::to_string(before));
@@ -276,6 +281,20 @@ void Facts::judge_order(const std::string& member, const TopicPartition& partiti
   state = {offset, true};
 }
 
+/// A suspension holds in its member at once, and wherever the partition goes once it is stored.
+void Facts::judge_suspension(const std::string& member, const TopicPartition& partition,
+                             std::int64_t offset) {
+  const auto found = suspended_.find(partition);
+  if (found == suspended_.end()) return;
+  const auto& [by, since, stored] = found->second;
+  if (by == member && taken_[partition][offset].at > since)
+    note("suspended is suspended", partition.text(offset) + " was taken and begins, and is suspended");
+  const auto life = life_at(member, partition);
+  if (stored > 0 && life && life->asked > stored)
+    note("suspended is suspended",
+         partition.text(offset) + " begins at " + member + ", to which its partition came with a suspension");
+}
+
 TopicPartition Facts::begins(const std::string& member, const TopicPartition& of, std::int64_t offset_of,
                              const std::string& key, std::string_view value) {
   const auto id = id_of(value);
@@ -295,12 +314,7 @@ TopicPartition Facts::begins(const std::string& member, const TopicPartition& of
   if (story_.pools == Pools::none && ++running_[{member, partition}] > workers_)
     note("no more than its workers", member + " runs more than " + std::to_string(workers_) + " records of " +
                                          partition.text() + " at once");
-  if (const auto suspended = suspended_.find(partition); suspended != suspended_.end()) {
-    const auto& [by, since] = suspended->second;
-    const auto& taken = taken_[partition][offset];
-    if (by == member && taken.at > since)
-      note("suspended is suspended", partition.text(offset) + " was taken and begins, and is suspended");
-  }
+  judge_suspension(member, partition, offset);
   judge_order(member, partition, offset, key);
   return partition;
 }

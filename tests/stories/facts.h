@@ -60,7 +60,7 @@ class Facts {
       EXCLUDES(mutex_);
   void taken(const TopicPartition& partition, std::int64_t offset, std::string_view value) EXCLUDES(mutex_);
   /// Returns a number for answered().
-  std::uint64_t commits(const std::vector<CommittedOffset>& offsets) EXCLUDES(mutex_);
+  std::uint64_t commits(Client client, const std::vector<CommittedOffset>& offsets) EXCLUDES(mutex_);
   void answered(std::uint64_t commit, const std::set<TopicPartition>& refused) EXCLUDES(mutex_);
   /// `timestamp`: 0 for the time of writing.
   void writes(const std::string& member, const std::string& topic, std::int64_t timestamp,
@@ -104,6 +104,7 @@ class Facts {
   };
   struct Sent {
     TopicPartition partition;
+    std::string member;
     std::int64_t offset = 0;
     lane::CompletionMap map;
     Count sent = 0, answered = 0;  // answered: 0 until it is acknowledged
@@ -136,6 +137,8 @@ class Facts {
   void judge_order(const std::string& member, const TopicPartition& partition, std::int64_t offset,
                    const std::string& key) REQUIRES(mutex_);
   void judge_copies(Id id, int rank) REQUIRES(mutex_);
+  void judge_suspension(const std::string& member, const TopicPartition& partition, std::int64_t offset)
+      REQUIRES(mutex_);
   std::optional<Life> life_at(const std::string& member, const TopicPartition& partition) const
       REQUIRES(mutex_);
   /// Where the member read the record last, of the partitions that it has; the origin if it has none of them.
@@ -163,7 +166,12 @@ class Facts {
   std::map<std::uint64_t, std::vector<TopicPartition>> unanswered_ GUARDED_BY(mutex_);
   std::map<Place, std::uint32_t> running_ GUARDED_BY(mutex_);
   std::map<std::pair<Place, std::string>, KeyState> keys_ GUARDED_BY(mutex_);
-  std::map<TopicPartition, std::pair<std::string, Count>> suspended_ GUARDED_BY(mutex_);
+  struct Suspended {
+    std::string by;
+    Count since = 0;
+    Count stored = 0;  // when the first commit of that member since then was acknowledged; 0: not yet
+  };
+  std::map<TopicPartition, Suspended> suspended_ GUARDED_BY(mutex_);
   std::set<Id> skipped_ GUARDED_BY(mutex_);
   std::uint32_t workers_ GUARDED_BY(mutex_);
   int repeated_ GUARDED_BY(mutex_) = 0;

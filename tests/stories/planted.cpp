@@ -131,6 +131,9 @@ void prepare_lanes(Story& story, Bug bug) {
     case Bug::a_suspension_does_not_hold:
     case Bug::a_resume_is_forgotten:
       return suspend(story);
+    case Bug::a_suspension_is_not_handed_over:
+      suspend(story);
+      return only(story, Kind::suspended_moves, 300, 1400);
     case Bug::a_drain_keeps_its_queue:
     case Bug::a_drain_is_cut_short:
       return drain(story);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "kafka/produce/producer.h"
@@ -82,6 +83,8 @@ class Play {
   void of_operators(const Fault& fault);
   void fail(const Fault& fault);
   void suspend(const Fault& fault);
+  /// Whether a running member has the partition suspended; nullopt if none has the partition.
+  std::optional<bool> suspended(const TopicPartition& partition);
   void skip(const Fault& fault);
   void reload(const Fault& fault);
   std::int32_t broker(std::uint32_t choice) const {
@@ -248,12 +251,9 @@ void Play::end(Member& member, bool abandon) {
                                                           std::to_string(how.abandoned) + " records of " +
                                                           std::to_string(story_.work_ms) + " ms");
   }
-  if (how.stuck) {  // such as an expelled member, of which the embedded coordinator keeps a ghost
-    (void)member.service.release();
-    left_behind_ = true;
-  } else {
-    member.service.reset();
-  }
+  // Another fault may be asking the service at the moment, so it is destroyed with the play. A member can
+  // hang in the client, such as an expelled one, of which the embedded coordinator keeps a ghost.
+  if (how.stuck) left_behind_ = true;
 }
 
 void Play::write() {
@@ -298,8 +298,9 @@ void Play::settle() {
   }
   const bool planted = story_.bug != Bug::none;
   const auto ready = Deadline::in(planted ? planted_within : ready_within + busy_machine);
-  while (!all_ready() && !ready.passed()) sleep(20);
-  if (!all_ready()) {
+  bool again = all_ready();  // once is enough: the next rebalance may follow at once
+  for (; !again && !ready.passed(); again = all_ready()) sleep(20);
+  if (!again) {
     std::string why;
     for (auto* member : running())
       for (const auto& reason : member->service->readiness().reasons) why += "; " + reason.text;
@@ -376,7 +377,7 @@ void Play::of_members(const Fault& fault) {
 
 void Play::of_operators(const Fault& fault) {
   if (fault.kind == Fault::Kind::reload) return reload(fault);
-  if (fault.kind == Fault::Kind::suspend) return suspend(fault);
+  if (fault.kind != Fault::Kind::skip) return suspend(fault);
   skip(fault);
 }
 
@@ -404,21 +405,27 @@ void Play::suspend(const Fault& fault) {
   facts_.suspended(member->name, partition);
   request.action = ControlRequest::Action::resume;
   if (story_.bug == Bug::a_suspension_does_not_hold) (void)member->service->control(request);
+  if (fault.kind == Fault::Kind::suspended_moves) {
+    end(*member);
+    if (running().empty()) (void)join();
+    for (const auto until = Deadline::in(seconds(5)); !suspended(partition) && !until.passed();) sleep(20);
+  }
   sleep(fault.lasts);
   facts_.resumed(partition);
   if (story_.bug == Bug::a_resume_is_forgotten) return;
   // A partition that is between two owners is asked for again, as an operator would.
-  const auto runs_again = [&] {
-    for (auto* other : running())
-      for (const auto& one : other->service->status().lanes)
-        if (one.view.topic == request.topic && one.view.partition == request.partition)
-          if (!one.view.suspended()) return true;
-    return false;
-  };
   for (const auto until = Deadline::in(seconds(20)); !until.passed(); sleep(100)) {
     for (auto* other : running()) (void)other->service->control(request);
-    if (runs_again()) return;
+    if (suspended(partition) == false) return;
   }
+}
+
+std::optional<bool> Play::suspended(const TopicPartition& partition) {
+  for (auto* member : running())
+    for (const auto& lane : member->service->status().lanes)
+      if (lane.view.topic == partition.topic && lane.view.partition == partition.partition)
+        return lane.view.suspended();
+  return std::nullopt;
 }
 
 void Play::skip(const Fault& fault) {

@@ -84,7 +84,7 @@ void draw_load(Story& story, Dice& dice) {
     // a key, nothing shows that the outage is over.
     story.rejects = dice.one_in(2) || story.pools == Pools::each;
   }
-  if (dice.one_in(5) && story.work == Work::library) story.hanging = 10;
+  if (dice.one_in(5)) story.hanging = 10;
 }
 
 /// Each time of a story is short, so that hundreds are played in minutes: faults begin within 4 s.
@@ -140,6 +140,7 @@ const char* name_of(Kind kind) {
                                                        "a member is expelled",
                                                        "the settings are reloaded",
                                                        "a partition is suspended and resumed",
+                                                       "a suspended partition moves to another member",
                                                        "a failing record is skipped",
                                                        "the downstream answers 503",
                                                        "the downstream answers 500",
@@ -172,6 +173,7 @@ const char* name_of(Bug bug) {
                                                 "a map of another topic counts",
                                                 "a suspension does not hold",
                                                 "a resume is forgotten",
+                                                "a suspension is not handed over",
                                                 "the order is ignored",
                                                 "more workers than allowed",
                                                 "an assigned partition is not read",

@@ -31,6 +31,7 @@ struct Fault {
     member_is_expelled,
     reload,
     suspend,
+    suspended_moves,
     skip,
     outage_503,
     outage_500,

@@ -80,6 +80,14 @@ std::string map_above(std::int64_t offset, std::int64_t records) {
   return lane::encode(lane::CompletionMap{offset, {{offset + 1, offset + 1 + records}}});
 }
 
+/// What is committed without the word that says that an operator has suspended the partition.
+void forget_suspension(rd_kafka_topic_partition_t& place) {
+  std::string text(text_of(place.metadata, place.metadata_size));
+  const auto at = text.find("suspended=");
+  if (at == std::string::npos) return;
+  set_metadata(place, text.erase(at, text.find(' ', at) - at + 1));
+}
+
 /// Changes what is committed as the story's bug would.
 void plant(Tap& tap, List& list) {
   for (int i = 0; i < list.cnt; ++i) {
@@ -183,6 +191,7 @@ rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t* rk, List* list, int ti
     auto& place = list->elems[i];
     if (by->tap->bug() == Bug::a_foreign_map_counts && place.offset >= 0)
       set_metadata(place, map_above(place.offset, 10));
+    if (by->tap->bug() == Bug::a_suspension_is_not_handed_over) forget_suspension(place);
     if (by->tap->bug() == Bug::begins_at_the_end && place.offset > 0) place.offset += 10;
   }
   return code;
@@ -249,7 +258,7 @@ rd_kafka_resp_err_t __wrap_rd_kafka_commit_queue(rd_kafka_t* rk, const List* lis
   if (by->tap->bug() == Bug::commits_are_refused_for_good && list->cnt > 1) return RD_KAFKA_RESP_ERR_UNKNOWN;
   const Copy copy(*list);
   plant(*by->tap, *copy.list);
-  const auto number = by->tap->facts().commits(offsets_of(copy.list));
+  const auto number = by->tap->facts().commits(rk, offsets_of(copy.list));
   {
     MutexLock lock(registry);
     commit_queues[queue] = *by;
@@ -288,7 +297,7 @@ rd_kafka_error_t* __real_rd_kafka_send_offsets_to_transaction(
     rd_kafka_t* rk, const List* list, const rd_kafka_consumer_group_metadata_t* member, int timeout);
 rd_kafka_error_t* __wrap_rd_kafka_send_offsets_to_transaction(
     rd_kafka_t* rk, const List* list, const rd_kafka_consumer_group_metadata_t* member, int timeout) {
-  if (const auto by = known(rk)) (void)by->tap->facts().commits(offsets_of(list));
+  if (const auto by = known(rk)) (void)by->tap->facts().commits(rk, offsets_of(list));
   return __real_rd_kafka_send_offsets_to_transaction(rk, list, member, timeout);
 }
 
