@@ -308,6 +308,23 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again after
   CHECK(test.lane->detail(test.now).source_error.empty());
 }
 
+TEST_CASE("a lane that begins without an offset reads a corrupt batch again, and not the end of the log") {
+  TestLane test;
+  test.handler.open();
+  test.partition.log_start = 6;  // inside the batch
+  test.partition.log.push_back({kafka::Pop::corrupt, 5, {}, 0});
+  test.partition.add_run(8, 9);  // what a client may deliver after the corrupt batch
+  test.begin(kafka::no_offset);
+  test.work();
+  CHECK(test.commit() == 6);
+  test.partition.goes_back();
+  test.partition.add_run(6, 9);  // another replica has the batch intact
+  test.pass(seconds(31));
+  CHECK(test.partition.calls == std::vector<std::string>{"seek to 6"});
+  REQUIRE(test.until([&] { return test.commit() == 9; }));
+  CHECK(TestLane::sorted(test.handler.started()) == offsets(6, 9));
+}
+
 TEST_CASE(
     "a batch that cannot be decompressed may be good: the key that limits its size is named, and no skip") {
   TestLane test;

@@ -32,12 +32,20 @@ void Intake::find_beginning(PartitionSource& source, TimePoint now) {
   kafka::Record record;
   std::int64_t offset = 0;
   const auto popped = source.pop(record, offset);
-  if (popped == kafka::Pop::gone) return lane_.position.on_gone(source, now);
-  if (popped == kafka::Pop::error) return lane_.position.on_error(source, now);
-  if (popped != kafka::Pop::record && popped != kafka::Pop::end_of_partition) return;
+  if (popped == kafka::Pop::empty || unreadable(popped, source, offset, now)) return;
   if (popped == kafka::Pop::record) source.seek(offset);
   lane_.position.reached(offset);
   lane_.position.answers();
+}
+
+/// Notes why the source could not deliver. Returns false for a record and for the end of the partition.
+bool Intake::unreadable(kafka::Pop popped, PartitionSource& source, std::int64_t offset, TimePoint now) {
+  auto& position = lane_.position;
+  if (popped == kafka::Pop::corrupt) position.on_corrupt(source, offset, "is corrupt", now);
+  if (popped == kafka::Pop::not_decompressed) position.on_corrupt(source, offset, not_decompressed, now);
+  if (popped == kafka::Pop::gone) position.on_gone(source, now);
+  if (popped == kafka::Pop::error) position.on_error(source, now);
+  return popped != kafka::Pop::record && popped != kafka::Pop::end_of_partition;
 }
 
 /// How many records may be taken.
@@ -58,7 +66,8 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
   const auto delivered_before = position.delivered();
   const auto taken = lane_.bulkheads.bytes();
   for (std::uint32_t popped = 0; popped < most;) {
-    switch (source.pop(record, offset)) {
+    const auto outcome = source.pop(record, offset);
+    switch (outcome) {
       case kafka::Pop::record:
         ++popped;
         if (!position.expects(offset) && !follows(source, offset, false, now)) return Take::empty;
@@ -71,20 +80,11 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
       case kafka::Pop::end_of_partition:
         if (!on_end(source, offset, now)) return Take::empty;
         break;
-      case kafka::Pop::corrupt:
-        position.on_corrupt(source, offset, "is corrupt", now);
+      default:
+        (void)unreadable(outcome, source, offset, now);
+        if (!position.blocked()) break;
         lane_.prefetch.flows();
         return Take::empty;
-      case kafka::Pop::not_decompressed:
-        position.on_corrupt(source, offset, not_decompressed, now);
-        lane_.prefetch.flows();
-        return Take::empty;
-      case kafka::Pop::gone:
-        position.on_gone(source, now);
-        break;
-      case kafka::Pop::error:
-        position.on_error(source, now);
-        break;
     }
   }
   lane_.prefetch.flows();

@@ -166,9 +166,11 @@ void LogPosition::on_gone(PartitionSource& source, TimePoint now) {
   on_error(source, now);
 }
 
-/// The lane stays where it is: what the client delivers after such a batch cannot be trusted either.
+/// The lane stays where it is: what the client delivers after such a batch cannot be trusted either. A lane
+/// that began without an offset is at the batch, or at the start of the log inside the batch.
 void LogPosition::on_corrupt(PartitionSource& source, std::int64_t offset, const std::string& what,
                              TimePoint now) {
+  if (next_ < 0) reached(std::max(offset, source.log_bounds().start));
   corrupt_at_ = offset;
   reads_again_ = false;
   errors_.fail(

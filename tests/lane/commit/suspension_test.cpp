@@ -94,6 +94,25 @@ TEST_CASE("a lane that never committed commits its suspension where it begins, a
   CHECK(test.until_started({5, 6, 7, 8}));
 }
 
+TEST_CASE("a lane that is suspended at a corrupt batch commits no offset beyond the batch, and reports it") {
+  SuspendedLane test;
+  const auto kind = GENERATE(kafka::Pop::corrupt, kafka::Pop::not_decompressed);
+  test.partition.log.push_back({kind, 5, {}, 0});
+  test.partition.add_run(8, 9);
+  test.suspensions.decide("orders", {}, {true, 1000});
+  test.begin(kafka::no_offset);
+  test.work();
+  CHECK(test.committed() == "5 suspended=1000 ");
+  CHECK(test.lane->detail(test.now).source_error.find("the batch of records at offset 5") == 0);
+  test.decide(false, 2000);
+  test.work();
+  CHECK(test.handler.started().empty());
+  test.partition.goes_back();
+  test.partition.add_run(5, 9);  // another replica has the batch intact
+  test.pass(seconds(31));
+  CHECK(test.until_started({5, 6, 7, 8}));
+}
+
 TEST_CASE("of two decisions in two processes the later one counts") {
   SuspendedLane test;
   // Suspended here, resumed elsewhere, and back: the process remembers the first.
