@@ -67,12 +67,13 @@ class Lane {
   /// The part for the clock: deadlines, retries, pauses, gauges. Returns when to call it next.
   TimePoint tick(TimePoint now);
 
-  /// The offset and map to commit, if they differ from the acknowledged ones. The map has at most `max_map`
-  /// bytes.
-  std::optional<kafka::CommittedOffset> commit_candidate(std::size_t max_map = default_map_bytes) {
+  /// The offset and metadata to commit, if they differ from the acknowledged ones. The metadata has at most
+  /// `most` bytes, or more if the map must be `whole`.
+  std::optional<kafka::CommittedOffset> commit_candidate(std::size_t most = default_map_bytes,
+                                                         bool whole = false) {
     if (position_.in_doubt()) return std::nullopt;
     if (state() != State::draining) note_suspects();
-    return commits_.candidate(state() == State::draining, max_map);
+    return commits_.candidate(state() == State::draining, most, whole);
   }
   /// The broker acknowledged this candidate. Returns true if work was waiting for it.
   bool committed(const kafka::CommittedOffset& offset);

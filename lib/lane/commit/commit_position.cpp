@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "telemetry/log.h"
+
 namespace laneway::lane {
 
 CommitPosition::CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start,
@@ -21,7 +23,7 @@ CommitPosition::CommitPosition(const LaneContext& context, const kafka::Committe
   stats_.committed_offset.set(start.offset);
 }
 
-std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std::size_t max_map) {
+std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std::size_t most, bool whole) {
   const auto offset = ledger_.committable();
   if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
   auto& watch = gate_.watch();
@@ -42,21 +44,38 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
   sent_finished_ = finished();
   sent_suspension_ = suspension_;
   sent_of_this_log_ = true;
-  return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(offset, max_map)};
+  return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(offset, most, whole)};
 }
 
 /// Without a map, suspects and a suspension, nothing has to name the log. Suspects that do not fit are taken
-/// for records that an outage may have stopped. The map of a transaction is whole, and the lane holds if it
-/// is too long: suspects must not be the reason for that.
-std::string CommitPosition::metadata(std::int64_t offset, std::size_t most) const {
+/// for records that an outage may have stopped. The lane holds if a whole map is too long: suspects must not
+/// be the reason for that.
+std::string CommitPosition::metadata(std::int64_t offset, std::size_t most, bool whole) const {
   const auto& marker = gate_.watch().marker();
-  auto suspects = suspects_.text(offset, std::min(most, default_map_bytes) / 4);
+  auto suspects = suspects_.text(offset, most / 4);
   const auto fields = fields_of({marker, log_, suspension_, {}, suspects});
-  const auto map = ledger_.completion_map(most - std::min(most, fields.size()));
-  if (most > default_map_bytes && fields.size() + map.size() > default_map_bytes) suspects.clear();
+  const auto map = ledger_.completion_map(whole ? max_map_bytes : most - std::min(most, fields.size()));
+  if (whole && fields.size() + map.size() > most) suspects.clear();
   const bool named = !map.empty() || !suspects.empty() || (suspension_ && suspension_->suspended);
-  return named ? fields_of({marker, log_, suspension_, {}, suspects}) + map
-               : fields_of({marker, {}, suspension_, {}, {}});
+  auto text = named ? fields_of({marker, log_, suspension_, {}, suspects}) + map
+                    : fields_of({marker, {}, suspension_, {}, {}});
+  return map.empty() && text.size() > most ? suspension_only(most) : text;
+}
+
+/// For brokers that accept hardly any metadata.
+std::string CommitPosition::suspension_only(std::size_t most) const {
+  auto text = fields_of({{}, {}, suspension_, {}, {}});
+  if (text.size() <= most) return text;
+  if (suspension_->suspended)
+    telemetry::warn(
+        "a suspension is too long for the brokers: only this process knows of it, and a restart or another "
+        "owner of the partition goes on",
+        {{"topic", acknowledged_.partition.topic},
+         {"partition", acknowledged_.partition.partition},
+         {"bytes", text.size()},
+         {"limit", most},
+         {"setting", "offset.metadata.max.bytes"}});
+  return {};
 }
 
 void CommitPosition::decide(const std::optional<Suspension>& asked) {

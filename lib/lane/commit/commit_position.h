@@ -24,9 +24,10 @@ class CommitPosition {
   CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start, const Ledger& ledger,
                  const Suspects& suspects, CrashGate& gate, LaneStats& stats);
 
-  /// The position to commit, if it differs from the acknowledged one. The metadata has at most `max_map`
-  /// bytes. If the lane drains, the commit marks a clean end.
-  std::optional<kafka::CommittedOffset> candidate(bool drains, std::size_t max_map);
+  /// The position to commit, if it differs from the acknowledged one. The metadata has at most `most` bytes:
+  /// the map is cut first, a suspension last. A map that must be `whole` is not cut. If the lane drains, the
+  /// commit marks a clean end.
+  std::optional<kafka::CommittedOffset> candidate(bool drains, std::size_t most, bool whole);
   /// The broker has acknowledged this candidate. Returns false if the candidate belonged to another log.
   bool committed(const kafka::CommittedOffset& offset);
   /// Whether there are completions that no acknowledged commit contains.
@@ -52,7 +53,8 @@ class CommitPosition {
 
  private:
   bool rests_committed(std::int64_t offset) const;
-  std::string metadata(std::int64_t offset, std::size_t most) const;
+  std::string metadata(std::int64_t offset, std::size_t most, bool whole) const;
+  std::string suspension_only(std::size_t most) const;
   std::uint64_t finished() const;
 
   const Ledger& ledger_;

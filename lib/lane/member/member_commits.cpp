@@ -63,7 +63,7 @@ std::optional<kafka::CommittedOffset> MemberCommits::candidate_of(MemberLane& me
                                                                   TimePoint now) {
   auto& lane = *member.lane;
   if (exact()) lane.work(now);  // so that all answers are in the ledgers
-  auto candidate = lane.commit_candidate(exact() ? max_map_bytes : map_limit());
+  auto candidate = lane.commit_candidate(map_limit(), exact());
   const bool fits = !candidate || !exact() || candidate->metadata.size() <= map_limit();
   if (exact() && lane.position_in_doubt()) whole = false;
   lane.hold_for_map(!fits, now);
@@ -74,6 +74,7 @@ std::optional<kafka::CommittedOffset> MemberCommits::candidate_of(MemberLane& me
 }
 
 bool MemberCommits::send(const std::vector<MemberLane*>& lanes, TimePoint now) {
+  if (now >= limit_ends_) request_limit_ = kafka::request_bytes;
   std::vector<kafka::CommittedOffset> offsets;
   bool whole = true;
   committing_.clear();
@@ -82,7 +83,6 @@ bool MemberCommits::send(const std::vector<MemberLane*>& lanes, TimePoint now) {
       committing_.push_back({lane->lane->epoch(), *candidate});
       offsets.push_back(std::move(*candidate));
     }
-  if (now >= limit_ends_) request_limit_ = kafka::request_bytes;
   if (offsets.empty() || !whole) {
     path_->put_off();
     return false;
@@ -148,8 +148,12 @@ std::vector<MemberLane*> MemberCommits::still_to_commit() {
   return lanes;
 }
 
-/// A request holds several offsets as long as they fit; so a map has at most half of it.
-std::size_t MemberCommits::map_limit() const { return std::min(map_limit_, request_limit_ / 2); }
+/// A request holds several offsets as long as they fit; so a map has at most half of it. A map that must be
+/// whole is not limited so: all lanes would wait for that lane, and perhaps the size was not the reason. An
+/// offset that is larger than a request is alone in one.
+std::size_t MemberCommits::map_limit() const {
+  return exact() ? map_limit_ : std::min(map_limit_, request_limit_ / 2);
+}
 
 bool MemberCommits::send_in_smaller_requests(TimePoint now) {
   if (now < no_smaller_until_) return false;

@@ -4,7 +4,8 @@
 // Commits go through a CommitPath (commit_path.h), one at a time. A commit that the brokers refuse because of
 // the length of its completion map is repeated at once with half of the map; one that they refuse perhaps
 // because of the size of its request, in requests of a quarter of the size, and at last with shorter maps. So
-// what brokers accept less than by default delays the commits of some lanes and stops none.
+// what brokers accept less than by default delays the commits of some lanes and stops none. The maps of a
+// path that is exact are whole; there, only a refusal of the metadata's length makes lanes wait.
 //
 // Ownership: the loop owns this; consumer, lanes and stats outlive it. Threads: one, the loop's. Nothing
 // blocks.

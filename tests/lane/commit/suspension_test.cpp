@@ -113,6 +113,24 @@ TEST_CASE("a lane that is suspended at a corrupt batch commits no offset beyond 
   CHECK(test.until_started({5, 6, 7, 8}));
 }
 
+TEST_CASE("brokers that accept little metadata get the suspension without anything else") {
+  const CapturedLog log;
+  SuspendedLane test;
+  test.context.cluster = "4711";
+  test.partition.add_run(7, 8);
+  test.partition.add_run(9, 10);
+  test.begin(7);
+  REQUIRE(test.until_outstanding(0));
+  test.decide(true, 1000);
+  const bool whole = GENERATE(false, true);
+  CHECK(test.lane->commit_candidate(29, whole)->metadata == "cluster=4711 suspended=1000 ");
+  CHECK(test.lane->commit_candidate(15, whole)->metadata == "suspended=1000 ");
+  CHECK(log.lines({"a suspension is too long"}) == 0);
+  CHECK(test.lane->commit_candidate(14, whole)->metadata.empty());
+  CHECK(log.lines({"a suspension is too long", "topic=orders partition=3", "offset.metadata.max.bytes"}) ==
+        1);
+}
+
 TEST_CASE("of two decisions in two processes the later one counts") {
   SuspendedLane test;
   // Suspended here, resumed elsewhere, and back: the process remembers the first.

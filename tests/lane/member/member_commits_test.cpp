@@ -82,7 +82,108 @@ struct CommittingMember {
   std::unique_ptr<ConsumerLoop> loop;
 };
 
+/// A path whose maps must be whole. Refuses the first commits, and later the requests that are too large.
+class ExactPath final : public CommitPath {
+ public:
+  bool exact() const override { return true; }
+  bool prepared() override { return true; }
+  Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint /*now*/) override {
+    result_.emplace();
+    for (const auto& offset : offsets) result_->committed.push_back(offset.partition);
+    bool refused = refuses_ > 0;
+    for (const auto& part : kafka::commit_parts(std::move(offsets), 0, most)) {
+      std::size_t bytes = 0;
+      for (const auto& offset : part) bytes += kafka::stored_bytes(offset, 0);
+      refused = refused || bytes > largest_;
+    }
+    if (refuses_ > 0) --refuses_;
+    if (refused) {
+      result_->failed = std::exchange(result_->committed, {});
+      result_->error = "Unknown broker error";
+      result_->perhaps_too_large = true;
+    }
+    return {};
+  }
+  std::optional<kafka::CommitResult> result(TimePoint /*now*/) override {
+    return std::exchange(result_, std::nullopt);
+  }
+  bool under_way() const override { return result_.has_value(); }
+  bool forget() override { return !result_; }
+
+  void refuses_first(int commits) { refuses_ = commits; }
+  void refuses_above(std::size_t bytes) { largest_ = bytes; }
+
+ private:
+  int refuses_ = 0;
+  std::size_t largest_ = 1 << 20;
+  std::optional<kafka::CommitResult> result_;
+};
+
+/// Lanes whose records are finished, and which commit whole maps of about 1,400 bytes.
+struct ExactMember : CommittingMember {
+  ExactMember() {
+    consumer = group.consumer([] {});
+    auto made = std::make_unique<ExactPath>();
+    path = made.get();
+    commits.emplace(*consumer, std::move(made), lanes_of_member, stats);
+    commits->follow({seconds(1), 1}, now);
+    for (const auto& offset : start) {
+      auto& lane = lanes_of_member.add(offset, now);
+      lane.lane->start(std::make_unique<SimulatedSource>(partitions[offset.partition]), now);
+    }
+  }
+  ~ExactMember() {
+    for (auto* lane : lanes_of_member.all()) lanes_of_member.end(*lane, Lane::Ending::given_up, now);
+    lanes_of_member.clear_ended();
+  }
+  bool until_finished() {
+    return eventually([&] {
+      const auto all_lanes = lanes_of_member.all();
+      return std::all_of(all_lanes.begin(), all_lanes.end(), [&](MemberLane* lane) {
+        lane->lane->work(now);
+        return lane->lane->stats().outcomes[0].get() == 1;
+      });
+    });
+  }
+  /// Commits once, and returns how many lanes have committed.
+  int commit() {
+    now += seconds(1);
+    (void)commits->begin({}, now);
+    commits->advance(now);
+    int count = 0;
+    for (const auto* lane : lanes_of_member.all()) count += lane->lane->stats().committed_offset.get() == 1;
+    return count;
+  }
+
+  Signal signal;
+  TimePoint now = SteadyClock::now();
+  MemberLanes lanes_of_member{context, signal};
+  LoopStats stats;
+  std::unique_ptr<kafka::Consumer> consumer;
+  ExactPath* path;
+  std::optional<MemberCommits> commits;
+};
+
 }  // namespace
+
+TEST_CASE("a transaction that was refused for another reason than its size holds no lane") {
+  const int refusals = GENERATE(range(1, 9));
+  ExactMember member;
+  member.path->refuses_first(refusals);
+  REQUIRE(member.until_finished());
+  for (int i = 0; i < refusals; ++i) CHECK(member.commit() == 0);
+  CHECK(member.commit() == lanes);
+}
+
+TEST_CASE("a transaction that is refused for its size is sent in smaller requests") {
+  const std::size_t most = GENERATE(20'000, 2'500);  // some lanes together, a lane
+  ExactMember member;
+  member.path->refuses_above(most);
+  REQUIRE(member.until_finished());
+  int commits = 0;
+  while (commits < 6 && member.commit() == 0) ++commits;
+  CHECK(commits < 6);
+}
 
 TEST_CASE(
     "a commit that is refused for its size is sent in smaller requests, and at last with shorter maps") {
