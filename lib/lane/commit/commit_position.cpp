@@ -78,16 +78,6 @@ std::string CommitPosition::suspension_only(std::size_t most) const {
   return {};
 }
 
-void CommitPosition::decide(const std::optional<Suspension>& asked) {
-  const bool made_now = std::exchange(has_asked_, true) && asked != asked_;
-  asked_ = asked;
-  if (!asked) return;
-  if (suspension_ ? asked->at_ms > suspension_->at_ms : asked->suspended)
-    suspension_ = asked;
-  else if (made_now && suspension_ && suspension_->suspended != asked->suspended)
-    suspension_ = {asked->suspended, suspension_->at_ms + 1};  // another process has a clock that is ahead
-}
-
 /// Whether a drain need not commit again. If the topic were deleted and created again meanwhile, unseen by
 /// the client, such a commit would give the new topic the old offset, and records of the new topic would be
 /// left out.

@@ -32,10 +32,13 @@ class CommitPosition {
   bool committed(const kafka::CommittedOffset& offset);
   /// Whether there are completions that no acknowledged commit contains.
   bool has_uncommitted() const;
-  /// The last decision of this process about the partition. What was decided before this lane began counts if
-  /// it is later than the decision that the commits carry; what is decided now counts whatever the clocks
-  /// say.
-  void decide(const std::optional<Suspension>& asked);
+  /// The last decision of this process about the partition, which counts if it is later than the decision
+  /// that the commits carry.
+  void decide(const std::optional<Suspension>& asked) {
+    if (asked && (!suspension_ || asked->at_ms > suspension_->at_ms)) suspension_ = asked;
+  }
+  /// What counts.
+  const std::optional<Suspension>& decision() const { return suspension_; }
   /// When the partition was suspended, since 1970; nullopt if it is not suspended.
   std::optional<std::int64_t> suspended_ms() const {
     if (!suspension_ || !suspension_->suspended) return std::nullopt;
@@ -63,8 +66,6 @@ class CommitPosition {
   LaneStats& stats_;
   LogName log_;
   std::optional<Suspension> suspension_;
-  std::optional<Suspension> asked_;  // the last one of this process
-  bool has_asked_ = false;
   std::optional<Suspension> sent_suspension_;
   std::optional<Suspension> committed_suspension_;
   kafka::CommittedOffset acknowledged_;

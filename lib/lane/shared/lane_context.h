@@ -52,13 +52,13 @@ struct LaneContext {
   Downstream* downstream = nullptr;                     ///< never null while there are lanes
   RateLimiter* rate = nullptr;                          ///< the limit of all lanes together; no limit if null
   Journal* journal = nullptr;                           ///< may be null
-  CarefulTurn* careful_turn = nullptr;       ///< of all lanes of the process; null: each lane has its own
-  const Suspensions* suspensions = nullptr;  ///< if null, no lane can be suspended
-  tracing::Tracer* tracer = nullptr;         ///< null if there are no spans
-  std::string cluster{};                     ///< id of the cluster that is read; may be empty
-  ProcessId process = 0;                     ///< crash_watch.h
-  Silences* silences = nullptr;              ///< if null, only the lane itself remembers its steps
-  Duration silence_unit = seconds(30);       ///< silence_watch.h
+  CarefulTurn* careful_turn = nullptr;  ///< of all lanes of the process; null: each lane has its own
+  Suspensions* suspensions = nullptr;   ///< if null, no lane can be suspended
+  tracing::Tracer* tracer = nullptr;    ///< null if there are no spans
+  std::string cluster{};                ///< id of the cluster that is read; may be empty
+  ProcessId process = 0;                ///< crash_watch.h
+  Silences* silences = nullptr;         ///< if null, only the lane itself remembers its steps
+  Duration silence_unit = seconds(30);  ///< silence_watch.h
   /// Acknowledged dead letters of the process; may be null.
   Relaxed<std::uint64_t>* dead_letters = nullptr;
   /// The named pools, in an order in which `then` leads to a later one only; empty if the lanes have one

@@ -4,7 +4,8 @@
 // the partition finds it, also after a restart. The later decision counts, whichever process it was made in:
 // so a partition that is resumed elsewhere and comes back is not suspended again by what this process
 // remembers. The process remembers its decisions for partitions that come to it later, and for commits that
-// were not acknowledged.
+// were not acknowledged. A decision is later than every decision that its process has made or seen before,
+// also if the clock of another process is ahead.
 //
 // Beside that, partitions can be suspended in this process only. The service keeps this, and not the lanes,
 // so that a partition that leaves and comes back is still suspended. A restart forgets it.
@@ -15,6 +16,7 @@
 // Threads: any. Nothing blocks. The caller bounds the size: it suspends only topics of lanes that exist.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -40,11 +42,17 @@ class Suspensions {
   void decide(const std::string& topic, std::optional<std::int32_t> partition, Suspension decision)
       EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
+    decision.at_ms = last_ms_ = std::max(decision.at_ms, last_ms_ + 1);
     auto& decided = decided_[topic];
     if (partition)
       decided.one[*partition] = decision;
     else
       decided = {decision, {}};
+  }
+  /// A commit carries a decision that was made at this time, by the clock of some process.
+  void saw(std::int64_t at_ms) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    last_ms_ = std::max(last_ms_, at_ms);
   }
   /// The last decision about the partition in this process.
   std::optional<Suspension> decision(const kafka::TopicPartition& partition) const EXCLUDES(mutex_) {
@@ -102,6 +110,7 @@ class Suspensions {
   };
 
   mutable Mutex mutex_;
+  std::int64_t last_ms_ GUARDED_BY(mutex_) = 0;  // the time of the last decision that was made or seen
   std::map<std::string, Decided> decided_ GUARDED_BY(mutex_);
   std::map<std::string, Here> here_ GUARDED_BY(mutex_);
 };

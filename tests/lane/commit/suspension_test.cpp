@@ -161,12 +161,26 @@ TEST_CASE("a decision that is made where the lane is counts, even if the other c
   CHECK(test.committed() == "7 suspended=5002 ");
 }
 
-TEST_CASE("a partition that was never suspended carries no decision") {
+TEST_CASE("a decision counts for lanes that begin later, even if the other clock was ahead") {
   SuspendedLane test;
-  test.begin(7);
+  test.begin(7, "suspended=5000 ");
   test.decide(false, 1000);
-  CHECK_FALSE(test.lane->wants_commit());
-  CHECK(test.committed() == "nothing");
+  test.lane.reset();  // before the decision was committed
+  test.begin(7, "suspended=5000 ");
+  CHECK_FALSE(test.suspended());
+  CHECK(test.committed() == "7 resumed=5001 ");
+}
+
+TEST_CASE("a partition that is resumed where it was not suspended stays so where its topic was") {
+  SuspendedLane elsewhere;
+  elsewhere.begin(7);
+  elsewhere.decide(false, 2000);
+  CHECK(elsewhere.lane->wants_commit());
+  CHECK(elsewhere.committed() == "7 resumed=2000 ");
+  SuspendedLane here;
+  here.suspensions.decide("orders", {}, {true, 1000});
+  here.begin(7, "resumed=2000 ");
+  CHECK_FALSE(here.suspended());
 }
 
 TEST_CASE("what is suspended in this process only is not committed") {
