@@ -36,6 +36,7 @@ class SimulatedLanes final : public RebalanceSteps {
     for (const auto& start : from) {
       CHECK(lanes.emplace(start.partition, SimulatedLane{}).second);
       CHECK(client.insert(start.partition).second);  // the client refuses a partition that it already has
+      began[start.partition] = start.offset;
     }
     ++answers;
     if (on_assign) on_assign();
@@ -130,6 +131,7 @@ class SimulatedLanes final : public RebalanceSteps {
   bool eager = true;
   TimePoint now{};
   std::map<Partition, SimulatedLane> lanes;
+  std::map<Partition, std::int64_t> began;
   std::set<Partition> client;       // the client's assignment
   std::set<Partition> may_be_lost;  // may belong to another member by now
   std::uint64_t asked_request = 0;

@@ -128,6 +128,7 @@ std::vector<CommittedOffset> committed_offsets(const rd_kafka_topic_partition_li
   std::vector<CommittedOffset> offsets;
   for (int i = 0; i < list.cnt; ++i) {
     const auto& e = list.elems[i];
+    if (e.err != RD_KAFKA_RESP_ERR_NO_ERROR) continue;
     const auto* metadata = static_cast<const char*>(e.metadata);
     offsets.push_back({{e.topic, e.partition},
                        e.offset < 0 ? no_offset : e.offset,

@@ -58,12 +58,13 @@ struct CommitResult {
   /// The reason is temporary, for example a coordinator that is starting: a new attempt will soon succeed.
   bool passing = false;
 };
-/// The answer to request_committed. `error` is set if the offsets were unavailable.
+/// The answer to request_committed. `error` is set if offsets were unavailable.
 struct Committed {
   std::uint64_t request = 0;
-  std::vector<CommittedOffset> offsets;
+  std::vector<CommittedOffset> offsets;  ///< of the partitions whose offset was available
   std::string error;
-  /// The coordinator answered, for all partitions, or with an error for some of them.
+  /// The coordinator answered, for all partitions, or with an error for some of them. If any offset has
+  /// metadata, a leader also answered the question for the ids of the topics.
   bool answered = false;
 };
 struct ClientError {

@@ -278,25 +278,35 @@ void Inquiries::pause() {
   if (!stop_) changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
 }
 
-/// Asks the leaders of the partitions, one after the other, until one answers. Without an answer, the ids
-/// stay unknown.
-std::vector<CommittedOffset> Inquiries::with_topic_ids(std::vector<CommittedOffset> offsets,
-                                                       TimePoint until) {
+/// Asks one leader after the other, until one answers. A broker that has just started may not know all
+/// topics. Without metadata nothing depends on the ids, and they may stay unknown.
+Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
+  auto& offsets = committed.offsets;
   std::set<std::string> topics;
   for (const auto& offset : offsets) topics.insert(offset.partition.topic);
+  const bool needed = std::any_of(offsets.begin(), offsets.end(),
+                                  [](const auto& offset) { return !offset.metadata.empty(); });
   TopicIds found{{}, RD_KAFKA_RESP_ERR__TIMED_OUT};
-  for (std::size_t next = 0; is_silence(found.error) && !offsets.empty(); ++next) {
-    if (next > 0 && (stopping() || SteadyClock::now() >= until)) break;
-    if (next > 0) pause();
-    if (const auto leader = known_leader(offsets[next % offsets.size()].partition); leader != no_leader)
-      found = topic_ids(handle_, topics, leader, 2 * one_request);
+  const auto again = [&] {
+    return is_silence(found.error) || (needed && found.error != RD_KAFKA_RESP_ERR_NO_ERROR);
+  };
+  for (bool first = true; again() && !offsets.empty(); first = false) {
+    if (!first && (stopping() || SteadyClock::now() >= until)) break;
+    if (!first) pause();
+    const auto leader = answering_leader(offsets);
+    if (leader == no_leader) continue;
+    found = topic_ids(handle_, topics, leader, 2 * one_request);
+    if (is_silence(found.error)) silent_until_[leader] = SteadyClock::now() + silence;
   }
   for (auto& offset : offsets)
     if (const auto id = found.ids.find(offset.partition.topic); id != found.ids.end())
       offset.topic_id = id->second;
-  return offsets;
+  if (!needed || !is_silence(found.error)) return committed;
+  return {
+      committed.request, {}, "no broker returned the ids of the topics: " + error_text(found.error), false};
 }
 
+/// Asks for the leaders if they are not known.
 std::int32_t Inquiries::known_leader(const TopicPartition& partition) {
   const auto known = [&] {
     MutexLock lock(mutex_);
@@ -307,16 +317,28 @@ std::int32_t Inquiries::known_leader(const TopicPartition& partition) {
   return known();
 }
 
+/// A leader that was not silent of late. If there is none, looks for the leaders again: those that are known
+/// may have been replaced.
+std::int32_t Inquiries::answering_leader(const std::vector<CommittedOffset>& offsets) {
+  for (const auto& offset : offsets)
+    if (const auto leader = known_leader(offset.partition); leader != no_leader && silence_of(leader).empty())
+      return leader;
+  for (const auto& offset : offsets) (void)find_leaders(offset.partition.topic);
+  return no_leader;
+}
+
 Committed Inquiries::answer(const Question& question) {
   const ListPtr list = to_list(question.partitions);
   const Duration longest = longest_request + question.partitions.size() * one_partition;
   for (Duration share = longest / 3;; share = std::min(2 * share, longest)) {
     const auto answer = rd_kafka_committed(handle_, list.get(), to_ms(share));
     const auto code = error_of(answer, *list);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-      return {question.request, with_topic_ids(committed_offsets(*list), question.until), {}, true};
-    if (stopping() || SteadyClock::now() >= question.until)
-      return {question.request, {}, error_text(code), answer == RD_KAFKA_RESP_ERR_NO_ERROR};
+    const bool known = code == RD_KAFKA_RESP_ERR_NO_ERROR;
+    const bool last = stopping() || SteadyClock::now() >= question.until;
+    if (last && answer != RD_KAFKA_RESP_ERR_NO_ERROR) return {question.request, {}, error_text(code), false};
+    if (known || last)
+      return with_topic_ids({question.request, committed_offsets(*list), known ? "" : error_text(code), true},
+                            question.until);
     if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) pause();  // the answer came at once: avoid a busy loop
   }
 }

@@ -34,7 +34,9 @@ TopicIds read_ids(rd_kafka_event_t& answer) {
   const auto* topics = result == nullptr ? nullptr : rd_kafka_DescribeTopics_result_topics(result, &count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto* id = rd_kafka_TopicDescription_topic_id(topics[i]);
-    if (rd_kafka_TopicDescription_error(topics[i]) != nullptr || id == nullptr) continue;
+    const auto* error = rd_kafka_TopicDescription_error(topics[i]);
+    if (error != nullptr) found.error = rd_kafka_error_code(error);
+    if (error != nullptr || id == nullptr) continue;
     if (auto text = text_of(*id); !text.empty())
       found.ids.emplace(rd_kafka_TopicDescription_name(topics[i]), std::move(text));
   }

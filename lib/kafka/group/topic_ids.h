@@ -19,7 +19,8 @@ namespace laneway::kafka {
 struct TopicIds {
   /// By the name of the topic: the id as Kafka's tools print it. Topics without an id are left out.
   std::map<std::string, std::string> ids{};
-  /// Why nobody answered; RD_KAFKA_RESP_ERR_NO_ERROR if a broker did, or if nobody can be asked.
+  /// Why an id is missing that may be known later: nobody answered, or the broker does not know a topic;
+  /// RD_KAFKA_RESP_ERR_NO_ERROR if all ids are known that there are, or if nobody can be asked.
   rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
 };
 

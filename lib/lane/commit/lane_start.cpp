@@ -21,11 +21,21 @@ void warn_ignored(const kafka::CommittedOffset& start, const std::string& why) {
 }  // namespace
 
 kafka::CommittedOffset own_start(const LaneContext& context, kafka::CommittedOffset start) {
-  const auto why = foreign(read_metadata(start.metadata).log, {start.topic_id, context.cluster});
+  auto metadata = read_metadata(start.metadata);
+  const LogName own{start.topic_id, context.cluster};
+  const auto why = foreign(metadata.log, own);
   if (!why) return start;
-  warn_ignored(start, *why);
-  start.metadata.clear();
+  const bool differs = metadata.log.topic.empty() ? !own.cluster.empty() : !own.topic.empty();
+  if (differs || !metadata.map.empty()) warn_ignored(start, *why);
+  metadata.map.clear();
+  start.metadata = differs ? std::string() : fields_of(metadata);
   return start;
+}
+
+bool lacks_id(const kafka::CommittedOffset& start) {
+  if (!start.topic_id.empty()) return false;
+  const auto metadata = read_metadata(start.metadata);
+  return !metadata.log.topic.empty() && !metadata.map.empty();
 }
 
 Ledger ledger_of(const kafka::CommittedOffset& start) {

@@ -1,7 +1,9 @@
 #include "lane/member/rebalance_machine.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "lane/commit/lane_start.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -145,6 +147,8 @@ void RebalanceMachine::serve_assigned(const Event& event) {
       if (!lanes_.contains(partition)) arriving_.insert(partition);
   ++request_;
   if (arriving_.empty()) return steps_.assign({});
+  owes_answer_ = true;
+  may_add_ = event.cooperative;
   ask();
 }
 
@@ -161,24 +165,41 @@ void RebalanceMachine::stop_arriving(const Event& event) {
 
 void RebalanceMachine::ask() { steps_.ask_committed(++request_, {arriving_.begin(), arriving_.end()}); }
 
+/// While the coordinator does not answer, the client cannot find the starting offsets itself either, so
+/// nothing is lost by asking again. If one partition has an error, the others and the group do not wait any
+/// longer.
 void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
   if (committed.request != request_ || arriving_.empty()) return;
-  std::vector<kafka::CommittedOffset> from = committed.offsets;
-  const bool known = committed.error.empty() && from.size() == arriving_.size();
-  // While the coordinator does not answer, the client cannot find the starting offsets itself either, so
-  // nothing is lost by asking again. If one partition has an error, the others and the group do not wait any
-  // longer.
-  if (!known && (exact_ || !committed.answered)) {
-    telemetry::warn("committed offsets not read, asking again", {{"error", committed.error}});
-    return ask();
-  }
-  if (!known) {
-    telemetry::warn("committed offsets not read, finished records may run again",
-                    {{"error", committed.error}});
-    from.clear();
-    for (const auto& partition : arriving_) from.push_back({partition, kafka::unread_offset, {}});
-  }
-  arriving_.clear();
+  auto from = committed.offsets;
+  if (exact_) std::erase_if(from, lacks_id);
+  std::set<kafka::TopicPartition> missing;
+  if (from.size() < arriving_.size()) missing = arriving_;
+  for (const auto& start : from) missing.erase(start.partition);
+  if (!missing.empty()) warn_missing(missing, committed);
+  if (!committed.answered || (!missing.empty() && exact_ && !may_add_)) return ask();
+  // The client would take additional partitions for its answer to an event that waits.
+  if (!owes_answer_ && !events_.empty()) return ask();
+  if (!exact_)
+    for (const auto& partition : missing) from.push_back({partition, kafka::unread_offset, {}});
+  begin_lanes(from);
+  arriving_ = exact_ ? std::move(missing) : std::set<kafka::TopicPartition>();
+  if (!arriving_.empty()) ask();
+}
+
+void RebalanceMachine::warn_missing(const std::set<kafka::TopicPartition>& missing,
+                                    const kafka::Committed& committed) const {
+  const bool again = exact_ || !committed.answered;
+  telemetry::warn(
+      again ? "committed offsets not read, asking again"
+            : "committed offsets not read, finished records may run again",
+      {{"partitions", missing.size()},
+       {"first", missing.begin()->text()},
+       {"error", committed.error.empty() ? "the id of the topic is not known" : committed.error}});
+}
+
+/// Answers an assignment, or adds partitions to those that were answered before.
+void RebalanceMachine::begin_lanes(const std::vector<kafka::CommittedOffset>& from) {
+  if (!std::exchange(owes_answer_, false) && from.empty()) return;
   for (const auto& start : from) {
     lanes_.emplace(start.partition, stays);
     in_client_.insert(start.partition);
@@ -188,11 +209,9 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
 
 void RebalanceMachine::stop(TimePoint now) {
   stopping_ = true;
-  if (!arriving_.empty()) {
-    // Without an answer, the assignment would keep the client from leaving the group.
-    arriving_.clear();
-    steps_.assign({});
-  }
+  // Without an answer, the assignment would keep the client from leaving the group.
+  if (!arriving_.empty()) begin_lanes({});
+  arriving_.clear();
   begin_handover(all_lanes(), now);
 }
 

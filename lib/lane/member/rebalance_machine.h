@@ -7,7 +7,8 @@
 //   commit of that handover is answered or its time is over. Lost partitions end at once, uncommitted.
 // - An assignment is answered when the lanes that were there before have ended and the committed offsets are
 //   known. Under the eager protocol the lanes that must end are all lanes, because the answer replaces the
-//   whole assignment.
+//   whole assignment. Under the cooperative protocol, a partition whose offset cannot be read, but must be
+//   known, is asked about again and added later.
 // - An event that shows that the group went on without waiting ends the lanes of partitions that belong to
 //   another member by then: a commit by those lanes would move that member's offsets.
 //
@@ -129,6 +130,8 @@ class RebalanceMachine {
   void serve_assigned(const Event& event);
   void stop_arriving(const Event& event);
   void ask();
+  void warn_missing(const std::set<kafka::TopicPartition>& missing, const kafka::Committed& committed) const;
+  void begin_lanes(const std::vector<kafka::CommittedOffset>& from);
   void begin_handover(const Partitions& candidates, TimePoint now);
   bool advance(Handover& handover, TimePoint now);
   bool drained(Handover& handover, TimePoint now);
@@ -149,6 +152,8 @@ class RebalanceMachine {
   std::set<kafka::TopicPartition> in_client_;  // the client's assignment
   std::set<kafka::TopicPartition> owned_;      // by the events: what the group has given to this member
   std::set<kafka::TopicPartition> arriving_;   // their committed offsets have been requested
+  bool owes_answer_ = false;                   // to the assignment that arriving_ came with
+  bool may_add_ = false;                       // partitions one by one: the assignment is cooperative
   std::uint64_t request_ = 0;
   bool stopping_ = false;
   bool hurry_ = false;

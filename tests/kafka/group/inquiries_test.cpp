@@ -1,11 +1,14 @@
 // Questions about partitions whose leader does not answer: they keep nobody else's waiting. Two embedded
 // brokers lead half of the partitions each; the second one goes silent.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "catch.h"
 #include "eventually.h"
+#include "kafka/client/client_support.h"
 #include "kafka/group/consumer.h"
 #include "kafka/testing/embedded_cluster.h"
 
@@ -66,6 +69,21 @@ struct SilentLeader {
       const auto* committed = event ? std::get_if<Committed>(&*event) : nullptr;
       return committed != nullptr && committed->request == request && committed->error.empty();
     });
+  }
+  /// Whether the committed offsets come with the ids of their topics, if the client can ask for ids.
+  bool hears_ids(const std::vector<TopicPartition>& asked) {
+    consumer->request_committed(1, asked, patience);
+    std::vector<CommittedOffset> offsets;
+    REQUIRE(eventually([&] {
+      const auto event = consumer->poll();
+      const auto* committed = event ? std::get_if<Committed>(&*event) : nullptr;
+      if (committed != nullptr) offsets = committed->offsets;
+      return committed != nullptr;
+    }));
+    REQUIRE(offsets.size() == asked.size());
+    return linked_client().version < 0x020300ff ||
+           std::none_of(offsets.begin(), offsets.end(),
+                        [](const auto& offset) { return offset.topic_id.empty(); });
   }
   /// As the lanes do whose partitions are paused.
   void ask_about_silent_ones() {
@@ -140,6 +158,34 @@ TEST_CASE_METHOD(SilentLeader, "a leader that hangs keeps no committed offsets w
     ask_about_silent_ones();
     REQUIRE(hears_committed(turn));
   }
+}
+
+TEST_CASE_METHOD(SilentLeader, "an offset that cannot be read does not keep the others unknown") {
+  const TopicPartition missing{"missing", 0};
+  consumer->request_committed(1, {missing, healthy.front()}, milliseconds(1));
+  std::optional<Committed> heard;
+  REQUIRE(eventually([&] {
+    const auto event = consumer->poll();
+    if (const auto* committed = event ? std::get_if<Committed>(&*event) : nullptr) heard = *committed;
+    return heard.has_value();
+  }));
+  CHECK(heard->answered);
+  CHECK_FALSE(heard->error.empty());
+  REQUIRE(heard->offsets.size() == 1);
+  CHECK(heard->offsets.front().partition == healthy.front());
+}
+
+TEST_CASE_METHOD(SilentLeader, "the ids of topics are known although the leader of many partitions hangs") {
+  REQUIRE(cluster->set_latency(silent_broker, 600000));
+  auto asked = silent;
+  asked.push_back(healthy.front());
+  CHECK(hears_ids(asked));
+}
+
+TEST_CASE_METHOD(SilentLeader, "the ids of topics are known although the leader was replaced by another") {
+  REQUIRE(cluster->set_latency(silent_broker, 600000));
+  REQUIRE(cluster->set_leader("orders", silent.front().partition, healthy_broker));
+  CHECK(hears_ids({silent.front()}));
 }
 
 TEST_CASE_METHOD(SilentLeader, "the log of a partition is known again when its leader answers again") {

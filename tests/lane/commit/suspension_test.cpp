@@ -206,6 +206,16 @@ TEST_CASE("a suspension names its log, and one of another log is ignored") {
   CHECK_FALSE(test.suspended());
 }
 
+TEST_CASE("a suspension outlives that the id of its topic or cluster cannot be read") {
+  SuspendedLane test;
+  const std::string log = GENERATE("topic=7kQ0m2XwTzu7v5n0mQmR3A ", "cluster=4712 ");
+  test.partition.add_run(7, 9);
+  test.begin(7, log + "suspended=1000 failed=1 " + encode(CompletionMap{7, {{8, 9}}}));
+  CHECK(test.suspended());
+  test.decide(false, 2000);
+  CHECK(test.until_started({7, 8}));  // the map is not trusted
+}
+
 TEST_CASE("a lane that starts over keeps its suspension") {
   SuspendedLane test;
   test.begin(7, "suspended=1000 ");

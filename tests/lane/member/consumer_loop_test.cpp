@@ -468,7 +468,7 @@ TEST_CASE(
       continue;
     }
     REQUIRE(member.wait_for([&] { return member.group.calls("ask").size() == 2; }));
-    CHECK(member.group.calls("assign").empty());
+    CHECK(member.group.calls("assign orders").empty());
     member.group.answers_committed({{first, kafka::no_offset, {}}});
     CHECK(member.wait_for_call("assign orders:3:-1"));
   }

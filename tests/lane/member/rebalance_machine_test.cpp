@@ -1,6 +1,7 @@
 // Stories of partitions that come and go with overlapping events.
 #include "lane/member/rebalance_machine.h"
 
+#include "lane/ledger/completion_map.h"
 #include "lane/simulated_lanes.h"
 
 using namespace laneway;
@@ -270,10 +271,90 @@ TEST_CASE("where commits are exact, a lane does not begin at a guess") {
     story.machine.assigned(Story::some({0}), false, story.lanes.now);
     auto failed = story.lanes.answer();
     failed.error = "broken";
+    failed.offsets.clear();
     story.machine.committed_offsets(failed);
     CHECK(story.lanes.lanes.empty() == exact);
     if (!exact) continue;
     story.machine.committed_offsets(story.lanes.answer());  // to the repeated question
     CHECK(story.lanes.alive() == Story::set({0}));
   }
+}
+
+TEST_CASE("where offsets must be known, a partition whose offset cannot be read waits alone") {
+  Story story(true, true);
+  story.machine.assigned(Story::some({0, 1, 2}), true, story.lanes.now);
+  auto partly = story.lanes.answer();
+  partly.offsets.erase(partly.offsets.begin());
+  partly.error = "broken";
+  story.machine.committed_offsets(partly);
+  CHECK(story.lanes.alive() == Story::set({1, 2}));
+  CHECK(story.lanes.answers == 1);
+  CHECK(story.lanes.asked == Story::some({0}));
+  SECTION("until it can be read") {
+    story.machine.committed_offsets(story.lanes.answer());
+    CHECK(story.lanes.alive() == Story::set({0, 1, 2}));
+  }
+  SECTION("and is not added before a revocation is answered, which waits for its lanes") {
+    story.revoke({1});
+    story.machine.committed_offsets(story.lanes.answer());
+    CHECK(story.lanes.answers == 1);
+    story.finish();
+    CHECK(story.lanes.answers == 2);
+    story.machine.committed_offsets(story.lanes.answer());
+    CHECK(story.lanes.alive() == Story::set({0, 2}));
+  }
+  SECTION("and leaves without a lane when it is revoked") {
+    story.revoke({0});
+    CHECK(story.lanes.answers == 2);
+    CHECK(story.lanes.alive() == Story::set({1, 2}));
+  }
+  SECTION("and a stop does not answer again") {
+    story.machine.stop(story.lanes.now);
+    CHECK(story.lanes.answers == 1);
+    story.finish();
+    story.lanes.client.clear();  // when it leaves
+  }
+  CHECK(story.machine.at_rest());
+  CHECK(story.lanes.client == story.lanes.alive());
+}
+
+TEST_CASE("under the eager protocol, an assignment is whole or waits") {
+  Story story(false, true);
+  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
+  auto partly = story.lanes.answer();
+  partly.offsets.pop_back();
+  story.machine.committed_offsets(partly);
+  CHECK(story.lanes.answers == 0);
+  CHECK(story.lanes.asked == Story::some({0, 1}));
+}
+
+TEST_CASE("a partition whose offset cannot be read costs the others neither their offset nor their map") {
+  Story story(false);
+  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
+  auto partly = story.lanes.answer();
+  partly.offsets.pop_back();
+  partly.error = "broken";
+  story.machine.committed_offsets(partly);
+  CHECK(story.lanes.began == std::map<kafka::TopicPartition, std::int64_t>{
+                                 {{"orders", 0}, 0}, {{"orders", 1}, kafka::unread_offset}});
+}
+
+TEST_CASE("where commits are exact, a lane whose map cannot be compared with its topic does not begin") {
+  const std::string map = encode(CompletionMap{0, {{1, 4}}});
+  const auto [metadata, waits] =
+      GENERATE_REF(table<std::string, bool>({{"topic=7kQ0m2XwTzu7v5n0mQmR3A " + map, true},
+                                             {map, false},
+                                             {"topic=7kQ0m2XwTzu7v5n0mQmR3A ", false}}));
+  Story story(true, true);
+  story.machine.assigned(Story::some({0, 1}), true, story.lanes.now);
+  auto answer = story.lanes.answer();
+  answer.offsets.front().metadata = metadata;
+  story.machine.committed_offsets(answer);
+  CHECK(story.lanes.alive() == (waits ? Story::set({1}) : Story::set({0, 1})));
+  if (!waits) return;
+  answer = story.lanes.answer();
+  answer.offsets.front().metadata = metadata;
+  answer.offsets.front().topic_id = "7kQ0m2XwTzu7v5n0mQmR3A";
+  story.machine.committed_offsets(answer);
+  CHECK(story.lanes.alive() == Story::set({0, 1}));
 }

@@ -221,6 +221,7 @@ class Simulation {
     if (below(4) == 0) {
       answer.error = "broken";
       answer.answered = below(2) == 0;
+      std::erase_if(answer.offsets, [&](const auto&) { return !answer.answered || below(2) == 0; });
     }
     machine_.committed_offsets(answer);
   }
