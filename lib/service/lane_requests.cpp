@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <future>
+#include <thread>
 #include <tuple>
+#include <utility>
 
 #include "base/mutex.h"
+#include "lane/commit/commit_metadata.h"
 #include "service/pools/lane_pools.h"
 #include "telemetry/log.h"
 
@@ -76,6 +80,54 @@ ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneVie
   return {Kind::not_found, std::move(text)};
 }
 
+/// Asks every lane; returns the answers by epoch, of the lanes whose loops have answered in time.
+template <class Answer>
+std::map<std::uint64_t, Answer> ask_all(const Loops& loops, Duration patience,
+                                        std::function<Answer(const lane::Lane&, TimePoint)> ask) {
+  struct Answers {
+    Mutex mutex;
+    Condition changed;
+    std::map<std::uint64_t, Answer> found GUARDED_BY(mutex);
+  };
+  const auto answers = std::make_shared<Answers>();
+  std::size_t expected = 0;
+  for (const auto& loop : loops) {
+    const auto lanes = loop->lanes().size();
+    const bool taken = loop->post([answers, ask](lane::Lane& lane, TimePoint now) {
+      auto answer = ask(lane, now);
+      {
+        MutexLock lock(answers->mutex);
+        answers->found[lane.epoch()] = std::move(answer);
+      }
+      answers->changed.notify_all();
+    });
+    if (taken) expected += lanes;
+  }
+  const auto until = SteadyClock::now() + patience;
+  MutexLock lock(answers->mutex);
+  while (answers->found.size() < expected && answers->changed.wait_until(answers->mutex, until)) {
+  }
+  return answers->found;
+}
+
+/// Waits until the brokers have the suspension of each of these lanes. Returns false if that takes longer.
+bool stored(const Loops& loops, const ControlRequest& request, Duration patience) {
+  constexpr Duration between_looks = milliseconds(20);
+  const auto has = [request](const lane::Lane& lane, TimePoint) {
+    const auto& [topic, partition] = lane.partition();
+    if (topic != request.topic || (request.partition && partition != *request.partition)) return true;
+    const auto committed = lane::read_metadata(lane.starting_point().metadata).suspension;
+    return committed && committed->suspended;
+  };
+  const Deadline deadline = Deadline::in(patience);
+  for (;;) {
+    const auto lanes = ask_all<bool>(loops, deadline.left(), has);
+    if (std::all_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.second; })) return true;
+    if (deadline.passed()) return false;
+    std::this_thread::sleep_for(between_looks);
+  }
+}
+
 /// How the answer to `laneway suspend` goes on.
 const char* lasts(const ControlRequest& request) {
   if (request.here)
@@ -87,7 +139,7 @@ const char* lasts(const ControlRequest& request) {
 }
 
 ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
-                            const std::vector<LaneView>& lanes) {
+                            const std::vector<LaneView>& lanes, Duration patience) {
   const bool suspended = request.action == Action::suspend;
   // A lane may not have followed the last decision of this process yet.
   const auto differs = [&](const auto& lane) {
@@ -107,7 +159,10 @@ ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, 
                    {"partition", request.partition ? std::to_string(*request.partition) : "all"},
                    {"changed", changed}});
   if (!suspended) return {Kind::done, name + (changed ? " is resumed" : " was not suspended"), changed};
-  return {Kind::done, name + (changed ? " is suspended" : " was already suspended") + lasts(request),
+  auto text = name + (changed ? " is suspended" : " was already suspended") + lasts(request);
+  if (request.here || stored(loops, request, patience)) return {Kind::done, std::move(text), changed};
+  return {Kind::accepted,
+          text + "; the brokers have not stored this yet: if the process dies now, the suspension is lost",
           changed};
 }
 
@@ -194,30 +249,8 @@ std::vector<LaneView> views_of(const Loops& loops) {
 }
 
 std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duration patience) {
-  struct Answers {
-    Mutex mutex;
-    Condition changed;
-    std::map<std::uint64_t, lane::LaneDetail> found GUARDED_BY(mutex);
-  };
-  const auto answers = std::make_shared<Answers>();
-  std::size_t expected = 0;
-  for (const auto& loop : loops) {
-    const auto lanes = loop->lanes().size();
-    const bool taken = loop->post([answers](lane::Lane& lane, TimePoint now) {
-      auto detail = lane.detail(now);
-      {
-        MutexLock lock(answers->mutex);
-        answers->found[lane.epoch()] = std::move(detail);
-      }
-      answers->changed.notify_all();
-    });
-    if (taken) expected += lanes;
-  }
-  const auto until = SteadyClock::now() + patience;
-  MutexLock lock(answers->mutex);
-  while (answers->found.size() < expected && answers->changed.wait_until(answers->mutex, until)) {
-  }
-  return answers->found;
+  return ask_all<lane::LaneDetail>(loops, patience,
+                                   [](const lane::Lane& lane, TimePoint now) { return lane.detail(now); });
 }
 
 ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
@@ -232,7 +265,7 @@ ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const 
       (suspensions.knows_here(request.topic) || (!request.partition && suspensions.suspends(request.topic)));
   if (!here && !known) return not_found(request, lanes);
   if (request.action == Action::skip) return skip(loops, request, patience);
-  return set_suspended(loops, suspensions, request, lanes);
+  return set_suspended(loops, suspensions, request, lanes, patience);
 }
 
 }  // namespace laneway::service

@@ -20,7 +20,8 @@ std::vector<LaneView> views_of(const Loops& loops);
 /// By epoch, for the lanes whose loops have answered.
 std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duration patience);
 
-/// Suspended partitions are noted in `suspensions` (lane/shared/suspensions.h), and their lanes follow.
+/// Suspended partitions are noted in `suspensions` (lane/shared/suspensions.h), and their lanes follow. The
+/// answer to a suspension that travels comes when the brokers have stored it.
 ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
                       Duration patience);
 

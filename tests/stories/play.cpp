@@ -401,7 +401,9 @@ void Play::suspend(const Fault& fault) {
   ControlRequest request{
       .action = ControlRequest::Action::suspend, .topic = lane.topic, .partition = lane.partition};
   const TopicPartition partition{lane.topic, lane.partition};
-  if (member->service->control(request).kind != service::ControlAnswer::Kind::done) return;
+  const auto answer = member->service->control(request).kind;
+  if (answer != service::ControlAnswer::Kind::done && answer != service::ControlAnswer::Kind::accepted)
+    return;
   facts_.suspended(member->name, partition);
   request.action = ControlRequest::Action::resume;
   if (story_.bug == Bug::a_suspension_does_not_hold) (void)member->service->control(request);
