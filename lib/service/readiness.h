@@ -2,12 +2,12 @@
 //
 // Not ready: the service has not started, has no assignment yet or has lost its assignment, or stops; no
 // broker can be reached, or no coordinator of the group although brokers answer; joining the group takes
-// longer than a rebalance may take; the breaker is not closed; a lane has lag and makes no progress, or does
-// not know its lag because its partition has never answered; a lane is held by its failures or by its oldest
-// record; a partition cannot be read; a handler is stuck. Still ready: no work, a rebalance, a drain, a
-// suspended lane, a hold because the workers cannot keep up (that is lag, and back-pressure that works; the
-// same holds for a window full of records that wait for their keys while the oldest records are finished), a
-// retry topic whose records wait until they are due.
+// longer than a rebalance may take; the breaker is not closed and there is a lane; a lane has lag and makes
+// no progress, or does not know its lag because its partition has never answered; a lane is held by its
+// failures or by its oldest record; a partition cannot be read; a handler is stuck. Still ready: no work, a
+// rebalance, a drain, a suspended lane, a hold because the workers cannot keep up (that is lag, and
+// back-pressure that works; the same holds for a window full of records that wait for their keys while the
+// oldest records are finished), a retry topic whose records wait until they are due.
 //
 // Pure: everything, times too, is given in.
 #pragma once

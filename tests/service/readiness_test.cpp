@@ -53,6 +53,14 @@ TEST_CASE("a service that works is ready, also without a lane") {
   CHECK(codes(idle).empty());
 }
 
+TEST_CASE("a breaker that was open when the last lane left is no reason") {
+  auto facts = working();
+  facts.breakers = {"shop:443: refused"};
+  CHECK(codes(facts) == "breaker_open");
+  facts.lanes.clear();
+  CHECK(codes(facts).empty());
+}
+
 TEST_CASE("one that has not started says what it waits for, and one that stops says so") {
   Facts facts;
   facts.starting = "waiting for brokers and topics: no broker answers";
