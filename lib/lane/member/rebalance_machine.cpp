@@ -93,6 +93,7 @@ void RebalanceMachine::advance(TimePoint now) {
     finish(handover);
   }
   while (!events_.empty() && serve(events_.front(), now)) events_.pop_front();
+  if (ask_later_ && events_.empty() && !arriving_.empty()) ask();
 }
 
 /// Returns true if the event has been answered, or the answer is under way.
@@ -163,7 +164,10 @@ void RebalanceMachine::stop_arriving(const Event& event) {
   if (!arriving_.empty()) ask();
 }
 
-void RebalanceMachine::ask() { steps_.ask_committed(++request_, {arriving_.begin(), arriving_.end()}); }
+void RebalanceMachine::ask() {
+  ask_later_ = false;
+  steps_.ask_committed(++request_, {arriving_.begin(), arriving_.end()});
+}
 
 /// While the coordinator does not answer, the client cannot find the starting offsets itself either, so
 /// nothing is lost by asking again. If one partition has an error, the others and the group do not wait any
@@ -178,7 +182,8 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
   if (!missing.empty()) warn_missing(missing, committed);
   if (!committed.answered || (!missing.empty() && exact_ && !may_add_)) return ask();
   // The client would take additional partitions for its answer to an event that waits.
-  if (!owes_answer_ && !events_.empty()) return ask();
+  ask_later_ = !owes_answer_ && !events_.empty();
+  if (ask_later_) return;
   if (!exact_)
     for (const auto& partition : missing) from.push_back({partition, kafka::unread_offset, {}});
   begin_lanes(from);

@@ -154,6 +154,7 @@ class RebalanceMachine {
   std::set<kafka::TopicPartition> arriving_;   // their committed offsets have been requested
   bool owes_answer_ = false;                   // to the assignment that arriving_ came with
   bool may_add_ = false;                       // partitions one by one: the assignment is cooperative
+  bool ask_later_ = false;                     // when no event waits for an answer
   std::uint64_t request_ = 0;
   bool stopping_ = false;
   bool hurry_ = false;

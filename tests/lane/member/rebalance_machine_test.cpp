@@ -296,8 +296,11 @@ TEST_CASE("where offsets must be known, a partition whose offset cannot be read 
   }
   SECTION("and is not added before a revocation is answered, which waits for its lanes") {
     story.revoke({1});
+    const auto asked_before = story.lanes.asked_request;
     story.machine.committed_offsets(story.lanes.answer());
     CHECK(story.lanes.answers == 1);
+    CHECK(story.lanes.asked_request ==
+          asked_before);  // a drain may be long: the brokers are not asked all the time
     story.finish();
     CHECK(story.lanes.answers == 2);
     story.machine.committed_offsets(story.lanes.answer());
