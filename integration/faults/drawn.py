@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 WINDOW = 14.0  # s in which faults begin
 KINDS = ("kill member", "stop member", "terminate member", "join", "add partitions",
-         "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention")
+         "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic")
 DOWNSTREAM = ("503", "500", "hang", "refuse", "tls")
 
 
@@ -46,6 +46,9 @@ class Story:
     poison: int = 0  # per cent
     rejects: bool = False  # poison is answered by 422, else by 500
     faults: tuple = field(default=())
+
+    def has(self, kind):
+        return any(fault.kind == kind for fault in self.faults)
 
     def settings(self):
         """For each member, as its configuration file has them."""
@@ -110,7 +113,10 @@ def draw(seed):
 
 
 def draw_faults(dice, story):
-    kinds = [kind for kind in KINDS if story.poison or kind not in ("skip", "redrive")]
+    out_of_place = set() if story.poison else {"skip", "redrive"}
+    if story.pattern or story.retry_topics:  # the topic that is made anew has neither
+        out_of_place.add("recreate topic")
+    kinds = [kind for kind in KINDS if kind not in out_of_place]
     faults = [Fault(round(dice.uniform(0, WINDOW), 1), dice.choice(kinds), round(dice.uniform(0.5, 3), 1), dice.randrange(1000))
               for _ in range(dice.randrange(2, 6))]
     return tuple(sorted(faults))

@@ -69,6 +69,15 @@ def what_is_passed_on_is_finished(case):
             yield f"{place((topic, partition), offset)}: in a retry topic, and never done"
 
 
+def new_topics_are_done(case):
+    """Where a topic was deleted and made anew, each record of the new one was done where it is, or is a dead letter."""
+    done = {(request.partition, request.offset, request.number) for request in case.facts.anew_requests if request.done}
+    given_up = {*case.facts.letter_numbers.values()}
+    for record in case.facts.anew:
+        if (record.partition, record.offset, record.number) not in done and record.number not in given_up:
+            yield f"{place(record.partition, record.offset)}: in the topic that was made anew, and never done"
+
+
 def poison_is_given_up(case):
     """A record that never works is a dead letter."""
     given_up = set(case.facts.letter_numbers.values())
@@ -266,7 +275,7 @@ def evidence_is_there(case):
             yield f"there is no evidence of {what}"
 
 
-RULES = (nothing_lost, what_is_passed_on_is_finished, poison_is_given_up, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
+RULES = (nothing_lost, what_is_passed_on_is_finished, new_topics_are_done, poison_is_given_up, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
          duplicates_are_explained, one_owner, keys_in_order, no_dead_letters, progress, members_live, evidence_is_there)
 
 
@@ -280,7 +289,7 @@ def judge(facts):
             breaches[rule.__name__] = [f"{len(found)} in all", *found[:SHOWN]]
     again = [case.ownership.why_again(first, next_one) for done in case.done.values() for requests in done.values()
              for first, next_one in pairwise(requests)]
-    counts = {"acknowledged": len(facts.acknowledged), "requests": len(facts.requests),
+    counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "requests": len(facts.requests),
               "done": sum(map(len, case.done.values())), "commits": len(facts.commits),
               "maps": sum(bool(commit.runs) for commit in facts.commits), "generations": len(facts.generations),
               "fenced": sum(map(len, case.ownership.fenced.values())),

@@ -17,14 +17,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "framework"))
 import harness  # noqa: E402
 from downstream import Downstream  # noqa: E402
-from evidence import Evidence  # noqa: E402
 from harness import KAFKA_TOOL, Failed, die_with_parent, expect, wait_until  # noqa: E402
 
 import plan  # noqa: E402
 import plants  # noqa: E402
 from broker_logs import fencings  # noqa: E402
 from cluster import Brokers  # noqa: E402
-from facts import Acknowledged, Facts, Fault, Request  # noqa: E402
+from facts import Facts, Fault  # noqa: E402
+from gathering import acknowledged_in, copies_in, read_log, requests_of  # noqa: E402
 from judge import judge  # noqa: E402
 from members import Members  # noqa: E402
 from offsets_topic import read_group  # noqa: E402
@@ -34,14 +34,6 @@ SETTLING = 60.0  # s for the group to have no lag after the last fault: more tha
 LATE = 3.0  # s
 SLOW_WORK = 0.02  # share of the requests
 BROKER_SETTINGS = ("leader.imbalance.check.interval.seconds=5", "unclean.leader.election.enable=false")
-
-
-def requests_of(downstream):
-    found = []
-    for fields in downstream.requests():
-        partition = (fields.pop("topic"), fields.pop("partition"))
-        found.append(Request(partition=partition, **fields))
-    return found
 
 
 class Trial:
@@ -166,18 +158,9 @@ class Trial:
         facts.commits, facts.generations = read_group(self.run.tool("read", "__consumer_offsets"), self.run.group)
         clients = {member: client for generation in facts.generations for member, client in generation.members.items()}
         facts.fencings = fencings(self.brokers.logs(), self.run.group, clients)
-        for fields in map(json.loads, self.acks.read_text().splitlines()):
-            facts.acknowledged.append(Acknowledged((fields["topic"], fields["partition"]), fields["offset"], fields["number"],
-                                                   fields["time"]))
-        for fields in map(json.loads, self.run.tool("dump", self.run.topic)):
-            partition = (fields["topic"], fields["partition"])
-            if "end" in fields:
-                facts.ends[partition] = fields["end"]
-            else:
-                facts.log.setdefault(partition, set()).add(fields["offset"])
-        evidence = Evidence()
-        evidence.add_copies("dead_letter", "letters", self.run.tool("read", self.run.topic + "-dlt"))
-        facts.letters = [copy.origin for copy in evidence.copies["dead_letter"]]
+        facts.acknowledged = acknowledged_in(self.acks)
+        read_log(self.run, facts)
+        facts.letters = [copy.origin for copy in copies_in(self.run, self.run.topic + "-dlt")]
         (self.run.folder / f"{self.run.topic}.facts").write_bytes(pickle.dumps(facts))
 
     def tell_faults(self):

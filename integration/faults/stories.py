@@ -7,7 +7,6 @@ fails is printed in plain words and cut down to a smaller one, for as long as LA
 """
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -18,20 +17,21 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "framework"))
 import harness  # noqa: E402
 from downstream import Downstream, is_poison  # noqa: E402
-from evidence import Evidence  # noqa: E402
-from harness import KAFKA_TOOL, LANEWAY, Failed, die_with_parent, expect, inherited_environment, merged, wait_until  # noqa: E402
+from harness import KAFKA_TOOL, Failed, die_with_parent, expect, merged, wait_until  # noqa: E402
 
 import drawn  # noqa: E402
-import plan  # noqa: E402
-from facts import Acknowledged, Facts, Fault  # noqa: E402
+from acts import Acts  # noqa: E402
+from anew import Anew  # noqa: E402
+from facts import Facts, Fault  # noqa: E402
+from gathering import acknowledged_in, copies_in, number_of, read_log, requests_of  # noqa: E402
 from judge import judge  # noqa: E402
 from members import Members  # noqa: E402
 from offsets_topic import read_group  # noqa: E402
-from scenario import requests_of  # noqa: E402
 
 AT_ONCE = 4  # stories side by side
 LETTERS_ALLOWED = 25  # of records that work
 READY = 15.0  # s after the last fault
+DOUBT = 20.0  # s more where a member has to find out that a topic is another one: docs/troubleshooting.md
 SETTLING = 60.0  # s
 BURST_RATE = 5  # records a second after a burst: nearly silence
 
@@ -47,6 +47,8 @@ class StoryMembers(Members):
         settings = merged(super().settings(name), self.story.settings())
         if self.story.static_ids:
             settings["kafka"]["group.instance.id"] = name
+        if self.story.has("recreate topic"):
+            settings["topics"] = [self.run.topic, Anew(self.run).topic]
         if self.story.pattern:
             settings["topics"] = [f"^{self.run.topic}$"]
         return settings
@@ -65,14 +67,13 @@ class Trial:
         run.topic = run.group = f"story-{story.seed}-{os.getpid()}-{time.monotonic_ns() // 1_000_000 % 1_000_000}"
         self.acks = run.folder / "acks"
         self.acks.touch()
-        self.partitions, self.writers = story.partitions, []
+        self.writers = []
         self.facts = Facts(begun=time.time_ns())
         self.downstream = Downstream(run.folder, run.topic, tls=True, poison=story.poison,
                                      poison_kind="422" if story.rejects else "500")
-        self.orders = threading.Lock()  # to the downstream
         self.lock = threading.Lock()
         self.members = StoryMembers(run, self.work, story)
-        self.member_lock = threading.Lock()
+        self.acts = Acts(run, story, self.members, self.downstream)
         self.tracks = ThreadPoolExecutor(len(story.faults) + 1)  # a process dies with the thread that started it
 
     def work(self, name):
@@ -82,14 +83,21 @@ class Trial:
         return {"handler": {"simulate": None, "http": http}}
 
     @property
+    def topics(self):
+        """The topics that are written to."""
+        return [self.run.topic, *([self.acts.anew.topic] if self.story.has("recreate topic") else [])]
+
+    @property
     def others(self):
         """The topics to which records go on."""
         return [f"{self.run.topic}-retry-{delay}" for delay in self.story.retry_topics]
 
     def create_topics(self):
         self.run.create(self.story.partitions, f"compression.type={self.story.compression}")
-        for topic in (*self.others, self.run.topic + "-dlt"):
+        for topic in (*self.others, *(topic + "-dlt" for topic in self.topics)):
             self.run.create(self.story.partitions + 2, topic=topic)
+        if self.story.has("recreate topic"):
+            self.acts.anew.create()
 
     # The load.
 
@@ -111,102 +119,14 @@ class Trial:
             if writer.poll() is None and "--count" not in writer.args:
                 writer.terminate()
             expect(writer.wait(60) == 0, f"a writer ended with {writer.returncode}")
+        self.acts.anew.finish_writing()
 
     # The faults.
-
-    def act(self, fault):
-        """Carries out one fault; returns what it was about."""
-        if fault.kind in drawn.DOWNSTREAM:
-            with self.orders:
-                self.downstream.become(fault.kind)
-                time.sleep(fault.lasts)
-                self.downstream.become("work")
-            return ""
-        of_member = {"kill member": self.members.kill, "stop member": self.members.stop, "join": self.members.join_more,
-                     "terminate member": self.members.terminate}.get(fault.kind)
-        if of_member:
-            with self.member_lock:
-                return " ".join(of_member(fault.choice, fault.lasts))
-        return {"add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
-                "redrive": self.redrive, "retention": self.retention}[fault.kind](fault)
-
-    def add_partitions(self, _):
-        with self.lock:
-            self.partitions += 1
-            self.run.tool("add-partitions", self.run.topic, self.partitions)
-        return f"now {self.partitions}"
-
-    def reload(self, fault):
-        """By SIGHUP, of all members."""
-        changes = {"lanes": {"workers": 1 + fault.choice % 12, "queue": fault.choice % 100}, "commit": {"interval": "300ms"}}
-        if self.story.pools:
-            changes = {"commit": {"interval": "300ms"}}
-        with self.member_lock:
-            for name in self.members.running():
-                service = self.members.services[name]
-                service.file.write_text(json.dumps(merged(service.settings, changes), indent=1))
-                service.signal(signal.SIGHUP)
-        return ""
-
-    def laneway(self, service, *arguments):
-        """The output of a command of an operator; None if the service was not there to answer, or refused."""
-        done = subprocess.run([LANEWAY, *arguments, "--admin", service.url().removeprefix("http://")], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, env=inherited_environment())
-        return done.stdout if done.returncode == 0 else None
-
-    def lanes(self):
-        """[(service, lane)] as the running members say."""
-        found = []
-        for name in self.members.running():
-            service = self.members.services[name]
-            try:
-                found += [(service, lane) for lane in json.loads(service.get("/status"))["lanes"]]
-            except (OSError, Failed, ValueError):
-                continue  # it has just ended, or is stopped
-        return found
-
-    def suspend(self, fault):
-        lanes = self.lanes()
-        if not lanes:
-            return "nothing"
-        service, lane = lanes[fault.choice % len(lanes)]
-        place = f"{lane['topic']}:{lane['partition']}"
-        self.laneway(service, "suspend", place)
-        time.sleep(fault.lasts)
-        with self.member_lock:
-            for name in self.members.running():
-                self.laneway(self.members.services[name], "resume", lane["topic"])
-        return place
-
-    def skip(self, _):
-        for service, lane in self.lanes():
-            oldest = lane.get("oldest") or {}
-            if oldest.get("error"):
-                place = f"{lane['topic']}:{lane['partition']}:{oldest['offset']}"
-                if self.laneway(service, "skip", place) is not None:
-                    return place
-        return "nothing"
-
-    def redrive(self, _):
-        with self.member_lock:
-            running = self.members.running()
-            file = self.members.services[running[0]].file
-        done = subprocess.run([LANEWAY, "dlq", "redrive", "-c", str(file), "--yes", "--present-time"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, env=inherited_environment())
-        return (done.stdout.strip().splitlines() or [""])[-1]
-
-    def retention(self, fault):
-        """Deletes half of what is committed in a partition, and whatever else lies below that."""
-        partition = fault.choice % self.story.partitions
-        upto = (self.run.committed().get((self.run.topic, partition)) or 0) // 2
-        if upto:
-            self.run.tool("delete-records", self.run.topic, partition, upto)
-        return f"{partition} below {upto}"
 
     def follow(self, fault, begun):
         time.sleep(max(0.0, begun + fault.at - time.monotonic()))
         started = time.time_ns()
-        what = self.act(fault)
+        what = self.acts.act(fault)
         with self.lock:
             self.facts.faults.append(Fault(fault.kind, what, started, time.time_ns()))
 
@@ -234,13 +154,13 @@ class Trial:
     def settle(self):
         found = []
         try:
-            wait_until("all members are ready", self.all_ready, READY, every=0.5)
+            wait_until("all members are ready", self.all_ready, READY + (DOUBT if self.story.has("recreate topic") else 0), every=0.5)
         except Failed as failure:
             reasons = [self.members.services[name].readiness().strip() for name in self.members.running()]
             found.append(f"BREACH of ready again: {failure}: {reasons}")
         self.finish_writing()
         try:
-            wait_until("the group has no lag", lambda: self.run.has_no_lag([self.run.topic, *self.others]), SETTLING, every=1)
+            wait_until("the group has no lag", lambda: self.run.has_no_lag([*self.topics, *self.others]), SETTLING, every=1)
         except Failed as failure:
             found.append(f"BREACH of progress: {failure}")
         self.facts.finished = time.time_ns()
@@ -256,26 +176,19 @@ class Trial:
         facts.commits = [commit for commit in facts.commits if commit.partition[0] == self.run.topic]
         facts.ordered = self.story.order == "key"
         lows = {partition: low for partition, (low, _) in self.run.watermarks().items()}
-        for fields in map(json.loads, self.acks.read_text().splitlines()):
-            partition = (fields["topic"], fields["partition"])
-            facts.poison |= {fields["number"]} if is_poison(fields["number"], self.story.poison) else set()
-            if fields["offset"] >= lows.get(partition, 0):
-                facts.acknowledged.append(Acknowledged(partition, fields["offset"], fields["number"], fields["time"]))
-        for fields in map(json.loads, self.run.tool("dump", self.run.topic)):
-            partition = (fields["topic"], fields["partition"])
-            if "end" in fields:
-                facts.ends[partition] = fields["end"]
-            else:
-                facts.log.setdefault(partition, set()).add(fields["offset"])
-        evidence = Evidence()
-        evidence.add_copies("dead_letter", "letters", self.run.tool("read", self.run.topic + "-dlt"))
-        facts.letters = [copy.origin for copy in evidence.copies["dead_letter"]]
-        facts.letter_numbers = {copy.origin: number_of(copy.record) for copy in evidence.copies["dead_letter"]}
+        for record in acknowledged_in(self.acks):
+            facts.poison |= {record.number} if is_poison(record.number, self.story.poison) else set()
+            if record.offset >= lows.get(record.partition, 0):
+                facts.acknowledged.append(record)
+        read_log(self.run, facts)
+        letters = copies_in(self.run, self.run.topic + "-dlt")
+        facts.letters = [copy.origin for copy in letters]
+        facts.letter_numbers = {copy.origin: number_of(copy.record) for copy in letters}
         facts.letters_allowed = LETTERS_ALLOWED
         for topic in self.others:
-            evidence.add_copies("retry_topic", topic, self.run.tool("read", topic))
-        for copy in evidence.copies["retry_topic"] or []:
-            facts.passed_on[copy.origin] = number_of(copy.record)
+            facts.passed_on.update({copy.origin: number_of(copy.record) for copy in copies_in(self.run, topic)})
+        if self.story.has("recreate topic"):
+            self.acts.anew.tell(facts)
 
     def tell(self):
         lines = [self.story.text()]
@@ -283,11 +196,6 @@ class Trial:
             begun, ended = ((time - self.facts.begun) / 1e9 for time in (fault.begun, fault.ended))
             lines.append(f"  it happened at {begun:.1f} to {ended:.1f} s: {fault.kind} {fault.what}")
         return "\n".join([*lines, "  " + json.dumps(getattr(self, "counts", {}))])
-
-
-def number_of(record):
-    """The producer's, which the value begins with."""
-    return int(bytes.fromhex(record.value or "").split(b".")[0])
 
 
 def play(run, story):

@@ -1,0 +1,117 @@
+"""Carries out the faults of a random story."""
+import json
+import signal
+import subprocess
+import threading
+import time
+
+import drawn
+from anew import Anew
+from harness import LANEWAY, Failed, inherited_environment, merged
+
+
+class Acts:
+    """A method for each kind of fault; each returns what the fault was about. Several threads at once."""
+
+    def __init__(self, run, story, members, downstream):
+        self.anew = Anew(run)
+        self.run, self.story, self.members, self.downstream = run, story, members, downstream
+        self.partitions = story.partitions
+        self.orders = threading.Lock()  # to the downstream
+        self.member_lock = threading.Lock()
+        self.topic_lock = threading.Lock()
+
+    def act(self, fault):
+        if fault.kind in drawn.DOWNSTREAM:
+            return self.outage(fault)
+        of_member = {"kill member": self.members.kill, "stop member": self.members.stop, "join": self.members.join_more,
+                     "terminate member": self.members.terminate}.get(fault.kind)
+        if of_member:
+            with self.member_lock:
+                return " ".join(of_member(fault.choice, fault.lasts))
+        return {"add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
+                "redrive": self.redrive, "retention": self.retention, "recreate topic": self.recreate}[fault.kind](fault)
+
+    def outage(self, fault):
+        with self.orders:
+            self.downstream.become(fault.kind)
+            time.sleep(fault.lasts)
+            self.downstream.become("work")
+        return ""
+
+    def add_partitions(self, _):
+        with self.topic_lock:
+            self.partitions += 1
+            self.run.tool("add-partitions", self.run.topic, self.partitions)
+        return f"now {self.partitions}"
+
+    def reload(self, fault):
+        """By SIGHUP, of all members."""
+        changes = {"lanes": {"workers": 1 + fault.choice % 12, "queue": fault.choice % 100}, "commit": {"interval": "300ms"}}
+        if self.story.pools:
+            changes = {"commit": {"interval": "300ms"}}
+        with self.member_lock:
+            for name in self.members.running():
+                service = self.members.services[name]
+                service.file.write_text(json.dumps(merged(service.settings, changes), indent=1))
+                service.signal(signal.SIGHUP)
+        return ""
+
+    def laneway(self, service, *arguments):
+        """The output of a command of an operator; None if the service was not there to answer, or refused."""
+        done = subprocess.run([LANEWAY, *arguments, "--admin", service.url().removeprefix("http://")], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, env=inherited_environment())
+        return done.stdout if done.returncode == 0 else None
+
+    def lanes(self):
+        """[(service, lane)] as the running members say."""
+        found = []
+        for name in self.members.running():
+            service = self.members.services[name]
+            try:
+                found += [(service, lane) for lane in json.loads(service.get("/status"))["lanes"]]
+            except (OSError, Failed, ValueError):
+                continue  # it has just ended, or is stopped
+        return found
+
+    def suspend(self, fault):
+        lanes = [(service, lane) for service, lane in self.lanes() if lane["topic"] != self.anew.topic]
+        if not lanes:
+            return "nothing"
+        service, lane = lanes[fault.choice % len(lanes)]
+        place = f"{lane['topic']}:{lane['partition']}"
+        self.laneway(service, "suspend", place)
+        time.sleep(fault.lasts)
+        with self.member_lock:
+            for name in self.members.running():
+                self.laneway(self.members.services[name], "resume", lane["topic"])
+        return place
+
+    def skip(self, _):
+        for service, lane in self.lanes():
+            oldest = lane.get("oldest") or {}
+            if oldest.get("error"):
+                place = f"{lane['topic']}:{lane['partition']}:{oldest['offset']}"
+                if self.laneway(service, "skip", place) is not None:
+                    return place
+        return "nothing"
+
+    def redrive(self, _):
+        with self.member_lock:
+            running = self.members.running()
+            file = self.members.services[running[0]].file
+        done = subprocess.run([LANEWAY, "dlq", "redrive", "-c", str(file), "--yes", "--present-time"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, env=inherited_environment())
+        return (done.stdout.strip().splitlines() or [""])[-1]
+
+    def retention(self, fault):
+        """Deletes half of what is committed in a partition, and whatever else lies below that."""
+        partition = fault.choice % self.story.partitions
+        upto = (self.run.committed().get((self.run.topic, partition)) or 0) // 2
+        if upto:
+            self.run.tool("delete-records", self.run.topic, partition, upto)
+        return f"{partition} below {upto}"
+
+    def recreate(self, fault):
+        with self.topic_lock:
+            return self.anew.recreate(fault, lambda: [lane for _, lane in self.lanes()])

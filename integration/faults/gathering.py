@@ -1,0 +1,40 @@
+"""Reads the facts that a run has left behind: the web service's journal, the producer's acknowledgements, and the topics."""
+import json
+
+from evidence import Evidence
+from facts import Acknowledged, Request
+
+
+def requests_of(downstream):
+    found = []
+    for fields in downstream.requests():
+        partition = (fields.pop("topic"), fields.pop("partition"))
+        found.append(Request(partition=partition, **fields))
+    return found
+
+
+def acknowledged_in(file):
+    return [Acknowledged((fields["topic"], fields["partition"]), fields["offset"], fields["number"], fields["time"])
+            for fields in map(json.loads, file.read_text().splitlines())]
+
+
+def read_log(run, facts):
+    """What a reader sees of the run's topic at the end."""
+    for fields in map(json.loads, run.tool("dump", run.topic)):
+        partition = (fields["topic"], fields["partition"])
+        if "end" in fields:
+            facts.ends[partition] = fields["end"]
+        else:
+            facts.log.setdefault(partition, set()).add(fields["offset"])
+
+
+def copies_in(run, topic):
+    """The records of a dead-letter or retry topic."""
+    evidence = Evidence()
+    evidence.add_copies("dead_letter", topic, run.tool("read", topic))
+    return evidence.copies["dead_letter"]
+
+
+def number_of(record):
+    """The producer's, which the value begins with."""
+    return int(bytes.fromhex(record.value or "").split(b".")[0])

@@ -1,0 +1,44 @@
+#!/usr/bin/python3
+"""What the judge asks of random stories besides: each planted breach is reported by the rule that is meant for it."""
+import unittest
+
+from facts import Acknowledged, Request
+from judge import judge
+from planted import PARTITIONS, World, ns
+
+ORDERS = PARTITIONS[0]
+ANEW = ("orders-anew", 0)
+
+
+class Stories(unittest.TestCase):
+    def setUp(self):
+        self.facts = World().facts
+
+    def reported_by(self, *rules):
+        self.assertEqual(set(rules), set(judge(self.facts)[0]))
+
+    def make_anew(self):
+        """Ten records of the topic that was deleted, and ten of the new one, at the same offsets; all are done."""
+        for offset in range(10):
+            for number, begun in ((1000000 + offset, 10), (2000000 + offset, 20)):
+                self.facts.anew_requests.append(Request("b", ANEW, offset, "key-1", number, 1, ns(begun), ns(begun + 0.01), 204))
+            self.facts.anew.append(Acknowledged(ANEW, offset, 2000000 + offset, ns(19)))
+
+    def test_a_topic_that_was_made_anew(self):
+        self.make_anew()
+        self.reported_by()
+
+    def test_a_new_topic_that_is_read_from_an_offset_of_the_old_one(self):
+        self.make_anew()
+        self.facts.anew_requests = [request for request in self.facts.anew_requests if request.number < 2000000 or request.offset > 4]
+        self.reported_by("new_topics_are_done")
+
+    def test_a_dead_letter_of_a_new_topic(self):
+        self.make_anew()
+        self.facts.anew_requests.pop()
+        self.facts.letter_numbers["orders-anew-dlt", 0, 0] = 2000009
+        self.reported_by()
+
+
+if __name__ == "__main__":
+    unittest.main()
