@@ -8,14 +8,17 @@ import time
 import drawn
 from anew import Anew
 from harness import LANEWAY, Failed, inherited_environment, merged
+from rights import Rights
+
+NEW_RATE = 5  # records a second, to a partition that is added
 
 
 class Acts:
     """A method for each kind of fault; each returns what the fault was about. Several threads at once."""
 
-    def __init__(self, run, story, members, downstream):
-        self.anew = Anew(run)
-        self.run, self.story, self.members, self.downstream = run, story, members, downstream
+    def __init__(self, run, story, members, downstream, write):
+        self.anew, self.rights = Anew(run), Rights(run)
+        self.run, self.story, self.members, self.downstream, self.write = run, story, members, downstream, write
         self.partitions = story.partitions
         self.orders = threading.Lock()  # to the downstream
         self.member_lock = threading.Lock()
@@ -28,9 +31,12 @@ class Acts:
                      "terminate member": self.members.terminate}.get(fault.kind)
         if of_member:
             with self.member_lock:
+                if not self.members.running():
+                    return "nobody"
                 return " ".join(of_member(fault.choice, fault.lasts))
         return {"add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
-                "redrive": self.redrive, "retention": self.retention, "recreate topic": self.recreate}[fault.kind](fault)
+                "redrive": self.redrive, "retention": self.retention, "recreate topic": self.recreate,
+                "take rights": self.take_rights}[fault.kind](fault)
 
     def outage(self, fault):
         with self.orders:
@@ -43,6 +49,7 @@ class Acts:
         with self.topic_lock:
             self.partitions += 1
             self.run.tool("add-partitions", self.run.topic, self.partitions)
+            self.write([self.partitions - 1], "--rate", str(NEW_RATE))
         return f"now {self.partitions}"
 
     def reload(self, fault):
@@ -97,9 +104,7 @@ class Acts:
         return "nothing"
 
     def redrive(self, _):
-        with self.member_lock:
-            running = self.members.running()
-            file = self.members.services[running[0]].file
+        file = next(iter(self.members.services.values())).file
         done = subprocess.run([LANEWAY, "dlq", "redrive", "-c", str(file), "--yes", "--present-time"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, env=inherited_environment())
         return (done.stdout.strip().splitlines() or [""])[-1]
@@ -111,6 +116,14 @@ class Acts:
         if upto:
             self.run.tool("delete-records", self.run.topic, partition, upto)
         return f"{partition} below {upto}"
+
+    def take_rights(self, fault):
+        """Who began meanwhile has ended, and is started again."""
+        what = self.rights.take(fault)
+        with self.member_lock:
+            while len(self.members.running()) < self.story.members:
+                self.members.join()
+        return what
 
     def recreate(self, fault):
         with self.topic_lock:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 WINDOW = 14.0  # s in which faults begin
 KINDS = ("kill member", "stop member", "terminate member", "join", "add partitions",
-         "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic")
+         "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic",
+         "take rights")
 DOWNSTREAM = ("503", "500", "hang", "refuse", "tls")
 
 
@@ -108,7 +109,10 @@ def draw(seed):
         story = replace(story, static_ids=False)
     if story.batch:  # the web service refuses a whole request for one record of it
         story = replace(story, poison=0)
-    story = replace(story, rejects=story.rejects and story.poison > 0)
+    if story.order == "key" and story.keys < 40:  # a key has little more than the time that its records take
+        story = replace(story, rate=60, poison=min(story.poison, 1))
+    # Who has nothing but partitions to which nobody writes cannot see that an outage is over, and is not ready.
+    story = replace(story, partitions=min(story.partitions, story.keys), rejects=story.rejects and story.poison > 0)
     return replace(story, faults=draw_faults(dice, story))
 
 

@@ -85,6 +85,10 @@ class Fault(NamedTuple):
     def of_brokers(self):
         return self.kind in ("kill broker", "stop broker", "roll broker", "kill coordinator")
 
+    @property
+    def keeps_commits_away(self):
+        return self.of_brokers or self.kind == "take rights"
+
 
 @dataclass
 class Facts:

@@ -10,7 +10,8 @@ from ownership import MS, SECOND, UNAWARE, Ownership, by_partition
 PROGRESS_WITHIN = 15 * SECOND  # after the last fault, and without a rest of that length from then on
 CAUGHT_UP_WITHIN = 30 * SECOND  # a record that was acknowledged is done, once there are no faults any more
 COMMIT_HAS_ALL = 2 * SECOND  # from the answer of the downstream to the commit that has the record
-ABANDONED = 75  # the exit code
+ABANDONED, DENIED = 75, 69  # exit codes
+STARTS_WITHIN = 5 * SECOND
 SHOWN = 8  # breaches of each rule
 
 
@@ -171,7 +172,7 @@ def left_out(case, first, again):
     commit, last = case.ownership.last_commits_of(first, again)
     if last is None or first.ended + COMMIT_HAS_ALL > last * MS or (commit and commit.covers(first.offset)):
         return
-    if not case.ownership.brokers_were_out(first.ended, last * MS):
+    if not case.ownership.commits_may_have_failed(first.ended, last * MS):
         yield (f"{place(first.partition, first.offset)}: done by {first.member} at {case.clock(first.ended)}, left out of its "
                f"commits until {case.clock(last * MS)}, and done again by {again.member} from {case.clock(again.begun)}")
 
@@ -251,9 +252,9 @@ def uncommitted(case, partition):
 
 
 def members_live(case):
-    """A member ends only on request, with 0, or with 75 if its running records were lost."""
+    """A member ends only on request, with 0, or with 75 if its running records were lost; or with 69 if it has no right to begin."""
     for name, life in sorted(case.facts.lives.items()):
-        if life.exited is None or life.killed is not None:
+        if life.exited is None or life.killed is not None or was_denied(case, life):
             continue
         if life.terminated is None or life.exited < life.terminated:
             yield f"{name}: ended by itself with {life.code} at {case.clock(life.exited)}"
@@ -261,11 +262,17 @@ def members_live(case):
             yield f"{name}: ended with {life.code} after SIGTERM"
 
 
+def was_denied(case, life):
+    """Whether it began while its user had not all rights."""
+    return life.code == DENIED and any(fault.kind == "take rights" and fault.begun - STARTS_WITHIN <= life.started <= fault.ended
+                                       for fault in case.facts.faults)
+
+
 def may_abandon(case, name, life):
     """Its partitions were lost while it worked, or no broker took its last commit."""
     since = life.terminated - UNAWARE
     return (case.ownership.was_stopped(name, since, life.exited) or case.ownership.was_fenced(name, since, life.exited)
-            or case.ownership.brokers_were_out(life.terminated, life.exited))
+            or case.ownership.commits_may_have_failed(life.terminated, life.exited))
 
 
 def evidence_is_there(case):

@@ -105,7 +105,7 @@ class Ownership:
         for before, after in pairwise(requests):
             ended = max(ended, before.ended)
             if after.begun - ended > REJOINING and before.member == after.member and (
-                    self.brokers_were_out(ended - UNCOMMITTED, after.begun)):
+                    self.commits_may_have_failed(ended - UNCOMMITTED, after.begun)):
                 self.taken_again[partition].append(after.begun)
 
     def note_lone_fencing(self, fencing, requests):
@@ -169,10 +169,10 @@ class Ownership:
         """Whether the last commit of a hand-over between these two times may have gone unanswered."""
         hand_overs = [time * MS for time, _, _ in self.held[partition] if done < (time + 1) * MS and time * MS <= again]
         hand_overs += [time for time in self.taken_again[partition] if done < time <= again]
-        return any(self.brokers_were_out(done - UNCOMMITTED, hand_over) for hand_over in hand_overs)
+        return any(self.commits_may_have_failed(done - UNCOMMITTED, hand_over) for hand_over in hand_overs)
 
-    def brokers_were_out(self, begun, ended):
-        return any(fault.of_brokers and fault.begun <= ended and begun <= fault.ended for fault in self.facts.faults)
+    def commits_may_have_failed(self, begun, ended):
+        return any(fault.keeps_commits_away and fault.begun <= ended and begun <= fault.ended for fault in self.facts.faults)
 
     def coordinator_moved(self, begun, ended):
         return any((fault.of_brokers or fault.kind == "move leaders") and fault.begun <= ended
@@ -224,5 +224,5 @@ class Ownership:
         if self.went_on(first, again):
             return "handled by a member that did not know of its loss"
         if self.changed_hands_in_an_outage(again.partition, first.ended, again.begun):
-            return "handed over while brokers were out"
+            return "handed over while commits may have failed"
         return None

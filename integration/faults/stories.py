@@ -7,6 +7,7 @@ fails is printed in plain words and cut down to a smaller one, for as long as LA
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -27,6 +28,7 @@ from gathering import acknowledged_in, copies_in, number_of, read_log, requests_
 from judge import judge  # noqa: E402
 from members import Members  # noqa: E402
 from offsets_topic import read_group  # noqa: E402
+from rights import LOGIN  # noqa: E402
 
 AT_ONCE = 4  # stories side by side
 LETTERS_ALLOWED = 25  # of records that work
@@ -49,6 +51,8 @@ class StoryMembers(Members):
             settings["kafka"]["group.instance.id"] = name
         if self.story.has("recreate topic"):
             settings["topics"] = [self.run.topic, Anew(self.run).topic]
+        if self.story.has("take rights"):
+            settings["kafka"] = {**settings["kafka"], **LOGIN, "bootstrap.servers": self.run.only_plain}
         if self.story.pattern:
             settings["topics"] = [f"^{self.run.topic}$"]
         return settings
@@ -73,7 +77,7 @@ class Trial:
                                      poison_kind="422" if story.rejects else "500")
         self.lock = threading.Lock()
         self.members = StoryMembers(run, self.work, story)
-        self.acts = Acts(run, story, self.members, self.downstream)
+        self.acts = Acts(run, story, self.members, self.downstream, self.write)
         self.tracks = ThreadPoolExecutor(len(story.faults) + 1)  # a process dies with the thread that started it
 
     def work(self, name):
@@ -94,8 +98,11 @@ class Trial:
 
     def create_topics(self):
         self.run.create(self.story.partitions, f"compression.type={self.story.compression}")
-        for topic in (*self.others, *(topic + "-dlt" for topic in self.topics)):
+        more = [*self.others, *(topic + "-dlt" for topic in self.topics)]
+        for topic in more:
             self.run.create(self.story.partitions + 2, topic=topic)
+        if self.story.has("take rights"):
+            self.acts.rights.give([*self.topics, *more])
         if self.story.has("recreate topic"):
             self.acts.anew.create()
 
@@ -118,7 +125,7 @@ class Trial:
         for writer in self.writers:
             if writer.poll() is None and "--count" not in writer.args:
                 writer.terminate()
-            expect(writer.wait(60) == 0, f"a writer ended with {writer.returncode}")
+            expect(writer.wait(60) in (0, -signal.SIGTERM), f"a writer ended with {writer.returncode}")  # the latter: before it began
         self.acts.anew.finish_writing()
 
     # The faults.
@@ -244,4 +251,4 @@ def scenario(run, seeds):
 
 
 if __name__ == "__main__":
-    harness.main("stories", lambda run: scenario(run, [int(word) for word in sys.argv[1:]] or list(range(1, 11))))
+    harness.main("stories", lambda run: scenario(run, [int(word) for word in sys.argv[1:]] or list(range(1, 11))), secured=True)

@@ -2,7 +2,7 @@
 """What the judge asks of random stories besides: each planted breach is reported by the rule that is meant for it."""
 import unittest
 
-from facts import Acknowledged, Request
+from facts import Acknowledged, Fault, Life, Request
 from judge import judge
 from planted import PARTITIONS, World, ns
 
@@ -38,6 +38,19 @@ class Stories(unittest.TestCase):
         self.facts.anew_requests.pop()
         self.facts.letter_numbers["orders-anew-dlt", 0, 0] = 2000009
         self.reported_by()
+
+    def test_a_member_that_ends_where_it_has_no_right_to_begin(self):
+        self.facts.lives["d"] = Life(ns(29), exited=ns(30), code=69)
+        self.reported_by("members_live")
+        self.facts.faults.append(Fault("take rights", "group", ns(28), ns(31)))
+        self.reported_by()
+
+    def test_a_hand_over_whose_commit_may_have_been_refused(self):
+        first = next(request for request in self.facts.requests if (request.partition, request.offset) == (PARTITIONS[1], 190))
+        self.facts.requests.append(first._replace(member="c", begun=ns(20.02), ended=ns(20.03)))
+        self.reported_by("committed_is_left_alone", "duplicates_are_explained")
+        self.facts.faults.append(Fault("take rights", "topic", ns(18), ns(20.1)))
+        self.reported_by("committed_is_left_alone")
 
 
 if __name__ == "__main__":
