@@ -1,5 +1,6 @@
 """Carries out the faults of a random story."""
 import json
+import re
 import signal
 import subprocess
 import threading
@@ -7,7 +8,8 @@ import time
 
 import drawn
 from anew import Anew
-from harness import LANEWAY, Failed, inherited_environment, merged
+from corrupt import corrupt
+from harness import LANEWAY, Failed, inherited_environment, merged, wait_until
 from rights import Rights
 
 NEW_RATE = 5  # records a second, to a partition that is added
@@ -20,6 +22,7 @@ class Acts:
         self.anew, self.rights = Anew(run), Rights(run)
         self.run, self.story, self.members, self.downstream, self.write = run, story, members, downstream, write
         self.partitions = story.partitions
+        self.corrupt_batches = []  # (topic, partition, first offset, last offset)
         self.orders = threading.Lock()  # to the downstream
         self.member_lock = threading.Lock()
         self.topic_lock = threading.Lock()
@@ -36,7 +39,7 @@ class Acts:
                 return " ".join(of_member(fault.choice, fault.lasts))
         return {"add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
                 "redrive": self.redrive, "retention": self.retention, "recreate topic": self.recreate,
-                "take rights": self.take_rights}[fault.kind](fault)
+                "take rights": self.take_rights, "corrupt batch": self.corrupt}[fault.kind](fault)
 
     def outage(self, fault):
         with self.orders:
@@ -128,3 +131,30 @@ class Acts:
     def recreate(self, fault):
         with self.topic_lock:
             return self.anew.recreate(fault, lambda: [lane for _, lane in self.lanes()])
+
+    def corrupt(self, fault):
+        """A member is killed, and what is written to a partition of its own before another member has that cannot be read."""
+        found = []
+
+        def damage():
+            (_, end) = self.run.watermarks()[self.run.topic, partition]
+            (first, last) = wait_until("a batch is corrupt", lambda: corrupt(self.run, partition, end), every=0.01)
+            found.append((self.run.topic, partition, first, last))
+
+        with self.member_lock:
+            lanes = [(service, lane) for service, lane in self.lanes() if lane["topic"] == self.run.topic]
+            if not lanes:
+                return "nothing"
+            service, lane = lanes[fault.choice % len(lanes)]
+            partition = lane["partition"]
+            names = self.members.kill(self.members.running().index(service.name), fault.lasts, damage)
+        self.corrupt_batches += found
+        return f"{' '.join(names)} {found}"
+
+    def pass_over_corrupt(self):
+        """As an operator does when a lane names such a batch."""
+        for service, lane in self.lanes() if self.corrupt_batches else ():
+            named = re.search(r"at offset (\d+) is corrupt", lane.get("source_error", ""))
+            for topic, partition, first, last in self.corrupt_batches if named else ():
+                if (topic, partition) == (lane["topic"], lane["partition"]) and first <= int(named[1]) <= last:
+                    self.laneway(service, "skip", f"{topic}:{partition}:{last}", "--reason", "disk")

@@ -54,7 +54,5 @@ class Anew:
     def tell(self, facts):
         """Into the facts: what was written to the topic that is there at the end, and what became of it."""
         facts.anew = [record._replace(number=self.number(record.number)) for record in acknowledged_in(self.acks)]
-        facts.requests, facts.anew_requests = (
-            [request for request in facts.requests if (request.partition[0] == self.topic) == of_topic] for of_topic in (False, True))
         for copy in copies_in(self.run, self.topic + "-dlt"):
             facts.letter_numbers[copy.place] = number_of(copy.record)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 WINDOW = 14.0  # s in which faults begin
 KINDS = ("kill member", "stop member", "terminate member", "join", "add partitions",
          "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic",
-         "take rights")
+         "take rights", "corrupt batch")
 DOWNSTREAM = ("503", "500", "hang", "refuse", "tls")
 
 
@@ -111,9 +111,13 @@ def draw(seed):
         story = replace(story, poison=0)
     if story.order == "key" and story.keys < 40:  # a key has little more than the time that its records take
         story = replace(story, rate=60, poison=min(story.poison, 1))
+    if story.workers == 1:
+        story = replace(story, burst=min(story.burst, 500))
     # Who has nothing but partitions to which nobody writes cannot see that an outage is over, and is not ready.
     story = replace(story, partitions=min(story.partitions, story.keys), rejects=story.rejects and story.poison > 0)
-    return replace(story, faults=draw_faults(dice, story))
+    story = replace(story, faults=draw_faults(dice, story))
+    # The tools that read the log at the end check no sum, but cannot unpack such a batch either.
+    return replace(story, compression="producer") if story.has("corrupt batch") else story
 
 
 def draw_faults(dice, story):

@@ -106,8 +106,9 @@ class Facts:
     letter_numbers: dict = field(default_factory=dict)  # dead letter -> the producer's number
     letters_allowed: int = 0  # of records that work: some outages cost a few, which failed while others worked
     poison: set = field(default_factory=set)  # the producer's numbers of the records that never work
+    corrupt: set = field(default_factory=set)  # (topic, partition, offset) of records whose batch was made unreadable
     anew: list = field(default_factory=list)  # Acknowledged of a topic that was deleted and made anew, since then
-    anew_requests: list = field(default_factory=list)  # those for records of topics of that name; they are not in `requests`
+    other_requests: list = field(default_factory=list)  # those for records of that topic, or of retry topics; not in `requests`
     ordered: bool = True  # by key
     begun: int = 0
     finished: int = 0  # the group had no lag, or the run had waited long enough for that

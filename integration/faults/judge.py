@@ -23,7 +23,8 @@ class Case:
         self.requests = by_partition(facts.requests)
         self.done = defaultdict(dict)  # partition -> {offset: [Request] in the order of their end}
         self.commits = defaultdict(list)  # partition -> [Commit] in the order of the log
-        self.elsewhere = {*facts.letters, *facts.passed_on}  # where records were that went to another topic
+        # Where records were that went to another topic, or that an operator may give up.
+        self.elsewhere = {*facts.letters, *facts.passed_on, *facts.corrupt}
         for request in sorted(facts.requests, key=lambda request: request.ended):
             if request.done:
                 self.done[request.partition].setdefault(request.offset, []).append(request)
@@ -48,7 +49,8 @@ def place(partition, offset):
 
 
 def nothing_lost(case):
-    """Every acknowledged record, and whatever else is in the log, was done or is a dead letter, or is in a retry topic."""
+    """Every acknowledged record, and whatever else is in the log, was done or is a dead letter, or is in a retry topic; but for
+    those whose batch cannot be read."""
     expected = defaultdict(set)
     for record in case.facts.acknowledged:
         expected[record.partition].add(record.offset)
@@ -64,7 +66,8 @@ def nothing_lost(case):
 
 def what_is_passed_on_is_finished(case):
     """A record that went to a retry topic was done there, or is a dead letter."""
-    done = {request.number for request in case.facts.requests if request.done} | {*case.facts.letter_numbers.values()}
+    requests = [*case.facts.requests, *case.facts.other_requests]
+    done = {request.number for request in requests if request.done} | {*case.facts.letter_numbers.values()}
     for (topic, partition, offset), number in sorted(case.facts.passed_on.items()):
         if number not in done:
             yield f"{place((topic, partition), offset)}: in a retry topic, and never done"
@@ -72,7 +75,7 @@ def what_is_passed_on_is_finished(case):
 
 def new_topics_are_done(case):
     """Where a topic was deleted and made anew, each record of the new one was done where it is, or is a dead letter."""
-    done = {(request.partition, request.offset, request.number) for request in case.facts.anew_requests if request.done}
+    done = {(request.partition, request.offset, request.number) for request in case.facts.other_requests if request.done}
     given_up = {*case.facts.letter_numbers.values()}
     for record in case.facts.anew:
         if (record.partition, record.offset, record.number) not in done and record.number not in given_up:
@@ -83,7 +86,8 @@ def poison_is_given_up(case):
     """A record that never works is a dead letter."""
     given_up = set(case.facts.letter_numbers.values())
     for record in case.facts.acknowledged:
-        if record.number in case.facts.poison - given_up:
+        unreadable = (*record.partition, record.offset) in case.facts.corrupt
+        if record.number in case.facts.poison - given_up and not unreadable:
             yield f"{place(record.partition, record.offset)}: never works, and is no dead letter"
 
 
@@ -296,7 +300,7 @@ def judge(facts):
             breaches[rule.__name__] = [f"{len(found)} in all", *found[:SHOWN]]
     again = [case.ownership.why_again(first, next_one) for done in case.done.values() for requests in done.values()
              for first, next_one in pairwise(requests)]
-    counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "requests": len(facts.requests),
+    counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "corrupt": len(facts.corrupt), "requests": len(facts.requests),
               "done": sum(map(len, case.done.values())), "commits": len(facts.commits),
               "maps": sum(bool(commit.runs) for commit in facts.commits), "generations": len(facts.generations),
               "fenced": sum(map(len, case.ownership.fenced.values())),

@@ -44,10 +44,11 @@ class Members:
         running = self.running()
         return running[choice % len(running)]
 
-    def kill(self, choice, lasts):
+    def kill(self, choice, lasts, then=lambda: None):
         name = self.chosen(choice)
         self.lives[name].killed = time.time_ns()
         self.services[name].kill()
+        then()
         time.sleep(lasts)
         return name, self.join()
 

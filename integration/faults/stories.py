@@ -51,6 +51,8 @@ class StoryMembers(Members):
             settings["kafka"]["group.instance.id"] = name
         if self.story.has("recreate topic"):
             settings["topics"] = [self.run.topic, Anew(self.run).topic]
+        if self.story.has("corrupt batch"):
+            settings["kafka"]["check.crcs"] = True
         if self.story.has("take rights"):
             settings["kafka"] = {**settings["kafka"], **LOGIN, "bootstrap.servers": self.run.only_plain}
         if self.story.pattern:
@@ -167,14 +169,19 @@ class Trial:
             found.append(f"BREACH of ready again: {failure}: {reasons}")
         self.finish_writing()
         try:
-            wait_until("the group has no lag", lambda: self.run.has_no_lag([*self.topics, *self.others]), SETTLING, every=1)
+            wait_until("the group has no lag", self.no_lag, SETTLING, every=1)
         except Failed as failure:
             found.append(f"BREACH of progress: {failure}")
         self.facts.finished = time.time_ns()
         return found
 
     def all_ready(self):
+        self.acts.pass_over_corrupt()
         return all(self.members.services[name].readiness().startswith("ready") for name in self.members.running())
+
+    def no_lag(self):
+        self.acts.pass_over_corrupt()
+        return self.run.has_no_lag([*self.topics, *self.others])
 
     def gather(self):
         facts = self.facts
@@ -192,10 +199,20 @@ class Trial:
         facts.letters = [copy.origin for copy in letters]
         facts.letter_numbers = {copy.origin: number_of(copy.record) for copy in letters}
         facts.letters_allowed = LETTERS_ALLOWED
+        facts.corrupt = {(topic, partition, offset) for topic, partition, first, last in self.acts.corrupt_batches
+                         for offset in range(first, last + 1)}
         for topic in self.others:
             facts.passed_on.update({copy.origin: number_of(copy.record) for copy in copies_in(self.run, topic)})
         if self.story.has("recreate topic"):
             self.acts.anew.tell(facts)
+        facts.requests, facts.other_requests = ([request for request in facts.requests if self.is_other(request) == other]
+                                                for other in (False, True))
+
+    def is_other(self, request):
+        """Whether it is not for a record of the story's topic. A request for a record of a retry topic names its origin."""
+        topic, partition = request.partition
+        return topic != self.run.topic or (request.attempt > self.story.attempts
+                                           and (topic, partition, request.offset) in self.facts.passed_on)
 
     def tell(self):
         lines = [self.story.text()]

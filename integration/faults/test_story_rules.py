@@ -21,7 +21,7 @@ class Stories(unittest.TestCase):
         """Ten records of the topic that was deleted, and ten of the new one, at the same offsets; all are done."""
         for offset in range(10):
             for number, begun in ((1000000 + offset, 10), (2000000 + offset, 20)):
-                self.facts.anew_requests.append(Request("b", ANEW, offset, "key-1", number, 1, ns(begun), ns(begun + 0.01), 204))
+                self.facts.other_requests.append(Request("b", ANEW, offset, "key-1", number, 1, ns(begun), ns(begun + 0.01), 204))
             self.facts.anew.append(Acknowledged(ANEW, offset, 2000000 + offset, ns(19)))
 
     def test_a_topic_that_was_made_anew(self):
@@ -30,12 +30,12 @@ class Stories(unittest.TestCase):
 
     def test_a_new_topic_that_is_read_from_an_offset_of_the_old_one(self):
         self.make_anew()
-        self.facts.anew_requests = [request for request in self.facts.anew_requests if request.number < 2000000 or request.offset > 4]
+        self.facts.other_requests = [request for request in self.facts.other_requests if request.number < 2000000 or request.offset > 4]
         self.reported_by("new_topics_are_done")
 
     def test_a_dead_letter_of_a_new_topic(self):
         self.make_anew()
-        self.facts.anew_requests.pop()
+        self.facts.other_requests.pop()
         self.facts.letter_numbers["orders-anew-dlt", 0, 0] = 2000009
         self.reported_by()
 
@@ -51,6 +51,22 @@ class Stories(unittest.TestCase):
         self.reported_by("committed_is_left_alone", "duplicates_are_explained")
         self.facts.faults.append(Fault("take rights", "topic", ns(18), ns(20.1)))
         self.reported_by("committed_is_left_alone")
+
+    def lose(self, offset):
+        self.facts.requests = [request for request in self.facts.requests
+                               if (request.partition, request.offset) != (PARTITIONS[1], offset)]
+
+    def test_a_record_whose_batch_cannot_be_read(self):
+        self.lose(300)
+        self.reported_by("nothing_lost", "nothing_committed_early")
+        self.facts.corrupt.add((*PARTITIONS[1], 300))
+        self.reported_by()
+
+    def test_more_than_the_batch_that_cannot_be_read_is_passed_over(self):
+        self.lose(300)
+        self.lose(301)
+        self.facts.corrupt.add((*PARTITIONS[1], 300))
+        self.reported_by("nothing_lost", "nothing_committed_early")
 
 
 if __name__ == "__main__":
