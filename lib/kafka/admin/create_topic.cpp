@@ -14,6 +14,11 @@ constexpr int brokers_default = -1;
 
 }  // namespace
 
+std::vector<std::pair<const char*, std::string>> topic_settings(std::optional<Duration> retention) {
+  const auto ms = retention ? duration_cast<milliseconds>(*retention).count() : -1;
+  return {{"cleanup.policy", "delete"}, {"retention.ms", std::to_string(ms)}};
+}
+
 Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t partitions,
                     std::optional<Duration> retention, Duration timeout) {
   char words[512];
@@ -21,8 +26,8 @@ Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t pa
       rd_kafka_NewTopic_new(name.c_str(), partitions, brokers_default, words, sizeof words),
       rd_kafka_NewTopic_destroy);
   if (!topic) return Error{ErrorKind::unavailable, "topic " + name + " cannot be created: " + words, ""};
-  const auto ms = retention ? duration_cast<milliseconds>(*retention).count() : -1;
-  rd_kafka_NewTopic_set_config(topic.get(), "retention.ms", std::to_string(ms).c_str());
+  for (const auto& [key, value] : topic_settings(retention))
+    rd_kafka_NewTopic_set_config(topic.get(), key, value.c_str());
   const QueuePtr answers(rd_kafka_queue_new(handle));
   Owned<rd_kafka_AdminOptions_t> options(rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS),
                                          rd_kafka_AdminOptions_destroy);
