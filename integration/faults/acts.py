@@ -39,7 +39,8 @@ class Acts:
                 return " ".join(of_member(fault.choice, fault.lasts))
         return {"add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
                 "redrive": self.redrive, "retention": self.retention, "recreate topic": self.recreate,
-                "take rights": self.take_rights, "corrupt batch": self.corrupt}[fault.kind](fault)
+                "take rights": self.take_rights, "corrupt batch": self.corrupt,
+                "retention in a drain": self.retention_in_a_drain}[fault.kind](fault)
 
     def outage(self, fault):
         with self.orders:
@@ -119,6 +120,33 @@ class Acts:
         if upto:
             self.run.tool("delete-records", self.run.topic, partition, upto)
         return f"{partition} below {upto}"
+
+    def in_a_drain(self, fault, then):
+        """A member is terminated while the web service does not answer; `then` is called with one of its lanes while it drains."""
+        with self.member_lock, self.orders:
+            lanes = [(service, lane) for service, lane in self.lanes() if lane["topic"] == self.run.topic]
+            if not lanes:
+                return "nothing"
+            service, lane = lanes[fault.choice % len(lanes)]
+            self.downstream.become("hang")
+            time.sleep(fault.lasts / 5)  # records pile up
+            return " ".join(self.members.terminate(self.members.running().index(service.name), 0, lambda: then(lane)))
+
+    def retention_in_a_drain(self, fault):
+        """Deletes records that wait: all that there are, or half of them. None of a partition of which nothing is committed: who
+        gets it next cannot know that there were any."""
+        told = []
+
+        def delete(lane):
+            partition = (self.run.topic, lane["partition"])
+            committed, (_, end) = self.run.committed().get(partition), self.run.watermarks()[partition]
+            upto = 0 if committed is None else end - (end - committed) // 2 * (fault.choice % 2)
+            if upto:
+                self.run.tool("delete-records", *partition, upto)
+            told.append(f"{lane['partition']} from {committed} to {upto}")
+            self.downstream.become("work")
+
+        return f"{self.in_a_drain(fault, delete)} {' '.join(told)}"
 
     def take_rights(self, fault):
         """Who began meanwhile has ended, and is started again."""

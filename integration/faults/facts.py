@@ -106,6 +106,8 @@ class Facts:
     letter_numbers: dict = field(default_factory=dict)  # dead letter -> the producer's number
     letters_allowed: int = 0  # of records that work: some outages cost a few, which failed while others worked
     poison: set = field(default_factory=set)  # the producer's numbers of the records that never work
+    deleted: list = field(default_factory=list)  # Acknowledged records that retention deleted; they are not in `acknowledged`
+    gaps: dict = field(default_factory=dict)  # partition -> [(begin, end)] of deleted records that the members' logs tell of
     corrupt: set = field(default_factory=set)  # (topic, partition, offset) of records whose batch was made unreadable
     anew: list = field(default_factory=list)  # Acknowledged of a topic that was deleted and made anew, since then
     other_requests: list = field(default_factory=list)  # those for records of that topic, or of retry topics; not in `requests`

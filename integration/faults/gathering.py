@@ -1,5 +1,6 @@
 """Reads the facts that a run has left behind: the web service's journal, the producer's acknowledgements, and the topics."""
 import json
+import re
 
 from evidence import Evidence
 from facts import Acknowledged, Request
@@ -26,6 +27,17 @@ def read_log(run, facts):
             facts.ends[partition] = fields["end"]
         else:
             facts.log.setdefault(partition, set()).add(fields["offset"])
+
+
+def gaps_in(log):
+    """{partition: [(begin, end)]} of the records that a member's log says are missing."""
+    found = {}
+    for line in log.splitlines():
+        if 'msg="offset gap"' in line:
+            fields = dict(re.findall(r"(\w+)=(\S+)", line))
+            begin = int(fields["expected"])
+            found.setdefault((fields["topic"], int(fields["partition"])), []).append((begin, begin + int(fields["missing"])))
+    return found
 
 
 def copies_in(run, topic):

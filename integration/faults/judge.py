@@ -64,6 +64,14 @@ def nothing_lost(case):
                 yield f"{place(partition, offset)}: in the log, and never done"
 
 
+def what_retention_took_is_told(case):
+    """A record that was deleted was done, or went to another topic, or a member's log says that it is missing."""
+    for record in case.facts.deleted:
+        told = any(begin <= record.offset < end for begin, end in case.facts.gaps.get(record.partition, ()))
+        if not told and record.offset not in case.done[record.partition] and (*record.partition, record.offset) not in case.elsewhere:
+            yield f"{place(record.partition, record.offset)}: deleted by retention and never done, and no log tells of it"
+
+
 def what_is_passed_on_is_finished(case):
     """A record that went to a retry topic was done there, or is a dead letter."""
     requests = [*case.facts.requests, *case.facts.other_requests]
@@ -213,7 +221,7 @@ def disorder(case, before, after):
         return None  # a new ownership begins where the commit says
     if after.offset < before.offset:
         return f"ran after {before.offset}"
-    given_up = case.facts.poison and (*before.partition, before.offset) in case.elsewhere
+    given_up = (case.facts.poison or case.facts.letters_allowed) and (*before.partition, before.offset) in case.elsewhere
     if after.offset > before.offset and not before.done and not given_up:
         return f"ran although {before.offset} had not been done (status {before.status})"
     return None
@@ -286,7 +294,7 @@ def evidence_is_there(case):
             yield f"there is no evidence of {what}"
 
 
-RULES = (nothing_lost, what_is_passed_on_is_finished, new_topics_are_done, poison_is_given_up, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
+RULES = (nothing_lost, what_retention_took_is_told, what_is_passed_on_is_finished, new_topics_are_done, poison_is_given_up, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
          duplicates_are_explained, one_owner, keys_in_order, no_dead_letters, progress, members_live, evidence_is_there)
 
 
@@ -300,7 +308,8 @@ def judge(facts):
             breaches[rule.__name__] = [f"{len(found)} in all", *found[:SHOWN]]
     again = [case.ownership.why_again(first, next_one) for done in case.done.values() for requests in done.values()
              for first, next_one in pairwise(requests)]
-    counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "corrupt": len(facts.corrupt), "requests": len(facts.requests),
+    counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "corrupt": len(facts.corrupt),
+              "deleted and not done": sum(record.offset not in case.done[record.partition] for record in facts.deleted), "requests": len(facts.requests),
               "done": sum(map(len, case.done.values())), "commits": len(facts.commits),
               "maps": sum(bool(commit.runs) for commit in facts.commits), "generations": len(facts.generations),
               "fenced": sum(map(len, case.ownership.fenced.values())),

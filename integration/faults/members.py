@@ -62,16 +62,17 @@ class Members:
         self.lives[name].stops.append((begun, time.time_ns()))
         return (name,)
 
-    def terminate(self, choice, _):
-        """A rolling restart: another one joins when this one has ended."""
+    def terminate(self, choice, _, then=lambda: None):
+        """A rolling restart: another one joins when this one has ended. `then` is called while it drains."""
         name = self.chosen(choice)
-        self.terminate_all([name])
+        self.terminate_all([name], then)
         return name, self.join()
 
-    def terminate_all(self, names):
+    def terminate_all(self, names, then=lambda: None):
         for name in names:
             self.lives[name].terminated = time.time_ns()
             self.services[name].signal(signal.SIGTERM)
+        then()
         for name in names:
             try:
                 code = self.services[name].process.wait(DRAIN + 10)

@@ -24,7 +24,7 @@ import drawn  # noqa: E402
 from acts import Acts  # noqa: E402
 from anew import Anew  # noqa: E402
 from facts import Facts, Fault  # noqa: E402
-from gathering import acknowledged_in, copies_in, number_of, read_log, requests_of  # noqa: E402
+from gathering import acknowledged_in, copies_in, gaps_in, number_of, read_log, requests_of  # noqa: E402
 from judge import judge  # noqa: E402
 from members import Members  # noqa: E402
 from offsets_topic import read_group  # noqa: E402
@@ -192,8 +192,11 @@ class Trial:
         lows = {partition: low for partition, (low, _) in self.run.watermarks().items()}
         for record in acknowledged_in(self.acks):
             facts.poison |= {record.number} if is_poison(record.number, self.story.poison) else set()
-            if record.offset >= lows.get(record.partition, 0):
-                facts.acknowledged.append(record)
+            deleted = record.offset < lows.get(record.partition, 0)
+            (facts.deleted if deleted else facts.acknowledged).append(record)
+        for service in self.members.services.values():
+            for partition, gaps in gaps_in(service.log).items():
+                facts.gaps.setdefault(partition, []).extend(gaps)
         read_log(self.run, facts)
         letters = copies_in(self.run, self.run.topic + "-dlt")
         facts.letters = [copy.origin for copy in letters]

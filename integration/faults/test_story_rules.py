@@ -68,6 +68,23 @@ class Stories(unittest.TestCase):
         self.facts.corrupt.add((*PARTITIONS[1], 300))
         self.reported_by("nothing_lost", "nothing_committed_early")
 
+    def delete(self, end):
+        """Retention deletes the first records, of which record 7 was not done."""
+        self.facts.requests = [request for request in self.facts.requests
+                               if (request.partition, request.offset) != (ORDERS, 7)]
+        self.facts.log[ORDERS] -= set(range(end))
+        gone = [record for record in self.facts.acknowledged if record.partition == ORDERS and record.offset < end]
+        self.facts.deleted = gone
+        self.facts.acknowledged = [record for record in self.facts.acknowledged if record not in gone]
+
+    def test_records_that_retention_took_before_they_were_done(self):
+        self.delete(20)
+        self.reported_by("what_retention_took_is_told")
+        self.facts.gaps[ORDERS] = [(0, 7), (8, 20)]
+        self.reported_by("what_retention_took_is_told")
+        self.facts.gaps[ORDERS] = [(5, 8)]
+        self.reported_by()
+
 
 if __name__ == "__main__":
     unittest.main()
