@@ -40,7 +40,8 @@ class Acts:
         return {"add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
                 "redrive": self.redrive, "retention": self.retention, "recreate topic": self.recreate,
                 "take rights": self.take_rights, "corrupt batch": self.corrupt,
-                "retention in a drain": self.retention_in_a_drain}[fault.kind](fault)
+                "retention in a drain": self.retention_in_a_drain,
+                "certificate in a drain": self.certificate_in_a_drain}[fault.kind](fault)
 
     def outage(self, fault):
         with self.orders:
@@ -147,6 +148,10 @@ class Acts:
             self.downstream.become("work")
 
         return f"{self.in_a_drain(fault, delete)} {' '.join(told)}"
+
+    def certificate_in_a_drain(self, fault):
+        """The web service has a new certificate from then on, until the next outage, and all connections begin anew."""
+        return self.in_a_drain(fault, lambda _: self.downstream.become("renewed"))
 
     def take_rights(self, fault):
         """Who began meanwhile has ended, and is started again."""

@@ -10,7 +10,8 @@ from typing import NamedTuple
 WINDOW = 14.0  # s in which faults begin
 KINDS = ("kill member", "stop member", "terminate member", "join", "add partitions",
          "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic",
-         "take rights", "corrupt batch", "retention in a drain")
+         "take rights", "corrupt batch", "retention in a drain",
+         "certificate in a drain")
 DOWNSTREAM = ("503", "500", "hang", "refuse", "tls")
 
 

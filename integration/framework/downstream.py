@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The web service that records are posted to, as a program of its own with its own journal.
 
-usage: downstream.py JOURNAL [CERTIFICATE KEY CERTIFICATE KEY]
-With CERTIFICATE KEY CERTIFICATE KEY it speaks TLS, with the second certificate during an outage of the kind tls.
+usage: downstream.py JOURNAL [CERTIFICATE KEY CERTIFICATE KEY CERTIFICATE KEY]
+With certificates it speaks TLS, with the second one during an outage of the kind tls, and with the third one when it is renewed.
 The program prints its port, then obeys each line of its input, a JSON object of fields of Mode, and ends with its input. A
 line of the journal is one record of one request; those of a request that is done are written before the answer is sent. A
 request whose answer cannot be delivered is not done. Downstream, below, starts the program and gives the orders.
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import zlib
+from pathlib import Path
 from typing import NamedTuple, Optional
 
 from process import die_with_parent
@@ -33,7 +34,7 @@ class Mode(NamedTuple):
 
     `kind`: work; a status; hang (no answer comes until the next order); reset (the request is read, then its connection is
     reset); refuse (nothing listens, and open connections are reset); tls (the same, and new connections get a wrong
-    certificate). `restart` closes every connection that has no request, the others after their answers, and leaves the mode as
+    certificate); renewed (work, and new connections get a new right certificate). `restart` closes every connection that has no request, the others after their answers, and leaves the mode as
     it was.
     """
 
@@ -87,14 +88,15 @@ class Slots:
 class Server:
     def __init__(self, journal, tls):
         self.journal, self.mode, self.slots = journal, Mode(), Slots()
-        self.right, self.wrong = map(tls_of, (tls[:2], tls[2:]))
+        self.right, wrong, renewed = map(tls_of, (tls[:2], tls[2:4], tls[4:]))
+        self.certificates = {"tls": wrong, "renewed": renewed}
         self.changed = asyncio.Event()  # of this mode
         self.server, self.port = None, 0
         self.writers, self.idle, self.ending = set(), set(), set()  # open connections, those without a request, those that end
         self.second, self.in_second = 0, 0
 
     async def listen(self):
-        tls = self.wrong if self.mode.kind == "tls" else self.right
+        tls = self.certificates.get(self.mode.kind, self.right)
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", self.port, backlog=256, ssl=tls)
         self.port = self.server.sockets[0].getsockname()[1]
 
@@ -103,7 +105,7 @@ class Server:
             return self.restart()
         before, self.mode = self.mode, mode
         self.slots.allow(mode.capacity)
-        door, new = (kind if kind in DOORS else None for kind in (before.kind, mode.kind))
+        door, new = (kind if kind in (*DOORS, "renewed") else None for kind in (before.kind, mode.kind))
         if door != new:
             self.server.close()
             for writer in self.writers:
@@ -149,7 +151,7 @@ class Server:
     async def work_on(self, reader, records):
         """The status, after the time that the work takes; or another kind, where the request gets no answer."""
         mode = self.mode
-        kind = self.kind_of_call(mode)
+        kind = self.kind_of_call(mode).replace("renewed", "work")
         if kind == "work" and any(is_poison(record["number"], mode.poison) for record in records):
             kind = mode.poison_kind
         if kind == "hang":
@@ -235,13 +237,19 @@ class Downstream:
 
     def __init__(self, folder, name, tls=False, **mode):
         self.journal = folder / f"{name}.requests"
-        files = [*certificate(folder, "right"), *certificate(folder, "wrong")] if tls else []
-        self.process = subprocess.Popen([sys.executable, __file__, str(self.journal), *files], stdin=subprocess.PIPE,
+        right, wrong, renewed = (certificate(folder, name) if tls else [] for name in ("right", "wrong", "renewed"))
+        self.process = subprocess.Popen([sys.executable, __file__, str(self.journal), *right, *wrong, *renewed], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
-        self.authority = files[0] if tls else None  # of the certificate that is right
+        self.authority = self.bundle(folder / "authorities.pem", right[0], renewed[0]) if tls else None
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.process.stdout.readline().strip()}"
         self.usual = mode
         self.become("work")
+
+    @staticmethod
+    def bundle(file, *certificates):
+        """The authorities of the certificates that are right."""
+        file.write_text("".join(Path(name).read_text() for name in certificates))
+        return str(file)
 
     def become(self, kind, **mode):
         """Returns when the mode holds."""
