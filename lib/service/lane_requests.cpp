@@ -110,19 +110,24 @@ std::map<std::uint64_t, Answer> ask_all(const Loops& loops, Duration patience,
   return answers->found;
 }
 
-/// Waits until the brokers have the suspension of each of these lanes. Returns false if that takes longer.
+/// Waits until each lane that the request is about has answered that the brokers have its suspension. Returns
+/// false if that takes longer: a member that hangs, or a partition on its way, does not answer.
 bool stored(const Loops& loops, const ControlRequest& request, Duration patience) {
   constexpr Duration between_looks = milliseconds(20);
-  const auto has = [request](const lane::Lane& lane, TimePoint) {
-    const auto& [topic, partition] = lane.partition();
-    if (topic != request.topic || (request.partition && partition != *request.partition)) return true;
+  const auto has = [](const lane::Lane& lane, TimePoint) {
     const auto committed = lane::read_metadata(lane.starting_point().metadata).suspension;
     return committed && committed->suspended;
   };
   const Deadline deadline = Deadline::in(patience);
   for (;;) {
-    const auto lanes = ask_all<bool>(loops, deadline.left(), has);
-    if (std::all_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.second; })) return true;
+    const auto answers = ask_all<bool>(loops, deadline.left(), has);
+    auto lanes = views_of(loops);
+    std::erase_if(lanes, [&](const auto& lane) { return !is_about(request, lane); });
+    const auto is_stored = [&](const auto& lane) {
+      const auto answer = answers.find(lane.epoch);
+      return answer != answers.end() && answer->second;
+    };
+    if (!lanes.empty() && std::all_of(lanes.begin(), lanes.end(), is_stored)) return true;
     if (deadline.passed()) return false;
     std::this_thread::sleep_for(between_looks);
   }

@@ -1,0 +1,98 @@
+// Requests to the lanes of members whose group the test plays (lane/member/fake_group.h).
+#include "service/lane_requests.h"
+
+#include <map>
+#include <memory>
+
+#include "catch.h"
+#include "lane/commit/commit_metadata.h"
+#include "lane/member/fake_group.h"
+#include "lane/support.h"
+#include "service/support.h"
+
+using namespace laneway;
+using namespace laneway::service;
+using Kind = ControlAnswer::Kind;
+
+namespace {
+
+const kafka::TopicPartition orders{"orders", 0};
+
+/// A member with a quiet lane, whose brokers acknowledge every commit.
+class QuietMember {
+ public:
+  QuietMember() {
+    context.lanes.workers = context.lanes.queue = 1;
+    context.lanes.drain = patience;
+    context.memory.lane_bytes = 1 << 20;
+    context.memory.fetch.queued_min_messages = 1000;
+    context.retry.max_crashes = 0;
+    context.downstream = &no_breaker;
+    context.handler = &handler;
+    context.suspensions = &suspensions;
+    settings.topics.names = {"orders"};
+    settings.commit = {std::chrono::hours(1), 1000000};
+    settings.still_draining = std::make_shared<lane::StillDraining>();
+    settings.member_client.make_consumer = [this](const auto&, const auto&, std::function<void()> on_event)
+        -> Result<std::unique_ptr<kafka::Consumer>> { return group.consumer(std::move(on_event)); };
+    settings.member_client.open_source = [this](kafka::Consumer&, const kafka::TopicPartition&,
+                                                const std::function<void()>&) {
+      return std::make_unique<lane::SimulatedSource>(partition);
+    };
+    loop = std::make_shared<lane::ConsumerLoop>(context, settings, [] {});
+    REQUIRE(loop->start());
+    group.acknowledges_all();
+    group.assigns({orders});
+    REQUIRE(eventually([&] { return !group.calls("ask").empty(); }));
+    group.answers_committed({{orders, 0, {}}});
+    REQUIRE(eventually([&] { return !loop->lanes().empty(); }));
+  }
+  ~QuietMember() {
+    gate.open();
+    loop->cut_short();
+    CHECK(eventually([&] { return loop->ended(); }));
+  }
+  QuietMember(const QuietMember&) = delete;
+
+  /// The loop's thread does not come back from a call until the gate opens.
+  void hang() {
+    const auto hangs = std::make_shared<std::atomic<bool>>(false);
+    REQUIRE(loop->post([this, hangs](lane::Lane&, TimePoint) {
+      hangs->store(true);
+      gate.wait();
+    }));
+    REQUIRE(eventually([&] { return hangs->load(); }));
+  }
+  ControlAnswer suspend(Duration at_most) {
+    const ControlRequest request{.action = ControlRequest::Action::suspend, .topic = "orders"};
+    return control({loop}, suspensions, request, at_most);
+  }
+
+  lane::Downstream no_breaker{"none", {.breaker = {.failures = 0}}};
+  lane::Suspensions suspensions;
+  lane::LaneContext context;
+  lane::LoopSettings settings;
+  lane::FakeGroup group;
+  lane::Partition partition;
+  lane::HeldHandler handler;
+  Gate gate;
+  std::shared_ptr<lane::ConsumerLoop> loop;
+};
+
+}  // namespace
+
+TEST_CASE("a suspension is stored when each lane has answered that the brokers have it") {
+  QuietMember member;
+  CHECK(member.suspend(patience).kind == Kind::done);
+}
+
+TEST_CASE("while a member hangs, also with more requests than it takes, no suspension counts as stored") {
+  const bool full = GENERATE(false, true);
+  QuietMember member;
+  member.hang();
+  while (full && member.loop->post([](lane::Lane&, TimePoint) {})) {
+  }
+  const auto answer = member.suspend(milliseconds(50));
+  CHECK(answer.kind == Kind::accepted);
+  CHECK_THAT(answer.text, Catch::Contains("the brokers have not stored this yet"));
+}
