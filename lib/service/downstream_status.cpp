@@ -66,6 +66,11 @@ DownstreamStatus status_of(const WatchedDownstream& watched) {
   return status;
 }
 
+void leave_out_outage(DownstreamStatus& downstream) {
+  downstream.state = delivery::Breaker::State::closed;
+  downstream.out.reset();
+}
+
 const char* breaker_state(const DownstreamStatus& downstream) {
   return downstream.has_breaker ? delivery::name_of(downstream.state) : "off";
 }

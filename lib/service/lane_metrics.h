@@ -25,11 +25,12 @@ std::vector<telemetry::Family> journal_families(const lane::Journal& journal);
 telemetry::Family silence_family(const lane::Silences& silences);
 telemetry::Family span_family(const tracing::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
-/// Pools may share a downstream: the worst state, and the sums of their calls and paces.
 /// Of the downstreams whose number of workers adapts itself.
 std::vector<telemetry::Family> limit_families(const std::vector<WatchedDownstream>& watched);
+/// Pools may share a downstream: the worst state, and the sums of their calls and paces. Without a lane an
+/// open breaker holds nothing, and its state is closed (leave_out_outage()).
 std::vector<telemetry::Family> downstream_families(const std::vector<WatchedDownstream>& watched,
-                                                   TimePoint now);
+                                                   bool has_lanes, TimePoint now);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 
 }  // namespace laneway::service

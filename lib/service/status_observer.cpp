@@ -148,7 +148,7 @@ void StatusObserver::record(const Look& look, TimePoint now) {
   sample.dead_letters = look.totals.dead_letters;
   sample.rebalances = changes_.rebalances();
   sample.ready = !look.readiness || look.readiness->ready();
-  sample.breaker = breaker_of(look.downstream);
+  if (!look.lanes.empty()) sample.breaker = breaker_of(look.downstream);
   timeline_.look(sample, now, wall);
 }
 
@@ -250,6 +250,8 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.cores = processors();
   status.processor = processor_time();
   auto downstreams = statuses_of(parts);
+  if (facts.lanes.empty())
+    for (auto& downstream : downstreams) leave_out_outage(downstream);
   if (parts.pools != nullptr)
     status.pools = pool_statuses(*parts.pools, *parts.settings, views_of(facts), downstreams);
   status.downstream = worst_of(std::move(downstreams));

@@ -135,3 +135,12 @@ TEST_CASE("a downstream that works for most calls is said to fail for the others
   shop.calls = {.calls = 400};
   CHECK(calls_in_words(shop).empty());
 }
+
+TEST_CASE("a process without a lane holds nothing, so no outage is said") {
+  auto shop = failing_shop();
+  shop.calls = {};
+  leave_out_outage(shop);
+  CHECK(breaker_state(shop) == std::string("closed"));
+  CHECK_FALSE(out_since_ms(shop, noon_ms));
+  CHECK(calls_in_words(shop).empty());
+}

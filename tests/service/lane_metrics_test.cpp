@@ -160,3 +160,20 @@ TEST_CASE("a record that ignores its time is stuck, and one that does not end wi
   test.lane->revoke(test.now);
   CHECK(value(test, "abandoned_total") == 2);
 }
+
+TEST_CASE("a breaker that is open when the last lane leaves holds nothing, so no outage is exported") {
+  lane::Downstream downstream("shop:80", {.breaker = {.failures = 1}});
+  lane::RateLimiter rate{config::Rate{}};
+  const auto now = SteadyClock::now();
+  for (std::uint64_t record = 1; downstream.closed() && record < 100; ++record)
+    downstream.failed({.record = record, .reason = "HTTP 500"}, now);
+  REQUIRE_FALSE(downstream.closed());
+  const std::vector<WatchedDownstream> watched{{&downstream, &rate}};
+  const auto state = [&](bool has_lanes) {
+    for (const auto& family : downstream_families(watched, has_lanes, now))
+      if (family.name == "breaker_state") return family.samples.at(0).value;
+    return -1.0;
+  };
+  CHECK(state(true) == 2);
+  CHECK(state(false) == 0);
+}
