@@ -103,7 +103,7 @@ class Partitioned {
 
   const bool cooperative_;
   CountingSteps steps_;
-  RebalanceMachine machine_{steps_, std::chrono::hours(1), false};
+  RebalanceMachine machine_{steps_, std::chrono::hours(1), {}};
   Partitions all_;
 };
 

@@ -63,8 +63,7 @@ struct Committed {
   std::uint64_t request = 0;
   std::vector<CommittedOffset> offsets;  ///< of the partitions whose offset was available
   std::string error;
-  /// The coordinator answered, for all partitions, or with an error for some of them. If any offset has
-  /// metadata, a leader also answered the question for the ids of the topics.
+  /// The coordinator answered, for all partitions, or with an error for some of them.
   bool answered = false;
 };
 struct ClientError {

@@ -278,14 +278,16 @@ void Inquiries::pause() {
   if (!stop_) changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
 }
 
-/// Asks one leader after the other, until one answers. A broker that has just started may not know all
-/// topics. Without metadata nothing depends on the ids, and they may stay unknown.
+/// Asks one leader after the other, and then the controller, until one answers. A broker that has just started
+/// may not know all topics. Without metadata, nothing depends on the ids at once. Ids that stay unknown cost a
+/// completion map (lane_start.h); the group must not wait for them.
 Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
   auto& offsets = committed.offsets;
   std::set<std::string> topics;
   for (const auto& offset : offsets) topics.insert(offset.partition.topic);
   const bool needed = std::any_of(offsets.begin(), offsets.end(),
                                   [](const auto& offset) { return !offset.metadata.empty(); });
+  if (!needed) until = std::min(until, SteadyClock::now() + longest_request);
   TopicIds found{{}, RD_KAFKA_RESP_ERR__TIMED_OUT};
   const auto again = [&] {
     return is_silence(found.error) || (needed && found.error != RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -294,16 +296,14 @@ Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
     if (!first && (stopping() || SteadyClock::now() >= until)) break;
     if (!first) pause();
     const auto leader = answering_leader(offsets);
-    if (leader == no_leader) continue;
     found = topic_ids(handle_, topics, leader, 2 * one_request);
-    if (is_silence(found.error)) silent_until_[leader] = SteadyClock::now() + silence;
+    if (is_silence(found.error) && leader != no_leader)
+      silent_until_[leader] = SteadyClock::now() + silence;
   }
   for (auto& offset : offsets)
     if (const auto id = found.ids.find(offset.partition.topic); id != found.ids.end())
       offset.topic_id = id->second;
-  if (!needed || !is_silence(found.error)) return committed;
-  return {
-      committed.request, {}, "no broker returned the ids of the topics: " + error_text(found.error), false};
+  return committed;
 }
 
 /// Asks for the leaders if they are not known.

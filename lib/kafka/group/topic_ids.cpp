@@ -54,7 +54,7 @@ TopicIds topic_ids(rd_kafka_t* handle, const std::set<std::string>& topics, std:
   const std::unique_ptr<rd_kafka_AdminOptions_t, void (*)(rd_kafka_AdminOptions_t*)> options(
       rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS), rd_kafka_AdminOptions_destroy);
   rd_kafka_AdminOptions_set_request_timeout(options.get(), to_ms(timeout), nullptr, 0);
-  rd_kafka_AdminOptions_set_broker(options.get(), broker, nullptr, 0);
+  if (broker >= 0) rd_kafka_AdminOptions_set_broker(options.get(), broker, nullptr, 0);
   const QueuePtr answers(rd_kafka_queue_new(handle));
   rd_kafka_DescribeTopics(handle, collection.get(), options.get(), answers.get());
   const EventPtr answer(rd_kafka_queue_poll(answers.get(), to_ms(timeout)));

@@ -40,7 +40,8 @@ Status ConsumerLoop::start() {
   rebalance_steps_.emplace(*consumer_, settings_.member_client.open_source, lanes_, *commits_, health_,
                            mailbox_, stats_);
   rebalances_.emplace(*rebalance_steps_, context_.lanes.drain,
-                      commits_->exact() || consumer_->begins_at_end());
+                      RebalanceMachine::Needs{.offset = commits_->exact() || consumer_->begins_at_end(),
+                                              .topic_id = commits_->exact()});
   topics_.emplace(*consumer_, settings_.topics);
   if (auto status = topics_->begin(); !status) return status;
   leave_.emplace(*consumer_, lanes_, settings_.still_draining);

@@ -12,6 +12,7 @@ namespace {
 constexpr Duration cancel_grace = seconds(1);
 constexpr Duration commit_patience = seconds(2);
 constexpr Duration commit_pause = milliseconds(100);
+constexpr Duration question_pause = seconds(1);
 
 }  // namespace
 
@@ -83,6 +84,7 @@ void RebalanceMachine::lose(const Partitions& partitions) {
 }
 
 void RebalanceMachine::advance(TimePoint now) {
+  now_ = now;
   for (std::size_t i = 0; i < handovers_.size();) {
     if (!advance(handovers_[i], now)) {
       ++i;
@@ -93,7 +95,7 @@ void RebalanceMachine::advance(TimePoint now) {
     finish(handover);
   }
   while (!events_.empty() && serve(events_.front(), now)) events_.pop_front();
-  if (ask_later_ && events_.empty() && !arriving_.empty()) ask();
+  if (ask_at_ && now >= *ask_at_ && events_.empty() && !arriving_.empty()) ask();
 }
 
 /// Returns true if the event has been answered, or the answer is under way.
@@ -165,38 +167,43 @@ void RebalanceMachine::stop_arriving(const Event& event) {
 }
 
 void RebalanceMachine::ask() {
-  ask_later_ = false;
+  ask_at_.reset();
   steps_.ask_committed(++request_, {arriving_.begin(), arriving_.end()});
 }
 
+/// The answer came at once, and the same answer would come again.
+void RebalanceMachine::ask_later() { ask_at_ = now_ + question_pause; }
+
 /// While the coordinator does not answer, the client cannot find the starting offsets itself either, so
 /// nothing is lost by asking again. If one partition has an error, the others and the group do not wait any
-/// longer.
+/// longer. Where partitions can be added later, that partition waits: its commit may hold a suspension.
 void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
   if (committed.request != request_ || arriving_.empty()) return;
   auto from = committed.offsets;
-  if (exact_) std::erase_if(from, lacks_id);
+  if (needs_.topic_id) std::erase_if(from, lacks_id);
   std::set<kafka::TopicPartition> missing;
   if (from.size() < arriving_.size()) missing = arriving_;
   for (const auto& start : from) missing.erase(start.partition);
   if (!missing.empty()) warn_missing(missing, committed);
-  if (!committed.answered || (!missing.empty() && exact_ && !may_add_)) return ask();
+  if (!committed.answered) return ask();
+  if (!missing.empty() && needs_.offset && !may_add_) return ask_later();
   // The client would take additional partitions for its answer to an event that waits.
-  ask_later_ = !owes_answer_ && !events_.empty();
-  if (ask_later_) return;
-  if (!exact_)
-    for (const auto& partition : missing) from.push_back({partition, kafka::unread_offset, {}});
+  if (!owes_answer_ && !events_.empty()) return ask_later();
+  if (!may_add_)
+    for (const auto& partition : std::exchange(missing, {}))
+      from.push_back({partition, kafka::unread_offset, {}});
   begin_lanes(from);
-  arriving_ = exact_ ? std::move(missing) : std::set<kafka::TopicPartition>();
-  if (!arriving_.empty()) ask();
+  arriving_ = std::move(missing);
+  if (!arriving_.empty()) ask_later();
 }
 
 void RebalanceMachine::warn_missing(const std::set<kafka::TopicPartition>& missing,
                                     const kafka::Committed& committed) const {
-  const bool again = exact_ || !committed.answered;
-  telemetry::warn(
-      again ? "committed offsets not read, asking again"
-            : "committed offsets not read, finished records may run again",
+  const bool again = needs_.offset || may_add_ || !committed.answered;
+  const char* what = again ? "committed offsets not read, asking again"
+                           : "committed offsets not read, finished records may run again";
+  telemetry::log_repeating(
+      telemetry::Level::warn, what, what,
       {{"partitions", missing.size()},
        {"first", missing.begin()->text()},
        {"error", committed.error.empty() ? "the id of the topic is not known" : committed.error}});

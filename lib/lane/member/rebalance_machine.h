@@ -7,8 +7,8 @@
 //   commit of that handover is answered or its time is over. Lost partitions end at once, uncommitted.
 // - An assignment is answered when the lanes that were there before have ended and the committed offsets are
 //   known. Under the eager protocol the lanes that must end are all lanes, because the answer replaces the
-//   whole assignment. Under the cooperative protocol, a partition whose offset cannot be read, but must be
-//   known, is asked about again and added later.
+//   whole assignment. Under the cooperative protocol, a partition whose offset cannot be read is asked about
+//   again and added later.
 // - An event that shows that the group went on without waiting ends the lanes of partitions that belong to
 //   another member by then: a commit by those lanes would move that member's offsets.
 //
@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -68,10 +69,16 @@ class RebalanceSteps {
 
 class RebalanceMachine {
  public:
-  /// `exact`: nothing may begin where the committed offsets are not known, because commits are exact
-  /// (commit_path.h) or the client would begin elsewhere than configured (Consumer::begins_at_end).
-  RebalanceMachine(RebalanceSteps& steps, Duration drain, bool exact)
-      : steps_(steps), drain_(drain), exact_(exact) {}
+  /// What must be known of a committed offset before its lane begins.
+  struct Needs {
+    /// Also under the eager protocol, where the whole assignment waits: because commits are exact
+    /// (commit_path.h), or the client would begin elsewhere than configured (Consumer::begins_at_end).
+    bool offset = false;
+    /// Whether a completion map belongs to the topic: because commits are exact.
+    bool topic_id = false;
+  };
+  RebalanceMachine(RebalanceSteps& steps, Duration drain, Needs needs)
+      : steps_(steps), drain_(drain), needs_(needs) {}
   /// Replaces the time for drains that have not begun yet.
   void set_drain(Duration drain) { drain_ = drain; }
 
@@ -130,6 +137,7 @@ class RebalanceMachine {
   void serve_assigned(const Event& event);
   void stop_arriving(const Event& event);
   void ask();
+  void ask_later();
   void warn_missing(const std::set<kafka::TopicPartition>& missing, const kafka::Committed& committed) const;
   void begin_lanes(const std::vector<kafka::CommittedOffset>& from);
   void begin_handover(const Partitions& candidates, TimePoint now);
@@ -143,7 +151,7 @@ class RebalanceMachine {
 
   RebalanceSteps& steps_;
   Duration drain_;
-  const bool exact_;
+  const Needs needs_;
   std::map<kafka::TopicPartition, HandoverId> lanes_;  // alive, each with the handover by which the lane
                                                        // leaves
   std::vector<Handover> handovers_;
@@ -154,7 +162,8 @@ class RebalanceMachine {
   std::set<kafka::TopicPartition> arriving_;   // their committed offsets have been requested
   bool owes_answer_ = false;                   // to the assignment that arriving_ came with
   bool may_add_ = false;                       // partitions one by one: the assignment is cooperative
-  bool ask_later_ = false;                     // when no event waits for an answer
+  std::optional<TimePoint> ask_at_;            // again, unless an event waits for its answer then
+  TimePoint now_;                              // of the last call that has a time
   std::uint64_t request_ = 0;
   bool stopping_ = false;
   bool hurry_ = false;
