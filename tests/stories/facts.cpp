@@ -85,9 +85,10 @@ void Facts::skipped(const TopicPartition& partition, std::int64_t offset) {
   if (const auto found = taken.find(offset); found != taken.end()) skipped_.insert(found->second.id);
 }
 
-void Facts::suspended(const std::string& member, const TopicPartition& partition) {
+void Facts::suspended(const std::string& member, const TopicPartition& partition, bool stored) {
   MutexLock lock(mutex_);
-  suspended_[partition] = {member, ++now_, 0};
+  const auto now = ++now_;
+  suspended_[partition] = {member, now, stored ? now : 0};
 }
 
 void Facts::resumed(const TopicPartition& partition) {

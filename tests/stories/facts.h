@@ -48,7 +48,8 @@ class Facts {
   void written(Id id) EXCLUDES(mutex_);
   /// The user has skipped the record, which is answered by a dead letter.
   void skipped(const TopicPartition& partition, std::int64_t offset) EXCLUDES(mutex_);
-  void suspended(const std::string& member, const TopicPartition& partition) EXCLUDES(mutex_);
+  /// `stored`: the service says that the brokers have the suspension.
+  void suspended(const std::string& member, const TopicPartition& partition, bool stored) EXCLUDES(mutex_);
   void resumed(const TopicPartition& partition) EXCLUDES(mutex_);
   void allow_workers(std::uint32_t workers) EXCLUDES(mutex_);
 
@@ -169,7 +170,7 @@ class Facts {
   struct Suspended {
     std::string by;
     Count since = 0;
-    Count stored = 0;  // when the first commit of that member since then was acknowledged; 0: not yet
+    Count stored = 0;  // when it was stored, at the latest by the member's next commit; 0: not yet
   };
   std::map<TopicPartition, Suspended> suspended_ GUARDED_BY(mutex_);
   std::set<Id> skipped_ GUARDED_BY(mutex_);

@@ -404,7 +404,7 @@ void Play::suspend(const Fault& fault) {
   const auto answer = member->service->control(request).kind;
   if (answer != service::ControlAnswer::Kind::done && answer != service::ControlAnswer::Kind::accepted)
     return;
-  facts_.suspended(member->name, partition);
+  facts_.suspended(member->name, partition, answer == service::ControlAnswer::Kind::done);
   request.action = ControlRequest::Action::resume;
   if (story_.bug == Bug::a_suspension_does_not_hold) (void)member->service->control(request);
   if (fault.kind == Fault::Kind::suspended_moves) {
