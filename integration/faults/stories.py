@@ -271,4 +271,4 @@ def scenario(run, seeds):
 
 
 if __name__ == "__main__":
-    harness.main("stories", lambda run: scenario(run, [int(word) for word in sys.argv[1:]] or list(range(1, 11))), secured=True)
+    harness.main("stories", lambda run: scenario(run, [int(word) for word in sys.argv[1:]] or drawn.FEW), secured=True)

@@ -15,6 +15,9 @@ class Stories(unittest.TestCase):
     def test_a_hundred_seeds_have_all_faults(self):
         self.assertEqual(set(drawn.KINDS), {fault.kind for story in STORIES for fault in story.faults})
 
+    def test_ten_seeds_have_all_faults(self):
+        self.assertEqual(set(drawn.KINDS), {fault.kind for seed in drawn.FEW for fault in drawn.draw(seed).faults})
+
     def test_a_hundred_seeds_have_both_sides_of_each_part(self):
         for name in ("static_ids", "pattern", "batch", "pools", "retry_topics", "burst", "poison", "rejects", "order", "compression"):
             self.assertGreater(len({getattr(story, name) for story in STORIES}), 1, name)
