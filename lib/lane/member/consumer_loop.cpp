@@ -137,6 +137,7 @@ void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
   stats_.assigned.add(1);
   stats_.has_assignment.set(true);
   telemetry::info("partitions assigned", {{"count", assigned.partitions.size()}});
+  topics_->on_rebalance(now_);
   rebalances_->assigned(assigned.partitions, consumer_->cooperative(), now_);
 }
 
@@ -148,6 +149,7 @@ void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
   }
   telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
                   {{"count", revoked.partitions.size()}});
+  topics_->on_rebalance(now_);
   rebalances_->revoked(revoked.partitions, revoked.lost, consumer_->cooperative(), now_);
 }
 

@@ -21,8 +21,8 @@ Status TopicWatch::begin() {
 void TopicWatch::on_topics(const kafka::TopicsFound& found, TimePoint now) {
   asked_ = false;
   const bool failed = !found.error.empty();
-  const auto wait = failed ? std::min(after_silence, subscription_.interval) : subscription_.interval;
-  next_look_ = wait == Duration::max() ? TimePoint::max() : now + wait;
+  next_look_ = next_interval(now);
+  if (failed) next_look_ = std::min(next_look_, now + after_silence);
   if (failed)
     telemetry::log_repeating(telemetry::Level::warn, "topics not found",
                              "the brokers gave no list of topics, so new topics of the pattern are not found",
@@ -36,6 +36,14 @@ void TopicWatch::on_topics(const kafka::TopicsFound& found, TimePoint now) {
 }
 
 void TopicWatch::look_soon(TimePoint now) { next_look_ = std::min(next_look_, now + soon); }
+
+void TopicWatch::on_rebalance(TimePoint now) {
+  if (now >= follows_from_) look_soon(now);
+}
+
+TimePoint TopicWatch::next_interval(TimePoint now) const {
+  return subscription_.interval == Duration::max() ? TimePoint::max() : now + subscription_.interval;
+}
 
 void TopicWatch::advance(bool at_rest, TimePoint now) {
   if (!subscription_.pattern) return;
@@ -52,6 +60,7 @@ void TopicWatch::advance(bool at_rest, TimePoint now) {
   telemetry::info("topics found", {{"before", subscription_.names.size()}, {"now", found_.size()}});
   subscription_.names = std::move(found_);
   found_.clear();
+  follows_from_ = next_interval(now);
 }
 
 }  // namespace laneway::lane

@@ -5,6 +5,10 @@
 // can leave the service's own dead-letter topics out (config/rules/consumed_topics.h), the two read a pattern
 // differently, and a client that matches patterns joins the group again in the middle of a drain.
 //
+// A new subscription makes the group rebalance. So a member looks soon after each rebalance event: the
+// members that have not found the new topics follow together, and not each at its own time with a rebalance
+// of its own.
+//
 // If no topic is left, the last subscription stays: a member that has joined a group cannot subscribe to
 // nothing without leaving the group.
 //
@@ -39,17 +43,24 @@ class TopicWatch {
   void on_topics(const kafka::TopicsFound& found, TimePoint now);
   /// Something may have changed: looks within a second.
   void look_soon(TimePoint now);
+  /// Another member may have found new topics: looks within a second, unless this member has changed its
+  /// subscription within the interval, so that brokers which differ about the topics cause no endless
+  /// rebalances.
+  void on_rebalance(TimePoint now);
   /// `at_rest`: no rebalance is under way, so the subscription may change.
   void advance(bool at_rest, TimePoint now);
   /// Nothing has been subscribed to yet.
   bool without_topics() const { return subscription_.names.empty(); }
 
  private:
+  TimePoint next_interval(TimePoint now) const;
+
   kafka::Consumer& consumer_;
   TopicSubscription subscription_;  // the names that the client has
   std::vector<std::string> found_;  // by the last look; empty if it found the same, or nothing
   bool asked_ = false;
   TimePoint next_look_{};
+  TimePoint follows_from_{};  // no rebalance before is a reason to look
 };
 
 }  // namespace laneway::lane

@@ -474,6 +474,29 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("each rebalance event makes a member look for the topics of its pattern, and not subscribe again") {
+  config::Config config;
+  config.topics = {"^orders"};
+  TestMember member;
+  member.settings.topics.pattern = std::make_shared<const config::ConsumedTopics>(config);
+  member.settings.topics.interval = std::chrono::hours(1);
+  member.start();
+  std::size_t looks = 0;
+  const auto looks_again = [&] {
+    ++looks;
+    REQUIRE(member.wait_for([&] { return member.group.calls("ask topics").size() >= looks; }));
+    member.group.names({"orders"});
+    member.pass_turn_without_lanes();
+  };
+  looks_again();
+  member.group.assigns({});
+  looks_again();
+  member.group.revokes({});
+  looks_again();
+  CHECK(member.group.calls("ask topics").size() == looks);
+  CHECK(member.group.calls("subscribe").size() == 1);
+}
+
 TEST_CASE("a client whose assignment differs from the lanes is put right") {
   TestMember member;
   member.start_with({first});

@@ -96,6 +96,30 @@ TEST_CASE("all topics are looked up now and then, and soon after an error or a l
   CHECK(asked() == 4);
 }
 
+TEST_CASE("a member looks soon after a rebalance, unless its own new subscription may be the reason") {
+  Watched member({"orders"});
+  const auto asked_after_rebalance = [&] {
+    member.watch->on_rebalance(member.now);
+    member.now += seconds(1);
+    member.watch->advance(true, member.now);
+    return member.group.calls("ask").size();
+  };
+  CHECK(asked_after_rebalance() == 1);
+  member.finds({"orders"});
+  CHECK(asked_after_rebalance() == 2);
+  member.finds({"orders", "orders-eu"});
+  CHECK(asked_after_rebalance() == 3);  // and has subscribed
+  CHECK(member.group.calls("subscribe").size() == 2);
+  member.finds({"orders"});  // by a broker that does not know the new topic yet
+  CHECK(asked_after_rebalance() == 3);
+  CHECK(member.group.calls("subscribe").size() == 3);
+  member.now += seconds(28);  // the interval after the last subscription is nearly over
+  member.finds({"orders"});
+  CHECK(asked_after_rebalance() == 3);
+  CHECK(asked_after_rebalance() == 3);
+  CHECK(asked_after_rebalance() == 4);
+}
+
 TEST_CASE("topics that are named are never looked up") {
   FakeGroup group;
   const auto consumer = group.consumer([] {});
