@@ -294,8 +294,9 @@ def evidence_is_there(case):
             yield f"there is no evidence of {what}"
 
 
-RULES = (nothing_lost, what_retention_took_is_told, what_is_passed_on_is_finished, new_topics_are_done, poison_is_given_up, same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone,
-         duplicates_are_explained, one_owner, keys_in_order, no_dead_letters, progress, members_live, evidence_is_there)
+RULES = (nothing_lost, what_retention_took_is_told, what_is_passed_on_is_finished, new_topics_are_done, poison_is_given_up,
+         same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone, duplicates_are_explained, one_owner,
+         keys_in_order, no_dead_letters, progress, members_live, evidence_is_there)
 
 
 def judge(facts):
@@ -309,8 +310,8 @@ def judge(facts):
     again = [case.ownership.why_again(first, next_one) for done in case.done.values() for requests in done.values()
              for first, next_one in pairwise(requests)]
     counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "corrupt": len(facts.corrupt),
-              "deleted and not done": sum(record.offset not in case.done[record.partition] for record in facts.deleted), "requests": len(facts.requests),
-              "done": sum(map(len, case.done.values())), "commits": len(facts.commits),
+              "deleted and not done": sum(record.offset not in case.done[record.partition] for record in facts.deleted),
+              "requests": len(facts.requests), "done": sum(map(len, case.done.values())), "commits": len(facts.commits),
               "maps": sum(bool(commit.runs) for commit in facts.commits), "generations": len(facts.generations),
               "fenced": sum(map(len, case.ownership.fenced.values())),
               "done again, by reason": dict(Counter(map(str, again)))}
