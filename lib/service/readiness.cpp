@@ -92,6 +92,13 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
     else if (!member.assigned)
       reasons.push_back(
           {ReasonCode::unassigned, who + " has not received its partitions from the group yet", "", -1});
+    else if (member.awaiting_offsets >= limits.unreadable)
+      reasons.push_back({ReasonCode::unreadable,
+                         who + " cannot read the committed offsets of " +
+                             std::to_string(member.awaited_offsets) +
+                             (member.awaited_offsets == 1 ? " partition" : " partitions") + ", for " +
+                             seconds_text(member.awaiting_offsets) + "; the log names the error",
+                         "", -1});
     else if (member.joining >= limits.rebalance)
       reasons.push_back({ReasonCode::rebalancing,
                          who + " has been joining the group for " + seconds_text(member.joining), "", -1});

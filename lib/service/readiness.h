@@ -4,10 +4,10 @@
 // broker can be reached, or no coordinator of the group although brokers answer; joining the group takes
 // longer than a rebalance may take; the breaker is not closed and there is a lane; a lane has lag and makes
 // no progress, or does not know its lag because its partition has never answered; a lane is held by its
-// failures or by its oldest record; a partition cannot be read; a handler is stuck. Still ready: no work, a
-// rebalance, a drain, a suspended lane, a hold because the workers cannot keep up (that is lag, and
-// back-pressure that works; the same holds for a window full of records that wait for their keys while the
-// oldest records are finished), a retry topic whose records wait until they are due.
+// failures or by its oldest record; a partition or its committed offset cannot be read; a handler is stuck.
+// Still ready: no work, a rebalance, a drain, a suspended lane, a hold because the workers cannot keep up
+// (that is lag, and back-pressure that works; the same holds for a window full of records that wait for their
+// keys while the oldest records are finished), a retry topic whose records wait until they are due.
 //
 // Pure: everything, times too, is given in.
 #pragma once
@@ -46,6 +46,9 @@ struct MemberFacts {
   /// Brokers have delayed the client because of a quota in the last minute.
   bool throttled = false;
   bool without_topics = false;  ///< the pattern in `topics` has found no topic yet
+  /// Assigned partitions whose committed offsets cannot be read, so they have no lane, and for how long.
+  std::uint64_t awaited_offsets = 0;
+  Duration awaiting_offsets{};
 };
 
 struct LaneFacts {

@@ -28,7 +28,8 @@ Duration processor_time() {
 /// Members whose assignment by the group has no partition.
 std::size_t idle_members(const Loops& loops) {
   return static_cast<std::size_t>(std::count_if(loops.begin(), loops.end(), [](const auto& loop) {
-    return loop->stats().has_assignment.get() && loop->lanes().empty();
+    return loop->stats().has_assignment.get() && loop->lanes().empty() &&
+           loop->stats().awaited_offsets.get() == 0;
   }));
 }
 
@@ -40,11 +41,11 @@ std::vector<MemberFacts> members_of(const Loops& loops) {
   std::vector<MemberFacts> members;
   for (const auto& loop : loops) {
     const auto& stats = loop->stats();
-    members.push_back({stats.has_assignment.get(), since(stats.no_broker_since_ns),
-                       since(stats.no_coordinator_since_ns), since(stats.joining_since_ns),
-                       loop->broker_error(), loop->lanes().size(),
-                       stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory,
-                       stats.without_topics.get()});
+    members.push_back(
+        {stats.has_assignment.get(), since(stats.no_broker_since_ns), since(stats.no_coordinator_since_ns),
+         since(stats.joining_since_ns), loop->broker_error(), loop->lanes().size(),
+         stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory,
+         stats.without_topics.get(), stats.awaited_offsets.get(), since(stats.awaiting_offsets_since_ns)});
   }
   return members;
 }

@@ -53,6 +53,20 @@ TEST_CASE("a service that works is ready, also without a lane") {
   CHECK(codes(idle).empty());
 }
 
+TEST_CASE("a member whose committed offsets cannot be read for long is not ready, with lanes and without") {
+  auto facts = working();
+  auto& member = facts.members.front();
+  member.awaited_offsets = 3;
+  member.awaiting_offsets = seconds(29);
+  CHECK(codes(facts).empty());
+  member.awaiting_offsets = seconds(30);
+  CHECK(codes(facts) == "unreadable");
+  CHECK(judge(facts, {}).reasons.front().text ==
+        "member 1 cannot read the committed offsets of 3 partitions, for 30 s; the log names the error");
+  facts.lanes.clear();
+  CHECK(codes(facts) == "unreadable");
+}
+
 TEST_CASE("a breaker that was open when the last lane left is no reason") {
   auto facts = working();
   facts.breakers = {"shop:443: refused"};

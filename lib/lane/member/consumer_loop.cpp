@@ -187,6 +187,8 @@ void ConsumerLoop::follow_settings(const config::Config& settings) {
 void ConsumerLoop::do_chores() {
   next_chores_ = std::clamp(commits_->next_due(), now_ + milliseconds(20), now_ + seconds(1));
   stamp(stats_.joining_since_ns, consumer_->joining(), now_);
+  stats_.awaited_offsets.set(rebalances_->awaited_offsets());
+  stamp(stats_.awaiting_offsets_since_ns, rebalances_->awaited_offsets() > 0, now_);
   stats_.must_be_renewed.set(consumer_->must_be_renewed());
   compare_assignment();
   if (!leave_->begun()) topics_->advance(rebalances_->at_rest() && !consumer_->joining(), now_);

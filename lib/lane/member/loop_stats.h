@@ -28,7 +28,11 @@ struct LoopStats {
   Histogram drain;
   Relaxed<std::int64_t> last_turn_ns;  ///< steady time of the loop's last turn
   Relaxed<std::int64_t>
-      joining_since_ns;            ///< steady time at which the group began to be joined; 0: it is not
+      joining_since_ns;  ///< steady time at which the group began to be joined; 0: it is not
+  /// Assigned partitions that have no lane yet, because their committed offsets cannot be read, and the
+  /// steady time since when there have been some; 0: there are none.
+  Relaxed<std::uint64_t> awaited_offsets;
+  Relaxed<std::int64_t> awaiting_offsets_since_ns;
   Relaxed<bool> must_be_renewed;   ///< another loop has to take over (kafka::Consumer)
   Relaxed<bool> partition_silent;  ///< the same, because a partition delivers nothing (silence_watch.h)
   Relaxed<std::int64_t> no_broker_since_ns;  ///< steady time at which no broker was connected; 0: one is

@@ -100,6 +100,8 @@ class RebalanceMachine {
 
   /// Nothing leaves, arrives or waits for its answer.
   bool at_rest() const { return handovers_.empty() && arriving_.empty() && events_.empty(); }
+  /// The partitions that have no lane yet, because their committed offsets are not known.
+  std::size_t awaited_offsets() const { return arriving_.size(); }
   bool handing_over() const { return !handovers_.empty(); }
   /// The client waits for an answer, and has not gone on without it, so the lanes that stay belong to this
   /// member.

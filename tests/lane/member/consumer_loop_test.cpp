@@ -469,8 +469,13 @@ TEST_CASE(
     }
     REQUIRE(member.wait_for([&] { return member.group.calls("ask").size() == 2; }));
     CHECK(member.group.calls("assign orders").empty());
+    const auto& stats = member.loop->stats();
+    CHECK(member.wait_for([&] { return stats.awaited_offsets.get() == 1; }));
+    CHECK(member.wait_for([&] { return stats.awaiting_offsets_since_ns.get() != 0; }));
     member.group.answers_committed({{first, kafka::no_offset, {}}});
     CHECK(member.wait_for_call("assign orders:3:-1"));
+    CHECK(member.wait_for([&] { return stats.awaiting_offsets_since_ns.get() == 0; }));
+    CHECK(stats.awaited_offsets.get() == 0);
   }
 }
 

@@ -46,9 +46,10 @@ TEST_CASE("members are counted by their assignment, and the longest time without
   const auto families = member_families({{.assigned = true, .lanes = 3},
                                          {.assigned = true, .no_broker = seconds(7), .lanes = 1},
                                          {.assigned = true},
+                                         {.assigned = true, .awaited_offsets = 2},
                                          {.no_broker = seconds(80)}});
   const auto& members = named(families, "members");
-  CHECK(value(members, "partitions") == 2);
+  CHECK(value(members, "partitions") == 3);
   CHECK(value(members, "empty") == 1);
   CHECK(value(members, "none") == 1);
   CHECK(named(families, "without_broker_seconds").samples.at(0).value == 80);
