@@ -184,6 +184,8 @@ def left_out(case, first, again):
     commit, last = case.ownership.last_commits_of(first, again)
     if last is None or first.ended + COMMIT_HAS_ALL > last * MS or (commit and commit.covers(first.offset)):
         return
+    if case.ownership.was_fenced(first.member, first.ended, last * MS):  # it commits what it has done since it came again
+        return
     if not case.ownership.commits_may_have_failed(first.ended, last * MS):
         yield (f"{place(first.partition, first.offset)}: done by {first.member} at {case.clock(first.ended)}, left out of its "
                f"commits until {case.clock(last * MS)}, and done again by {again.member} from {case.clock(again.begun)}")

@@ -177,7 +177,14 @@ class Trial:
 
     def all_ready(self):
         self.acts.pass_over_corrupt()
-        return all(self.members.services[name].readiness().startswith("ready") for name in self.members.running())
+        return all(self.is_ready(self.members.services[name]) for name in self.members.running())
+
+    @staticmethod
+    def is_ready(service):
+        """Who has only lanes without records cannot see that an outage is over."""
+        said = service.readiness()
+        idle = "the downstream" in said and all(lane["lag"] == 0 for lane in json.loads(service.get("/status"))["lanes"])
+        return said.startswith("ready") or idle
 
     def no_lag(self):
         self.acts.pass_over_corrupt()

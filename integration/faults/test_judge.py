@@ -242,14 +242,23 @@ class Planted:
         self.facts.lives["b"] = replace(self.facts.lives["b"], terminated=ns(40.1), exited=ns(40.2), code=75)
         self.assertNotIn("members_live", breaches(self.facts))
 
-    def test_a_record_that_the_commits_leave_out(self):
-        """Done long before the last commit of a member that is killed, which does not have it."""
+    def leave_out(self):
+        """A record that was done long before the last commit of a member that is killed, which does not have it."""
         for place, commit in enumerate(self.facts.commits):
             if commit.partition == ORDERS and 7000 < commit.time < 12000:
                 self.change_commit(place, offset=SLOW + 10, runs=())
         (first,) = self.of(SLOW + 10)
         self.facts.requests.append(self.facts.requests[first]._replace(member="b", begun=ns(17), ended=ns(17.005)))
+
+    def test_a_record_that_the_commits_leave_out(self):
+        self.leave_out()
         self.assertIn("duplicates_are_explained", breaches(self.facts))
+
+    def test_a_record_that_the_commits_leave_out_after_its_member_was_thrown_out(self):
+        """The member commits what it has done since it came again."""
+        self.leave_out()
+        self.facts.fencings.append(Fencing("a", ns(8.5)))
+        self.assertNotIn("duplicates_are_explained", breaches(self.facts))
 
     def test_a_member_that_does_not_commit(self):
         """What it did of one partition is done again after its death, although it did commit another one."""
