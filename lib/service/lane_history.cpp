@@ -13,6 +13,10 @@ bool moved(const LaneView& before, const LaneView& now) {
   return now.finished != before.finished || now.committed != before.committed;
 }
 
+bool gave_up(const LaneView& before, const LaneView& now) {
+  return now.finished - now.done != before.finished - before.done;
+}
+
 /// A hold that is newer than `before` began after a time without a hold.
 bool ran(const LaneView& before, const LaneView& now) {
   return now.state == lane::State::running || !now.at_work() || now.suspended() || now.holds != before.holds;
@@ -33,7 +37,7 @@ void LaneHistory::observe(const std::vector<LaneView>& lanes, TimePoint now) {
     Lane lane = known.empty() ? Lane{view, {}, now, now, now} : std::move(known.mapped());
     if (idle(view) || moved(lane.last, view)) lane.progressed = now;
     if (ran(lane.last, view)) lane.running = now;
-    if (view.done > lane.last.done) lane.worked = lane.observed;
+    if (view.done > lane.last.done) lane.worked = gave_up(lane.last, view) ? lane.observed : now;
     lane.observed = now;
     lane.last = view;
     lane.samples.push_back({now, view.done, view.dead_letters, attempts_of(view)});

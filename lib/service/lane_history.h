@@ -47,7 +47,8 @@ class LaneHistory {
     TimePoint progressed;
     TimePoint running;
     TimePoint observed;
-    TimePoint worked{};  // records were done after this time
+    TimePoint worked{};  // records were done after all errors until this time whose record is finished: if an
+                         // interval ends without a record that was given up, that record was done
   };
 
   /// `count`: of a sample.

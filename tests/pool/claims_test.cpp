@@ -46,7 +46,8 @@ TEST_CASE("whichever worker is free takes the next job: one that hangs holds up 
   for (Jobs& job : jobs) CHECK(pool->try_submit(job).taken == 1);
   for (const Jobs& job : jobs) {
     REQUIRE(eventually([&] {
-      pool->kick();  // the submitter's tick: the jobs are fast, so waking a worker may not have seemed worth it
+      pool->kick();  // the submitter's tick: the jobs are fast, so waking a worker may not have seemed worth
+                     // it
       return job.all_ran();
     }));
   }

@@ -278,9 +278,9 @@ void Inquiries::pause() {
   if (!stop_) changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));
 }
 
-/// Asks one leader after the other, and then the controller, until one answers. A broker that has just started
-/// may not know all topics. Without metadata, nothing depends on the ids at once. Ids that stay unknown cost a
-/// completion map (lane_start.h); the group must not wait for them.
+/// Asks one leader after the other, and then the controller, until one answers. A broker that has just
+/// started may not know all topics. Without metadata, nothing depends on the ids at once. Ids that stay
+/// unknown cost a completion map (lane_start.h); the group must not wait for them.
 Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
   auto& offsets = committed.offsets;
   std::set<std::string> topics;
@@ -297,8 +297,7 @@ Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
     if (!first) pause();
     const auto leader = answering_leader(offsets);
     found = topic_ids(handle_, topics, leader, 2 * one_request);
-    if (is_silence(found.error) && leader != no_leader)
-      silent_until_[leader] = SteadyClock::now() + silence;
+    if (is_silence(found.error) && leader != no_leader) silent_until_[leader] = SteadyClock::now() + silence;
   }
   for (auto& offset : offsets)
     if (const auto id = found.ids.find(offset.partition.topic); id != found.ids.end())

@@ -24,8 +24,8 @@ struct TopicIds {
   rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
 };
 
-/// `broker`: which one to ask; below 0, the library asks the controller, which may be the broker that does not
-/// answer.
+/// `broker`: which one to ask; below 0, the library asks the controller, which may be the broker that does
+/// not answer.
 TopicIds topic_ids(rd_kafka_t* handle, const std::set<std::string>& topics, std::int32_t broker,
                    Duration timeout);
 

@@ -113,7 +113,10 @@ class SimulatedClient {
 class Simulation {
  public:
   Simulation(std::uint32_t seed, bool eager, bool exact)
-      : eager_(eager), random_(seed), client_(eager), machine_(lanes_, seconds(20), {.offset = exact, .topic_id = exact}) {
+      : eager_(eager),
+        random_(seed),
+        client_(eager),
+        machine_(lanes_, seconds(20), {.offset = exact, .topic_id = exact}) {
     lanes_.eager = eager;
     lanes_.on_assign = [this] { client_.on_assign(); };
     lanes_.on_unassign = [this] {
