@@ -287,7 +287,6 @@ Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
   for (const auto& offset : offsets) topics.insert(offset.partition.topic);
   const bool needed = std::any_of(offsets.begin(), offsets.end(),
                                   [](const auto& offset) { return !offset.metadata.empty(); });
-  if (!needed) until = std::min(until, SteadyClock::now() + longest_request);
   TopicIds found{{}, RD_KAFKA_RESP_ERR__TIMED_OUT};
   const auto again = [&] {
     return is_silence(found.error) || (needed && found.error != RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -319,10 +318,13 @@ std::int32_t Inquiries::known_leader(const TopicPartition& partition) {
 /// A leader that was not silent of late. If there is none, looks for the leaders again: those that are known
 /// may have been replaced.
 std::int32_t Inquiries::answering_leader(const std::vector<CommittedOffset>& offsets) {
-  for (const auto& offset : offsets)
-    if (const auto leader = known_leader(offset.partition); leader != no_leader && silence_of(leader).empty())
-      return leader;
-  for (const auto& offset : offsets) (void)find_leaders(offset.partition.topic);
+  for (const bool again : {false, true}) {
+    for (const auto& offset : offsets) {
+      if (again) (void)find_leaders(offset.partition.topic);
+      const auto leader = known_leader(offset.partition);
+      if (leader != no_leader && silence_of(leader).empty()) return leader;
+    }
+  }
   return no_leader;
 }
 

@@ -172,7 +172,10 @@ void RebalanceMachine::ask() {
 }
 
 /// The answer came at once, and the same answer would come again.
-void RebalanceMachine::ask_later() { ask_at_ = now_ + question_pause; }
+void RebalanceMachine::ask_later() {
+  ++request_;  // each question has one answer
+  ask_at_ = now_ + question_pause;
+}
 
 /// While the coordinator does not answer, the client cannot find the starting offsets itself either, so
 /// nothing is lost by asking again. If one partition has an error, the others and the group do not wait any
