@@ -203,6 +203,9 @@ TEST_CASE(
   FailingWorld world;
   world.config.topics = {"^orders.*"};
   world.config.kafka["topic.metadata.refresh.interval.ms"] = {"300", "", false};
+  // An embedded coordinator waits nearly as long for the members at a rebalance.
+  world.config.kafka["session.timeout.ms"] = {"4000", "", false};
+  world.config.kafka["heartbeat.interval.ms"] = {"300", "", false};
   world.produce(10);
   const auto service = world.started([](const handler::Attempt&) { return Outcome::reject("of no use"); });
   CHECK(log.lines({"the pattern in topics leaves topics out", "orders-dlt (dead_letter.topic)"}) == 1);
