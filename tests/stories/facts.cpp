@@ -251,10 +251,9 @@ std::optional<Facts::Life> Facts::life_at(const std::string& member, const Topic
 Facts::Read Facts::read_by(const std::string& member, Id id, const Read& origin) const {
   const auto reads = reads_.find(id);
   if (reads == reads_.end()) return origin;
-  const auto last = std::find_if(reads->second.rbegin(), reads->second.rend(), [&](const Read& read) {
-    return life_at(member, read.partition).has_value();
-  });
-  return last == reads->second.rend() ? origin : *last;
+  for (auto last = reads->second.rbegin(); last != reads->second.rend(); ++last)
+    if (life_at(member, last->partition)) return *last;
+  return origin;
 }
 
 void Facts::judge_repetition(const Life& life, const TopicPartition& partition, std::int64_t offset, Id id) {
