@@ -111,7 +111,7 @@ def unreadable(run):
         part.create(1)
         for _ in range(3):
             part.produce("--count", EACH)
-        corrupt(part)
+        corrupt(part, 0, EACH)
         wait_for(part.service("unreadable", kafka={"check.crcs": True}), "unreadable")
 
 
