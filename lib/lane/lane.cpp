@@ -283,8 +283,7 @@ void Lane::publish(TimePoint now) {
 }
 
 void Lane::follow_suspensions(TimePoint now) {
-  auto* asked = context_.suspensions;
-  if (asked != nullptr && commits_.decision()) asked->saw(commits_.decision()->at_ms);
+  const auto* asked = context_.suspensions;
   if (asked != nullptr) commits_.decide(asked->decision(id_.partition));
   const auto since = commits_.suspended_ms();
   const bool wanted = since || (asked != nullptr && asked->suspended_here(id_.partition));

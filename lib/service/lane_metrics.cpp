@@ -125,7 +125,7 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   add(metric("lane_records_expired_total"), [](const Lane& l) { return l.stats().expired.get(); });
   add(metric("lane_expiry_near"), [](const Lane& l) { return l.stats().expiry_near.get() ? 1 : 0; });
   add(metric("lane_oldest_incomplete_seconds"), oldest_age);
-  add(metric("lane_committed_offset"), [](const Lane& l) { return l.stats().committed_offset.get(); });
+  add(metric("lane_committed_offset"), [](const Lane& l) { return l.stats().committed.offset.get(); });
   add(metric("lane_delivered_offset"), [](const Lane& l) { return l.stats().delivered_offset.get(); });
   add(metric("lane_holds_total"), [](const Lane& l) { return l.stats().holds.get(); });
   add(metric("lane_held_seconds_total"),

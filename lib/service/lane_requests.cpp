@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <future>
 #include <thread>
 #include <tuple>
-#include <utility>
 
 #include "base/mutex.h"
-#include "lane/commit/commit_metadata.h"
 #include "service/pools/lane_pools.h"
 #include "telemetry/log.h"
 
@@ -40,7 +37,8 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.workers = pools.slots;
   view.waiting_retries = stats.waiting_retries.get();
   view.done = stats.outcomes[0].get();
-  view.committed = stats.committed_offset.get();
+  view.committed = stats.committed.offset.get();
+  view.stored_suspension_ms = stats.committed.suspension_ms.get();
   view.holds = stats.holds.get();
   view.pauses = stats.pauses.get();
   view.delivered = stats.delivered_offset.get();
@@ -80,56 +78,20 @@ ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneVie
   return {Kind::not_found, std::move(text)};
 }
 
-/// Asks every lane; returns the answers by epoch, of the lanes whose loops have answered in time.
-template <class Answer>
-std::map<std::uint64_t, Answer> ask_all(const Loops& loops, Duration patience,
-                                        std::function<Answer(const lane::Lane&, TimePoint)> ask) {
-  struct Answers {
-    Mutex mutex;
-    Condition changed;
-    std::map<std::uint64_t, Answer> found GUARDED_BY(mutex);
-  };
-  const auto answers = std::make_shared<Answers>();
-  std::size_t expected = 0;
-  for (const auto& loop : loops) {
-    const auto lanes = loop->lanes().size();
-    const bool taken = loop->post([answers, ask](lane::Lane& lane, TimePoint now) {
-      auto answer = ask(lane, now);
-      {
-        MutexLock lock(answers->mutex);
-        answers->found[lane.epoch()] = std::move(answer);
-      }
-      answers->changed.notify_all();
-    });
-    if (taken) expected += lanes;
-  }
-  const auto until = SteadyClock::now() + patience;
-  MutexLock lock(answers->mutex);
-  while (answers->found.size() < expected && answers->changed.wait_until(answers->mutex, until)) {
-  }
-  return answers->found;
-}
-
-/// Waits until each lane that the request is about has answered that the brokers have its suspension. Returns
-/// false if that takes longer: a member that hangs, or a partition on its way, does not answer.
-bool stored(const Loops& loops, const ControlRequest& request, Duration patience) {
+/// Waits until the brokers have the suspension of each lane that the request is about. Returns false if that
+/// takes longer: a member hangs, or a partition is on its way.
+bool stored(const Loops& loops, const lane::Suspensions& suspensions, const ControlRequest& request,
+            Duration patience) {
   constexpr Duration between_looks = milliseconds(20);
-  const auto has = [](const lane::Lane& lane, TimePoint) {
-    const auto committed = lane::read_metadata(lane.starting_point().metadata).suspension;
-    return committed && committed->suspended;
-  };
-  const Deadline deadline = Deadline::in(patience);
-  for (;;) {
-    const auto answers = ask_all<bool>(loops, deadline.left(), has);
+  for (const Deadline deadline = Deadline::in(patience);; std::this_thread::sleep_for(between_looks)) {
     auto lanes = views_of(loops);
     std::erase_if(lanes, [&](const auto& lane) { return !is_about(request, lane); });
     const auto is_stored = [&](const auto& lane) {
-      const auto answer = answers.find(lane.epoch);
-      return answer != answers.end() && answer->second;
+      const auto decision = suspensions.decision({lane.topic, lane.partition});
+      return decision && lane.stored_suspension_ms == decision->at_ms;
     };
     if (!lanes.empty() && std::all_of(lanes.begin(), lanes.end(), is_stored)) return true;
     if (deadline.passed()) return false;
-    std::this_thread::sleep_for(between_looks);
   }
 }
 
@@ -165,7 +127,8 @@ ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, 
                    {"changed", changed}});
   if (!suspended) return {Kind::done, name + (changed ? " is resumed" : " was not suspended"), changed};
   auto text = name + (changed ? " is suspended" : " was already suspended") + lasts(request);
-  if (request.here || stored(loops, request, patience)) return {Kind::done, std::move(text), changed};
+  if (request.here || stored(loops, suspensions, request, patience))
+    return {Kind::done, std::move(text), changed};
   return {Kind::accepted,
           text + "; the brokers have not stored this yet: if the process dies now, the suspension is lost",
           changed};
@@ -254,8 +217,30 @@ std::vector<LaneView> views_of(const Loops& loops) {
 }
 
 std::map<std::uint64_t, lane::LaneDetail> details_of(const Loops& loops, Duration patience) {
-  return ask_all<lane::LaneDetail>(loops, patience,
-                                   [](const lane::Lane& lane, TimePoint now) { return lane.detail(now); });
+  struct Answers {
+    Mutex mutex;
+    Condition changed;
+    std::map<std::uint64_t, lane::LaneDetail> found GUARDED_BY(mutex);
+  };
+  const auto answers = std::make_shared<Answers>();
+  std::size_t expected = 0;
+  for (const auto& loop : loops) {
+    const auto lanes = loop->lanes().size();
+    const bool taken = loop->post([answers](lane::Lane& lane, TimePoint now) {
+      auto detail = lane.detail(now);
+      {
+        MutexLock lock(answers->mutex);
+        answers->found[lane.epoch()] = std::move(detail);
+      }
+      answers->changed.notify_all();
+    });
+    if (taken) expected += lanes;
+  }
+  const auto until = SteadyClock::now() + patience;
+  MutexLock lock(answers->mutex);
+  while (answers->found.size() < expected && answers->changed.wait_until(answers->mutex, until)) {
+  }
+  return answers->found;
 }
 
 ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,

@@ -52,7 +52,7 @@ TEST_CASE("what was acknowledged is not committed again, what was not is") {
   CHECK(test.commit_offset() == 1);
   CHECK(test.commit() == 1);  // no answer had come to the first
   CHECK(test.commit_offset() == -1);
-  CHECK(test.lane->stats().committed_offset.get() == 1);
+  CHECK(test.lane->stats().committed.offset.get() == 1);
   test.handler.answer(1);
   REQUIRE(test.until_outstanding(0));
   CHECK(test.commit() == 3);

@@ -122,7 +122,7 @@ TEST_CASE("a false alarm is over after a few commits, and at most a group is at 
   CHECK(commits <= CrashWatch::careful_groups + 1);
   REQUIRE(test.until([&] {
     (void)test.commit_marker();
-    return test.lane->stats().committed_offset.get() == 2000;
+    return test.lane->stats().committed.offset.get() == 2000;
   }));
 }
 

@@ -37,8 +37,6 @@ class CommitPosition {
   void decide(const std::optional<Suspension>& asked) {
     if (asked && (!suspension_ || asked->at_ms > suspension_->at_ms)) suspension_ = asked;
   }
-  /// What counts.
-  const std::optional<Suspension>& decision() const { return suspension_; }
   /// When the partition was suspended, since 1970; nullopt if it is not suspended.
   std::optional<std::int64_t> suspended_ms() const {
     if (!suspension_ || !suspension_->suspended) return std::nullopt;

@@ -66,7 +66,7 @@ std::uint64_t MemberLanes::end(MemberLane& lane, Lane::Ending ending, TimePoint 
   telemetry::info("lane revoked", {{"topic", lane.lane->partition().topic},
                                    {"partition", lane.lane->partition().partition},
                                    {"epoch", lane.lane->epoch()},
-                                   {"offset", lane.lane->stats().committed_offset.get()}});
+                                   {"offset", lane.lane->stats().committed.offset.get()}});
   lane.ended = true;
   ticks_.erase(lane.tick);
   worked_.erase(&lane);

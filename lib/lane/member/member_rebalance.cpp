@@ -108,7 +108,7 @@ void MemberRebalance::note_uncommitted(const Lane& lane) {
                   {{"topic", lane.partition().topic},
                    {"partition", lane.partition().partition},
                    {"epoch", lane.epoch()},
-                   {"offset", lane.stats().committed_offset.get()},
+                   {"offset", lane.stats().committed.offset.get()},
                    {"records", records}});
   if (mailbox_.stop_asked()) stats_.uncommitted.add(records);
 }

@@ -38,6 +38,12 @@ struct SubmissionStats {
   Relaxed<std::uint64_t> rejections;
 };
 
+/// What the acknowledged commit says.
+struct CommittedStats {
+  Relaxed<std::int64_t> offset;         ///< -1 if none
+  Relaxed<std::int64_t> suspension_ms;  ///< when the suspension was decided, since 1970; 0 if none
+};
+
 struct LaneStats {
   std::array<Relaxed<std::uint64_t>, handler::outcome_labels.size()> outcomes;
   std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
@@ -52,12 +58,12 @@ struct LaneStats {
   Relaxed<std::int64_t> paused_ns;
   Relaxed<std::uint64_t> suppressed;  ///< completed before, by the map, and not run again
   Relaxed<std::uint64_t> abandoned;
-  Relaxed<std::int64_t> lag;               ///< records that are not finished; -1 if not known
-  Relaxed<std::uint64_t> expired;          ///< deleted by retention before the lane took them
-  Relaxed<std::int64_t> silent_ns;         ///< how long the partition has been silent; 0 if it is not
-  Relaxed<bool> expiry_near;               ///< retention is about to delete records that the lane has not
-                                           ///< finished
-  Relaxed<std::int64_t> committed_offset;  ///< acknowledged; -1 if none
+  Relaxed<std::int64_t> lag;        ///< records that are not finished; -1 if not known
+  Relaxed<std::uint64_t> expired;   ///< deleted by retention before the lane took them
+  Relaxed<std::int64_t> silent_ns;  ///< how long the partition has been silent; 0 if it is not
+  Relaxed<bool> expiry_near;        ///< retention is about to delete records that the lane has not
+                                    ///< finished
+  CommittedStats committed;
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1 if none
   OldestStats oldest;
   Relaxed<std::uint64_t> finished_beyond;  ///< finished, above the oldest record that is not

@@ -19,7 +19,7 @@ TEST_CASE("a lane takes what its rate allows, holds, and goes on when the time h
   CHECK(test.commit() == 14);
   for (int i = 0; i < 200; ++i) test.pass(milliseconds(50));
   REQUIRE(
-      test.until([&] { return test.commit() == 100 || test.lane->stats().committed_offset.get() == 100; }));
+      test.until([&] { return test.commit() == 100 || test.lane->stats().committed.offset.get() == 100; }));
 }
 
 TEST_CASE("a lane that waits for its rate keeps what has been fetched, unless the wait is long") {
@@ -109,7 +109,7 @@ struct SharedRate {
   /// The number of records that a lane has done so far.
   static std::int64_t done(TestLane& test) {
     (void)test.commit();
-    return test.lane->stats().committed_offset.get();
+    return test.lane->stats().committed.offset.get();
   }
   void pass(Duration time) {
     for (auto& test : lanes) test->pass(time);

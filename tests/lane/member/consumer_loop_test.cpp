@@ -213,11 +213,11 @@ TEST_CASE("what a commit that was refused held is committed again") {
   REQUIRE(member.wait_for([&] { return member.group.calls("commit").size() == 2; }));
   CHECK(member.group.calls("commit") == Calls{"commit orders:3:1", "commit orders:3:1"});
   CHECK(member.loop->stats().commits_failed.get() == 1);
-  CHECK(member.loop->lanes().front()->stats().committed_offset.get() == 0);
+  CHECK(member.loop->lanes().front()->stats().committed.offset.get() == 0);
 
   member.group.acknowledges_commit();
   CHECK(member.wait_for([&] { return member.loop->stats().commits_acknowledged.get() == 1; }));
-  CHECK(member.loop->lanes().front()->stats().committed_offset.get() == 1);
+  CHECK(member.loop->lanes().front()->stats().committed.offset.get() == 1);
 }
 
 TEST_CASE("partitions are given back after a refused commit, unless its reason passes") {

@@ -67,7 +67,7 @@ struct CommittingMember {
   }
   int committed() const {
     int count = 0;
-    for (const auto& lane : loop->lanes()) count += lane->stats().committed_offset.get() == 1;
+    for (const auto& lane : loop->lanes()) count += lane->stats().committed.offset.get() == 1;
     return count;
   }
 
@@ -151,7 +151,7 @@ struct ExactMember : CommittingMember {
     (void)commits->begin({}, now);
     commits->advance(now);
     int count = 0;
-    for (const auto* lane : lanes_of_member.all()) count += lane->lane->stats().committed_offset.get() == 1;
+    for (const auto* lane : lanes_of_member.all()) count += lane->lane->stats().committed.offset.get() == 1;
     return count;
   }
 
