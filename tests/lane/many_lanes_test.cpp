@@ -67,7 +67,7 @@ class Partitioned {
 
   void assign(const Partitions& partitions) {
     machine_.assigned(partitions, cooperative_, now());
-    machine_.committed_offsets(steps_.lanes.answer());
+    machine_.committed_offsets(steps_.lanes.answer(), now());
   }
   /// Each lane finishes at a time of its own.
   void revoke(const Partitions& partitions, bool last_first = false) {

@@ -281,8 +281,8 @@ void Inquiries::pause() {
 /// Asks one leader after the other, and then the controller, until one answers. A broker that has just
 /// started may not know all topics. Without metadata, nothing depends on the ids at once. Ids that stay
 /// unknown cost a completion map (lane_start.h); the group must not wait for them.
-Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
-  auto& offsets = committed.offsets;
+std::vector<CommittedOffset> Inquiries::with_topic_ids(std::vector<CommittedOffset> offsets,
+                                                       TimePoint until) {
   std::set<std::string> topics;
   for (const auto& offset : offsets) topics.insert(offset.partition.topic);
   const bool needed = std::any_of(offsets.begin(), offsets.end(),
@@ -294,14 +294,14 @@ Committed Inquiries::with_topic_ids(Committed committed, TimePoint until) {
   for (bool first = true; again() && !offsets.empty(); first = false) {
     if (!first && (stopping() || SteadyClock::now() >= until)) break;
     if (!first) pause();
-    const auto leader = answering_leader(offsets);
+    const auto leader = answering_leader(offsets, until);
     found = topic_ids(handle_, topics, leader, 2 * one_request);
     if (is_silence(found.error) && leader != no_leader) silent_until_[leader] = SteadyClock::now() + silence;
   }
   for (auto& offset : offsets)
     if (const auto id = found.ids.find(offset.partition.topic); id != found.ids.end())
       offset.topic_id = id->second;
-  return committed;
+  return offsets;
 }
 
 /// Asks for the leaders if they are not known.
@@ -317,12 +317,13 @@ std::int32_t Inquiries::known_leader(const TopicPartition& partition) {
 
 /// A leader that was not silent of late. If there is none, looks for the leaders again: those that are known
 /// may have been replaced.
-std::int32_t Inquiries::answering_leader(const std::vector<CommittedOffset>& offsets) {
+std::int32_t Inquiries::answering_leader(const std::vector<CommittedOffset>& offsets, TimePoint until) {
   for (const bool again : {false, true}) {
     for (const auto& offset : offsets) {
       if (again) (void)find_leaders(offset.partition.topic);
       const auto leader = known_leader(offset.partition);
       if (leader != no_leader && silence_of(leader).empty()) return leader;
+      if (stopping() || SteadyClock::now() >= until) return no_leader;  // looking for each can take long
     }
   }
   return no_leader;
@@ -338,8 +339,8 @@ Committed Inquiries::answer(const Question& question) {
     const bool last = stopping() || SteadyClock::now() >= question.until;
     if (last && answer != RD_KAFKA_RESP_ERR_NO_ERROR) return {question.request, {}, error_text(code), false};
     if (known || last)
-      return with_topic_ids({question.request, committed_offsets(*list), known ? "" : error_text(code), true},
-                            question.until);
+      return {question.request, with_topic_ids(committed_offsets(*list), question.until),
+              known ? "" : error_text(code), true};
     if (code != RD_KAFKA_RESP_ERR__TIMED_OUT) pause();  // the answer came at once: avoid a busy loop
   }
 }

@@ -61,7 +61,8 @@ class Inquiries {
   };
   void run() EXCLUDES(mutex_);
   Committed answer(const Question& question) EXCLUDES(mutex_);
-  Committed with_topic_ids(Committed committed, TimePoint until) EXCLUDES(mutex_);
+  std::vector<CommittedOffset> with_topic_ids(std::vector<CommittedOffset> offsets, TimePoint until)
+      EXCLUDES(mutex_);
   TopicsFound find_topics();
   LogQuestion next_log_question() REQUIRES(mutex_);
   bool alike(const TopicPartition& partition, std::int32_t leader, const Manner& manner) const
@@ -77,7 +78,8 @@ class Inquiries {
   bool stopping() EXCLUDES(mutex_);
   void pause() EXCLUDES(mutex_);
   std::int32_t known_leader(const TopicPartition& partition) EXCLUDES(mutex_);
-  std::int32_t answering_leader(const std::vector<CommittedOffset>& offsets) EXCLUDES(mutex_);
+  std::int32_t answering_leader(const std::vector<CommittedOffset>& offsets, TimePoint until)
+      EXCLUDES(mutex_);
 
   rd_kafka_s* const handle_;
   const std::function<void(Event)> on_answer_;

@@ -106,7 +106,7 @@ void ConsumerLoop::turn() {
   while (auto event = consumer_->poll()) serve(*event);
   if (mailbox_.has_mail()) read_mail();
   lanes_.work(now_);
-  context_.rebalancing = !rebalances_->at_rest();
+  context_.rebalancing = rebalances_->rebalancing();
   lanes_.tick(now_, [this](const auto& demand) { health_.on_silence(demand); });
   if (now_ >= next_chores_) do_chores();
   commits_->advance(now_);
@@ -123,7 +123,7 @@ void ConsumerLoop::serve(kafka::Event& event) {
   if (auto* assigned = std::get_if<kafka::Assigned>(&event)) return on_assigned(*assigned);
   if (auto* revoked = std::get_if<kafka::Revoked>(&event)) return on_revoked(*revoked);
   if (auto* committed = std::get_if<kafka::Committed>(&event))
-    return rebalances_->committed_offsets(*committed);
+    return rebalances_->committed_offsets(*committed, now_);
   if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->on_answer(*result);
   if (auto* statistics = std::get_if<kafka::Statistics>(&event)) return on_statistics(*statistics);
   if (auto* found = std::get_if<kafka::TopicsFound>(&event)) return topics_->on_topics(*found, now_);
@@ -191,7 +191,7 @@ void ConsumerLoop::do_chores() {
   stamp(stats_.awaiting_offsets_since_ns, rebalances_->awaited_offsets() > 0, now_);
   stats_.must_be_renewed.set(consumer_->must_be_renewed());
   compare_assignment();
-  if (!leave_->begun()) topics_->advance(rebalances_->at_rest() && !consumer_->joining(), now_);
+  if (!leave_->begun()) topics_->advance(!rebalances_->rebalancing() && !consumer_->joining(), now_);
   stats_.without_topics.set(topics_->without_topics());
   telemetry::flush_log(false);
 }

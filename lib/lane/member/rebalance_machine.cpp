@@ -84,7 +84,6 @@ void RebalanceMachine::lose(const Partitions& partitions) {
 }
 
 void RebalanceMachine::advance(TimePoint now) {
-  now_ = now;
   for (std::size_t i = 0; i < handovers_.size();) {
     if (!advance(handovers_[i], now)) {
       ++i;
@@ -172,15 +171,15 @@ void RebalanceMachine::ask() {
 }
 
 /// The answer came at once, and the same answer would come again.
-void RebalanceMachine::ask_later() {
+void RebalanceMachine::ask_later(TimePoint now) {
   ++request_;  // each question has one answer
-  ask_at_ = now_ + question_pause;
+  ask_at_ = now + question_pause;
 }
 
 /// While the coordinator does not answer, the client cannot find the starting offsets itself either, so
 /// nothing is lost by asking again. If one partition has an error, the others and the group do not wait any
 /// longer. Where partitions can be added later, that partition waits: its commit may hold a suspension.
-void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
+void RebalanceMachine::committed_offsets(const kafka::Committed& committed, TimePoint now) {
   if (committed.request != request_ || arriving_.empty()) return;
   auto from = committed.offsets;
   if (needs_.topic_id) std::erase_if(from, lacks_id);
@@ -189,15 +188,15 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed) {
   for (const auto& start : from) missing.erase(start.partition);
   if (!missing.empty()) warn_missing(missing, committed);
   if (!committed.answered) return ask();
-  if (!missing.empty() && needs_.offset && !may_add_) return ask_later();
+  if (!missing.empty() && needs_.offset && !may_add_) return ask_later(now);
   // The client would take additional partitions for its answer to an event that waits.
-  if (!owes_answer_ && !events_.empty()) return ask_later();
+  if (!owes_answer_ && !events_.empty()) return ask_later(now);
   if (!may_add_)
     for (const auto& partition : std::exchange(missing, {}))
       from.push_back({partition, kafka::unread_offset, {}});
   begin_lanes(from);
   arriving_ = std::move(missing);
-  if (!arriving_.empty()) ask_later();
+  if (!arriving_.empty()) ask_later(now);
 }
 
 void RebalanceMachine::warn_missing(const std::set<kafka::TopicPartition>& missing,

@@ -84,7 +84,7 @@ class RebalanceMachine {
 
   void assigned(Partitions partitions, bool cooperative, TimePoint now);
   void revoked(Partitions partitions, bool lost, bool cooperative, TimePoint now);
-  void committed_offsets(const kafka::Committed& committed);
+  void committed_offsets(const kafka::Committed& committed, TimePoint now);
   /// Drains all lanes; no new lane begins.
   void stop(TimePoint now);
   /// Ends the drains now.
@@ -98,6 +98,11 @@ class RebalanceMachine {
   /// Continues everything that can continue.
   void advance(TimePoint now);
 
+  /// The client waits for something, and may deliver nothing meanwhile. A partition that is added later does
+  /// not keep it waiting.
+  bool rebalancing() const {
+    return !handovers_.empty() || !events_.empty() || (owes_answer_ && !arriving_.empty());
+  }
   /// Nothing leaves, arrives or waits for its answer.
   bool at_rest() const { return handovers_.empty() && arriving_.empty() && events_.empty(); }
   /// The partitions that have no lane yet, because their committed offsets are not known.
@@ -139,7 +144,7 @@ class RebalanceMachine {
   void serve_assigned(const Event& event);
   void stop_arriving(const Event& event);
   void ask();
-  void ask_later();
+  void ask_later(TimePoint now);
   void warn_missing(const std::set<kafka::TopicPartition>& missing, const kafka::Committed& committed) const;
   void begin_lanes(const std::vector<kafka::CommittedOffset>& from);
   void begin_handover(const Partitions& candidates, TimePoint now);
@@ -165,7 +170,6 @@ class RebalanceMachine {
   bool owes_answer_ = false;                   // to the assignment that arriving_ came with
   bool may_add_ = false;                       // partitions one by one: the assignment is cooperative
   std::optional<TimePoint> ask_at_;            // again, unless an event waits for its answer then
-  TimePoint now_;                              // of the last call that has a time
   std::uint64_t request_ = 0;
   bool stopping_ = false;
   bool hurry_ = false;

@@ -28,7 +28,7 @@ struct Story {
   }
   void assign(std::initializer_list<int> numbers) {
     machine.assigned(some(numbers), cooperative, lanes.now);
-    machine.committed_offsets(lanes.answer());
+    machine.committed_offsets(lanes.answer(), lanes.now);
   }
   void revoke(std::initializer_list<int> numbers, bool lost = false) {
     if (lost) lanes.may_be_lost = set(numbers);
@@ -89,7 +89,7 @@ TEST_CASE(
     story.finish();
     CHECK(story.lanes.answers == before + 1);
     CHECK(story.lanes.asked.size() == 3);
-    story.machine.committed_offsets(story.lanes.answer());
+    story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0, 1, 2}));
     CHECK(story.lanes.client == Story::set({0, 1, 2}));
     CHECK(story.machine.at_rest());
@@ -106,7 +106,7 @@ TEST_CASE("lanes whose partitions the group gave to others while they drained en
     CHECK(story.lanes.alive() == Story::set({0}));
     story.lanes.may_be_lost.clear();
     story.finish();
-    story.machine.committed_offsets(story.lanes.answer());
+    story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     CHECK(story.lanes.client == Story::set({0}));
     CHECK(story.machine.at_rest());
   }
@@ -118,7 +118,7 @@ TEST_CASE("an eager assignment without a revocation before it hands the old lane
   story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
   CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
   story.finish();
-  story.machine.committed_offsets(story.lanes.answer());
+  story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
   CHECK(story.lanes.alive() == Story::set({0, 1}));
 }
 
@@ -128,9 +128,10 @@ TEST_CASE("of an assignment whose offsets are awaited, a cooperative revocation 
   const auto first_question = story.lanes.answer();
   story.revoke({1});
   CHECK(story.lanes.answers == 1);
-  story.machine.committed_offsets(first_question);  // too late: the question was about more partitions
+  story.machine.committed_offsets(first_question,
+                                  story.lanes.now);  // too late: the question was about more partitions
   CHECK(story.lanes.alive().empty());
-  story.machine.committed_offsets(story.lanes.answer());
+  story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
   CHECK(story.lanes.alive() == Story::set({0}));
   CHECK(story.lanes.client == Story::set({0}));
 }
@@ -163,7 +164,7 @@ TEST_CASE("a stop answers an assignment whose offsets are awaited: the client co
   CHECK(story.lanes.answers == 0);
   story.machine.stop(story.lanes.now);
   CHECK(story.lanes.answers == 1);
-  story.machine.committed_offsets(story.lanes.answer());
+  story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
   CHECK(story.lanes.alive().empty());
   story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);  // no lane begins any more
   CHECK(story.lanes.answers == 2);
@@ -239,7 +240,7 @@ TEST_CASE("where the client's assignment differs from the lanes, both are made t
     CHECK_FALSE(story.machine.compare(Story::some({1, 2}), cooperative, story.lanes.now));
     CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
     story.finish();
-    story.machine.committed_offsets(story.lanes.answer());
+    story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0, 1}));
     CHECK(story.lanes.client == Story::set({0, 1}));
     CHECK(story.machine.at_rest());
@@ -253,14 +254,14 @@ TEST_CASE("a partition of the group that no lane reads gets a lane, whether or n
       story.machine.assigned(Story::some({0, 1}), cooperative, story.lanes.now);
       auto wrong = story.lanes.answer();
       wrong.offsets.back().partition.partition = 7;  // instead of 1
-      story.machine.committed_offsets(wrong);
+      story.machine.committed_offsets(wrong, story.lanes.now);
       REQUIRE(story.lanes.alive() == Story::set({0, 7}));
       if (in_client) story.lanes.client.insert({"orders", 1});
       story.lanes.may_be_lost = Story::set({7});
       const Partitions client(story.lanes.client.begin(), story.lanes.client.end());
       CHECK_FALSE(story.machine.compare(client, cooperative, story.lanes.now));
       story.finish();
-      story.machine.committed_offsets(story.lanes.answer());
+      story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
       CHECK(story.lanes.alive() == Story::set({0, 1}));
       CHECK(story.lanes.client == Story::set({0, 1}));
       CHECK(story.machine.at_rest());
@@ -274,11 +275,11 @@ TEST_CASE("where commits are exact, a lane does not begin at a guess") {
     auto failed = story.lanes.answer();
     failed.error = "broken";
     failed.offsets.clear();
-    story.machine.committed_offsets(failed);
+    story.machine.committed_offsets(failed, story.lanes.now);
     CHECK(story.lanes.lanes.empty() == needs.offset);
     if (!needs.offset) continue;
     story.pass(seconds(1));
-    story.machine.committed_offsets(story.lanes.answer());  // to the repeated question
+    story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);  // to the repeated question
     CHECK(story.lanes.alive() == Story::set({0}));
   }
 }
@@ -289,28 +290,30 @@ TEST_CASE("where partitions can be added later, a partition whose offset cannot 
   auto partly = story.lanes.answer();
   partly.offsets.erase(partly.offsets.begin());
   partly.error = "broken";
-  story.machine.committed_offsets(partly);
+  story.machine.committed_offsets(partly, story.lanes.now);
   CHECK(story.lanes.alive() == Story::set({1, 2}));
   CHECK(story.lanes.answers == 1);
+  CHECK_FALSE(story.machine.rebalancing());  // the others are served as if nothing waited
   const auto asked_before = story.lanes.asked_request;
   story.pass(milliseconds(999));
   CHECK(story.lanes.asked_request == asked_before);  // the brokers are not asked all the time
   story.pass(milliseconds(1));
   CHECK(story.lanes.asked == Story::some({0}));
   SECTION("until it can be read") {
-    story.machine.committed_offsets(story.lanes.answer());
+    story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0, 1, 2}));
   }
   SECTION("and is not added before a revocation is answered, which waits for its lanes") {
     story.revoke({1});
+    CHECK(story.machine.rebalancing());
     const auto question = story.lanes.asked_request;
-    story.machine.committed_offsets(story.lanes.answer());
+    story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     story.pass(seconds(10));
     CHECK(story.lanes.answers == 1);
     CHECK(story.lanes.asked_request == question);
     story.finish();
     CHECK(story.lanes.answers == 2);
-    story.machine.committed_offsets(story.lanes.answer());
+    story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0, 2}));
   }
   SECTION("and leaves without a lane when it is revoked") {
@@ -333,8 +336,9 @@ TEST_CASE("under the eager protocol, an assignment is whole or waits") {
   story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
   auto partly = story.lanes.answer();
   partly.offsets.pop_back();
-  story.machine.committed_offsets(partly);
+  story.machine.committed_offsets(partly, story.lanes.now);
   story.pass(seconds(1));
+  CHECK(story.machine.rebalancing());
   CHECK(story.lanes.answers == 0);
   CHECK(story.lanes.asked == Story::some({0, 1}));
 }
@@ -345,7 +349,7 @@ TEST_CASE("a partition whose offset cannot be read costs the others neither thei
   auto partly = story.lanes.answer();
   partly.offsets.pop_back();
   partly.error = "broken";
-  story.machine.committed_offsets(partly);
+  story.machine.committed_offsets(partly, story.lanes.now);
   CHECK(story.lanes.began == std::map<kafka::TopicPartition, std::int64_t>{
                                  {{"orders", 0}, 0}, {{"orders", 1}, kafka::unread_offset}});
 }
@@ -362,13 +366,13 @@ TEST_CASE("where commits are exact, a lane whose map cannot be compared with its
   story.machine.assigned(Story::some({0, 1}), true, story.lanes.now);
   auto answer = story.lanes.answer();
   answer.offsets.front().metadata = metadata;
-  story.machine.committed_offsets(answer);
+  story.machine.committed_offsets(answer, story.lanes.now);
   CHECK(story.lanes.alive() == (waits ? Story::set({1}) : Story::set({0, 1})));
   if (!waits) return;
   story.pass(seconds(1));
   answer = story.lanes.answer();
   answer.offsets.front().metadata = metadata;
   answer.offsets.front().topic_id = "7kQ0m2XwTzu7v5n0mQmR3A";
-  story.machine.committed_offsets(answer);
+  story.machine.committed_offsets(answer, story.lanes.now);
   CHECK(story.lanes.alive() == Story::set({0, 1}));
 }

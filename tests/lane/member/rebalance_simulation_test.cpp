@@ -139,7 +139,7 @@ class Simulation {
     for (int i = 0; i < 100; ++i) {
       client_.joined(client_.owned().empty() ? some() : client_.owned());
       deliver();
-      machine_.committed_offsets(lanes_.answer());
+      machine_.committed_offsets(lanes_.answer(), lanes_.now);
       for (auto& [partition, lane] : lanes_.lanes)
         if (lane.leaving_until) lane.at_work = false;
       lanes_.answer_commit();
@@ -147,6 +147,7 @@ class Simulation {
       machine_.advance(lanes_.now);
     }
     CHECK(machine_.at_rest());
+    CHECK_FALSE(machine_.rebalancing());
     CHECK(client_.state() == SimulatedClient::State::steady);
     CHECK(lanes_.alive() == (stopped_ ? Set{} : client_.owned()));
     if (!stopped_)
@@ -226,7 +227,7 @@ class Simulation {
       answer.answered = below(2) == 0;
       std::erase_if(answer.offsets, [&](const auto&) { return !answer.answered || below(2) == 0; });
     }
-    machine_.committed_offsets(answer);
+    machine_.committed_offsets(answer, lanes_.now);
   }
 
   void finish_one() {
