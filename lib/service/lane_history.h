@@ -47,8 +47,9 @@ class LaneHistory {
     TimePoint progressed;
     TimePoint running;
     TimePoint observed;
-    TimePoint worked{};  // records were done after all errors until this time whose record is finished: if an
-                         // interval ends without a record that was given up, that record was done
+    /// An error until this time is over if its record is finished. Between two looks, nobody knows what came
+    /// first; but if no record was given up, the record of the error was done after the error.
+    TimePoint worked{};
   };
 
   /// `count`: of a sample.

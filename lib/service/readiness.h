@@ -49,6 +49,9 @@ struct MemberFacts {
   /// Assigned partitions whose committed offsets cannot be read, so they have no lane, and for how long.
   std::uint64_t awaited_offsets = 0;
   Duration awaiting_offsets{};
+
+  /// The group has given it no partition.
+  bool idle() const { return assigned && lanes + awaited_offsets == 0; }
 };
 
 struct LaneFacts {

@@ -25,14 +25,6 @@ Duration processor_time() {
   return seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-/// Members whose assignment by the group has no partition.
-std::size_t idle_members(const Loops& loops) {
-  return static_cast<std::size_t>(std::count_if(loops.begin(), loops.end(), [](const auto& loop) {
-    return loop->stats().has_assignment.get() && loop->lanes().empty() &&
-           loop->stats().awaited_offsets.get() == 0;
-  }));
-}
-
 std::vector<MemberFacts> members_of(const Loops& loops) {
   const auto now = SteadyClock::now();
   const auto since = [&](const lane::Relaxed<std::int64_t>& stamp) {
@@ -96,6 +88,12 @@ TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downst
   if (!downstream || !downstream->has_breaker) return Breaker::closed;
   if (downstream->state == delivery::Breaker::State::closed) return Breaker::closed;
   return downstream->state == delivery::Breaker::State::open ? Breaker::open : Breaker::half_open;
+}
+
+std::size_t idle_members(const Loops& loops) {
+  const auto members = members_of(loops);
+  return static_cast<std::size_t>(
+      std::count_if(members.begin(), members.end(), [](const auto& member) { return member.idle(); }));
 }
 
 }  // namespace

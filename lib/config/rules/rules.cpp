@@ -236,8 +236,7 @@ std::optional<std::string> unencrypted_headers(const Trace& trace) {
     return std::nullopt;
   return "the headers for the collector (trace.headers, OTEL_EXPORTER_OTLP_HEADERS) travel unencrypted to "
          "another machine, with the spans (use an https:// address in trace.otlp, or set allow_insecure: "
-         "true "
-         "if this is intended)";
+         "true if this is intended)";
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ struct LoopStats {
   Relaxed<std::uint64_t> assigned;
   Relaxed<std::uint64_t> revoked;
   Relaxed<std::uint64_t> lost;
-  Relaxed<bool>
-      has_assignment;  ///< the group's last answer was an assignment, perhaps an empty one, not lost since
+  /// The group's last answer was an assignment, perhaps an empty one, and it was not lost since.
+  Relaxed<bool> has_assignment;
   Relaxed<bool> without_topics;  ///< the pattern has found no topic yet, so the group is not joined
   Relaxed<std::uint64_t> assignment_repairs;
   /// Records that the drain of the stop gave up. Records of partitions that moved away while the service went

@@ -45,7 +45,7 @@ std::vector<Family> member_families(const std::vector<MemberFacts>& members) {
   double working = 0, empty = 0, none = 0;
   Sample longest;
   for (const auto& member : members) {
-    (!member.assigned ? none : member.lanes + member.awaited_offsets > 0 ? working : empty) += 1;
+    (!member.assigned ? none : member.idle() ? empty : working) += 1;
     longest.value = std::max(longest.value, to_seconds(member.no_broker));
   }
   std::vector<Family> families;
