@@ -82,6 +82,7 @@ TEST_CASE("a member that is told to stop while it joins its group again leaves w
   world.config.kafka["session.timeout.ms"] = {"8000", "", false};
   const auto service = world.started();
   REQUIRE(eventually([&] { return service->snapshot().size() == 1; }));
+  world.read_a_record();
   world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::rebalancing);
   REQUIRE(eventually(
       [&] { return metric(*service, "rebalances_total", "revoke") == 1 && service->snapshot().empty(); }));

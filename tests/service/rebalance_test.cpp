@@ -101,6 +101,7 @@ TEST_CASE("a member that the group does not let in is not ready, before its firs
   SECTION("after") {
     const auto service = world.started();
     REQUIRE(eventually([&] { return service->readiness().ready(); }));
+    world.read_a_record();
     refuse();
     world.cluster->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::rebalancing);
     CHECK(eventually([&] { return codes(*service) == std::vector<std::string>{"rebalancing"}; }));

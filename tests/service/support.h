@@ -156,6 +156,14 @@ class World {
     if (topic == "orders")
       for (auto& end : ends_) end += records;
   }
+  /// Waits until one more record of every partition is done. Until the client has applied its assignment,
+  /// which is a moment after the service is ready, the client ignores a heartbeat that is answered with an
+  /// error.
+  void read_a_record() {
+    const auto done = history.distinct_done() + static_cast<std::size_t>(partitions_);
+    produce(1);
+    REQUIRE(eventually([&] { return history.distinct_done() == done; }));
+  }
   std::size_t produced() const { return static_cast<std::size_t>(partitions_ * ends_.front()); }
 
   /// The committed offsets of every partition of "orders", as the broker has them.

@@ -39,7 +39,7 @@ std::string encode(const LifeMarker& marker) {
 LifeMarker take_marker(std::string_view& metadata) {
   auto rest = metadata;
   const auto lives = take<std::uint32_t>(rest, "lives=");
-  if (!lives) return {};
+  if (!lives || *lives == 0) return {};
   LifeMarker marker;
   marker.lives = *lives;
   marker.suspect = take<std::int64_t>(rest, "suspect=");

@@ -36,8 +36,8 @@ TEST_CASE("a marker is taken off the front of the metadata, and nothing else is"
     RC_ASSERT(rest == "laneway1:6AcCAwrIAdIyeeU");
   }));
   for (const char* text :
-       {"", "laneway1:6AcCAwrIAdIyeeU", "lives=", "lives=x ", "lives=-1 ", "lives=1", "somebody's",
-        "lives=99999999999999 ", "lives=2 suspect=7 ", "lives=2 suspect=7 deaths=1"}) {
+       {"", "laneway1:6AcCAwrIAdIyeeU", "lives=", "lives=x ", "lives=-1 ", "lives=0 by=7 ", "lives=1",
+        "somebody's", "lives=99999999999999 ", "lives=2 suspect=7 ", "lives=2 suspect=7 deaths=1"}) {
     std::string_view rest = text;
     CHECK(take_marker(rest) == LifeMarker{});
     CHECK(rest == text);
