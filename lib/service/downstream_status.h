@@ -42,8 +42,8 @@ struct WatchedDownstream {
   lane::AdaptiveLimit* adaptive = nullptr;  ///< null if the number of workers is fixed
 };
 DownstreamStatus status_of(const WatchedDownstream& watched);
-/// For a process without a lane: nothing is held, and no record is left to probe with, so the breaker would
-/// report the outage until the process has a lane again. Makes it a closed breaker.
+/// For a process whose lanes have no records, or without a lane: nothing is held, and no record is left to
+/// probe with, so the breaker would report the outage until a record comes. Makes it a closed breaker.
 void leave_out_outage(DownstreamStatus& downstream);
 
 /// The state as in the status: "closed", "half open", "open"; "off" if there is no breaker.

@@ -27,10 +27,10 @@ telemetry::Family span_family(const tracing::SpanExporter::Counts& counts);
 std::vector<telemetry::Family> thread_families(const ExpectedThreads& expected);
 /// Of the downstreams whose number of workers adapts itself.
 std::vector<telemetry::Family> limit_families(const std::vector<WatchedDownstream>& watched);
-/// Pools may share a downstream: the worst state, and the sums of their calls and paces. Without a lane an
-/// open breaker holds nothing, and its state is closed (leave_out_outage()).
+/// Pools may share a downstream: the worst state, and the sums of their calls and paces. While no record
+/// waits an open breaker holds nothing, and its state is closed (leave_out_outage()).
 std::vector<telemetry::Family> downstream_families(const std::vector<WatchedDownstream>& watched,
-                                                   bool has_lanes, TimePoint now);
+                                                   bool records_wait, TimePoint now);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 
 }  // namespace laneway::service

@@ -1,6 +1,7 @@
 // One lane at one moment, for tables, status and readiness: plain numbers, read from what its loop publishes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -60,11 +61,16 @@ struct LaneView {
   bool suspended() const { return held_by(lane::Hold::suspended); }
   /// An old record holds back the commits of records that are finished.
   bool commits_blocked() const { return finished_beyond > 0 && oldest_age >= blocked_after; }
+  /// Whether it has records that are not finished; also if it does not know.
+  bool waits() const { return lag != 0 || queued > 0 || in_flight > 0 || waiting_retries > 0; }
   bool at_work() const {
     return state == lane::State::running || state == lane::State::held || state == lane::State::paused;
   }
 };
 
+inline bool any_waits(const std::vector<LaneView>& lanes) {
+  return std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.waits(); });
+}
 inline std::string name_of(const LaneView& lane) { return lane.topic + ':' + std::to_string(lane.partition); }
 
 }  // namespace laneway::service

@@ -122,9 +122,7 @@ Readiness judge(const Facts& facts, const ReadinessLimits& limits) {
   if (facts.stopping) return {{{ReasonCode::stopping, "the service is stopping", "", -1}}};
   if (!facts.starting.empty()) return {{{ReasonCode::starting, facts.starting, "", -1}}};
   judge_members(facts, limits, reasons);
-  // Without a lane there is no record to probe with, so the breaker stays open although nothing is held.
-  if (!facts.lanes.empty())
-    for (const auto& outage : facts.breakers) reasons.push_back({ReasonCode::breaker_open, outage, "", -1});
+  for (const auto& outage : facts.breakers) reasons.push_back({ReasonCode::breaker_open, outage, "", -1});
   for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits, reasons);
   std::vector<std::string> suspended;
   for (const auto& lane : facts.lanes)

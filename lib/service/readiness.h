@@ -2,7 +2,7 @@
 //
 // Not ready: the service has not started, has no assignment yet or has lost its assignment, or stops; no
 // broker can be reached, or no coordinator of the group although brokers answer; joining the group takes
-// longer than a rebalance may take; the breaker is not closed and there is a lane; a lane has lag and makes
+// longer than a rebalance may take; the breaker is not closed and records wait; a lane has lag and makes
 // no progress, or does not know its lag because its partition has never answered; a lane is held by its
 // failures or by its oldest record; a partition or its committed offset cannot be read; a handler is stuck.
 // Still ready: no work, a rebalance, a drain, a suspended lane, a hold because the workers cannot keep up
@@ -66,7 +66,7 @@ struct Facts {
   bool stopping = false;
   std::vector<MemberFacts> members;
   std::vector<LaneFacts> lanes;
-  /// Why each breaker that is not closed is not (downstream_status.h); empty while all are closed or off.
+  /// Why each breaker that is not closed is not (downstream_status.h); empty while no record waits for one.
   std::vector<std::string> breakers;
 };
 

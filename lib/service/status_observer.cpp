@@ -64,9 +64,10 @@ Totals totals_of(const Loops& loops, std::uint64_t dead_letters) {
   return totals;
 }
 
-std::vector<DownstreamStatus> statuses_of(const RunningParts& parts) {
+std::vector<DownstreamStatus> statuses_of(const RunningParts& parts, const std::vector<LaneView>& lanes) {
   std::vector<DownstreamStatus> all;
   for (const auto& watched : parts.downstreams()) all.push_back(status_of(watched));
+  if (!any_waits(lanes)) std::for_each(all.begin(), all.end(), leave_out_outage);
   return all;
 }
 
@@ -122,7 +123,7 @@ void StatusObserver::observe(const RunningParts& parts) {
   if (parts.downstream != nullptr) parts.downstream->settle(now);
   if (parts.pools != nullptr) parts.pools->settle(now);
   report_refused_threads(lanes);
-  Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts)), {}};
+  Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts, lanes)), {}};
   if (is_sample_due(now)) look.readiness = readiness(parts);
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
@@ -147,7 +148,7 @@ void StatusObserver::record(const Look& look, TimePoint now) {
   sample.dead_letters = look.totals.dead_letters;
   sample.rebalances = changes_.rebalances();
   sample.ready = !look.readiness || look.readiness->ready();
-  if (!look.lanes.empty()) sample.breaker = breaker_of(look.downstream);
+  sample.breaker = breaker_of(look.downstream);
   timeline_.look(sample, now, wall);
 }
 
@@ -215,7 +216,7 @@ Facts StatusObserver::facts(const RunningParts& parts) const {
   facts.starting = parts.waits_for;
   facts.stopping = parts.stops->load() > 0;
   facts.members = members_of(parts.loops);
-  for (const auto& downstream : statuses_of(parts))
+  for (const auto& downstream : statuses_of(parts, lanes))
     if (downstream.out) facts.breakers.push_back(outage_in_words(downstream, wall_clock_ms()));
   MutexLock lock(mutex_);
   for (const auto& lane : lanes)
@@ -248,11 +249,9 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.settings = parts.settings->lanes;
   status.cores = processors();
   status.processor = processor_time();
-  auto downstreams = statuses_of(parts);
-  if (facts.lanes.empty())
-    for (auto& downstream : downstreams) leave_out_outage(downstream);
-  if (parts.pools != nullptr)
-    status.pools = pool_statuses(*parts.pools, *parts.settings, views_of(facts), downstreams);
+  const auto views = views_of(facts);
+  auto downstreams = statuses_of(parts, views);
+  if (parts.pools != nullptr) status.pools = pool_statuses(*parts.pools, *parts.settings, views, downstreams);
   status.downstream = worst_of(std::move(downstreams));
   auto advised = advice_settings(parts);
   advised.outage = status.downstream && status.downstream->out;

@@ -136,7 +136,7 @@ TEST_CASE("a downstream that works for most calls is said to fail for the others
   CHECK(calls_in_words(shop).empty());
 }
 
-TEST_CASE("a process without a lane holds nothing, so no outage is said") {
+TEST_CASE("a process without a record that waits holds nothing, so no outage is said") {
   auto shop = failing_shop();
   shop.calls = {};
   leave_out_outage(shop);

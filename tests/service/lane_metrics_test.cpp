@@ -161,7 +161,7 @@ TEST_CASE("a record that ignores its time is stuck, and one that does not end wi
   CHECK(value(test, "abandoned_total") == 2);
 }
 
-TEST_CASE("a breaker that is open when the last lane leaves holds nothing, so no outage is exported") {
+TEST_CASE("a breaker that is open while no record waits holds nothing, so no outage is exported") {
   lane::Downstream downstream("shop:80", {.breaker = {.failures = 1}});
   lane::RateLimiter rate{config::Rate{}};
   const auto now = SteadyClock::now();
@@ -169,11 +169,16 @@ TEST_CASE("a breaker that is open when the last lane leaves holds nothing, so no
     downstream.failed({.record = record, .reason = "HTTP 500"}, now);
   REQUIRE_FALSE(downstream.closed());
   const std::vector<WatchedDownstream> watched{{&downstream, &rate}};
-  const auto state = [&](bool has_lanes) {
-    for (const auto& family : downstream_families(watched, has_lanes, now))
+  const auto state = [&](const LaneView& lane) {
+    for (const auto& family : downstream_families(watched, any_waits({lane}), now))
       if (family.name == "breaker_state") return family.samples.at(0).value;
     return -1.0;
   };
-  CHECK(state(true) == 2);
-  CHECK(state(false) == 0);
+  LaneView lane;
+  CHECK(state(lane) == 2);  // the lag is not known
+  lane.lag = 0;
+  CHECK(state(lane) == 0);
+  lane.lag = 1;
+  CHECK(state(lane) == 2);
+  CHECK_FALSE(any_waits({}));
 }

@@ -67,14 +67,6 @@ TEST_CASE("a member whose committed offsets cannot be read for long is not ready
   CHECK(codes(facts) == "unreadable");
 }
 
-TEST_CASE("a breaker that was open when the last lane left is no reason") {
-  auto facts = working();
-  facts.breakers = {"shop:443: refused"};
-  CHECK(codes(facts) == "breaker_open");
-  facts.lanes.clear();
-  CHECK(codes(facts).empty());
-}
-
 TEST_CASE("one that has not started says what it waits for, and one that stops says so") {
   Facts facts;
   facts.starting = "waiting for brokers and topics: no broker answers";
