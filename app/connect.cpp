@@ -67,18 +67,21 @@ Result<RetryTopics> BrokerQuestions::ask_for_forward_topics(kafka::Directory& di
                                                             const Topics& sources) {
   RetryTopics retry_topics;
   std::vector<service::ForwardTopic> existing;
-  for (const auto& topic : service::forward_topics(config_, sources)) {
-    const auto found = directory.find(topic.name, left());
-    if (!found) return found.error();
-    if (*found) {
-      show(topic.kind(), **found);
+  const auto topics = service::forward_topics(config_, sources);
+  const auto found = directory.existing(service::names_of(topics), left());
+  if (!found) return found.error();
+  for (const auto& topic : topics) {
+    const auto known = found->find(topic.name);
+    const bool exists = known != found->end();
+    if (exists) {
+      show(topic.kind(), known->second);
       existing.push_back(topic);
     } else {
       out_ << "  " << topic.kind() << ' ' << topic.name << ": does not exist yet\n";
     }
     if (!topic.delay) continue;
-    if (*found)
-      retry_topics.found.push_back(**found);
+    if (exists)
+      retry_topics.found.push_back(known->second);
     else
       retry_topics.missing_partitions += static_cast<std::size_t>(topic.source.partitions);
   }
@@ -89,8 +92,7 @@ Result<RetryTopics> BrokerQuestions::ask_for_forward_topics(kafka::Directory& di
 /// Whether records stay in the topics, and what loses them. Without the right to see the settings, a hint.
 Status BrokerQuestions::ask_limits(kafka::Directory& directory,
                                    const std::vector<service::ForwardTopic>& topics) {
-  std::vector<std::string> names;
-  for (const auto& topic : topics) names.push_back(topic.name);
+  const auto names = service::names_of(topics);
   const auto limits = directory.limits(names, left() / 2);  // the committed offsets are still to be read
   const auto hidden =
       std::find_if(names.begin(), names.end(), [&](const auto& name) { return !limits.contains(name); });

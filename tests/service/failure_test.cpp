@@ -198,6 +198,24 @@ TEST_CASE("a dead-letter topic that is missing and may not be created ends the s
 }
 
 TEST_CASE(
+    "a start asks for all dead-letter topics at once, however many they are and however far the brokers") {
+  World world(1);
+  world.config.dead_letter.topic = "{topic}-dlt";
+  world.config.dead_letter.create = false;
+  world.config.topics.clear();
+  for (int i = 0; i < 40; ++i) {
+    const auto& topic = world.config.topics.emplace_back("orders-" + std::to_string(i));
+    REQUIRE(world.cluster->create_topic(topic, 1));
+    REQUIRE(world.cluster->create_topic(topic + "-dlt", 1));
+  }
+  world.config.start_deadline = patience;
+  REQUIRE(world.cluster->set_latency(1, 50));  // so 40 questions take twice as long as the start gives them
+  const auto service = world.started();
+  CHECK(eventually([&] { return service->snapshot().size() == 40; }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE(
     "a service does not consume its own dead letters, whatever its pattern matches, and when they come") {
   CapturedLog log;
   FailingWorld world;

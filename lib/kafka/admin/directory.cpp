@@ -267,13 +267,19 @@ Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>&
   return found;
 }
 
-Result<std::optional<TopicInfo>> Directory::find(const std::string& name, Duration timeout) {
+Result<std::map<std::string, TopicInfo>> Directory::existing(const std::vector<std::string>& names,
+                                                             Duration timeout) {
+  std::map<std::string, TopicInfo> existing;
+  if (names.empty()) return existing;
   const auto all = implementation_->metadata(nullptr, Deadline::in(timeout));
   if (!all) return all.error();
-  const auto* topic = find_topic(**all, name);
-  if (topic == nullptr || topic->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return {std::nullopt};
-  if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
-  return std::optional(implementation_->found(*topic));
+  for (const auto& name : names) {
+    const auto* topic = find_topic(**all, name);
+    if (topic == nullptr || topic->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) continue;
+    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
+    existing.emplace(name, implementation_->found(*topic));
+  }
+  return existing;
 }
 
 Status Directory::create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,

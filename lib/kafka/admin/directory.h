@@ -51,8 +51,8 @@ class Directory {
   /// The topics that a service consumes, and those that its pattern leaves out. By names, an error as from
   /// topics(); by a pattern, which may find nothing, as from all_topics().
   Result<FoundTopics> consumed(const config::ConsumedTopics& topics, Duration timeout);
-  /// One topic; nullopt if the topic does not exist. Unavailable as above.
-  Result<std::optional<TopicInfo>> find(const std::string& name, Duration timeout);
+  /// Those of these topics that exist, by their names. Unavailable as above.
+  Result<std::map<std::string, TopicInfo>> existing(const std::vector<std::string>& names, Duration timeout);
   /// Creates a topic with the brokers' default replication. Records are kept for `retention`; nullopt keeps
   /// them forever (the brokers' own default might delete them before anyone has read them). A topic that
   /// exists is not changed. Unavailable if the brokers refuse.

@@ -81,6 +81,12 @@ std::vector<ForwardTopic> forward_topics(const config::Config& config, const Top
   return topics;
 }
 
+std::vector<std::string> names_of(const std::vector<ForwardTopic>& topics) {
+  std::vector<std::string> names;
+  for (const auto& topic : topics) names.push_back(topic.name);
+  return names;
+}
+
 ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
                                     const std::map<std::string, kafka::TopicLimits>& limits) {
   ForwardVerdict verdict;
@@ -113,13 +119,14 @@ Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Co
                                                                 bool consumes) {
   const auto deadline = Deadline::in(timeout);
   const auto topics = forward_topics(config, sources);
+  const auto found = directory.existing(names_of(topics), deadline.left());
+  if (!found) return found.error();
   std::map<std::string, std::int32_t> partitions;
   std::vector<std::string> existing;
   for (const auto& topic : topics) {
-    const auto found = directory.find(topic.name, deadline.left());
-    if (!found) return found.error();
-    partitions[topic.name] = *found ? (**found).partitions : topic.source.partitions;
-    if (*found)
+    const auto known = found->find(topic.name);
+    partitions[topic.name] = known == found->end() ? topic.source.partitions : known->second.partitions;
+    if (known != found->end())
       existing.push_back(topic.name);
     else if (auto status = create(config, topic, directory, deadline); !status)
       return status.error();

@@ -29,6 +29,7 @@ struct ForwardTopic {
 /// The retry topics and the dead-letter topic of each source; each name once.
 std::vector<ForwardTopic> forward_topics(const config::Config& config,
                                          const std::vector<kafka::TopicInfo>& sources);
+std::vector<std::string> names_of(const std::vector<ForwardTopic>& topics);
 
 /// What the settings of these topics mean for the records that are written there.
 struct ForwardVerdict {
