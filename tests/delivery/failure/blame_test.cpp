@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include "catch.h"
+#include "config/config.h"
 #include "delivery/failure/outage_simulation.h"
 
 using namespace laneway;
@@ -198,6 +199,20 @@ TEST_CASE("one record a minute: poison is given up, and an outage of an hour cos
     CHECK(outcomes.waiting_good == 0);
     CHECK(outcomes.done >= 170);
   }
+}
+
+TEST_CASE("with the default settings an outage of a day costs a handful, and everything is done after it") {
+  constexpr double hour = 3600, day = 24 * hour;
+  const config::Retry retry;
+  Story story{.rate = 0.5, .seconds = day + 4 * hour, .step_ms = 500};
+  story.rules = {{retry.backoff, retry.max_backoff}, retry.attempts, retry.max_elapsed, true};
+  story.breaker = {};
+  story.failing = [](double time) { return time >= hour && time < hour + day ? 1.0 : 0.0; };
+  const auto outcomes = told(story);
+  CHECK(outcomes.good_letters <= a_handful);
+  CHECK(outcomes.waiting_good == 0);
+  CHECK(outcomes.done + outcomes.good_letters > static_cast<int>(story.rate * story.seconds) - 10);
+  CHECK(outcomes.calls_while_out <= day / to_seconds(story.breaker.probe) + 100);
 }
 
 TEST_CASE("any mixture of poison, outages, rates and workers keeps to the bounds") {

@@ -22,6 +22,7 @@ struct Story {
   bool ordered = false;  ///< a lane has one record at work, and none overtakes another
   double poison = 0;     ///< share of records that always fail
   double seconds = 60;
+  int step_ms = 1;      ///< of the virtual time
   double overdue = 10;  ///< seconds after which a record should not wait any more
   Duration latency = milliseconds(5);
   /// The share of calls that fail at a time, in seconds since the beginning.
@@ -48,7 +49,7 @@ class OutageSimulation {
       : story_(std::move(story)), dice_(story_.dice), breaker_(story_.breaker), lanes_(story_.lanes) {}
 
   Outcomes run() {
-    for (int ms = 0; ms < story_.seconds * 1000; ++ms) {
+    for (int ms = 0; ms < story_.seconds * 1000; ms += story_.step_ms) {
       now_ = begin_ + milliseconds(ms);
       if (ms % 1000 == 0) breaker_.look(now_);
       arrive();
@@ -90,7 +91,7 @@ class OutageSimulation {
   bool closed() const { return breaker_.state() == Breaker::State::closed; }
 
   void arrive() {
-    for (owed_ += story_.rate / 1000; owed_ >= 1; owed_ -= 1) {
+    for (owed_ += story_.rate * story_.step_ms / 1000; owed_ >= 1; owed_ -= 1) {
       const auto lane = next_ % lanes_.size();
       lanes_[lane].fresh.push_back({next_++, lane, random() < story_.poison, now_});
     }
