@@ -178,7 +178,8 @@ class Acts:
             found.append((self.run.topic, partition, first, last))
 
         with self.member_lock:
-            lanes = [(service, lane) for service, lane in self.lanes() if lane["topic"] == self.run.topic]
+            written = {partition for partition, (_, end) in self.run.watermarks().items() if end > 0}
+            lanes = [(service, lane) for service, lane in self.lanes() if (lane["topic"], lane["partition"]) in written]
             if not lanes:
                 return "nothing"
             service, lane = lanes[fault.choice % len(lanes)]

@@ -29,7 +29,9 @@ class Story:
     partitions: int = 4
     members: int = 2
     consumers: int = 1
-    strategy: str = "cooperative-sticky"
+    protocol: str = "classic"
+    strategy: str = "cooperative-sticky"  # under classic
+    handler: str = "http"
     static_ids: bool = False
     pattern: bool = False
     batch: int = 0  # records of a request; 0: each has its own
@@ -69,7 +71,8 @@ class Story:
 
     def text(self):
         """In plain words, a line for each part."""
-        members = f"{self.members} members with {self.consumers} consumers each, {self.strategy}"
+        protocol = self.strategy if self.protocol == "classic" else self.protocol
+        members = f"{self.members} members with {self.consumers} consumers each, {protocol}"
         extras = [word for word, there in (("static members", self.static_ids), ("topics by a pattern", self.pattern),
                                            ("two pools, by the key", self.pools)) if there]
         retries = f", retry topics of {' and '.join(self.retry_topics)}" if self.retry_topics else ""
@@ -78,7 +81,7 @@ class Story:
         lines = [f"seed {self.seed}: {self.partitions} partitions, {', '.join([members, *extras])}",
                  f"order {self.order}, {self.workers} workers, a queue of {self.queue}, {self.attempts} attempts{retries}, "
                  f"a drain of {self.drain} s, a commit each {self.interval}, "
-                 f"{f'{self.batch} records a request' if self.batch else 'a request for each record'}",
+                 f"{self.handler}, {f'{self.batch} records a request' if self.batch else 'a request for each record'}",
                  f"{load}, {self.keys} keys, {self.size} bytes, compression {self.compression}{poison}"]
         lines += [f"{fault.at:.1f} s: {fault.kind} ({fault.lasts} s, choice {fault.choice})" for fault in self.faults]
         return "\n  ".join(lines)
@@ -87,7 +90,7 @@ class Story:
         """The stories that are this one without one of its parts."""
         plain = Story(self.seed)
         found = [replace(self, faults=self.faults[:place] + self.faults[place + 1:]) for place in range(len(self.faults))]
-        for names in (("poison", "rejects"), ("retry_topics",), ("pools",), ("batch",), ("static_ids", "pattern"), ("order",),
+        for names in (("handler",), ("protocol",), ("poison", "rejects"), ("retry_topics",), ("pools",), ("batch",), ("static_ids", "pattern"), ("order",),
                       ("burst",), ("members", "consumers"), ("compression", "size")):
             found.append(replace(self, **{name: getattr(plain, name) for name in names}))
         return [story for story in found if story != self]
@@ -115,9 +118,13 @@ def draw(seed):
         story = replace(story, rate=60, poison=min(story.poison, 1))
     if story.workers == 1:
         story = replace(story, burst=min(story.burst, 500))
-    # Who has nothing but partitions to which nobody writes cannot see that an outage is over, and is not ready.
-    story = replace(story, partitions=min(story.partitions, story.keys), rejects=story.rejects and story.poison > 0)
+    story = replace(story, rejects=story.rejects and story.poison > 0)
     story = replace(story, faults=draw_faults(dice, story))
+    story = replace(story, protocol=dice.choice(("classic", "classic", "consumer")), handler=dice.choice(("http", "http", "exec")))
+    if story.pattern or story.retry_topics or story.has("recreate topic"):  # the log of a consumer group names topics by ids only
+        story = replace(story, protocol="classic")
+    if story.handler == "exec":  # each worker has a program of its own
+        story = replace(story, batch=0, workers=min(story.workers, 4), partitions=min(story.partitions, 3))
     # The tools that read the log at the end check no sum, but cannot unpack such a batch either.
     return replace(story, compression="producer") if story.has("corrupt batch") else story
 

@@ -277,9 +277,13 @@ def members_live(case):
 
 
 def was_denied(case, life):
-    """Whether it began while its user had not all rights."""
-    return life.code == DENIED and any(fault.kind == "take rights" and fault.begun - STARTS_WITHIN <= life.started <= fault.ended
-                                       for fault in case.facts.faults)
+    """Whether it began while its user had not all rights; or was there while its user had none to a group of the consumer protocol,
+    where a refused heartbeat is the client's end."""
+    by_brokers = any(generation.protocol == "consumer" for generation in case.facts.generations)
+    return life.code == DENIED and any(
+        fault.begun - STARTS_WITHIN <= life.started <= fault.ended
+        or by_brokers and fault.what.startswith("group ") and life.started < fault.begun <= life.exited
+        for fault in case.facts.faults if fault.kind == "take rights")
 
 
 def may_abandon(case, name, life):

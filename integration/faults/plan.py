@@ -9,7 +9,7 @@ from typing import NamedTuple
 WINDOW = 26.0  # s in which faults begin
 PARTITIONS, MEMBERS = 6, 3
 SESSION = 6.0  # s, of each member
-TRACKS = ("brokers", "members", "downstream", "topics")
+TRACKS = ("brokers", "members", "downstream", "topics", "retention")
 BROKERS = ("kill broker", "stop broker", "roll broker", "kill coordinator")
 OF_MEMBERS = ("kill member", "stop member", "terminate member", "join")
 DOWNSTREAM = ("503", "hang", "refuse")
@@ -37,7 +37,8 @@ def plan(seed):
              *steps(dice, "members", OF_MEMBERS, (0, 5), (4, 9), (0.5, 4)),
              *steps(dice, "downstream", DOWNSTREAM, (2, 8), (8, 13), (1, 5)),
              *steps(dice, "topics", ("move leaders",), (3, 10), (7, 12), (0, 0)),
-             Step(round(dice.uniform(5, 20), 1), "topics", "add partitions", 0, dice.randrange(1, 3))]
+             Step(round(dice.uniform(5, 20), 1), "topics", "add partitions", 0, dice.randrange(1, 3)),
+             *steps(dice, "retention", ("retention",), (5, 9), (4, 8), (0, 0))]
     return sorted(found)
 
 

@@ -83,7 +83,11 @@ class Trial:
         self.tracks = ThreadPoolExecutor(len(story.faults) + 1)  # a process dies with the thread that started it
 
     def work(self, name):
-        http = {"url": f"{self.downstream.url}/{name}", "timeout": "3s", "ca_file": self.downstream.authority}
+        url, authority = f"{self.downstream.url}/{name}", self.downstream.authority
+        if self.story.handler == "exec":
+            program = [sys.executable, str(harness.INTEGRATION / "framework" / "forwarder.py"), url, authority]
+            return {"handler": {"simulate": None, "exec": {"command": program, "timeout": "3s"}}}
+        http = {"url": url, "timeout": "3s", "ca_file": authority}
         if self.story.batch:
             http["batch"] = {"records": self.story.batch}
         return {"handler": {"simulate": None, "http": http}}
@@ -177,14 +181,7 @@ class Trial:
 
     def all_ready(self):
         self.acts.pass_over_corrupt()
-        return all(self.is_ready(self.members.services[name]) for name in self.members.running())
-
-    @staticmethod
-    def is_ready(service):
-        """Who has only lanes without records cannot see that an outage is over."""
-        said = service.readiness()
-        idle = "the downstream" in said and all(lane["lag"] == 0 for lane in json.loads(service.get("/status"))["lanes"])
-        return said.startswith("ready") or idle
+        return all(self.members.services[name].readiness().startswith("ready") for name in self.members.running())
 
     def no_lag(self):
         self.acts.pass_over_corrupt()
@@ -235,6 +232,7 @@ class Trial:
 def play(run, story):
     """(what happened, the breaches)"""
     with run.part(f"story-{story.seed}") as own:
+        own.group_protocol = story.protocol
         trial = Trial(own, story)
         try:
             breaches = trial.go()

@@ -11,8 +11,8 @@ class Copies(unittest.TestCase):
     def setUp(self):
         self.written = {place: list(offsets) for place, offsets in READ.items()}
 
-    def reported_as(self, *what):
-        self.assertEqual(set(what), set(breaches(READ, self.written)))
+    def reported_as(self, *what, lows=None):
+        self.assertEqual(set(what), set(breaches(READ, self.written, lows)))
 
     def test_each_once_in_order(self):
         self.reported_as()
@@ -36,6 +36,13 @@ class Copies(unittest.TestCase):
     def test_one_of_another_key(self):
         self.written[0, "b"].append(4)
         self.reported_as("not of the input")
+
+    def test_one_that_was_deleted_from_the_input(self):
+        self.written[0, "b"].insert(0, 0)
+        self.reported_as("not of the input")
+        self.reported_as(lows={0: 1})
+        self.written[0, "b"].insert(0, 0)
+        self.reported_as("written more than once", lows={0: 1})
 
     def test_one_of_another_partition(self):
         self.written[7, "a"] = [0]

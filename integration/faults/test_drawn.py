@@ -18,8 +18,14 @@ class Stories(unittest.TestCase):
     def test_ten_seeds_have_all_faults(self):
         self.assertEqual(set(drawn.KINDS), {fault.kind for seed in drawn.FEW for fault in drawn.draw(seed).faults})
 
+    def test_ten_seeds_have_both_protocols_and_handlers(self):
+        stories = [drawn.draw(seed) for seed in drawn.FEW]
+        self.assertEqual({"classic", "consumer"}, {story.protocol for story in stories})
+        self.assertEqual({"http", "exec"}, {story.handler for story in stories})
+
     def test_a_hundred_seeds_have_both_sides_of_each_part(self):
-        for name in ("static_ids", "pattern", "batch", "pools", "retry_topics", "burst", "poison", "rejects", "order", "compression"):
+        for name in ("static_ids", "pattern", "batch", "pools", "retry_topics", "burst", "poison", "rejects", "order", "compression",
+                     "protocol", "handler"):
             self.assertGreater(len({getattr(story, name) for story in STORIES}), 1, name)
 
     def test_each_story_has_faults_in_its_window(self):

@@ -12,7 +12,7 @@ class Plans(unittest.TestCase):
 
     def test_ten_seeds_have_all(self):
         kinds = {step.kind for seed in range(1, 11) for step in plan.plan(seed)}
-        self.assertEqual({*plan.BROKERS, *plan.OF_MEMBERS, *plan.DOWNSTREAM, "move leaders", "add partitions"}, kinds)
+        self.assertEqual({*plan.BROKERS, *plan.OF_MEMBERS, *plan.DOWNSTREAM, "move leaders", "add partitions", "retention"}, kinds)
 
     def test_each_seed_has_a_fault_on_every_track(self):
         for seed in range(1, 101):

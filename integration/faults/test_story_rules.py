@@ -45,6 +45,15 @@ class Stories(unittest.TestCase):
         self.facts.faults.append(Fault("take rights", "group", ns(28), ns(31)))
         self.reported_by()
 
+    def test_a_member_that_ends_where_its_right_to_the_group_is_taken_away(self):
+        self.facts.lives["d"] = Life(ns(10), exited=ns(30), code=69)
+        self.facts.faults.append(Fault("take rights", "group orders read", ns(28), ns(29)))
+        self.reported_by("members_live")  # under classic it goes on trying
+        self.facts.generations[-1] = self.facts.generations[-1]._replace(protocol="consumer")
+        self.reported_by()
+        self.facts.faults[-1] = Fault("take rights", "topic orders read", ns(28), ns(29))
+        self.reported_by("members_live")
+
     def test_a_hand_over_whose_commit_may_have_been_refused(self):
         first = next(request for request in self.facts.requests if (request.partition, request.offset) == (PARTITIONS[1], 190))
         self.facts.requests.append(first._replace(member="c", begun=ns(20.02), ended=ns(20.03)))

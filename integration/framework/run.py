@@ -26,6 +26,7 @@ class Run:
         self.writing = Writers(self.cluster, self.folder)
         self.judgement = Judgement(self.cluster)
         self.sessions = Sessions()
+        self.group_protocol = GROUP_PROTOCOL
         self.services = []
         self.topic = f"{name}-{os.getpid()}"
         self.group = f"{name}-{os.getpid()}"
@@ -143,7 +144,7 @@ class Run:
 
     def settings(self, name, **changes):
         settings = merged(usual(self, name), changes)
-        if GROUP_PROTOCOL == "consumer":
+        if self.group_protocol == "consumer":
             self.sessions.leave_to_brokers(settings["kafka"], self.admin_bootstrap.split(",")[0])
         return settings
 
