@@ -203,7 +203,7 @@ void Lane::tick_pause(TimePoint now) {
     const auto level = state_.held_by_itself() ? telemetry::Level::info : telemetry::Level::debug;
     id_.log("lane paused", ledger_.committable(), holds_.held_by(), level);
   } else if (pause_.resume_due(now)) {
-    source_->resume(position_.next());
+    source_->resume(position_.resumes_at(source_->log_bounds()));
     state_.resume(now);
     holds_.show();
     pause_.resumed(now);

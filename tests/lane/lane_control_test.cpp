@@ -76,7 +76,7 @@ TEST_CASE("a suspended lane finishes what it has taken, takes nothing, and goes 
   CHECK(test.partition.log_questions >= 2);  // in 4 s of a pause: its lag is still known
   test.pause(false);
   test.pass(milliseconds(50));
-  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 2"});
+  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 1"});
   REQUIRE(test.until([&] { return test.commit_offset() == 10; }));
   CHECK(test.lane->stats().hold_bits.get() == 0);
 }

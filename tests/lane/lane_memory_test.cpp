@@ -49,7 +49,7 @@ TEST_CASE("a lane that pauses takes all records that are fetched, also beyond it
   test.handler.open();
   REQUIRE(test.until([&] { return test.commit_offset() == 12; }));
   test.pass(milliseconds(50));
-  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 12"});
+  CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 11"});
   REQUIRE(test.until([&] { return test.commit_offset() == 40; }));
   CHECK(test.sorted(test.handler.started()) == offsets(0, 40));
 }

@@ -270,6 +270,55 @@ TEST_CASE("a paused lane hears that retention has overtaken it, and its lag coun
   CHECK(TestLane::sorted(test.handler.started()) == Offsets{0, 1, 2, 3, 300});
 }
 
+namespace {
+
+/// A lane that has taken four records and is paused; its leader answers each question.
+struct Paused : TestLane {
+  Paused() {
+    context.lanes.workers = 1;
+    context.lanes.queue = 2;
+    partition.add_run(0, 4);
+    partition.leader = "";
+    begin();
+    work();
+    pass(seconds(1));
+    REQUIRE(lane->state() == State::paused);
+  }
+  /// Meanwhile the log has become another one.
+  void becomes(const Offsets& offsets, std::int64_t timestamp) {
+    partition.goes_back();
+    for (const auto offset : offsets) partition.log.push_back({kafka::Pop::record, offset, {}, 0, timestamp});
+    partition.log_start = 0;
+    partition.high_watermark = offsets.back() + 1;
+    pass(seconds(3));
+    handler.open();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(
+    Paused, "a topic made anew while its lane was paused is begun at its start, however far it has grown") {
+  CapturedLog log;
+  becomes(offsets(0, 50), 1234);
+  REQUIRE(in_time([&] { return commit_offset() == 50; }));
+  CHECK(handler.started().size() == 4 + 50);
+  CHECK(log.lines({"offsets went back", "expected=4"}) == 1);
+}
+
+TEST_CASE_METHOD(Paused, "a paused lane whose last record was compacted away goes on behind it") {
+  becomes({0, 7, 8}, -1);
+  REQUIRE(in_time([&] { return commit_offset() == 9; }));
+  CHECK(TestLane::sorted(handler.started()) == Offsets{0, 1, 2, 3, 7, 8});
+}
+
+TEST_CASE_METHOD(Paused, "a lane that goes on after a pause takes no record twice") {
+  becomes({0, 1, 2, 3, 4, 5}, -1);
+  REQUIRE(in_time([&] { return commit_offset() == 6; }));
+  CHECK(TestLane::sorted(handler.started()) == offsets(0, 6));
+  CHECK(partition.doubts == 0);
+}
+
 TEST_CASE("a lane that stands still is warned of retention before it comes") {
   CapturedLog log;
   TestLane test;

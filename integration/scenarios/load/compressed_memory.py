@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import harness
-from harness import LANEWAY, PATIENCE, Promises, expect, expect_equal, wait_until
+from harness import LANEWAY, PATIENCE, Promises, expect, expect_equal, inherited_environment, wait_until
 
 PARTITIONS, RECORDS, SIZE = 16, 12_000, 8_000
 BUDGET, BESIDES = 64, 100  # MiB: lanes.memory, and the rest of the process
@@ -23,7 +23,7 @@ def compression(run):
 def beyond(service, ratio):
     """MiB that the client may take in addition, and the bytes that may be fetched for each one processed."""
     said = subprocess.run([LANEWAY, "check", "--connect", "-c", service.file], text=True, stdout=subprocess.PIPE,
-                          timeout=PATIENCE).stdout
+                          timeout=PATIENCE, env=inherited_environment()).stdout
     if re.search(r"compressed topics: .* decompresses no more than that", said):
         return 0, 2
     size, unit = re.search(r"compressed topics: .* each partition can take (\d+) ([KM])iB times the ratio", said).groups()

@@ -4,14 +4,16 @@ of the old topic's offsets, and processes every record of the new topic.
 empty: the client sees the new topic before there is a record. grown: when the client sees it, it has grown past the old offset, so
 that nothing goes back. Where the brokers distribute the partitions (consumer), they take those of the topic that is deleted out of
 the assignment, and the client sees the new one as another topic. There, in grown, the member commits what it has done in the old topic
-when the new one is there already; that is for brokers that take topic ids in commits (Kafka 4.2 and newer).
+when the new one is there already; that is for brokers that take topic ids in commits (Kafka 4.2 and newer). suspended: the lane fetches nothing, so the
+client does not hear that the topic was deleted; by the last record it sees, when it is resumed, that the topic is another one.
 """
 import json
 import signal
+import subprocess
 import sys
 
 import harness
-from harness import expect, expect_equal, wait_until
+from harness import LANEWAY, PATIENCE, expect, expect_equal, inherited_environment, wait_until
 
 STORY = sys.argv[1] if len(sys.argv) > 1 else "empty"
 OLD, NEW, LATER = 20, 30, 10
@@ -50,6 +52,28 @@ def seen_by_client(run):
     second.stop()
 
 
+def suspended(run):
+    run.create(1)
+    run.tool("produce", run.topic, "--count", OLD)
+    service = run.service("service", log={"level": "debug"})
+    run.wait_for_no_lag()
+    order(service, "suspend", run.topic)
+    wait_until("the lane is paused", lambda: service.events("lane paused"))
+    run.tool("delete", run.topic)
+    run.create(1)
+    run.produce("--count", NEW)
+    order(service, "resume", run.topic)
+    wait_until("all of the new topic is processed", lambda: service.processed() == OLD + NEW)
+    expect(service.events("offsets went back"), "the log does not say that the topic is another one")
+    service.stop()
+    expect_equal(NEW, run.committed()[run.topic, 0], "the committed offset of the new topic")
+
+
+def order(service, verb, topic):
+    subprocess.run([LANEWAY, verb, topic, "--admin", service.url().removeprefix("http://")], check=True, timeout=PATIENCE,
+                   env=inherited_environment())
+
+
 def taken_by_brokers(run):
     run.create(1)
     run.tool("produce", run.topic, "--count", OLD)
@@ -76,4 +100,5 @@ def taken_by_brokers(run):
 
 
 if __name__ == "__main__":
-    harness.main(f"recreate-{STORY}", taken_by_brokers if harness.GROUP_PROTOCOL == "consumer" else seen_by_client)
+    by_client = suspended if STORY == "suspended" else seen_by_client
+    harness.main(f"recreate-{STORY}", taken_by_brokers if harness.GROUP_PROTOCOL == "consumer" else by_client)

@@ -70,6 +70,7 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
     switch (outcome) {
       case kafka::Pop::record:
         ++popped;
+        if (position.read_again(record, offset)) break;
         if (!position.expects(offset) && !follows(source, offset, false, now)) return Take::empty;
         if (lane_.pause.awaits_record()) lane_.pause.record_came(lane_.stats.resume_latency, now);
         accept(batch, std::move(record), offset, now);
@@ -99,6 +100,7 @@ Take Intake::on_dry(bool some_came, TimePoint now) {
 
 /// Returns false if nothing is taken now.
 bool Intake::on_end(PartitionSource& source, std::int64_t offset, TimePoint now) {
+  lane_.position.end_recognition();
   if (!lane_.position.expects(offset) && !follows(source, offset, true, now)) return false;
   flush_noted();
   lane_.position.reached(offset);
@@ -120,6 +122,7 @@ void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset,
   lane_.position.took(offset);
   if (ledger.completed_before(offset)) {
     flush_noted();
+    if (!delayed_) lane_.position.remember(record);
     const Sequence sequence = ledger.append(offset);
     next_sequence_ = sequence + 1;
     ledger.complete(sequence);

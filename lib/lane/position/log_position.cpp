@@ -15,12 +15,30 @@ constexpr Duration comparison_limit = seconds(10);
 
 }  // namespace
 
+std::int64_t LogPosition::resumes_at(const kafka::LogBounds& log) {
+  recognising_ = mark_.offset >= std::max<std::int64_t>(log.start, 0) && next_ >= 0;
+  recognised_ = false;
+  return recognising_ ? mark_.offset : next_;
+}
+
+bool LogPosition::recognises(const kafka::Record& record, std::int64_t offset) {
+  if (!recognised_ && offset == mark_.offset) recognised_ = mark_of(record) == mark_;
+  if (recognised_ && offset < next_) return true;
+  end_recognition();
+  return false;
+}
+
+void LogPosition::end_recognition() {
+  if (std::exchange(recognising_, false) && !recognised_) is_strange_ = true;
+}
+
 /// If the topic did not exist, the topic that exists now may be another one, and have grown past the expected
 /// offset.
 bool LogPosition::follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now) {
+  const bool is_strange = std::exchange(is_strange_, false);
   const bool was_gone = std::exchange(was_gone_, false);
-  if (next_ >= 0 && (was_gone || offset < next_)) {
-    doubt(source, offset, end, now);
+  if (next_ >= 0 && (was_gone || is_strange || offset < next_)) {
+    doubt(source, offset, end, is_strange, now);
     return false;
   }
   if (next_ >= 0) note_gap(source, offset);
@@ -46,15 +64,18 @@ void LogPosition::note_gap(const PartitionSource& source, std::int64_t next) {
                     : "retention deleted these records before they were processed"}});
 }
 
-void LogPosition::doubt(PartitionSource& source, std::int64_t seen, bool end, TimePoint now) {
+void LogPosition::doubt(PartitionSource& source, std::int64_t seen, bool end, bool is_strange,
+                        TimePoint now) {
   const bool is_new = !judge_.in_doubt();
   judge_.doubt(next_, end ? seen : kafka::no_offset, mark_.offset >= 0, now);
   comparing_until_.reset();
   if (!is_new) return;
   answers_heard_ = source.log_answer().number;
   next_question_ = now;
-  const auto what = seen < next_ ? "the client went back to offset " + std::to_string(seen) + " from "
-                                 : "the topic was missing and exists again; the next offset is ";
+  const auto what = is_strange ? "after a pause the log has another record at offset " +
+                                     std::to_string(mark_.offset) + ", or none; the next offset is "
+                    : seen < next_ ? "the client went back to offset " + std::to_string(seen) + " from "
+                                   : "the topic was missing and exists again; the next offset is ";
   errors_.fail(
       what + std::to_string(next_) + ": asking the brokers whether the topic was recreated or truncated",
       next_, now);
@@ -202,6 +223,7 @@ Skip LogPosition::pass_over_corrupt(PartitionSource& source, std::int64_t offset
                                                   {"epoch", id_.epoch},
                                                   {"reason", reason}});
   reached(offset + 1);
+  mark_ = {};  // to read that record again would mean to read the batch again
   read_corrupt_again(source);
   return Skip::passed_over;
 }

@@ -44,8 +44,19 @@ class LogPosition {
     return next_ >= 0 && next_ >= log.open_transaction ? log.open_transaction : kafka::no_offset;
   }
 
+  /// Where a paused lane reads on. While the client fetches nothing, it does not notice that the topic is
+  /// deleted and made anew, and the new one may have grown past the position: so the last record is read
+  /// again.
+  std::int64_t resumes_at(const kafka::LogBounds& log);
+  /// Whether this record was taken before, and only its log had to be recognised.
+  bool read_again(const kafka::Record& record, std::int64_t offset) {
+    return recognising_ && recognises(record, offset);
+  }
+  /// The log has no more records by which it could be recognised.
+  void end_recognition();
+
   /// Whether the client delivers the expected offset. If not, ask follows().
-  bool expects(std::int64_t offset) const { return offset == next_ && !was_gone_; }
+  bool expects(std::int64_t offset) const { return offset == next_ && !was_gone_ && !is_strange_; }
   /// Whether a delivery at an offset that is not the expected one is taken. `end`: the end of the log, and no
   /// record.
   bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
@@ -95,8 +106,9 @@ class LogPosition {
   };
   static Mark mark_of(const kafka::Record& record);
 
+  bool recognises(const kafka::Record& record, std::int64_t offset);
   void note_gap(const PartitionSource& source, std::int64_t next);
-  void doubt(PartitionSource& source, std::int64_t seen, bool end, TimePoint now);
+  void doubt(PartitionSource& source, std::int64_t seen, bool end, bool is_strange, TimePoint now);
   Found conclude(PartitionSource& source, PositionJudge::Verdict verdict, TimePoint now);
   Found compare_last(PartitionSource& source, TimePoint now);
   void go_on(PartitionSource& source, const char* why);
@@ -117,6 +129,9 @@ class LogPosition {
   std::optional<TimePoint> comparing_until_;  // while the record of mark_ is read again
   std::optional<std::int64_t> corrupt_at_;    // the batch that begins there cannot be read
   bool was_gone_ = false;                     // the topic did not exist when the client asked last
+  bool recognising_ = false;                  // the record of mark_ is read again, after a pause
+  bool recognised_ = false;                   // and was the same
+  bool is_strange_ = false;                   // and was another one, or none
   bool reads_again_ = false;                  // reads that batch again: another replica may have it intact
 };
 
