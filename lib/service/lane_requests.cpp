@@ -78,7 +78,7 @@ ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneVie
   return {Kind::not_found, std::move(text)};
 }
 
-/// Waits until the brokers have the suspension of each lane that the request is about. Returns false if that
+/// Waits until the brokers have the decision about each lane that the request is about. Returns false if that
 /// takes longer: a member hangs, or a partition is on its way.
 bool stored(const Loops& loops, const lane::Suspensions& suspensions, const ControlRequest& request,
             Duration patience) {
@@ -88,9 +88,10 @@ bool stored(const Loops& loops, const lane::Suspensions& suspensions, const Cont
     std::erase_if(lanes, [&](const auto& lane) { return !is_about(request, lane); });
     const auto is_stored = [&](const auto& lane) {
       const auto decision = suspensions.decision({lane.topic, lane.partition});
-      return decision && lane.stored_suspension_ms == decision->at_ms;
+      return decision && lane.stored_suspension_ms == (decision->suspended ? decision->at_ms : 0);
     };
-    if (!lanes.empty() && std::all_of(lanes.begin(), lanes.end(), is_stored)) return true;
+    const bool complete = !lanes.empty() || request.action == Action::resume;
+    if (complete && std::all_of(lanes.begin(), lanes.end(), is_stored)) return true;
     if (deadline.passed()) return false;
   }
 }
@@ -125,13 +126,13 @@ ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, 
                   {{"topic", request.topic},
                    {"partition", request.partition ? std::to_string(*request.partition) : "all"},
                    {"changed", changed}});
-  if (!suspended) return {Kind::done, name + (changed ? " is resumed" : " was not suspended"), changed};
-  auto text = name + (changed ? " is suspended" : " was already suspended") + lasts(request);
-  if (request.here || stored(loops, suspensions, request, patience))
+  auto text = suspended ? name + (changed ? " is suspended" : " was already suspended") + lasts(request)
+                        : name + (changed ? " is resumed" : " was not suspended");
+  const bool asks_brokers = suspended ? !request.here : changed;
+  if (!asks_brokers || stored(loops, suspensions, request, patience))
     return {Kind::done, std::move(text), changed};
-  return {Kind::accepted,
-          text + "; the brokers have not stored this yet: if the process dies now, the suspension is lost",
-          changed};
+  text += "; the brokers have not stored this yet: if the process dies now, the suspension ";
+  return {Kind::accepted, text + (suspended ? "is lost" : "comes back"), changed};
 }
 
 ControlAnswer answer_to(lane::Skip skip, const std::string& record) {

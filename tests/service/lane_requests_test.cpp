@@ -63,9 +63,10 @@ class QuietMember {
     }));
     REQUIRE(eventually([&] { return hangs->load(); }));
   }
-  ControlAnswer suspend(Duration at_most) {
-    const ControlRequest request{.action = ControlRequest::Action::suspend, .topic = "orders"};
-    return control({loop}, suspensions, request, at_most);
+  ControlAnswer suspend(Duration at_most) { return ask(ControlRequest::Action::suspend, at_most); }
+  ControlAnswer resume(Duration at_most) { return ask(ControlRequest::Action::resume, at_most); }
+  ControlAnswer ask(ControlRequest::Action action, Duration at_most) {
+    return control({loop}, suspensions, {.action = action, .topic = "orders"}, at_most);
   }
 
   lane::Downstream no_breaker{"none", {.breaker = {.failures = 0}}};
@@ -84,6 +85,22 @@ class QuietMember {
 TEST_CASE("a suspension is stored when each lane has answered that the brokers have it") {
   QuietMember member;
   CHECK(member.suspend(patience).kind == Kind::done);
+}
+
+TEST_CASE("the end of a suspension is stored, too, and until then it is said that the suspension comes back") {
+  QuietMember member;
+  REQUIRE(member.suspend(patience).kind == Kind::done);
+  SECTION("by a member that works") {
+    const auto answer = member.resume(patience);
+    CHECK(answer.kind == Kind::done);
+    CHECK(answer.text == "orders is resumed");
+  }
+  SECTION("by a member that hangs") {
+    member.hang();
+    const auto answer = member.resume(milliseconds(50));
+    CHECK(answer.kind == Kind::accepted);
+    CHECK_THAT(answer.text, Catch::Contains("the suspension comes back"));
+  }
 }
 
 TEST_CASE("while a member hangs, also with more requests than it takes, no suspension counts as stored") {
