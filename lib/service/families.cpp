@@ -42,7 +42,7 @@ std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane
   append(families, loop_families(stats));
   families.push_back(silence_family(silences));
   if (const auto watched = parts.downstreams(); !watched.empty()) {
-    append(families, downstream_families(watched, any_waits(views_of(parts.loops)), SteadyClock::now()));
+    append(families, downstream_families(watched, views_of(parts.loops), SteadyClock::now()));
     append(families, limit_families(watched));
   }
   if (!renewals.empty()) families.push_back(renewal_family(renewals));

@@ -224,8 +224,8 @@ std::vector<Family> limit_families(const std::vector<WatchedDownstream>& watched
   return {std::move(limits), std::move(running), std::move(changes)};
 }
 
-std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& watched, bool records_wait,
-                                        TimePoint now) {
+std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& watched,
+                                        const std::vector<LaneView>& lanes, TimePoint now) {
   struct Numbers {
     delivery::Breaker::State state{};
     double pace = 0;
@@ -235,7 +235,7 @@ std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& wa
   for (const auto& one : watched) {
     const auto report = one.downstream->report(now);
     auto& numbers = by_name[one.downstream->name()];
-    if (records_wait) numbers.state = std::max(numbers.state, report.state);
+    if (any_waits(lanes, one.pool)) numbers.state = std::max(numbers.state, report.state);
     numbers.pace += one.rate->pace(now);
     for (std::size_t i = 0; i < report.totals.size(); ++i) numbers.totals[i] += report.totals[i];
   }

@@ -8,6 +8,7 @@
 #include "lane/member/consumer_loop.h"
 #include "lane/shared/journal.h"
 #include "service/downstream_status.h"
+#include "service/lane_view.h"
 #include "service/process_threads.h"
 #include "telemetry/metrics.h"
 #include "tracing/span_exporter.h"
@@ -30,7 +31,7 @@ std::vector<telemetry::Family> limit_families(const std::vector<WatchedDownstrea
 /// Pools may share a downstream: the worst state, and the sums of their calls and paces. While no record
 /// waits an open breaker holds nothing, and its state is closed (leave_out_outage()).
 std::vector<telemetry::Family> downstream_families(const std::vector<WatchedDownstream>& watched,
-                                                   bool records_wait, TimePoint now);
+                                                   const std::vector<LaneView>& lanes, TimePoint now);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 
 }  // namespace laneway::service

@@ -61,15 +61,29 @@ struct LaneView {
   bool suspended() const { return held_by(lane::Hold::suspended); }
   /// An old record holds back the commits of records that are finished.
   bool commits_blocked() const { return finished_beyond > 0 && oldest_age >= blocked_after; }
-  /// Whether it has records that are not finished; also if it does not know.
-  bool waits() const { return lag != 0 || queued > 0 || in_flight > 0 || waiting_retries > 0; }
+  /// Whether it has records that will call the downstream; also if it does not know. What an operator has
+  /// suspended is not taken.
+  bool waits() const {
+    if (queued > 0 || in_flight > 0) return true;
+    return waiting_retries > 0 || (lag != 0 && !suspended());
+  }
+  /// The same for the downstream of a named pool.
+  bool waits_for(const std::string& pool) const {
+    return std::any_of(pools.begin(), pools.end(), [&](const lane::PoolView& view) {
+      return view.name == pool && view.waiting + view.pool.queued + view.pool.in_flight +
+                                          view.retries_queued + view.retries_running >
+                                      0;
+    });
+  }
   bool at_work() const {
     return state == lane::State::running || state == lane::State::held || state == lane::State::paused;
   }
 };
 
-inline bool any_waits(const std::vector<LaneView>& lanes) {
-  return std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.waits(); });
+/// Whether any record waits for a downstream: that of the service, or that of the named pool.
+inline bool any_waits(const std::vector<LaneView>& lanes, const std::string& pool = {}) {
+  return std::any_of(lanes.begin(), lanes.end(),
+                     [&](const auto& lane) { return pool.empty() ? lane.waits() : lane.waits_for(pool); });
 }
 inline std::string name_of(const LaneView& lane) { return lane.topic + ':' + std::to_string(lane.partition); }
 

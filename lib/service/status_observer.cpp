@@ -66,8 +66,10 @@ Totals totals_of(const Loops& loops, std::uint64_t dead_letters) {
 
 std::vector<DownstreamStatus> statuses_of(const RunningParts& parts, const std::vector<LaneView>& lanes) {
   std::vector<DownstreamStatus> all;
-  for (const auto& watched : parts.downstreams()) all.push_back(status_of(watched));
-  if (!any_waits(lanes)) std::for_each(all.begin(), all.end(), leave_out_outage);
+  for (const auto& watched : parts.downstreams()) {
+    all.push_back(status_of(watched));
+    if (!any_waits(lanes, watched.pool)) leave_out_outage(all.back());
+  }
   return all;
 }
 

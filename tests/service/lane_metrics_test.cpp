@@ -170,7 +170,7 @@ TEST_CASE("a breaker that is open while no record waits holds nothing, so no out
   REQUIRE_FALSE(downstream.closed());
   const std::vector<WatchedDownstream> watched{{&downstream, &rate}};
   const auto state = [&](const LaneView& lane) {
-    for (const auto& family : downstream_families(watched, any_waits({lane}), now))
+    for (const auto& family : downstream_families(watched, {lane}, now))
       if (family.name == "breaker_state") return family.samples.at(0).value;
     return -1.0;
   };
@@ -180,5 +180,23 @@ TEST_CASE("a breaker that is open while no record waits holds nothing, so no out
   CHECK(state(lane) == 0);
   lane.lag = 1;
   CHECK(state(lane) == 2);
+  lane.hold_bits = lane::bit(lane::Hold::suspended);  // nobody takes the record
+  CHECK(state(lane) == 0);
+  lane.waiting_retries = 1;  // it had been taken before
+  CHECK(state(lane) == 2);
   CHECK_FALSE(any_waits({}));
+}
+
+TEST_CASE("an outage of a named pool's downstream is exported only while records wait for that pool") {
+  LaneView lane;
+  lane.lag = 10;
+  lane.queued = 1;
+  lane.pools.resize(2);
+  lane.pools[0].name = "orders";
+  lane.pools[1].name = "mail";
+  lane.pools[0].pool.queued = 1;
+  CHECK(any_waits({lane}, "orders"));
+  CHECK_FALSE(any_waits({lane}, "mail"));
+  lane.pools[1].waiting = 1;
+  CHECK(any_waits({lane}, "mail"));
 }

@@ -87,7 +87,8 @@ TEST_CASE("a suspension is stored when each lane has answered that the brokers h
   CHECK(member.suspend(patience).kind == Kind::done);
 }
 
-TEST_CASE("the end of a suspension is stored, too, and until then it is said that the suspension comes back") {
+TEST_CASE(
+    "the end of a suspension is stored, too, and until then it is said that the suspension comes back") {
   QuietMember member;
   REQUIRE(member.suspend(patience).kind == Kind::done);
   SECTION("by a member that works") {
