@@ -26,7 +26,7 @@ def beyond(service, ratio):
                           timeout=PATIENCE, env=inherited_environment()).stdout
     if re.search(r"compressed topics: .* decompresses no more than that", said):
         return 0, 2
-    size, unit = re.search(r"compressed topics: .* each partition can take (\d+) ([KM])iB times the ratio", said).groups()
+    size, unit = re.search(r"compressed topics: .* each partition can take (\d+)([KM])iB times the ratio", said).groups()
     return int(size) / {"K": 1024, "M": 1}[unit] * ratio * PARTITIONS, sys.float_info.max
 
 
