@@ -16,26 +16,27 @@ constexpr Duration comparison_limit = seconds(10);
 }  // namespace
 
 std::int64_t LogPosition::resumes_at(const kafka::LogBounds& log) {
-  recognising_ = mark_.offset >= std::max<std::int64_t>(log.start, 0) && next_ >= 0;
-  recognised_ = false;
-  return recognising_ ? mark_.offset : next_;
+  const bool possible = mark_.offset >= std::max<std::int64_t>(log.start, 0) && next_ >= 0;
+  recognition_ = possible ? Recognition::awaited : Recognition::none;
+  return possible ? mark_.offset : next_;
 }
 
 bool LogPosition::recognises(const kafka::Record& record, std::int64_t offset) {
-  if (!recognised_ && offset == mark_.offset) recognised_ = mark_of(record) == mark_;
-  if (recognised_ && offset < next_) return true;
+  if (recognition_ == Recognition::awaited && mark_of(record) == mark_) recognition_ = Recognition::passing;
+  if (recognition_ == Recognition::passing && offset < next_) return true;
   end_recognition();
   return false;
 }
 
 void LogPosition::end_recognition() {
-  if (std::exchange(recognising_, false) && !recognised_) is_strange_ = true;
+  if (recognition_ == Recognition::awaited) recognition_ = Recognition::strange;
+  if (recognition_ == Recognition::passing) recognition_ = Recognition::none;
 }
 
 /// If the topic did not exist, the topic that exists now may be another one, and have grown past the expected
 /// offset.
 bool LogPosition::follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now) {
-  const bool is_strange = std::exchange(is_strange_, false);
+  const bool is_strange = std::exchange(recognition_, Recognition::none) == Recognition::strange;
   const bool was_gone = std::exchange(was_gone_, false);
   if (next_ >= 0 && (was_gone || is_strange || offset < next_)) {
     doubt(source, offset, end, is_strange, now);

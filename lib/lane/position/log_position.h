@@ -50,13 +50,15 @@ class LogPosition {
   std::int64_t resumes_at(const kafka::LogBounds& log);
   /// Whether this record was taken before, and only its log had to be recognised.
   bool read_again(const kafka::Record& record, std::int64_t offset) {
-    return recognising_ && recognises(record, offset);
+    return recognition_ != Recognition::none && recognises(record, offset);
   }
   /// The log has no more records by which it could be recognised.
   void end_recognition();
 
   /// Whether the client delivers the expected offset. If not, ask follows().
-  bool expects(std::int64_t offset) const { return offset == next_ && !was_gone_ && !is_strange_; }
+  bool expects(std::int64_t offset) const {
+    return offset == next_ && !was_gone_ && recognition_ != Recognition::strange;
+  }
   /// Whether a delivery at an offset that is not the expected one is taken. `end`: the end of the log, and no
   /// record.
   bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
@@ -104,6 +106,9 @@ class LogPosition {
     std::size_t bytes = 0;
     bool operator==(const Mark&) const = default;
   };
+  /// Of the log, after a pause: the record of mark_ is read again; it was the same, so what follows up to the
+  /// position is passed over; or it was another record, or none.
+  enum class Recognition : std::uint8_t { none, awaited, passing, strange };
   static Mark mark_of(const kafka::Record& record);
 
   bool recognises(const kafka::Record& record, std::int64_t offset);
@@ -129,10 +134,8 @@ class LogPosition {
   std::optional<TimePoint> comparing_until_;  // while the record of mark_ is read again
   std::optional<std::int64_t> corrupt_at_;    // the batch that begins there cannot be read
   bool was_gone_ = false;                     // the topic did not exist when the client asked last
-  bool recognising_ = false;                  // the record of mark_ is read again, after a pause
-  bool recognised_ = false;                   // and was the same
-  bool is_strange_ = false;                   // and was another one, or none
-  bool reads_again_ = false;                  // reads that batch again: another replica may have it intact
+  Recognition recognition_ = Recognition::none;
+  bool reads_again_ = false;  // reads that batch again: another replica may have it intact
 };
 
 }  // namespace laneway::lane
