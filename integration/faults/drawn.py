@@ -90,8 +90,8 @@ class Story:
         """The stories that are this one without one of its parts."""
         plain = Story(self.seed)
         found = [replace(self, faults=self.faults[:place] + self.faults[place + 1:]) for place in range(len(self.faults))]
-        for names in (("handler",), ("protocol",), ("poison", "rejects"), ("retry_topics",), ("pools",), ("batch",), ("static_ids", "pattern"), ("order",),
-                      ("burst",), ("members", "consumers"), ("compression", "size")):
+        for names in (("handler",), ("protocol",), ("poison", "rejects"), ("retry_topics",), ("pools",), ("batch",),
+                      ("static_ids", "pattern"), ("order",), ("burst",), ("members", "consumers"), ("compression", "size")):
             found.append(replace(self, **{name: getattr(plain, name) for name in names}))
         return [story for story in found if story != self]
 

@@ -9,11 +9,10 @@ client does not hear that the topic was deleted; by the last record it sees, whe
 """
 import json
 import signal
-import subprocess
 import sys
 
 import harness
-from harness import LANEWAY, PATIENCE, expect, expect_equal, inherited_environment, wait_until
+from harness import expect, expect_equal, wait_until
 
 STORY = sys.argv[1] if len(sys.argv) > 1 else "empty"
 OLD, NEW, LATER = 20, 30, 10
@@ -57,21 +56,17 @@ def suspended(run):
     run.tool("produce", run.topic, "--count", OLD)
     service = run.service("service", log={"level": "debug"})
     run.wait_for_no_lag()
-    order(service, "suspend", run.topic)
+    address = service.url().removeprefix("http://")
+    expect_equal(0, run.command("suspend", "suspend", run.topic, "--admin", address).wait(60), "exit code of suspend")
     wait_until("the lane is paused", lambda: service.events("lane paused"))
     run.tool("delete", run.topic)
     run.create(1)
     run.produce("--count", NEW)
-    order(service, "resume", run.topic)
+    expect_equal(0, run.command("resume", "resume", run.topic, "--admin", address).wait(60), "exit code of resume")
     wait_until("all of the new topic is processed", lambda: service.processed() == OLD + NEW)
     expect(service.events("offsets went back"), "the log does not say that the topic is another one")
     service.stop()
     expect_equal(NEW, run.committed()[run.topic, 0], "the committed offset of the new topic")
-
-
-def order(service, verb, topic):
-    subprocess.run([LANEWAY, verb, topic, "--admin", service.url().removeprefix("http://")], check=True, timeout=PATIENCE,
-                   env=inherited_environment())
 
 
 def taken_by_brokers(run):
