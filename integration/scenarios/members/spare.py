@@ -1,17 +1,20 @@
 """A member for which the group has no partition is ready, with an empty assignment: from its start, and after it has lost its partitions.
-When the other member stops, the spare one has the partition."""
+A spare member that stops leaves the group at once. When the other member stops, the spare one has the partition."""
 import json
 import signal
+import sys
 
 import harness
 import wire
 from harness import Promises, expect, expect_equal, wait_until
 
+STRATEGY = sys.argv[1] if len(sys.argv) > 1 else "range"
 BY_BROKERS = harness.GROUP_PROTOCOL == "consumer"
 
 
 def member(run, name):
-    return run.service(name, kafka={"client.id": name, "session.timeout.ms": 10000})
+    strategy = {} if BY_BROKERS else {"partition.assignment.strategy": STRATEGY}
+    return run.service(name, kafka={"client.id": name, "session.timeout.ms": 10000, **strategy})
 
 
 def lanes(service):
@@ -23,6 +26,13 @@ def wait_until_spare(service):
     expect_equal(0, service.metric("members", assignment="none"), "members without an assignment")
     wait_until(f"{service.name} is ready", lambda: '"ready":true' in service.readiness("/readyz?format=json"))
     expect_equal(0, lanes(service), "lanes of the spare member")
+
+
+def leaves_at_once(run, service):
+    """The group would distribute no partition to a new member while it waits for the heartbeats of one that has gone."""
+    service.stop()
+    still = [one["client"] for one in run.members()["members"]]
+    expect(service.name not in still, f"{service.name} has stopped and is still a member of the group: {still}")
 
 
 def expelled(run, service, spare):
@@ -51,6 +61,9 @@ def scenario(run):
         run.produce("--count", 200)
         run.wait_for_no_lag()
         first, second = second, first
+    third = member(run, "third")
+    wait_until_spare(third)
+    leaves_at_once(run, third)
     first.stop()
     run.produce("--count", 200)
     run.wait_for_no_lag()

@@ -130,6 +130,7 @@ class ClientConsumer final : public Consumer {
 
  private:
   void listen(rd_kafka_queue_t* queue);
+  void leave_without_partitions();
   void answered(Event answer) EXCLUDES(mutex_);
   std::int64_t start_at(std::int64_t offset) const;
   std::optional<Event> translate(rd_kafka_event_t* event);
@@ -138,6 +139,7 @@ class ClientConsumer final : public Consumer {
 
   const std::string group_;
   const bool brokers_distribute_;  // the partitions are distributed by the brokers (group_protocol.h)
+  const bool is_static_;           // a static member keeps its place in the group when it stops
   const std::int64_t begins_at_;   // for a partition without a committed offset
   const bool asks_to_wake_;        // a request wakes a broker's thread
   const bool reads_committed_;     // no records of transactions that are open
@@ -157,6 +159,7 @@ ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr 
                                const ClientSettings& settings, std::function<void()> on_event)
     : group_(setting_of(settings, "group.id")),
       brokers_distribute_(brokers_distribute(settings)),
+      is_static_(!setting_of(settings, "group.instance.id").empty()),
       begins_at_(first_offset(settings)),
       asks_to_wake_(!has_queue_backoff(linked_client())),
       reads_committed_(setting_of(settings, "isolation.level") != "read_uncommitted"),
@@ -249,6 +252,7 @@ Status ClientConsumer::subscribe(const std::vector<std::string>& topics) {
   ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
   for (const auto& topic : topics)
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
+  if (!brokers_distribute_) join_watch_->subscribed();
   const auto code = rd_kafka_subscribe(handle_.get(), list.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
   return {};
@@ -363,8 +367,17 @@ LogBounds ClientConsumer::fetched_bounds(const TopicPartition& partition) const 
           open == open_transactions_.end() ? no_offset : open->second};
 }
 
+/// The client's own close sends no LeaveGroup for such a member (librdkafka, at least 2.0.2 to 2.15.1), and
+/// the group would wait for it until its session ends.
+void ClientConsumer::leave_without_partitions() {
+  if (brokers_distribute_ || is_static_ || !cooperative()) return;
+  if (const auto partitions = assignment(); partitions && partitions->empty())
+    (void)rd_kafka_unsubscribe(handle_.get());  // the close follows, whatever the answer
+}
+
 Status ClientConsumer::begin_close() {
   inquiries_->stop();  // so that its requests have ended before the member leaves the group
+  leave_without_partitions();
   closing_.reset(rd_kafka_queue_new(handle_.get()));
   listen(closing_.get());
   return to_status(ErrorPtr(rd_kafka_consumer_close_queue(handle_.get(), closing_.get())),

@@ -31,6 +31,8 @@ bool JoinWatch::under_way() const {
          now_ns() < expected_until_ns_.load(std::memory_order_acquire);
 }
 
+void JoinWatch::subscribed() { expect_for(patience); }
+
 void JoinWatch::revoked() {
   revoked_.store(true, std::memory_order_release);
   expect_for(patience);

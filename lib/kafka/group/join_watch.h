@@ -9,9 +9,9 @@
 // A join lasts from its JoinGroup request to the SyncGroup answer. A join that is refused is tried again
 // after a pause, in which commits can be made. A join begins when a heartbeat's answer asks for it (so
 // nothing may be committed during the exchange of a heartbeat and for a moment after). It also begins when a
-// revocation has been answered (eager protocol), or after an assignment that followed a revocation
-// (cooperative protocol). Other joins (the number of partitions has changed) are rare and begin within
-// microseconds; a commit can still meet such a join.
+// revocation has been answered (eager protocol), after an assignment that followed a revocation (cooperative
+// protocol), or after a new subscription. Other joins (the number of partitions has changed) are rare and
+// begin within microseconds; a commit can still meet such a join.
 //
 // Under the cooperative protocol a revocation is followed by an assignment, which may be empty, and only then
 // by a join. But when the client learns during a revocation that partitions were added, it joins at once.
@@ -43,6 +43,8 @@ class JoinWatch {
   void revocation_begins() { in_revocation_.store(true, std::memory_order_release); }
   /// The assignment that follows a revocation has come.
   void revocation_ends() { in_revocation_.store(false, std::memory_order_release); }
+  /// Other topics were subscribed to. A join follows at once.
+  void subscribed();
   /// Partitions were given back. A join follows, at once or after the next assignment.
   void revoked();
   void assigned();

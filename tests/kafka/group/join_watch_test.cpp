@@ -112,6 +112,15 @@ TEST_CASE("after partitions were given back a join is expected, and after the as
   CHECK_FALSE(watch.under_way());
 }
 
+TEST_CASE("after a new subscription a join is expected") {
+  JoinWatch watch;
+  CHECK(eventually([&] {
+    watch.subscribed();
+    return watch.under_way();
+  }));
+  CHECK_FALSE(watch.joining());
+}
+
 TEST_CASE("a join before the assignment that follows a revocation has overtaken it") {
   WatchedMember member;
   member.watch.revocation_begins();
