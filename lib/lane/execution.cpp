@@ -147,7 +147,7 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     if (finished.done > 0) {
       const auto why = batch.items[finished.claim.range.begin].failures->given_up;
       stats_.dead_letters[static_cast<std::size_t>(why)].add(1);
-      if (context_.dead_letters != nullptr) context_.dead_letters->add(1);
+      if (context_.totals != nullptr) context_.totals->dead_letters.add(1);
     }
     return;
   }

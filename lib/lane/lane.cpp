@@ -392,7 +392,7 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   gate_.leave();
   bulkheads_.close();
   const auto abandoned = bulkheads_.abandon(ending == Ending::given_up);
-  stats_->abandoned.add(abandoned);
+  if (context_.totals != nullptr) context_.totals->abandoned.add(abandoned);
   return abandoned;
 }
 

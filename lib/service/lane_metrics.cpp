@@ -133,7 +133,6 @@ std::vector<Family> lane_families(const Lanes& lanes) {
   add(metric("lane_pauses_total"), [](const Lane& l) { return l.stats().pauses.get(); });
   add(metric("lane_paused_seconds_total"),
       [](const Lane& l) { return to_seconds(Duration(l.stats().paused_ns.get())); });
-  add(metric("abandoned_total"), [](const Lane& l) { return l.stats().abandoned.get(); });
   add(metric("duplicates_suppressed_total"), [](const Lane& l) { return l.stats().suppressed.get(); });
   add(metric("retry_topics_total"), [](const Lane& l) { return l.stats().retry_topics.get(); });
   add(metric("retries_scheduled"), [](const Lane& l) { return l.stats().waiting_retries.get(); });
@@ -256,6 +255,12 @@ std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& wa
     }
   }
   return {std::move(state), std::move(pace), std::move(calls)};
+}
+
+Family abandoned_family(std::uint64_t abandoned) {
+  Sample sample;
+  sample.value = static_cast<double>(abandoned);
+  return Family(metric("abandoned_total"), {sample});
 }
 
 std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loops) {

@@ -164,7 +164,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              process,
              &silences,
              silence_unit(config.kafka),
-             &dead_letters};
+             &totals};
   context.pools = pools.for_lanes(config);
   context.router = pools.router();
   context.adaptive = adaptive.get();
@@ -191,7 +191,7 @@ Status Service::Implementation::start_members() {
 
 RunningParts Service::Implementation::parts() {
   MutexLock lock(mutex);
-  RunningParts parts{members, in_force, waits_for, &stops, dead_letters.get()};
+  RunningParts parts{members, in_force, waits_for, &stops, totals.dead_letters.get(), totals.abandoned.get()};
   if (!waits_for.empty()) return parts;
   parts.downstream = downstream.get();
   parts.adaptive = adaptive.get();

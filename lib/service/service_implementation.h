@@ -102,7 +102,7 @@ struct Service::Implementation {
   lane::Suspensions suspensions;
   lane::Silences silences;
   CoordinatorSearch coordinator;
-  lane::Relaxed<std::uint64_t> dead_letters;             // of all lanes since the process started
+  lane::ProcessTotals totals;
   const StandstillWatch standstills{report_standstill};  // from the beginning, because deadlines count
                                                          // standstills
   lane::LaneContext context;

@@ -39,6 +39,7 @@ struct RunningParts {
   const std::atomic<int>* stops;           ///< above zero if the service stops; read late, as a stop may come
                                            ///< in between
   std::uint64_t dead_letters = 0;          ///< acknowledged since the process started
+  std::uint64_t abandoned = 0;             ///< records that were at work when their lane ended, likewise
   lane::Downstream* downstream = nullptr;  ///< null until the service has started, and if pools have theirs
   lane::RateLimiter* rate = nullptr;       ///< null until the service has started
   lane::AdaptiveLimit* adaptive = nullptr;  ///< null if the number of workers is fixed

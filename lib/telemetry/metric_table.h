@@ -151,7 +151,7 @@ inline constexpr MetricInfo metric_table[] = {
      "before the commit was not answered), failed (they could not continue)."},
     {"drain_seconds", MetricType::histogram, "seconds", "", Across::no_partitions,
      "Time a lane took to drain."},
-    {"abandoned_total", MetricType::counter, "records", "topic,partition", Across::sum,
+    {"abandoned_total", MetricType::counter, "records", "", Across::no_partitions,
      "Records that were running when their lane ended; each is logged and will be delivered again."},
     {"duplicates_suppressed_total", MetricType::counter, "records", "topic,partition", Across::sum,
      "Records that were delivered again, and did not run again, because the completion map lists them as "

@@ -352,6 +352,7 @@ TEST_CASE("a handler that works longer than the drain does not end the process w
   CHECK(eventually([&] { return world.history.distinct_done() == world.produced(); }));
   CHECK(eventually([&] { return metric(*service, "lane_state", "running") == 22; }));
   CHECK(log.lines({"msg=\"handlers of a replaced member still work\"", "abandoned=1"}) == 1);
+  CHECK(metric(*service, "abandoned_total") == 1);  // of a lane and a member that are gone
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   finish.open();
   CHECK(eventually([&] { return log.lines({"msg=\"handlers of replaced members have returned\""}) == 1; }));

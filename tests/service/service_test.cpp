@@ -371,6 +371,7 @@ TEST_CASE("commits and drains are measured, and a record that outlives its drain
         static_cast<double>(expected_threads(world.config, 1, 1).all));
   service->stop();
   CHECK(service->wait().abandoned == 1);
+  CHECK(metric(*service, "abandoned_total") == 1);
   CHECK(sample(*service, "drain_seconds").count == 1);
   CHECK(sample(*service, "drain_seconds").sum >= 0.1);
 }

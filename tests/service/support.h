@@ -233,9 +233,9 @@ inline double metric(const Service& service, const std::string& name, const std:
   for (const auto& family : service.families()) {
     if (family.name != name) continue;
     for (const auto& sample : family.samples)
-      for (const auto& [label, value] : sample.labels)
-        if (label_value.empty() ? &label == &sample.labels.front().first : value == label_value)
-          sum += sample.value;
+      if (label_value.empty() || std::any_of(sample.labels.begin(), sample.labels.end(),
+                                             [&](const auto& label) { return label.second == label_value; }))
+        sum += sample.value;
   }
   return sum;
 }

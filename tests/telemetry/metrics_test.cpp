@@ -217,7 +217,7 @@ TEST_CASE("the names that dashboards and alerts stand on are there, with their t
       {"partition_silence_steps_total", "counter", "step"},
       {"producer_renewals_total", "counter", "reason"},
       {"drain_seconds", "histogram", ""},
-      {"abandoned_total", "counter"},
+      {"abandoned_total", "counter", ""},
       {"duplicates_suppressed_total", "counter"},
       {"dead_letters_total", "counter", "topic,partition,reason"},
       {"retries_scheduled", "gauge"},

@@ -20,7 +20,7 @@ struct LoopStats {
   Relaxed<bool> without_topics;  ///< the pattern has found no topic yet, so the group is not joined
   Relaxed<std::uint64_t> assignment_repairs;
   /// Records that the drain of the stop gave up. Records of partitions that moved away while the service went
-  /// on are not counted here: other members finish them, and only their lanes log and count them.
+  /// on are not counted here, because other members finish them; ProcessTotals counts all.
   Relaxed<std::uint64_t> abandoned;
   /// Records that the stop left finished and not committed.
   Relaxed<std::uint64_t> uncommitted;

@@ -59,8 +59,7 @@ struct LaneContext {
   ProcessId process = 0;                ///< crash_watch.h
   Silences* silences = nullptr;         ///< if null, only the lane itself remembers its steps
   Duration silence_unit = seconds(30);  ///< silence_watch.h
-  /// Acknowledged dead letters of the process; may be null.
-  Relaxed<std::uint64_t>* dead_letters = nullptr;
+  ProcessTotals* totals = nullptr;      ///< may be null
   /// The named pools, in an order in which `then` leads to a later one only; empty if the lanes have one
   /// pool.
   std::vector<NamedPool> pools{};

@@ -44,6 +44,12 @@ struct CommittedStats {
   Relaxed<std::int64_t> suspension_ms;  ///< when the suspension was decided, since 1970; 0 if none
 };
 
+/// Counts of the whole process since its start, which outlive the lanes.
+struct ProcessTotals {
+  Relaxed<std::uint64_t> dead_letters;  ///< acknowledged
+  Relaxed<std::uint64_t> abandoned;     ///< records that were at work when their lane ended
+};
+
 struct LaneStats {
   std::array<Relaxed<std::uint64_t>, handler::outcome_labels.size()> outcomes;
   std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
@@ -57,12 +63,11 @@ struct LaneStats {
   Relaxed<std::int64_t> held_ns;
   Relaxed<std::int64_t> paused_ns;
   Relaxed<std::uint64_t> suppressed;  ///< completed before, by the map, and not run again
-  Relaxed<std::uint64_t> abandoned;
-  Relaxed<std::int64_t> lag;        ///< records that are not finished; -1 if not known
-  Relaxed<std::uint64_t> expired;   ///< deleted by retention before the lane took them
-  Relaxed<std::int64_t> silent_ns;  ///< how long the partition has been silent; 0 if it is not
-  Relaxed<bool> expiry_near;        ///< retention is about to delete records that the lane has not
-                                    ///< finished
+  Relaxed<std::int64_t> lag;          ///< records that are not finished; -1 if not known
+  Relaxed<std::uint64_t> expired;     ///< deleted by retention before the lane took them
+  Relaxed<std::int64_t> silent_ns;    ///< how long the partition has been silent; 0 if it is not
+  Relaxed<bool> expiry_near;          ///< retention is about to delete records that the lane has not
+                                      ///< finished
   CommittedStats committed;
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1 if none
   OldestStats oldest;
