@@ -130,7 +130,6 @@ class ClientConsumer final : public Consumer {
 
  private:
   void listen(rd_kafka_queue_t* queue);
-  void leave_without_partitions();
   void answered(Event answer) EXCLUDES(mutex_);
   std::int64_t start_at(std::int64_t offset) const;
   std::optional<Event> translate(rd_kafka_event_t* event);
@@ -139,7 +138,7 @@ class ClientConsumer final : public Consumer {
 
   const std::string group_;
   const bool brokers_distribute_;  // the partitions are distributed by the brokers (group_protocol.h)
-  const bool is_static_;           // a static member keeps its place in the group when it stops
+  const bool leaves_by_request_;   // by LeaveGroup, when it stops
   const std::int64_t begins_at_;   // for a partition without a committed offset
   const bool asks_to_wake_;        // a request wakes a broker's thread
   const bool reads_committed_;     // no records of transactions that are open
@@ -159,7 +158,7 @@ ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr 
                                const ClientSettings& settings, std::function<void()> on_event)
     : group_(setting_of(settings, "group.id")),
       brokers_distribute_(brokers_distribute(settings)),
-      is_static_(!setting_of(settings, "group.instance.id").empty()),
+      leaves_by_request_(leaves_by_request(settings)),
       begins_at_(first_offset(settings)),
       asks_to_wake_(!has_queue_backoff(linked_client())),
       reads_committed_(setting_of(settings, "isolation.level") != "read_uncommitted"),
@@ -367,17 +366,12 @@ LogBounds ClientConsumer::fetched_bounds(const TopicPartition& partition) const 
           open == open_transactions_.end() ? no_offset : open->second};
 }
 
-/// The client's own close sends no LeaveGroup for such a member (librdkafka, at least 2.0.2 to 2.15.1), and
-/// the group would wait for it until its session ends.
-void ClientConsumer::leave_without_partitions() {
-  if (brokers_distribute_ || is_static_ || !cooperative()) return;
-  if (const auto partitions = assignment(); partitions && partitions->empty())
-    (void)rd_kafka_unsubscribe(handle_.get());  // the close follows, whatever the answer
-}
-
 Status ClientConsumer::begin_close() {
   inquiries_->stop();  // so that its requests have ended before the member leaves the group
-  leave_without_partitions();
+  // Without partitions, the client's close sends no LeaveGroup under the cooperative protocol (librdkafka, at
+  // least 2.0.2 to 2.15.1): the group would wait for this member until its session ends.
+  if (leaves_by_request_ && cooperative() && assignment() == std::vector<TopicPartition>{})
+    (void)rd_kafka_unsubscribe(handle_.get());
   closing_.reset(rd_kafka_queue_new(handle_.get()));
   listen(closing_.get());
   return to_status(ErrorPtr(rd_kafka_consumer_close_queue(handle_.get(), closing_.get())),

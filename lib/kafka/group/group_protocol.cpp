@@ -26,6 +26,10 @@ bool brokers_distribute(const ClientSettings& settings) {
   return config::lower(setting_of(settings, "group.protocol")) == "consumer";
 }
 
+bool leaves_by_request(const ClientSettings& settings) {
+  return !brokers_distribute(settings) && setting_of(settings, "group.instance.id").empty();
+}
+
 bool is_cooperative(const char* rebalance_protocol) {
   return rebalance_protocol != nullptr && std::string_view(rebalance_protocol) == "COOPERATIVE";
 }

@@ -17,6 +17,8 @@ namespace laneway::kafka {
 
 /// Whether the brokers distribute the partitions; otherwise the members do.
 bool brokers_distribute(const ClientSettings& settings);
+/// Whether a member that stops leaves its group by a LeaveGroup request. A static member keeps its place.
+bool leaves_by_request(const ClientSettings& settings);
 /// Whether a member gives back only the partitions that move. `rebalance_protocol`: the result of
 /// rd_kafka_rebalance_protocol(); null if no protocol has been agreed on.
 bool is_cooperative(const char* rebalance_protocol);

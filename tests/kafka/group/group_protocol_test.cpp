@@ -22,6 +22,13 @@ TEST_CASE("the brokers distribute where group.protocol is consumer, however it i
   CHECK(brokers_distribute(with_protocol("Consumer")));
 }
 
+TEST_CASE(
+    "a member that stops leaves by a request, unless the brokers distribute or know the member by name") {
+  CHECK(leaves_by_request({}));
+  CHECK_FALSE(leaves_by_request(with_protocol("consumer")));
+  CHECK_FALSE(leaves_by_request({{"group.instance.id", {"host-a", "", false}}}));
+}
+
 TEST_CASE("partitions are given back one by one under a cooperative protocol only") {
   CHECK(is_cooperative("COOPERATIVE"));
   CHECK_FALSE(is_cooperative("EAGER"));
