@@ -53,6 +53,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.hold_bits = stats.hold_bits.get();
   view.silent = Duration(stats.silent_ns.get());
   view.retry_delay = lane.retry_delay();
+  view.due = Duration(stats.oldest.due_ns.get()) <= SteadyClock::now().time_since_epoch();
   const auto since = stats.oldest.since_ns.get();
   if (since != 0) view.oldest_age = SteadyClock::now() - TimePoint(Duration(since));
   return view;

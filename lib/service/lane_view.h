@@ -54,6 +54,7 @@ struct LaneView {
   Duration oldest_age{};
   Duration silent{};       ///< how long the partition has been silent (lane/position/silence_watch.h)
   Duration retry_delay{};  ///< of a retry topic; otherwise zero
+  bool due = true;         ///< false while the oldest record waits for the end of that delay
   std::vector<lane::PoolView> pools{};  ///< the named pools; the numbers above are of all pools together
 
   bool held_by(lane::Hold reason) const { return (hold_bits & lane::bit(reason)) != 0; }
@@ -65,6 +66,7 @@ struct LaneView {
   /// suspended is not taken.
   bool waits() const {
     if (queued > 0 || in_flight > 0) return true;
+    if (!due) return false;
     return waiting_retries > 0 || (lag != 0 && !suspended());
   }
   /// The same for the downstream of a named pool.

@@ -186,6 +186,11 @@ TEST_CASE("a breaker that is open while no record waits holds nothing, so no out
   CHECK(state(lane) == 0);
   lane.waiting_retries = 1;  // it had been taken before
   CHECK(state(lane) == 2);
+  lane.hold_bits = 0;
+  lane.due = false;  // the delay of its retry topic is not over
+  CHECK(state(lane) == 0);
+  lane.in_flight = 1;  // another record's is
+  CHECK(state(lane) == 2);
   CHECK_FALSE(any_waits({}));
 }
 
