@@ -179,7 +179,8 @@ TEST_CASE("records that are taken out of claims at any moment run once, and all 
     }));
     CHECK(slow.begun == many);
     CHECK(test.lane->take_completed() == many);
-    CHECK(test.lane->pool().drained());
+    // The last claim ends a moment after its records.
+    CHECK(test.until([&] { return test.lane->pool().drained(); }));
     test.lane.reset();  // before its handler
   }
 }
