@@ -40,7 +40,8 @@ std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane
   auto families = lane_families(lanes);
   if (parts.pools != nullptr) append(families, pool_families(lanes, *parts.pools, *parts.settings));
   append(families, loop_families(stats));
-  families.push_back(abandoned_family(parts.abandoned));
+  // The series of a lane would end before anybody had read what its end adds to it.
+  families.emplace_back(telemetry::metric("abandoned_total"), static_cast<double>(parts.abandoned));
   families.push_back(silence_family(silences));
   if (const auto watched = parts.downstreams(); !watched.empty()) {
     append(families, downstream_families(watched, views_of(parts.loops), SteadyClock::now()));

@@ -155,11 +155,8 @@ Family renewal_family(const std::vector<const kafka::Renewals*>& renewals) {
 }
 
 std::vector<Family> journal_families(const lane::Journal& journal) {
-  Sample lost, failed;
-  lost.value = static_cast<double>(journal.lost_lines());
-  failed.value = journal.reopen_failed() ? 1 : 0;
-  return {Family(metric("journal_lost_lines_total"), {std::move(lost)}),
-          Family(metric("journal_reopen_failed"), {std::move(failed)})};
+  return {Family(metric("journal_lost_lines_total"), static_cast<double>(journal.lost_lines())),
+          Family(metric("journal_reopen_failed"), journal.reopen_failed() ? 1.0 : 0.0)};
 }
 
 Family silence_family(const lane::Silences& silences) {
@@ -189,13 +186,9 @@ Family span_family(const tracing::SpanExporter::Counts& counts) {
 
 std::vector<Family> thread_families(const ExpectedThreads& expected) {
   std::vector<Family> families;
-  const auto add = [&](const telemetry::MetricInfo& info, std::uint64_t threads) {
-    Sample sample;
-    sample.value = static_cast<double>(threads);
-    families.emplace_back(info, std::vector<Sample>{std::move(sample)});
-  };
-  if (const auto threads = process_threads()) add(metric("process_threads"), *threads);
-  add(metric("process_threads_expected"), expected.all);
+  if (const auto threads = process_threads())
+    families.emplace_back(metric("process_threads"), static_cast<double>(*threads));
+  families.emplace_back(metric("process_threads_expected"), static_cast<double>(expected.all));
   return families;
 }
 
@@ -257,12 +250,6 @@ std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& wa
   return {std::move(state), std::move(pace), std::move(calls)};
 }
 
-Family abandoned_family(std::uint64_t abandoned) {
-  Sample sample;
-  sample.value = static_cast<double>(abandoned);
-  return Family(metric("abandoned_total"), {sample});
-}
-
 std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loops) {
   const auto sum = [&](auto get) {
     std::uint64_t total = 0;
@@ -296,12 +283,10 @@ std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loo
       std::vector<Sample>{labelled("kind", "assign", sum([](const Stats& s) { return s.assigned.get(); })),
                           labelled("kind", "revoke", sum([](const Stats& s) { return s.revoked.get(); })),
                           labelled("kind", "lost", sum([](const Stats& s) { return s.lost.get(); }))});
-  Sample throttled;
-  throttled.value = sum([](const Stats& s) { return s.throttled_ms.get(); }) / 1000;
-  families.emplace_back(metric("client_throttled_seconds_total"), std::vector<Sample>{throttled});
-  Sample repairs;
-  repairs.value = sum([](const Stats& s) { return s.assignment_repairs.get(); });
-  families.emplace_back(metric("assignment_repairs_total"), std::vector<Sample>{repairs});
+  families.emplace_back(metric("client_throttled_seconds_total"),
+                        sum([](const Stats& s) { return s.throttled_ms.get(); }) / 1000);
+  families.emplace_back(metric("assignment_repairs_total"),
+                        sum([](const Stats& s) { return s.assignment_repairs.get(); }));
   families.emplace_back(
       metric("commit_latency_seconds"),
       std::vector<Sample>{histogram([](const Stats& s) -> const Histogram& { return s.commit_latency; })});

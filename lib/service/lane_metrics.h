@@ -32,8 +32,6 @@ std::vector<telemetry::Family> limit_families(const std::vector<WatchedDownstrea
 /// waits an open breaker holds nothing, and its state is closed (leave_out_outage()).
 std::vector<telemetry::Family> downstream_families(const std::vector<WatchedDownstream>& watched,
                                                    const std::vector<LaneView>& lanes, TimePoint now);
-/// Of the process: the series of a lane would end before anybody had read what its end adds to it.
-telemetry::Family abandoned_family(std::uint64_t abandoned);
 std::vector<telemetry::Family> loop_families(const std::vector<const lane::LoopStats*>& loops);
 
 }  // namespace laneway::service

@@ -40,6 +40,8 @@ struct Family {
         type(metric.type),
         across(metric.across),
         samples(std::move(with)) {}
+  /// A metric without labels.
+  Family(const MetricInfo& metric, double value) : Family(metric, {Sample{{}, value, {}, 0, 0}}) {}
 
   std::string name;  ///< without the prefix laneway_
   std::string help;

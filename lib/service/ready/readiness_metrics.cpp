@@ -43,24 +43,21 @@ Family reason_family(const Readiness& readiness) {
 
 std::vector<Family> member_families(const std::vector<MemberFacts>& members) {
   double working = 0, empty = 0, none = 0;
-  Sample longest;
+  Duration longest{};
   for (const auto& member : members) {
     (!member.assigned ? none : member.idle() ? empty : working) += 1;
-    longest.value = std::max(longest.value, to_seconds(member.no_broker));
+    longest = std::max(longest, member.no_broker);
   }
   std::vector<Family> families;
   families.emplace_back(metric("members"), std::vector<Sample>{labelled("assignment", "partitions", working),
                                                                labelled("assignment", "empty", empty),
                                                                labelled("assignment", "none", none)});
-  if (!members.empty())
-    families.emplace_back(metric("without_broker_seconds"), std::vector<Sample>{std::move(longest)});
+  if (!members.empty()) families.emplace_back(metric("without_broker_seconds"), to_seconds(longest));
   return families;
 }
 
 Family start_family(std::int64_t at_ms) {
-  Sample sample;
-  sample.value = static_cast<double>(at_ms) / 1000;
-  return Family(metric("process_start_timestamp_seconds"), {std::move(sample)});
+  return Family(metric("process_start_timestamp_seconds"), static_cast<double>(at_ms) / 1000);
 }
 
 void add_lost_lanes(std::vector<Family>& families, const std::vector<LaneView>& lost) {
