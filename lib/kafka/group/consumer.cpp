@@ -207,7 +207,7 @@ std::optional<Event> ClientConsumer::translate_rebalance(rd_kafka_event_t* event
     return Assigned{std::move(partitions)};
   }
   const bool lost = rd_kafka_assignment_lost(handle_.get()) != 0;
-  if (!lost && cooperative()) join_watch_->revocation_begins();
+  if (!lost) join_watch_->revocation_begins(cooperative());
   return Revoked{std::move(partitions), lost};
 }
 

@@ -39,8 +39,9 @@ class JoinWatch {
   bool joining() const { return joining_.load(std::memory_order_acquire); }
   /// A request of a join waits for its answer, or is about to be sent. Do not commit now.
   bool under_way() const;
-  /// The client asks for partitions back, in good order and under the cooperative protocol.
-  void revocation_begins() { in_revocation_.store(true, std::memory_order_release); }
+  /// The client asks for partitions back, in good order. It has acted on the answer that the last requests
+  /// got, and waits for the partitions.
+  void revocation_begins(bool cooperative);
   /// The assignment that follows a revocation has come.
   void revocation_ends() { in_revocation_.store(false, std::memory_order_release); }
   /// Other topics were subscribed to. A join follows at once.

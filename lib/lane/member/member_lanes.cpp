@@ -51,12 +51,6 @@ std::vector<MemberLane*> MemberLanes::of(const std::vector<kafka::TopicPartition
   return lanes;
 }
 
-std::vector<MemberLane*> MemberLanes::worked() const {
-  std::vector<MemberLane*> lanes(worked_.begin(), worked_.end());
-  std::erase_if(lanes, [](const MemberLane* lane) { return lane->leaving; });
-  return lanes;
-}
-
 void MemberLanes::nothing_to_commit(MemberLane& lane) {
   if (std::exchange(lane.worked, false)) worked_.erase(&lane);
 }
@@ -115,7 +109,7 @@ void MemberLanes::after_work(MemberLane& lane) {
 
 bool MemberLanes::drained(MemberLane& lane, TimePoint now) {
   lane.lane->work(now);
-  completed_ += lane.lane->take_completed();
+  after_work(lane);
   return lane.lane->drained();
 }
 

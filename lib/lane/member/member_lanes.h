@@ -33,8 +33,7 @@ struct MemberLane {
   std::function<void()> on_ready;
   std::atomic<bool> signalled{false};
   bool ready = false;
-  bool leaving = false;                                    // the lane drains, and is committed when it has
-                                                           // drained
+  bool leaving = false;                                    // the lane drains
   bool ended = false;                                      // the lane's handlers may still be running
   bool refused_for_now = false;                            // its last commit was refused for a temporary
                                                            // reason
@@ -51,8 +50,8 @@ class MemberLanes {
   MemberLane* find(const kafka::TopicPartition& partition) const;
   std::vector<MemberLane*> all() const;
   std::vector<MemberLane*> of(const std::vector<kafka::TopicPartition>& partitions) const;
-  /// The lanes that may have something to commit, without those that are leaving.
-  std::vector<MemberLane*> worked() const;
+  /// The lanes that may have something to commit.
+  std::vector<MemberLane*> worked() const { return {worked_.begin(), worked_.end()}; }
   void nothing_to_commit(MemberLane& lane);
   /// Ends a lane. Returns the number of records that were abandoned.
   std::uint64_t end(MemberLane& lane, Lane::Ending ending, TimePoint now);
@@ -74,6 +73,7 @@ class MemberLanes {
   std::uint64_t completed() const { return completed_; }
   /// A lane wants a commit before commits are due.
   bool commit_wanted() const { return commit_wanted_; }
+  void want_commit() { commit_wanted_ = true; }
   void commit_begins();
 
   /// Destroys ended lanes whose handlers have returned, once no list refers to them.

@@ -59,7 +59,10 @@ void MemberRebalance::unassign(const Partitions& partitions, bool all) {
     telemetry::warn("giving partitions back failed", {{"error", status.error().text()}});
 }
 
+/// What has finished is committed at once: the process may be killed while it drains, and the client may join
+/// the group without waiting for the drain (join_watch.h).
 void MemberRebalance::drain(const Partitions& lanes, TimePoint deadline) {
+  lanes_.want_commit();
   for (auto* lane : lanes_.of(lanes)) {
     lane->leaving = true;
     lane->lane->begin_drain(now_, deadline);

@@ -121,9 +121,20 @@ TEST_CASE("after a new subscription a join is expected") {
   CHECK_FALSE(watch.joining());
 }
 
+TEST_CASE("while a revocation waits for its answer no join is expected") {
+  JoinWatch watch;
+  CHECK(eventually([&] {
+    watch.subscribed();
+    if (!watch.under_way()) return false;  // the time in which a join is expected is over
+    watch.revocation_begins(false);
+    return true;
+  }));
+  CHECK_FALSE(watch.under_way());
+}
+
 TEST_CASE("a join before the assignment that follows a revocation has overtaken it") {
   WatchedMember member;
-  member.watch.revocation_begins();
+  member.watch.revocation_begins(true);
   const bool in_time = GENERATE(true, false);
   if (in_time) member.watch.revocation_ends();
   member.subscribe();

@@ -191,16 +191,34 @@ TEST_CASE("revoked partitions drain, commit, and are given back, in that order")
   CHECK(member.loop->stats().commits_acknowledged.get() == 1);
 }
 
-TEST_CASE("a lane that stays is worked and committed while another one drains") {
+TEST_CASE("while a lane drains, this lane and the others are worked and committed") {
   TestMember member;
   member.settings.commit = {milliseconds(1), 1};
+  member.group.acknowledges_all();
   member.start_with({first, second}, 4);
   member.group.revokes({first});
   REQUIRE(member.wait_for_state(State::draining));
   member.handler.answer(0);
   member.handler.answer(0);
+  const auto all_committed = [&] {
+    const auto lanes = member.loop->lanes();
+    return std::all_of(lanes.begin(), lanes.end(),
+                       [](const auto& lane) { return lane->stats().committed.offset.get() == 1; });
+  };
+  CHECK(member.wait_for(all_committed));
+  CHECK(member.loop->lanes().size() == 2);
+}
+
+TEST_CASE("a drain begins with a commit of what has finished") {
+  TestMember member;
+  member.start_with({first});
+  member.finish(0, 1);
+  member.pass_turn();
+  CHECK(member.group.calls("commit").empty());
+  member.group.revokes({first});
   REQUIRE(member.wait_for_call("commit"));
-  CHECK(member.group.calls("commit") == Calls{"commit orders:4:1"});
+  CHECK(member.group.calls("commit") == Calls{"commit orders:3:1"});
+  CHECK(member.wait_for_state(State::draining));
 }
 
 TEST_CASE("what a commit that was refused held is committed again") {
