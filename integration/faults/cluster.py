@@ -1,4 +1,4 @@
-"""Faults of the three brokers. One thread at a time; every wait has a deadline."""
+"""Faults of the three brokers. One thread at a time for the brokers, and one for the leaders; every wait has a deadline."""
 import contextlib
 import os
 import re
@@ -41,6 +41,16 @@ class Brokers:
         os.kill(pid, signal.SIGSTOP)
         time.sleep(4 + lasts)
         os.kill(pid, signal.SIGCONT)
+
+    def act(self, step, topic):
+        """Carries out a step of plan.py that concerns brokers, or the leaders of the topic; returns what it was about."""
+        if step.kind == "move leaders":
+            self.move_leaders(topic, step.choice)
+            return ""
+        node = self.coordinator() if step.kind == "kill coordinator" else step.choice % 3 + 1
+        how = {"stop broker": self.stop, "roll broker": self.roll}.get(step.kind, self.kill)
+        how(node, step.lasts)
+        return f"node {node}"
 
     def logs(self):
         """The text of each broker's log."""

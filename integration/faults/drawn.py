@@ -12,7 +12,7 @@ KINDS = ("kill member", "stop member", "terminate member", "join", "add partitio
          "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic",
          "take rights", "corrupt batch", "retention in a drain",
          "certificate in a drain")
-FEW = (2, 3, 5, 7, 9, 12, 45, 61, 73, 96)  # seeds that together have every kind of fault
+FEW = (13, 22, 35, 42, 46, 72, 105, 130, 132, 149)  # seeds that together have every kind of fault
 DOWNSTREAM = ("503", "500", "hang", "refuse", "tls")
 
 
@@ -42,6 +42,7 @@ class Story:
     attempts: int = 3
     retry_topics: tuple = ()
     drain: int = 10  # s
+    drain_queued: str = "finish"
     interval: str = "500ms"  # of commits
     rate: int = 200  # records a second
     burst: int = 0  # records at once at the beginning, after which little comes
@@ -57,7 +58,8 @@ class Story:
 
     def settings(self):
         """For each member, as its configuration file has them."""
-        lanes = {"order": self.order, "queue": self.queue, "workers": self.workers, "drain": f"{self.drain}s"}
+        lanes = {"order": self.order, "queue": self.queue, "workers": self.workers, "drain": f"{self.drain}s",
+                 "drain_queued": self.drain_queued}
         settings = {"lanes": lanes, "consumers": self.consumers, "commit": {"interval": self.interval},
                     "retry": {"attempts": self.attempts, "backoff": "50ms", "max_backoff": "500ms"},
                     "dead_letter": {"topic": "{topic}-dlt", "max_rate": 0}, "breaker": {"probe": "500ms"}}
@@ -80,7 +82,7 @@ class Story:
         poison = f", {self.poison} % poison, answered {422 if self.rejects else 500}" if self.poison else ""
         lines = [f"seed {self.seed}: {self.partitions} partitions, {', '.join([members, *extras])}",
                  f"order {self.order}, {self.workers} workers, a queue of {self.queue}, {self.attempts} attempts{retries}, "
-                 f"a drain of {self.drain} s, a commit each {self.interval}, "
+                 f"a drain of {self.drain} s ({self.drain_queued} queued records), a commit each {self.interval}, "
                  f"{self.handler}, {f'{self.batch} records a request' if self.batch else 'a request for each record'}",
                  f"{load}, {self.keys} keys, {self.size} bytes, compression {self.compression}{poison}"]
         lines += [f"{fault.at:.1f} s: {fault.kind} ({fault.lasts} s, choice {fault.choice})" for fault in self.faults]
@@ -107,7 +109,7 @@ def draw(seed):
         retry_topics=dice.choice(((), ("1s", "2s"))) if order == "none" else (), drain=dice.choice((5, 10)),
         interval=dice.choice(("100ms", "500ms", "1s")), rate=dice.choice((60, 150)), burst=dice.choice((0, 0, 1500)),
         keys=dice.choice((1, 5, 40, 1000)), size=dice.choice((30, 60, 2000)),
-        compression=dice.choice(("producer", "zstd", "lz4")), poison=dice.choice((0, 0, 1, 5)), rejects=dice.random() < 0.5)
+        compression=dice.choice(("producer", "zstd", "lz4")), poison=dice.choice((0, 0, 1, 10)), rejects=dice.random() < 0.5)
     if story.pattern:  # its retry topics would not be known at the start
         story = replace(story, retry_topics=())
     if story.consumers > 1:  # the members of a process have one client.id, and static ones of the same name
@@ -125,6 +127,9 @@ def draw(seed):
         story = replace(story, protocol="classic")
     if story.handler == "exec":  # each worker has a program of its own
         story = replace(story, batch=0, workers=min(story.workers, 4), partitions=min(story.partitions, 3))
+    story = replace(story, drain_queued=dice.choice(("finish", "finish", "return")))
+    if story.order == "key" and dice.random() < 0.4:  # one record of a partition after the other
+        story = replace(story, order="partition", rate=60, burst=min(story.burst, 500), poison=min(story.poison, 1), pools=False)
     # The tools that read the log at the end check no sum, but cannot unpack such a batch either.
     return replace(story, compression="producer") if story.has("corrupt batch") else story
 

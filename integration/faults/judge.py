@@ -287,10 +287,11 @@ def was_denied(case, life):
 
 
 def may_abandon(case, name, life):
-    """Its partitions were lost while it worked, or no broker took its last commit."""
+    """Its partitions were lost while it worked, or no broker took its last commit, or the client did not wait for its drain."""
     since = life.terminated - UNAWARE
     return (case.ownership.was_stopped(name, since, life.exited) or case.ownership.was_fenced(name, since, life.exited)
-            or case.ownership.commits_may_have_failed(life.terminated, life.exited))
+            or case.ownership.commits_may_have_failed(life.terminated, life.exited)
+            or case.ownership.joined_by_itself(life.terminated, life.exited))
 
 
 def evidence_is_there(case):

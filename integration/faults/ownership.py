@@ -16,6 +16,7 @@ NOWHERE = -1  # no position in the log of offsets
 
 # A coordinator moves with a broker's fault, and again when the broker is back and leads as before (see BROKER_SETTINGS).
 COORDINATOR_BACK = 15 * SECOND
+SEEN_BY_ALL = 4 * SECOND  # from the time at which partitions are added: the members ask for them every 2 s
 REJOINING = 1 * SECOND  # at least, from the last request before to the first one after
 
 
@@ -165,11 +166,16 @@ class Ownership:
                 or self.was_killed(request.member, request.ended)
                 or self.was_lost(request.member, request.partition, request.begun, request.ended))
 
-    def changed_hands_in_an_outage(self, partition, done, again):
-        """Whether the last commit of a hand-over between these two times may have gone unanswered."""
-        hand_overs = [time * MS for time, _, _ in self.held[partition] if done < (time + 1) * MS and time * MS <= again]
-        hand_overs += [time for time in self.taken_again[partition] if done < time <= again]
-        return any(self.commits_may_have_failed(done - UNCOMMITTED, hand_over) for hand_over in hand_overs)
+    def hand_overs(self, partition, done, again):
+        """When the partition changed hands between these two times."""
+        found = [time * MS for time, _, _ in self.held[partition] if done < (time + 1) * MS and time * MS <= again]
+        return found + [time for time in self.taken_again[partition] if done < time <= again]
+
+    def joined_by_itself(self, begun, ended):
+        """Whether a client may have joined in this time without waiting for a drain, as it does when it sees added partitions: it
+        takes no more commits of what it gives away."""
+        return any(fault.kind == "add partitions" and fault.begun <= ended and begun <= fault.ended + SEEN_BY_ALL
+                   for fault in self.facts.faults)
 
     def commits_may_have_failed(self, begun, ended):
         return any(fault.keeps_commits_away and fault.begun <= ended and begun <= fault.ended for fault in self.facts.faults)
@@ -223,6 +229,9 @@ class Ownership:
             return lost[0]
         if self.went_on(first, again):
             return "handled by a member that did not know of its loss"
-        if self.changed_hands_in_an_outage(again.partition, first.ended, again.begun):
+        hand_overs = self.hand_overs(again.partition, first.ended, again.begun)
+        if any(self.commits_may_have_failed(first.ended - UNCOMMITTED, time) for time in hand_overs):
             return "handed over while commits may have failed"
+        if any(time < first.ended + UNCOMMITTED and self.joined_by_itself(time, time) for time in hand_overs):
+            return "handed over to partitions that were added"
         return None

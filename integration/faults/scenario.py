@@ -83,11 +83,8 @@ class Trial:
 
     def act(self, step):
         """Carries out one step; returns what it was about."""
-        if step.track == "brokers":
-            node = self.brokers.coordinator() if step.kind == "kill coordinator" else step.choice % 3 + 1
-            how = {"stop broker": self.brokers.stop, "roll broker": self.brokers.roll}.get(step.kind, self.brokers.kill)
-            how(node, step.lasts)
-            return f"node {node}"
+        if step.track == "brokers" or step.kind == "move leaders":
+            return self.brokers.act(step, self.run.topic)
         if step.track == "members":
             how = {"kill member": self.members.kill, "stop member": self.members.stop, "join": self.members.join_more,
                    "terminate member": self.members.terminate}[step.kind]
@@ -96,8 +93,6 @@ class Trial:
             self.downstream.become(step.kind)
             time.sleep(step.lasts)
             self.downstream.become("work")
-        elif step.kind == "move leaders":
-            self.brokers.move_leaders(self.run.topic, step.choice)
         else:
             self.add_partitions(step.choice)
         return ""

@@ -68,6 +68,8 @@ class StoryMembers(Members):
 class Trial:
     """One story."""
 
+    TOPIC_SETTINGS = ()
+
     def __init__(self, run, story):
         self.run, self.story = run, story
         run.topic = run.group = f"story-{story.seed}-{os.getpid()}-{time.monotonic_ns() // 1_000_000 % 1_000_000}"
@@ -80,7 +82,7 @@ class Trial:
         self.lock = threading.Lock()
         self.members = StoryMembers(run, self.work, story)
         self.acts = Acts(run, story, self.members, self.downstream, self.write)
-        self.tracks = ThreadPoolExecutor(len(story.faults) + 1)  # a process dies with the thread that started it
+        self.tracks = ThreadPoolExecutor(len(story.faults) + 3)  # a process dies with the thread that started it
 
     def work(self, name):
         url, authority = f"{self.downstream.url}/{name}", self.downstream.authority
@@ -103,7 +105,7 @@ class Trial:
         return [f"{self.run.topic}-retry-{delay}" for delay in self.story.retry_topics]
 
     def create_topics(self):
-        self.run.create(self.story.partitions, f"compression.type={self.story.compression}")
+        self.run.create(self.story.partitions, f"compression.type={self.story.compression}", *self.TOPIC_SETTINGS)
         more = [*self.others, *(topic + "-dlt" for topic in self.topics)]
         for topic in more:
             self.run.create(self.story.partitions + 2, topic=topic)
@@ -136,12 +138,15 @@ class Trial:
 
     # The faults.
 
-    def follow(self, fault, begun):
+    def follow(self, fault, begun, act):
         time.sleep(max(0.0, begun + fault.at - time.monotonic()))
         started = time.time_ns()
-        what = self.acts.act(fault)
+        what = act(fault)
         with self.lock:
             self.facts.faults.append(Fault(fault.kind, what, started, time.time_ns()))
+
+    def begin_faults(self, begun):
+        return [self.tracks.submit(self.follow, fault, begun, self.acts.act) for fault in self.story.faults]
 
     # The whole.
 
@@ -153,7 +158,7 @@ class Trial:
         self.members.await_all_own()
         self.load()
         begun = time.monotonic()
-        for followed in [self.tracks.submit(self.follow, fault, begun) for fault in self.story.faults]:
+        for followed in self.begin_faults(begun):
             followed.result()
         found = self.settle()
         self.members.note_ends()
@@ -192,7 +197,7 @@ class Trial:
         facts.lives, facts.requests = self.members.lives, requests_of(self.downstream)
         facts.commits, facts.generations = read_group(self.run.tool("read", "__consumer_offsets"), self.run.group)
         facts.commits = [commit for commit in facts.commits if commit.partition[0] == self.run.topic]
-        facts.ordered = self.story.order == "key"
+        facts.ordered = self.story.order != "none"
         lows = {partition: low for partition, (low, _) in self.run.watermarks().items()}
         for record in acknowledged_in(self.acks):
             facts.poison |= {record.number} if is_poison(record.number, self.story.poison) else set()
@@ -229,11 +234,11 @@ class Trial:
         return "\n".join([*lines, "  " + json.dumps(getattr(self, "counts", {}))])
 
 
-def play(run, story):
+def play(run, story, make):
     """(what happened, the breaches)"""
     with run.part(f"story-{story.seed}") as own:
         own.group_protocol = story.protocol
-        trial = Trial(own, story)
+        trial = make(own, story)
         try:
             breaches = trial.go()
         except Failed as failure:
@@ -241,7 +246,7 @@ def play(run, story):
         return trial.tell(), breaches
 
 
-def shrink(run, story, breaches, until):
+def shrink(run, story, breaches, until, make):
     """A smaller story with a breach of one of the same rules; the story itself if none is found in time."""
     rules = {breach.split(":")[0] for breach in breaches}
     smaller = True
@@ -250,28 +255,28 @@ def shrink(run, story, breaches, until):
         for candidate in story.smaller():
             if time.monotonic() > until:
                 return story
-            if rules & {breach.split(":")[0] for breach in play(run, candidate)[1]}:
+            if rules & {breach.split(":")[0] for breach in play(run, candidate, make)[1]}:
                 story, smaller = candidate, True
                 break
     return story
 
 
-def scenario(run, seeds):
+def scenario(run, seeds, make=Trial, draw=drawn.draw, at_once=AT_ONCE):
     broken = []
 
     def one(seed):
         started = time.monotonic()
-        story = drawn.draw(seed)
-        told, breaches = play(run, story)
+        story = draw(seed)
+        told, breaches = play(run, story, make)
         print("\n".join([told, *breaches, f"story {seed}: {'BREACHES' if breaches else 'passed'} in "
                          f"{time.monotonic() - started:.1f} s"]), flush=True)
         if breaches:
             broken.append((story, breaches))
-    with ThreadPoolExecutor(AT_ONCE) as threads:
+    with ThreadPoolExecutor(at_once) as threads:
         list(threads.map(one, seeds))
     for story, breaches in broken:
         until = time.monotonic() + float(os.environ.get("LANEWAY_SHRINK", "0"))
-        print(f"seed {story.seed} cut down to\n  {shrink(run, story, breaches, until).text()}", flush=True)
+        print(f"seed {story.seed} cut down to\n  {shrink(run, story, breaches, until, make).text()}", flush=True)
     expect(not broken, f"breaches in {[story.seed for story, _ in broken]}")
 
 

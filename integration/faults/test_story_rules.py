@@ -61,6 +61,20 @@ class Stories(unittest.TestCase):
         self.facts.faults.append(Fault("take rights", "topic", ns(18), ns(20.1)))
         self.reported_by("committed_is_left_alone")
 
+    def test_a_hand_over_for_which_a_client_did_not_wait(self):
+        first = next(request for request in self.facts.requests if (request.partition, request.offset) == (PARTITIONS[1], 190))
+        self.facts.requests.append(first._replace(member="c", begun=ns(20.02), ended=ns(20.03)))
+        self.facts.faults.append(Fault("add partitions", "", ns(10), ns(15.5)))
+        self.reported_by("committed_is_left_alone", "duplicates_are_explained")
+        self.facts.faults[-1] = Fault("add partitions", "", ns(18), ns(19))
+        self.reported_by("committed_is_left_alone")
+
+    def test_a_member_that_abandons_what_a_client_did_not_wait_for(self):
+        self.facts.lives["d"] = Life(ns(20), terminated=ns(61), exited=ns(62), code=75)
+        self.reported_by("members_live")
+        self.facts.faults.append(Fault("add partitions", "", ns(57), ns(58)))
+        self.reported_by()
+
     def lose(self, offset):
         self.facts.requests = [request for request in self.facts.requests
                                if (request.partition, request.offset) != (PARTITIONS[1], offset)]

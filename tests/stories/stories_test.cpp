@@ -27,7 +27,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 TEST_CASE("in every story nothing is lost, early or unexplained, and the service comes back") {
   const auto first = from_environment("LANEWAY_FIRST_SEED", 1);
-  const auto seeds = from_environment("LANEWAY_SEEDS", 100);
+  const auto seeds = from_environment("LANEWAY_SEEDS", 150);
   const auto shrink = seconds(from_environment("LANEWAY_SHRINK", 60));
   std::vector<Story> stories;
   for (auto seed = first; seed < first + seeds; ++seed) stories.push_back(Story::draw(seed));
