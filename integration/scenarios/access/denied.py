@@ -85,6 +85,18 @@ def a_right_that_comes_before_the_deadline(run):
     service.stop()
 
 
+def settings_that_are_not_shown(run):
+    """The check cannot know whether the dead-letter topic keeps its records, and names the right that is missing."""
+    place = Place(run, "-veiled", topic=["describe", "read"], group=["describe", "read"])
+    letters = Place(run, "-veiled-dlt", topic=["describe", "write"])
+    service = place.start("veiled", dead_letter={"topic": "{topic}-dlt"})
+    wait_until("it started", lambda: service.events("lane assigned"))
+    service.stop()
+    check = run.command("veiled-check", "check", "--connect", "-c", str(service.file))
+    ends(check, 0, f"the settings of topic {letters.topic} are not visible", "DescribeConfigs")
+    run.services.remove(check)
+
+
 # While it runs: a right that is taken away comes back, and nothing is lost.
 
 
@@ -187,7 +199,8 @@ def scenario(run):
 
 
 STARTS = [a_wrong_password, a_topic_that_is_not_shown, a_topic_that_is_shown_and_not_read, a_group_that_is_not_shown,
-          a_group_that_is_shown_and_not_joined, a_right_that_comes_before_the_deadline]
+          a_group_that_is_shown_and_not_joined, a_right_that_comes_before_the_deadline,
+          settings_that_are_not_shown]
 CASES = [reading_is_taken_away, the_topic_is_hidden, ends_where_the_group_is_closed if BY_BROKERS else the_group_is_closed]
 
 if __name__ == "__main__":

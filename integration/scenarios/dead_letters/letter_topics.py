@@ -1,8 +1,10 @@
-"""A dead-letter topic that an administrator compacted is refused by the check and by the start, and the message names the way out; a
-service whose dead-letter topic is compacted later, or deleted, consumes on, also with new members, says so in /readyz, and goes on when the topic is as it should be."""
+"""A dead-letter topic that an administrator compacted is refused by the check and by the start, and the message names the way out. Both
+warn of a dead-letter topic or a retry topic that keeps its records too briefly. A service whose dead-letter topic is compacted later, or
+deleted, consumes on, also with new members, says so in /readyz, and goes on when the topic is as it should be."""
 import json
 
 import harness
+from bad_input import ends
 from harness import expect, expect_equal, wait_until
 from web_service import WebService
 
@@ -22,6 +24,24 @@ def reason(service):
     return " ".join([reason["text"] for reason in status["reasons"]] + oldest)
 
 
+def expect_check(run, name, settings, code, *words):
+    """`laneway check --connect` of these settings ends with this code and these words."""
+    file = run.folder / f"{name}.yaml"
+    file.write_text(json.dumps(run.settings(name, **settings)))
+    check = run.command(name, "check", "--connect", "-c", str(file))
+    ends(check, code, *words)
+    run.services.remove(check)
+
+
+def expect_checks_of_retry_topics(run, settings):
+    """Their settings are checked as those of the dead-letter topics are."""
+    retry, settings = run.topic + "-retry-10m", {**settings, "retry": {"topics": ["10m"]}}
+    run.create(1, "retention.ms=300000", topic=retry)
+    expect_check(run, "check-brief-retry", settings, 0, f"warning: retry topic {retry} keeps records for 5m")
+    run.tool("configure", retry, "cleanup.policy=compact")
+    expect_check(run, "check-compacted-retry", settings, REFUSED, f"retry topic {retry} is compacted", "cleanup.policy=delete")
+
+
 def scenario(run):
     letters = run.topic + "-dlt"
     receiver = Refuses()
@@ -34,8 +54,11 @@ def scenario(run):
     expect(f"dead-letter topic {letters} is compacted" in refused.log, f"the log: {refused.log}")
     expect("cleanup.policy=delete" in refused.log, "the message does not name the way out")
     run.services.remove(refused)
+    expect_check(run, "check-compacted", settings, REFUSED, f"dead-letter topic {letters} is compacted", "cleanup.policy=delete")
 
     run.tool("configure", letters, "retention.ms=3600000")
+    expect_check(run, "check-brief", settings, 0, f"warning: dead-letter topic {letters} keeps dead letters for only 1h")
+    expect_checks_of_retry_topics(run, settings)
     service = run.service("service", kafka={"topic.metadata.refresh.interval.ms": 500}, **settings)
     wait_until("a short retention is a warning", lambda: service.events("a topic loses records"))
     run.tool("configure", letters, "cleanup.policy=compact")
