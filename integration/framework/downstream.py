@@ -45,13 +45,15 @@ class Mode(NamedTuple):
     slow: float = 0.0  # share of the work that is slow
     takes: float = 0.0  # s, of each request, instead of a random time
     capacity: int = 0  # most requests at work at once; the others wait in the order of their arrival; 0: no limit
-    poison: int = 0  # per cent of the records, the same ones each time, that never work
+    poison: float = 0  # per cent of the records, the same ones each time, that never work
     poison_kind: str = "500"  # what becomes of those
+    poison_waits: bool = False  # whether their answers take as long as those of quick work
 
 
 def is_poison(number, per_cent):
-    """Whether the record with this number never works. The numbers have no pattern."""
-    return zlib.crc32(str(number).encode()) % 100 < per_cent
+    """Whether the record with this number never works. The numbers have no pattern; `per_cent` has at most one decimal."""
+    drawn = zlib.crc32(str(number).encode())
+    return drawn % 100 + drawn // 100 % 10 / 10 < per_cent
 
 
 class Slots:
@@ -154,6 +156,7 @@ class Server:
         kind = self.kind_of_call(mode).replace("renewed", "work")
         if kind == "work" and any(is_poison(record["number"], mode.poison) for record in records):
             kind = mode.poison_kind
+            await asyncio.sleep(random.uniform(*QUICK) if mode.poison_waits else 0)
         if kind == "hang":
             gone = asyncio.ensure_future(reader.read(1))  # a member sends nothing before it has its answer
             changed = asyncio.ensure_future(self.changed.wait())
