@@ -1,6 +1,7 @@
 """A dead-letter topic that an administrator compacted is refused by the check and by the start, and the message names the way out. Both
 warn of a dead-letter topic or a retry topic that keeps its records too briefly. A service whose dead-letter topic is compacted later, or
-deleted, consumes on, also with new members, says so in /readyz, and goes on when the topic is as it should be."""
+deleted, consumes on, also with new members, says so in /readyz, and goes on when the topic is as it should be. So does a service whose
+retry topic is deleted, which it also consumes."""
 import json
 
 import harness
@@ -42,6 +43,29 @@ def expect_checks_of_retry_topics(run, settings):
     expect_check(run, "check-compacted-retry", settings, REFUSED, f"retry topic {retry} is compacted", "cleanup.policy=delete")
 
 
+class Fails(WebService):
+    def judge(self, headers, body):
+        return 500
+
+
+def a_deleted_retry_topic(run):
+    with run.part("retry-topic-deleted") as part:
+        part.create(1)
+        retry = part.topic + "-retry-1h"
+        service = part.service("service", handler={"simulate": None, "http": {"url": Fails().url()}}, breaker={"failures": 0},
+                               retry={"attempts": 2, "backoff": "50ms", "topics": ["1h"]}, dead_letter={"topic": "{topic}-dlt"},
+                               kafka={"topic.metadata.refresh.interval.ms": 500})
+        wait_until("both topics are consumed", lambda: len(service.events("lane assigned")) == 2)
+        part.tool("delete", retry)
+        part.produce("--count", 1)
+        wait_until("the missing topic is named", lambda: f"record not written to {retry}" in reason(service)
+                   and "the topic does not exist" in reason(service))
+        part.create(1, topic=retry)
+        part.wait_for_no_lag()
+        expect_equal([(0, 1)], list(part.watermarks([retry]).values()), "offsets of the new retry topic")
+        service.stop()
+
+
 def scenario(run):
     letters = run.topic + "-dlt"
     receiver = Refuses()
@@ -80,6 +104,7 @@ def scenario(run):
     run.create(1, topic=letters)
     run.wait_for_no_lag()
     service.stop()
+    a_deleted_retry_topic(run)
 
 
 if __name__ == "__main__":
