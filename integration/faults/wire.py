@@ -56,8 +56,9 @@ def numbers(reader):
 
 
 def partitions_of(address, topics):
-    """{(topic, partition): Place}. Version 0 would leave out the replicas that are away."""
-    reader = ask(address, METADATA, array([text(topic) for topic in topics]), version=1)
+    """{(topic, partition): Place}; of all topics where `topics` is None. Version 0 would leave out the replicas that are away."""
+    names = number(-1) if topics is None else array([text(topic) for topic in topics])
+    reader = ask(address, METADATA, names, version=1)
     for _ in range(reader.take("i")):
         reader.take("i"), reader.text(), reader.take("i"), reader.text()
     reader.take("i")  # the controller

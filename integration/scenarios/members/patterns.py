@@ -1,8 +1,11 @@
 """A pattern finds the same topics under both protocols, also those that come later, but neither the dead letters of the service, nor
-those of its dead letters, nor what exclude_topics leaves out."""
+those of its dead letters, nor what exclude_topics leaves out. The brokers create topics that clients ask for, as they do by default:
+there are no more topics than the service should write to, and none because of a question."""
 import json
 
 import harness
+import wire
+from bad_input import ends
 from harness import expect_equal, wait_until
 from web_service import WebService
 
@@ -14,6 +17,23 @@ class Refuses(WebService):
 
 def consumed(service):
     return {lane["topic"] for lane in json.loads(service.get("/status"))["lanes"]}
+
+
+def all_topics(run):
+    return {topic for topic, _ in wire.partitions_of(run.admin_bootstrap, None) if not topic.startswith("__")}
+
+
+def expect_checks(run, service, left_out):
+    """The check of the file names what the pattern leaves out in general, and the check of the brokers each topic."""
+    def check(name, *options, code=0, words=(), file=service.file):
+        asked = run.command(name, "check", *options, "-c", str(file))
+        ends(asked, code, *words)
+        run.services.remove(asked)
+    check("check", words=["the pattern in topics leaves out: exclude_topics, dead_letter.topic {topic}-dlt"])
+    check("check-brokers", "--connect", words=[f"left out: topic {topic} ({key})" for topic, key in left_out.items()])
+    missing = run.folder / "missing.yaml"
+    missing.write_text(json.dumps({**service.settings, "topics": [run.topic + "-typo"], "exclude_topics": []}))
+    check("check-missing", "--connect", code=69, words=[f"topic {run.topic}-typo does not exist"], file=missing)
 
 
 def scenario(run):
@@ -58,9 +78,12 @@ def scenario(run):
     run.wait_for_no_lag([orders, of_europe])
     expect_equal(200, careful.metric("dead_letters_total"), "dead letters")
     expect_equal({orders, of_europe}, consumed(careful), "topics of the service with dead letters")
-    for service in readers.values():
+    expect_checks(run, careful, {letters: "dead_letter.topic", of_letters: "dead_letter.topic", of_asia: "exclude_topics"})
+    expect_equal({*topics, mine, f"{base}-dlt"}, all_topics(run), "topics of the brokers")
+    for service in [*readers.values(), careful]:
         service.stop()
+    expect_equal({*topics, mine, f"{base}-dlt"}, all_topics(run), "topics of the brokers after the stop")
 
 
 if __name__ == "__main__":
-    harness.main("patterns", scenario)
+    harness.main("patterns", scenario, own_kafka=True, broker=["auto.create.topics.enable=true"])
