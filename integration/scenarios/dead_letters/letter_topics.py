@@ -1,8 +1,10 @@
 """A dead-letter topic that an administrator compacted is refused by the check and by the start, and the message names the way out. Both
 warn of a dead-letter topic or a retry topic that keeps its records too briefly. A service whose dead-letter topic is compacted later, or
 deleted, consumes on, also with new members, says so in /readyz, and goes on when the topic is as it should be. So does a service whose
-retry topic is deleted, which it also consumes."""
+retry topic is deleted, which it also consumes. A retry topic's record has the time at which it was written: an old record would be
+deleted there by its age."""
 import json
+import time
 
 import harness
 from bad_input import ends
@@ -10,6 +12,7 @@ from harness import expect, expect_equal, wait_until
 from web_service import WebService
 
 MORE = 20  # partitions: more than the memory is divided among
+DAY = 86400  # s
 REFUSED = 78  # exit code of a wrong configuration
 
 
@@ -66,6 +69,26 @@ def a_deleted_retry_topic(run):
         service.stop()
 
 
+class FailsAtFirst(WebService):
+    def judge(self, headers, body):
+        return 500 if int(headers["Laneway-Attempt"]) == 1 else 204
+
+
+def an_old_record_in_a_retry_topic(run):
+    with run.part("retry-topic-old") as part:
+        retry, old = part.topic + "-retry-2s", int((time.time() - 30 * DAY) * 1000)
+        part.create(1, "retention.ms=-1")
+        part.create(1, f"retention.ms={3 * DAY * 1000}", topic=retry)
+        part.write([{"partition": 0, "value": b"old".hex(), "timestamp": old}])
+        service = part.service("service", handler={"simulate": None, "http": {"url": FailsAtFirst().url()}}, breaker={"failures": 0},
+                               retry={"attempts": 1, "topics": ["2s"]}, dead_letter={"topic": "{topic}-dlt"})
+        wait_until("the record is in the retry topic", lambda: service.metric("retry_topics_total") == 1)
+        record = next((line for line in map(json.loads, part.tool("read", retry)) if "value" in line), None)
+        expect(record and record["timestamp"] > old + 29 * DAY * 1000, f"the record in the retry topic has the time of the old record: {record}")
+        wait_until("the record is done", lambda: service.processed() == 1)
+        service.stop()
+
+
 def scenario(run):
     letters = run.topic + "-dlt"
     receiver = Refuses()
@@ -105,6 +128,7 @@ def scenario(run):
     run.wait_for_no_lag()
     service.stop()
     a_deleted_retry_topic(run)
+    an_old_record_in_a_retry_topic(run)
 
 
 if __name__ == "__main__":
