@@ -234,6 +234,17 @@ class Check(CommandLine):
             self.assertIn(words, done.stdout)
         self.assertNotIn("  workers: 3", done.stdout.splitlines())
 
+    def test_the_topics_that_a_pattern_leaves_out_are_named(self):
+        """Two keys of the configuration leave topics out; without a pattern nothing is left out."""
+        written = {"dead_letter": {"topic": "{topic}-dlt"}, "handler": {"produce": {"topic": "orders-done"}}}
+        done = laneway("check", "-c", self.file(topics=["^orders.*"], exclude_topics=["orders-old"], **written))
+        self.ends(done, 0)
+        self.assertEqual(["configuration is valid", "the pattern in topics leaves out: exclude_topics, dead_letter.topic {topic}-dlt, "
+                          "handler.produce.topic orders-done"], done.stdout.splitlines()[:2])
+        done = laneway("check", "-c", self.file(**written))
+        self.ends(done, 0)
+        self.assertNotIn("leaves out", done.stdout)
+
     def test_verbose_prints_the_configuration_that_is_in_force(self):
         done = laneway("check", "--verbose", "-c", self.file(), "--set", "lanes.workers=3", "--set", "lanes.drain=7s",
                        LANEWAY_LANES__QUEUE="77")
