@@ -301,6 +301,19 @@ TEST_CASE("a record that is not written says why in words that begin with the ca
         "Message timed out: Local: Host resolution failure");
 }
 
+TEST_CASE("a record that a broker refuses as invalid gets the causes that its error can have") {
+  const auto error = [](rd_kafka_resp_err_t code) {
+    return failed_delivery(code, rd_kafka_err2str(code), true, 0).error;
+  };
+  CHECK(error(RD_KAFKA_RESP_ERR_INVALID_RECORD) ==
+        "Broker failed to validate record (the topic is compacted and the record has no key, or the record's "
+        "timestamp is outside the topic's limits; see cleanup.policy and message.timestamp.before.max.ms of "
+        "the topic)");
+  CHECK(error(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP) ==
+        "Invalid timestamp (the record's timestamp is outside the topic's limits; see "
+        "message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic)");
+}
+
 TEST_CASE("a topic that is not there is said") {
   const World world;
   Answers answers;
