@@ -61,11 +61,12 @@ int plan_load(const plan::Options& options) {
       std::cerr << "laneway plan: " << cli::safe_text(measured.error().text()) << '\n';
       return exit_code_of(measured.error().kind);
     }
-    text = cli::safe_text(plan::print(*measured, options.window));
+    text = plan::print(*measured, options.window);
     load = measured->load;
   }
   load = plan::with_given(load, options);
-  std::cout << text << plan::print(load, plan::size(load));
+  text += plan::print(load, plan::size(load));  // names the lanes as the service does
+  std::cout << cli::safe_text(text);
   return exit_code::done;
 }
 

@@ -198,6 +198,29 @@ TEST_CASE("dlq: whatever a record has, a row fits the terminal and nothing contr
       }));
 }
 
+TEST_CASE("dlq: no record can turn the direction in which a list or a letter is read") {
+  for (const std::string mark : {"\xe2\x80\xae", "\xe2\x81\xa6", "\xd8\x9c", "\xe2\x80\x8f"}) {
+    auto about = description();
+    about.topic = "orders" + mark;
+    about.text = "422 " + mark + "elcitra";
+    about.consumer_group = "shop" + mark;
+    const auto headers = dead_letter_headers({{"tenant" + mark, "a"}, {"tenant", "b" + mark}}, about,
+                                             delivery::HeaderFamily::spring);
+    kafka::RecordData data;
+    data.topic = "orders-dlt";
+    data.key = "key" + mark;
+    data.value = "value" + mark;
+    for (const auto& header : headers) data.headers.emplace_back(header.name, header.value);
+    const Letter any{kafka::Record(data)};
+    INFO(mark);
+    for (const std::size_t width : {0, 40, 80})
+      CHECK_THAT(table_row(any, {now, false}, layout_of("orders-dlt", 4, 1000, width)),
+                 !Catch::Contains(mark));
+    CHECK_THAT(full_text(any, {now, false}, 0), !Catch::Contains(mark) && Catch::Contains("elcitra"));
+    CHECK_THAT(json_line(any, false), !Catch::Contains(mark));
+  }
+}
+
 TEST_CASE("dlq: show tells numbers as numbers, text as text, and the rest in hexadecimal") {
   auto text = full_text(letter(description(), {{"nothing", std::nullopt}}), {now, {}}, 0);
   for (const char* part :

@@ -122,6 +122,24 @@ TEST_CASE("no value can fake a line, a field or a terminal command") {
         "error=\"a\\r\\n\\x1b[2J\\x7f\\xc2\\x9b \\\"b\\\" c\\\\d\"\n");
 }
 
+TEST_CASE("no value can turn the direction in which a line is read") {
+  for (const auto& [mark, escaped] :
+       std::vector<std::pair<std::string, std::string>>{{"\xe2\x80\xae", "\\xe2\\x80\\xae"},
+                                                        {"\xe2\x81\xa6", "\\xe2\\x81\\xa6"},
+                                                        {"\xd8\x9c", "\\xd8\\x9c"},
+                                                        {"\xe2\x80\x8f", "\\xe2\\x80\\x8f"}}) {
+    CapturedLog text(Format::text);
+    error("a" + mark, {{"topic", "b" + mark}, {"error", "c" + mark}});
+    CHECK(text.text() ==
+          "level=error msg=\"a" + escaped + "\" topic=\"b" + escaped + "\" error=\"c" + escaped + "\"\n");
+    CapturedLog json(Format::json);
+    error("a" + mark, {{"topic", "b" + mark}, {"error", "c" + mark}});
+    const auto line = json.pipe.read_all();
+    CHECK(line.find(mark) == line.npos);
+    CHECK(nlohmann::json::parse(line)["error"] == "c" + escaped);
+  }
+}
+
 TEST_CASE("UTF-8 stays readable and other bytes are escaped") {
   CapturedLog captured(Format::text);
   info("\xc3\xa9t\xc3\xa9 \xf0\x9f\x98\x80", {{"error", "\xff\xc0\xaf \xed\xa0\x80 \xe2\x82"}});
