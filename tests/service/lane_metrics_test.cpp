@@ -67,6 +67,28 @@ TEST_CASE("two workers at work and three records waiting") {
   CHECK(value(test, "lane_delivered_offset") == 4);
 }
 
+TEST_CASE("the number of queued jobs goes up with each job and down with each job that leaves the queue") {
+  TestLane test;
+  with_pool(test, 2, 8);
+  test.begin();
+  CHECK(value(test, "pool_queue_depth") == 0);
+  CHECK(value(test, "pool_queued_total") == 0);
+  test.partition.add_run(0, 2);
+  REQUIRE(test.until_started({0, 1}));
+  for (std::int64_t offset = 2; offset < 6; ++offset) {
+    test.partition.add(offset);
+    test.work();
+    CHECK(value(test, "pool_queue_depth") == static_cast<double>(offset - 1));
+    CHECK(value(test, "pool_queued_total") == static_cast<double>(offset + 1));
+  }
+  for (std::int64_t offset = 0; offset < 4; ++offset) {
+    test.handler.answer(offset);
+    REQUIRE(test.until_started(lane::offsets(0, offset + 3)));
+    CHECK(value(test, "pool_queue_depth") == static_cast<double>(3 - offset));
+  }
+  CHECK(value(test, "pool_queued_total") == 6);
+}
+
 TEST_CASE("one worker runs the records of an ordered partition, and stays for the next") {
   TestLane test;
   with_pool(test, 3, 8);
