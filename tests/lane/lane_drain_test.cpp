@@ -99,6 +99,31 @@ TEST_CASE("a drain before the first record has finished uses the service time th
   test.lane.reset();  // before its downstream
 }
 
+TEST_CASE("a drain before the first record has finished uses the service time of the last assignment") {
+  const bool fits = GENERATE(true, false);
+  TestLane test;
+  test.partition.add(0);
+  test.handler.answer(0);
+  test.begin();
+  REQUIRE(test.until([&] { return test.lane->pool().snapshot().service_time > Duration::zero(); }));
+  test.tick_now();
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  REQUIRE(test.until_drained());
+  REQUIRE(test.commit() == 1);
+  CHECK(test.lane->revoke(test.now) == 0);
+  test.lane.reset();  // the partition is revoked, and assigned anew
+
+  test.context.lanes.workers = 2;
+  test.partition.add_run(1, 5);
+  test.begin(1);
+  REQUIRE(test.until_started({0, 1, 2}));
+  REQUIRE(test.lane->pool().snapshot().service_time == Duration::zero());
+  test.lane->begin_drain(test.now, test.now + (fits ? Duration(std::chrono::hours(1)) : nanoseconds(1)));
+  test.handler.open();
+  REQUIRE(test.until_drained());
+  CHECK(TestLane::sorted(test.handler.started()) == (fits ? offsets(0, 5) : offsets(0, 3)));
+}
+
 TEST_CASE("a drain that began with a wrong estimate gives back what does not fit once the time is measured") {
   const auto order = GENERATE(config::Order::none, config::Order::partition);
   TestLane test;
