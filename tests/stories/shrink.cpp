@@ -8,8 +8,6 @@
 #include <set>
 #include <thread>
 
-#include "stories/children.h"
-
 namespace laneway::stories {
 namespace {
 
@@ -39,7 +37,7 @@ void tell(const Story& story, const Result& result) {
 }
 
 void play_all(const std::vector<Story>& stories,
-              const std::function<bool(const Story&, const Result&)>& ended) {
+              const std::function<bool(const Story&, const Result&)>& ended, const Player& player) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> goes_on{true};
   std::mutex one_at_a_time;
@@ -47,7 +45,7 @@ void play_all(const std::vector<Story>& stories,
   for (std::size_t i = 0; i < std::min(side_by_side(), stories.size()); ++i)
     threads.emplace_back([&] {
       for (auto at = next++; at < stories.size() && goes_on; at = next++) {
-        const auto result = play_in_child(stories[at]);
+        const auto result = player(stories[at]);
         const std::lock_guard lock(one_at_a_time);
         if (result && goes_on && !ended(stories[at], *result)) goes_on = false;
       }
@@ -55,19 +53,20 @@ void play_all(const std::vector<Story>& stories,
   for (auto& thread : threads) thread.join();
 }
 
-Smallest shrink(const Story& story, const Result& result, Duration within) {
+Smallest shrink(const Story& story, const Result& result, Duration within, const Player& player) {
   const auto until = Deadline::in(within);
   std::set<std::string> rules;
   for (const auto& breach : result.breaches) rules.insert(breach.rule);
   Smallest smallest{story, result};
   for (bool smaller = true; smaller && !until.passed();) {
     smaller = false;
-    play_all(smallest.story.smaller(), [&](const Story& tried, const Result& its) {
+    const auto ended = [&](const Story& tried, const Result& its) {
       if (!same_rule(its, rules)) return !until.passed();
       smallest = {tried, its};
       smaller = true;
       return false;
-    });
+    };
+    play_all(smallest.story.smaller(), ended, player);
   }
   return smallest;
 }
