@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "captured_log.h"
 #include "catch.h"
 #include "kafka/libraries.h"
 #include "service/support.h"
@@ -206,4 +207,24 @@ TEST_CASE("lost partitions fail the transaction, and nothing is lost") {
   CHECK(eventually([&] { return world.all_committed(*service); }));
   stop_cleanly(*service);
   CHECK(world.nothing_missing());
+}
+
+TEST_CASE("a stop whose last transaction fails names each partition, and counts the records that run again") {
+  const CapturedLog log;
+  Copying world;
+  world.config.commit = {std::chrono::hours(1), 1'000'000};  // the only transaction ends with the service
+  world.config.retry.max_crashes = 0;                        // no commit marks the records that run
+  world.write(20);
+  const auto service = world.copy();
+  REQUIRE(eventually([&] { return metric(*service, "pool_jobs_total", "success") == 20 * partitions; }));
+  world.cluster->fail_next(Cluster::Request::send_offsets, 1000, Cluster::Failure::denied);
+  service->stop();
+  const auto ended = service->wait();
+  CHECK(ended.uncommitted == 20 * partitions);
+  CHECK(ended.abandoned == 0);
+  CHECK_FALSE(ended.stuck);
+  CHECK_FALSE(ended.error);
+  const std::string event = "finished records are not committed and run again";
+  CHECK(log.lines({event}) == partitions);
+  CHECK(log.lines({event, "topic=orders partition=1 ", "records=20"}) == 1);
 }

@@ -39,6 +39,8 @@ std::int16_t api_key(EmbeddedCluster::Request request) {
       return 14;
     case EmbeddedCluster::Request::add_partitions:
       return 24;
+    case EmbeddedCluster::Request::send_offsets:
+      return 28;
   }
   return -1;
 }

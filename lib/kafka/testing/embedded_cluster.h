@@ -46,6 +46,7 @@ class EmbeddedCluster {
     heartbeat,
     produce,
     add_partitions,  ///< adds partitions to a transaction, before the first record of each
+    send_offsets,    ///< a commit of offsets in a transaction
   };
   enum class Failure {
     moved,  ///< The coordinator is moving (group requests), or the leader has changed (fetch, produce).
