@@ -22,11 +22,11 @@ def shrunk(story, fails, until=float("inf")):
     """The story that is left, if `fails` returns the breaches of a story, and the stories that were played."""
     played = []
 
-    def play(_, candidate):
+    def play(_, candidate, __):
         played.append(candidate)
         return "", fails(candidate)
     with mock.patch.object(stories, "play", play):
-        return stories.shrink(None, story, fails(story), until), played
+        return stories.shrink(None, story, fails(story), until, stories.Trial), played
 
 
 class Shrink(unittest.TestCase):

@@ -172,6 +172,7 @@ TEST_CASE("revoked partitions drain, commit, and are given back, in that order")
   member.start_with({first});
   member.group.revokes({first});
   REQUIRE(member.wait_for_state(State::draining));
+  member.pass_turn();
   member.finish(0, 1);
   member.pass_turn();
   CHECK(member.group.calls("commit").empty());
@@ -241,7 +242,8 @@ TEST_CASE("what a commit that was refused held is committed again") {
 TEST_CASE("partitions are given back after a refused commit, unless its reason passes") {
   TestMember member;
   member.start_with({first});
-  member.handler.answer_done({0, 1});
+  member.handler.answer(0);
+  member.finish(1, 2);
   member.group.revokes({first});
   REQUIRE(member.wait_for_call("commit"));
   member.group.refuses_commit(true);
