@@ -1,7 +1,6 @@
 """`laneway status` as a person sees it: on a pipe, on a terminal of 80 columns, watched. The service that answers is a stand-in."""
 import contextlib
 import fcntl
-import http.server
 import json
 import os
 import pty
@@ -14,6 +13,8 @@ import threading
 import time
 import unittest
 from pathlib import Path
+
+from stand_in import StandIn
 
 ROOT = Path(__file__).resolve().parents[2]
 LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
@@ -28,32 +29,14 @@ STATUS = {"version": "0.1.0", "group": "orders", "uptime_seconds": 26, "members"
           "reasons": [{"code": "stalled", "topic": LANE["topic"], "partition": 0, "text": "a reason in many words " * 8}], "advice": ["do this and that " * 10]}
 
 
-class Service(http.server.ThreadingHTTPServer):
+class Service(StandIn):
     """One lane is held, one suspended, the rest are running; it has been asked so often: members."""
-    daemon_threads = True
-
-    def __init__(self):
-        self.asked = 0
-        super().__init__(("127.0.0.1", 0), Answer)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def status(self):
         self.asked += 1
         changes = {0: {"state": "held", "held_by": "pool full"}, 1: {"suspended": True}}
         lanes = [{**LANE, "partition": partition, **changes.get(partition, {})} for partition in range(40)]
         return {**STATUS, "members": self.asked, "lanes": lanes}
-
-
-class Answer(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        body = json.dumps(self.server.status()).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
 
 
 class Terminal:

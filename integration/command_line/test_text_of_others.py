@@ -9,6 +9,8 @@ import threading
 import unittest
 from pathlib import Path
 
+from stand_in import Answer, StandIn
+
 ROOT = Path(__file__).resolve().parents[2]
 LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
 LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
@@ -22,14 +24,8 @@ def laneway(*arguments):
                           check=False)
 
 
-class Service(http.server.ThreadingHTTPServer):
+class Service(StandIn):
     """Has one lane whose workers are all busy, and finishes 1000 records between two questions."""
-    daemon_threads = True
-
-    def __init__(self):
-        self.asked = 0
-        super().__init__(("127.0.0.1", 0), Answer)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def status(self):
         self.asked += 1
@@ -38,19 +34,6 @@ class Service(http.server.ThreadingHTTPServer):
                 "held_by": f"reason{MARKS}"}
         return {"lanes": [lane], "settings": {"workers": 8, "queue": 64, "memory_bytes": 1 << 28, "drain_seconds": 5},
                 "processors": {"count": 2, "seconds": self.asked}}
-
-
-class Answer(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        body = json.dumps(self.server.status(), ensure_ascii=False).encode()
-        self.send_response(200)
-        self.send_header("X-Laneway", "1")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
 
 
 class TextOfOthers(unittest.TestCase):
