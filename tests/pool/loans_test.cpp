@@ -31,7 +31,7 @@ TEST_CASE(
   auto& helped = pools.helped;
   auto& helper = pools.helper;
   helped.begin(2);
-  CHECK(helper->snapshot().lent == 1);
+  CHECK(helper.lends(1));
   helped.finish();
   REQUIRE(eventually([&] { return helped->snapshot().in_flight == 1; }));
   helper.submit(2);
@@ -43,20 +43,20 @@ TEST_CASE(
   CHECK(helped->expire(now + seconds(1011)).size() == 1);
   CHECK(helped->snapshot().stuck == 1);
   CHECK(helper.runs(2));
-  CHECK(helper->snapshot().lent == 1);
+  CHECK(helper.lends(1));
   helped.submit(2);
   REQUIRE(helped.runs(2));
   CHECK(helped->snapshot().queued == 1);
 
   helped.finish();
-  REQUIRE(eventually([&] { return helper->snapshot().lent == 0; }));
+  REQUIRE(helper.lends(0));
   CHECK(helped->snapshot().stuck == 0);
   helper.submit(1);
   CHECK(helped->snapshot().queued == 1);
   CHECK(helper->snapshot().queued == 1);
   helper.finish();
   REQUIRE(eventually([&] { return helped.running() == 2 && helper.running() == 1; }));
-  CHECK(helper->snapshot().lent == 1);
+  CHECK(helper.lends(1));
   CHECK(helper->snapshot().queued == 1);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("a helper that gets fewer workers than it has lent begins nothing befo
   helper.submit(1);
   for (std::uint32_t lent = 2; lent > 0; --lent) {
     helped.finish_last();
-    REQUIRE(eventually([&] { return helper->snapshot().lent == lent; }));
+    REQUIRE(helper.lends(lent));
     CHECK(helper->snapshot().free == 0);
     CHECK(helper.running() == 0);
   }
@@ -204,14 +204,14 @@ TEST_CASE("while an aged job of a helper waits for a permit, the helper keeps on
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
   helped.submit(3);
   REQUIRE(helped.runs(2));
-  CHECK(helper->snapshot().lent == 1);
+  CHECK(helper.lends(1));
   CHECK(helped->snapshot().queued == 1);
   give_back_to_next(permits);
   REQUIRE(helper.runs(1));
   CHECK(helped->snapshot().queued == 1);
   helper.finish();
   CHECK(helped.runs(3));
-  CHECK(helper->snapshot().lent == 2);
+  CHECK(helper.lends(2));
 }
 
 TEST_CASE("a permit that finds all slots of its pool lent is not kept") {
@@ -270,9 +270,9 @@ TEST_CASE("if a helper can start no thread, its slot is not lent and the next he
   tiers.high.submit(1);
   REQUIRE(tiers.high.runs(2));
   CHECK(tiers.medium->snapshot().start_failures == 1);
-  CHECK(tiers.medium->snapshot().lent == 0);
+  CHECK(tiers.medium.lends(0));
   CHECK(tiers.medium->snapshot().free == 2);
-  CHECK(tiers.low->snapshot().lent == 1);
+  CHECK(tiers.low.lends(1));
   tiers.high.submit(1);
   refuse_threads = false;
   CHECK(tiers.high->snapshot().queued == 1);
@@ -280,7 +280,7 @@ TEST_CASE("if a helper can start no thread, its slot is not lent and the next he
   tiers.high->kick();
   tiers.high->kick();
   CHECK(tiers.high.runs(3));
-  CHECK(tiers.medium->snapshot().lent == 1);
+  CHECK(tiers.medium.lends(1));
 }
 
 TEST_CASE("a permit for which no helper can start a thread is given back, and taken after a kick") {
@@ -301,7 +301,7 @@ TEST_CASE("a permit for which no helper can start a thread is given back, and ta
   CHECK(permits.in_use() == 1);
   CHECK(permits.waiting() == 0);
   CHECK(helper->snapshot().start_failures == 1);
-  CHECK(helper->snapshot().lent == 0);
+  CHECK(helper.lends(0));
   helper->kick();
   helped->kick();
   helped->kick();
@@ -321,10 +321,10 @@ TEST_CASE("joining waits for the claims on slots that are lent or borrowed") {
   REQUIRE(eventually([&] { return helped->snapshot().in_flight == 1; }));
   CHECK_FALSE(helped->join(at_once));
   CHECK_FALSE(helper->join(at_once));
-  CHECK(helper->snapshot().lent == 1);
+  CHECK(helper.lends(1));
   std::thread finisher([&] { helped.finish(); });
   CHECK(helper->join(Deadline::in(patience)));
-  CHECK(helper->snapshot().lent == 0);
+  CHECK(helper.lends(0));
   CHECK(helper->snapshot().threads == 0);
   CHECK(helped->join(Deadline::in(patience)));
   finisher.join();

@@ -67,6 +67,10 @@ class Tier {
   bool runs(std::size_t count) {
     return eventually([&] { return running() == count; });
   }
+  /// A thread that comes too late for a job of another pool holds a slot for a moment.
+  bool lends(std::uint32_t slots) {
+    return eventually([&] { return pool_->snapshot().lent == slots; });
+  }
   /// Finishes the running claim that began first.
   void finish() { finish_at(0); }
   void finish_last() { finish_at(running() - 1); }
