@@ -47,7 +47,6 @@ class Mode(NamedTuple):
     capacity: int = 0  # most requests at work at once; the others wait in the order of their arrival; 0: no limit
     poison: float = 0  # per cent of the records, the same ones each time, that never work
     poison_kind: str = "500"  # what becomes of those
-    poison_waits: bool = False  # whether their answers take as long as those of quick work
 
 
 def is_poison(number, per_cent):
@@ -156,7 +155,6 @@ class Server:
         kind = self.kind_of_call(mode).replace("renewed", "work")
         if kind == "work" and any(is_poison(record["number"], mode.poison) for record in records):
             kind = mode.poison_kind
-            await asyncio.sleep(random.uniform(*QUICK) if mode.poison_waits else 0)
         if kind == "hang":
             gone = asyncio.ensure_future(reader.read(1))  # a member sends nothing before it has its answer
             changed = asyncio.ensure_future(self.changed.wait())

@@ -108,7 +108,7 @@ void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
   if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
   auto& downstream = line_of(claim.range).downstream();
-  if (downstream.closed() || downstream.admit(this, task.size(), SteadyClock::now()))
+  if (downstream.admit_while_closed() || downstream.admit(this, task.size(), SteadyClock::now()))
     return context_.handler->handle(std::move(task));
   withhold(std::move(task));
 }
@@ -197,6 +197,12 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   const auto& failures = finished.failures;
   if (!failures.empty() && failures.front().outcome.cause == handler::Cause::withheld) return;
   auto& downstream = line_of(finished.claim.range).downstream();
+  tell_calls(finished, downstream);
+  downstream.task_ended();
+}
+
+void Execution::tell_calls(const handler::Finished& finished, Downstream& downstream) {
+  const auto& failures = finished.failures;
   const auto calls = calls_of(finished, items_of(finished), context_.handler->fills_tasks());
   const auto told = cut_off_.load(std::memory_order_relaxed) ? 0 : calls.count();
   // The average of each call: only the sum is known.

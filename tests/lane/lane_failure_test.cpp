@@ -264,7 +264,7 @@ TEST_CASE("what an earlier life has left behind is not asked first whether the d
   test.partition.add_run(0, 60);
   test.begin(0, encode({0, {{20, 40}}}));  // 0 to 19 may all be poison records
   REQUIRE(test.until_started({0, 1, 2, 3}));
-  for (int i = 0; i < 4; ++i) test.handler.answer(i, Outcome::retry("poison"));
+  for (int i = 0; i < 20; ++i) test.handler.answer(i, Outcome::retry("poison"));
   REQUIRE(test.until([&] { return !downstream.closed() && test.partition.next > 40; }));
   REQUIRE(test.until_outstanding(0));
   const auto before = test.handler.started().size();

@@ -228,6 +228,7 @@ class TestLane {
   ~TestLane() {
     handler.open();
     lane.reset();
+    CHECK(context.downstream->running() == 0);
   }
   TestLane(const TestLane&) = delete;
 

@@ -31,7 +31,7 @@ for line in sys.stdin:
 
 class Web:
     def __init__(self, run, per_cent):
-        self.service = Downstream(run.folder, "web", poison=per_cent, poison_waits=True)
+        self.service = Downstream(run.folder, "web", poison=per_cent)
         self.settings = {"http": {"url": self.service.url + "/orders"}}
 
     def close(self):

@@ -16,6 +16,8 @@ constexpr Duration fading = seconds(60);      // between two reductions, of a te
 constexpr std::uint32_t enough_in_vain = 2;   // probes
 constexpr std::uint32_t many_in_vain = 8;     // calls in a row, if no probe was needed
 constexpr Duration calm_enough = seconds(5);  // in an outage, first failures of records are closer together
+/// A row that lasts for so long cannot wait for other calls: Blame gives records up after a longer doubt.
+constexpr Duration long_row = seconds(2);
 
 /// How often something of this probability must happen in a row to be less likely than `chance`.
 std::uint32_t beyond(double probability) {
@@ -95,28 +97,34 @@ void Breaker::succeeded(TimePoint now, std::uint64_t calls) {
   if (quarters_ >= wide && window_.failures() * 2 < window_.records()) close(now);
 }
 
-void Breaker::failed(TimePoint now, RecordId record, bool repeated, std::optional<Duration> after) {
+void Breaker::failed(TimePoint now, const CallFailure& failure) {
   if (rules_.failures == 0) return;
   ended(1);
   in_vain_ = 0;
   if (state_ == State::open) {
-    if (after) probe_at_ = std::max(probe_at_, now + *after);
+    if (failure.after) probe_at_ = std::max(probe_at_, now + *failure.after);
     return;
   }
-  const bool says_something = !repeated && window_.failed(now, record);
+  const bool says_something = !failure.repeated && note(now, failure);
   if (state_ == State::half_open) {
     if (says_something) calm_since_ = now;
     if (says_something || !has_worked_) --quarters_;
-    if (quarters_ < 4) open(now, after);
+    if (quarters_ < 4) open(now, failure.after);
     return;
   }
   if (!says_something) return;
-  const auto begun = onset();
+  const auto begun = onset(now);
   if (!begun) return;
   outages_.push_back({*begun});
   ++outages_seen_;
   if (outages_.size() > most_outages) outages_.pop_front();
-  is_row_beyond_chance() ? open(now, after) : open_half(now);
+  is_row_beyond_chance(now) ? open(now, failure.after) : open_half(now);
+}
+
+/// Returns true if the window did not contain this record's failure yet.
+bool Breaker::note(TimePoint now, const CallFailure& failure) {
+  beside_ = window_.in_a_row() == 0 ? failure.beside : std::min(beside_, failure.beside);
+  return window_.failed(now, failure.record);
 }
 
 void Breaker::failed_as_expected(TimePoint began, TimePoint now) {
@@ -144,16 +152,28 @@ void Breaker::look(TimePoint now) {
   faded_at_ = now;
 }
 
+/// How many of the failures, those of the present row, may be those of the quicker answers only.
+std::uint32_t Breaker::unsure(TimePoint now) const {
+  const auto row = window_.in_a_row();
+  const bool lasts = row >= nearly_all && now - window_.row_since() >= long_row;
+  return lasts || row == CallWindow::longest_row || row > beside_ ? 0 : row;
+}
+
 /// When the outage began that the last failure has shown; nullopt if there is no outage.
-std::optional<TimePoint> Breaker::onset() const {
-  const bool most = window_.records() >= fewest_records && window_.failures() * 2 >= window_.records();
-  if (most && window_.failures() >= rules_.failures) return window_.failing_since();
-  if (is_row_beyond_chance()) return window_.row_since();
-  if (window_.lately() >= std::max(rules_.failures, nearly_all)) return window_.lately_since();
+std::optional<TimePoint> Breaker::onset(TimePoint now) const {
+  const auto unsure = this->unsure(now);
+  const auto failures = window_.failures() - std::min(unsure, window_.failures());
+  const auto records = window_.records() - std::min(unsure, window_.failures());
+  const auto lately = window_.lately() - std::min(unsure, window_.lately());
+  if (records >= fewest_records && failures >= rules_.failures && failures * 2 >= records)
+    return window_.failing_since();
+  if (is_row_beyond_chance(now)) return window_.row_since();
+  if (lately >= std::max(rules_.failures, nearly_all)) return window_.lately_since();
   return {};
 }
 
-bool Breaker::is_row_beyond_chance() const {
+bool Breaker::is_row_beyond_chance(TimePoint now) const {
+  if (unsure(now) > 0) return false;
   const auto usual = std::max(failing_.bad(), recovering_.bad());
   return window_.in_a_row() >= std::max(rules_.failures, beyond(usual));
 }

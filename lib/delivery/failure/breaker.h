@@ -15,6 +15,10 @@
 // and for five seconds no record has failed for the first time. So a record that always fails is not excused
 // for much longer than that.
 //
+// Failures in a row show no outage while at least as many calls beside them have yet to end: records that
+// always fail may only have the quicker answers. 24 records within two seconds or more, or 256, show an
+// outage all the same, because calls may hang.
+//
 // Records that failed while the downstream worked for others are expected to fail again: their failures open
 // nothing. If an open breaker has only such records left to probe with, nothing shows an outage any more, and
 // the breaker closes.
@@ -46,6 +50,13 @@ struct BreakerRules {
   Duration probe = seconds(5);
 };
 
+struct CallFailure {
+  RecordId record;                  ///< CallWindow::nobody: no known record
+  bool repeated;                    ///< the record failed before, so another failure shows little
+  std::optional<Duration> after{};  ///< how long the downstream asked to be left alone
+  std::uint32_t beside = 0;         ///< other calls that have not ended
+};
+
 class Breaker {
  public:
   enum class State : std::uint8_t { closed, half_open, open };
@@ -65,9 +76,7 @@ class Breaker {
   void ended(std::uint32_t calls);
   /// Calls of distinct records worked.
   void succeeded(TimePoint now, std::uint64_t calls);
-  /// A call of the record failed (CallWindow::nobody: of no known record). `repeated`: the record failed
-  /// before, so another failure shows little. `after`: how long the downstream asked to be left alone.
-  void failed(TimePoint now, RecordId record, bool repeated, std::optional<Duration> after = {});
+  void failed(TimePoint now, const CallFailure& failure);
   /// A call that began at `began` failed, of a record that has failed while the downstream worked: this was
   /// to be expected.
   void failed_as_expected(TimePoint began, TimePoint now);
@@ -99,11 +108,13 @@ class Breaker {
     std::optional<TimePoint> ended{};
   };
 
-  std::optional<TimePoint> onset() const;
+  bool note(TimePoint now, const CallFailure& failure);
+  std::uint32_t unsure(TimePoint now) const;
+  std::optional<TimePoint> onset(TimePoint now) const;
   void open(TimePoint now, std::optional<Duration> after);
   void open_half(TimePoint now);
   void acquit(TimePoint now);
-  bool is_row_beyond_chance() const;
+  bool is_row_beyond_chance(TimePoint now) const;
   void close(TimePoint now);
 
   /// The share of calls that fail while the downstream works. Older calls count less, by the number of calls
@@ -134,9 +145,10 @@ class Breaker {
   State state_ = State::closed;
   TimePoint attributes_since_{};
   CallWindow window_;
-  Share failing_{256};      // of records: failed for the first time
-  Share recovering_{1000};  // of calls: failures of records that worked later
-  TimePoint faded_at_{};    // when the shares were last reduced
+  std::uint32_t beside_ = 0;  // the fewest calls beside the failures of the present row
+  Share failing_{256};        // of records: failed for the first time
+  Share recovering_{1000};    // of calls: failures of records that worked later
+  TimePoint faded_at_{};      // when the shares were last reduced
   std::deque<Outage> outages_;
   std::uint64_t outages_seen_ = 0;
   TimePoint probe_at_{};        // open: when the first probe may begin

@@ -5,7 +5,7 @@
 // come: the older half is forgotten when the newer one is full. Failures in a row are remembered for longer:
 // on a quiet stream, the failures of an hour are a row, too.
 //
-// Pure: the time is given in and must not go back. One owner; not thread-safe. Bounded: about 300 numbers.
+// Pure: the time is given in and must not go back. One owner; not thread-safe. Bounded: about 500 numbers.
 #pragma once
 
 #include <array>
@@ -41,7 +41,9 @@ class CallWindow {
   TimePoint failing_since() const {
     return older_.failed.empty() ? newer_.failing_since : older_.failing_since;
   }
-  /// Distinct records that failed since the last success, and when the first of them failed.
+  static constexpr std::uint32_t longest_row = 256;
+  /// Distinct records that failed since the last success, at most longest_row, and when the first of them
+  /// failed.
   std::uint32_t in_a_row() const { return static_cast<std::uint32_t>(row_.size()); }
   TimePoint row_since() const { return row_since_; }
   /// The same without this record.
@@ -61,7 +63,6 @@ class CallWindow {
     std::uint32_t failures() const { return static_cast<std::uint32_t>(failed.size()); }
   };
   static constexpr std::uint32_t half_size = 128;
-  static constexpr std::uint32_t longest_row = 64;
 
   void turn(TimePoint now);
   void rotate(TimePoint now);

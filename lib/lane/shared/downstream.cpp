@@ -85,9 +85,10 @@ void Downstream::leave(const void* who) {
 }
 
 bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
-  if (closed()) return true;
+  if (admit_while_closed()) return true;
   MutexLock lock(mutex_);
   if (calls > breaker_.room(now)) return false;
+  tasks_.fetch_add(1, std::memory_order_relaxed);
   leave_turns(who);
   const auto before = breaker_.state();
   breaker_.begin(now, calls);
@@ -139,7 +140,12 @@ void Downstream::fail(const FailedCall& call, TimePoint now) {
   if (suspect || (before == delivery::Breaker::State::closed && outlasted_others(call, now)))
     breaker_.failed_as_expected(now - call.took, now);
   else
-    breaker_.failed(now, call.record, blame != nullptr && blame->repeats(breaker_), call.after);
+    breaker_.failed(
+        now, {.record = call.record,
+              .repeated = blame != nullptr && blame->repeats(breaker_),
+              .after = call.after,
+              // A failure of no record is certainly the downstream's.
+              .beside = call.record == delivery::CallWindow::nobody ? 0 : std::max(running(), 1U) - 1});
   last_failure_ = call.reason;
   if (breaker_.state() == delivery::Breaker::State::closed)
     log_change(before, {"why", "only records that fail while others work are left to probe with"}, now);

@@ -84,8 +84,18 @@ class Downstream {
   std::uint32_t room(const void* who, TimePoint now, bool only_suspects = false) EXCLUDES(mutex_);
   /// `who` has no calls to make.
   void leave(const void* who) EXCLUDES(mutex_);
-  /// Calls of `who` are about to begin. Returns false if none of them may begin.
+  /// A task of `who` is about to begin so many calls, unless false is returned.
   bool admit(const void* who, std::uint32_t calls, TimePoint now) EXCLUDES(mutex_);
+  /// admit() without the time; false if the breaker is not closed.
+  bool admit_while_closed() {
+    if (!closed()) return false;
+    tasks_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  /// A task that was admitted has told the results of its calls.
+  void task_ended() { tasks_.fetch_sub(1, std::memory_order_relaxed); }
+  /// The number of tasks that were admitted and have not ended.
+  std::uint32_t running() const { return tasks_.load(std::memory_order_relaxed); }
 
   /// Calls that worked, each in about `took`: the record is done, or the downstream rejected it.
   void worked(std::uint32_t calls, Duration took, TimePoint now) EXCLUDES(mutex_);
@@ -166,6 +176,7 @@ class Downstream {
   // Not counted by the breaker yet: calls that worked and, in the upper half, records that are done. On a
   // cache line of its own, because all workers read the fields above.
   alignas(64) std::atomic<std::uint64_t> counted_{0};
+  std::atomic<std::uint32_t> tasks_{0};
   // When the last call worked, and how long it took.
   std::atomic<TimePoint> worked_at_{TimePoint{}};
   std::atomic<Duration> took_{Duration{}};

@@ -19,14 +19,14 @@ struct Trial {
   RecordId others = 100;
 
   Blame::Step fail(bool unavailable = false, std::optional<Duration> after = {}, Duration took = {}) {
-    breaker.failed(now, own, blame.repeats(breaker));
+    breaker.failed(now, {own, blame.repeats(breaker)});
     return blame.failed(
         breaker,
         {.record = own, .ended = now, .took = took, .random = 0, .unavailable = unavailable, .after = after},
         rules);
   }
   void others_fail(int count) {
-    for (int i = 0; i < count; ++i) breaker.failed(now, ++others, false);
+    for (int i = 0; i < count; ++i) breaker.failed(now, {++others, false});
   }
   void go_out() {
     for (int i = 0; i < 60 && breaker.state() == Breaker::State::closed; ++i) others_fail(1);

@@ -41,13 +41,13 @@ TEST_CASE("an attempt that failed in the onset of an outage is given back") {
   auto now = TimePoint{} + std::chrono::hours(1);
   Blame blame;
   const auto fail = [&] {
-    breaker.failed(now, 1, blame.repeats(breaker));
+    breaker.failed(now, {1, blame.repeats(breaker)});
     const FailedAttempt attempt{.record = 1, .ended = now, .took = milliseconds(5), .random = 0.5};
     return blame.failed(breaker, attempt, rules);
   };
   fail();
   CHECK(blame.counted() == 1);
-  for (const RecordId other : {2, 3}) breaker.failed(now, other, false);
+  for (const RecordId other : {2, 3}) breaker.failed(now, {other, false});
   REQUIRE(breaker.state() == Breaker::State::open);
   now += std::chrono::seconds(5);
   breaker.begin(now, 1);
@@ -67,7 +67,7 @@ TEST_CASE(
   const auto fail = [&](RecordId record) {
     now += milliseconds(1);
     Blame& blame = blames[record - 1];
-    breaker.failed(now, record, blame.repeats(breaker));
+    breaker.failed(now, {record, blame.repeats(breaker)});
     const FailedAttempt attempt{.record = record, .ended = now, .took = milliseconds(1), .random = 0.5};
     return blame.failed(breaker, attempt, rules);
   };

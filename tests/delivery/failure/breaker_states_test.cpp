@@ -15,7 +15,7 @@ const BreakerRules usual_rules{5, seconds(30), probe_time};
 /// Calls of so many other records fail.
 void others_fail(Breaker& breaker, TimePoint now, std::uint32_t records) {
   static RecordId record = 1'000'000;
-  for (std::uint32_t i = 0; i < records; ++i) breaker.failed(now, ++record, false);
+  for (std::uint32_t i = 0; i < records; ++i) breaker.failed(now, {++record, false});
 }
 
 Breaker open_at_noon() {
@@ -95,7 +95,7 @@ TEST_CASE("that a probe has worked is forgotten when the breaker opens again") {
   REQUIRE(breaker.state() == BreakerState::open);
   now += probe_time;
   breaker.begin(now, 1);
-  breaker.failed(now, 1, true);
+  breaker.failed(now, {1, true});
   CHECK(breaker.state() == BreakerState::open);
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a probe that fails can ask for a longer rest as well") {
   auto breaker = open_at_noon();
   const auto now = noon + probe_time;
   breaker.begin(now, 1);
-  breaker.failed(now, 1, false, seconds(40));
+  breaker.failed(now, {1, false, seconds(40)});
   REQUIRE(breaker.state() == BreakerState::open);
   CHECK(breaker.room(now + seconds(39)) == 0);
   CHECK(breaker.room(now + seconds(40)) == 1);
@@ -120,9 +120,9 @@ TEST_CASE("a record that has failed before opens nothing, also under stricter ru
   Breaker breaker(usual_rules);
   others_fail(breaker, noon, 4);
   breaker.change({4, seconds(30), probe_time}, noon);
-  breaker.failed(noon, 1, true);
+  breaker.failed(noon, {1, true});
   CHECK(breaker.state() == BreakerState::closed);
-  breaker.failed(noon, 1, false);
+  breaker.failed(noon, {1, false});
   CHECK(breaker.state() == BreakerState::open);
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("where records that work fail now and then, a longer row is needed to 
 
 TEST_CASE("a wish for a shorter rest than the usual one changes nothing") {
   Breaker breaker({1, seconds(30), probe_time});
-  while (breaker.state() == BreakerState::closed) breaker.failed(noon, 1, false, seconds(1));
+  while (breaker.state() == BreakerState::closed) breaker.failed(noon, {1, false, seconds(1)});
   CHECK(breaker.room(noon + seconds(4)) == 0);
   CHECK(breaker.room(noon + probe_time) == 1);
 }
@@ -262,7 +262,7 @@ TEST_CASE("an open breaker that has only records to probe with that are expected
   breaker.failed_as_expected(now, now);
   CHECK(breaker.state() == BreakerState::open);
   probe();
-  breaker.failed(now, 7, true);  // a record that only this outage has shown to fail
+  breaker.failed(now, {7, true});  // a record that only this outage has shown to fail
   CHECK(breaker.state() == BreakerState::open);
   const auto outages = breaker.outages();
   for (int i = 0; i < 2; ++i) {

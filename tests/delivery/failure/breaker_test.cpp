@@ -15,7 +15,7 @@ const TimePoint start = TimePoint{} + std::chrono::hours(1);
 /// Failures of so many records, each another one.
 void fail(Breaker& breaker, TimePoint now, std::uint32_t records) {
   static RecordId record = 0;
-  for (std::uint32_t i = 0; i < records; ++i) breaker.failed(now, ++record, false);
+  for (std::uint32_t i = 0; i < records; ++i) breaker.failed(now, {++record, false});
 }
 
 Breaker opened(BreakerRules rules = {5, seconds(30), seconds(5)}) {
@@ -40,7 +40,7 @@ TEST_CASE("it opens when so many records in a row fail, not before, and a succes
 
 TEST_CASE("one record that fails again and again does not open it") {
   Breaker breaker({5, seconds(30), seconds(5)});
-  for (int i = 0; i < 1000; ++i) breaker.failed(start, 7, i > 0);
+  for (int i = 0; i < 1000; ++i) breaker.failed(start, {7, i > 0});
   CHECK(breaker.state() == State::closed);
 }
 
@@ -48,6 +48,50 @@ TEST_CASE("on a quiet stream the failures of an hour are a row") {
   Breaker breaker({5, seconds(30), seconds(5)});
   for (int i = 0; i < 5; ++i) fail(breaker, start + std::chrono::minutes(10 * i), 1);
   CHECK(breaker.state() == State::open);
+}
+
+TEST_CASE("failures in a row open it once they outnumber the calls beside them, which may take longer") {
+  Breaker breaker({5, seconds(30), seconds(5)});
+  RecordId record = 0;
+  for (int i = 0; i < 20; ++i) breaker.failed(start, {++record, false, {}, 20});
+  CHECK(breaker.state() == State::closed);
+  breaker.failed(start, {++record, false, {}, 20});
+  CHECK(breaker.state() == State::open);
+  CHECK(breaker.out_since() == start);
+}
+
+TEST_CASE("the fewest calls that ran beside a row decide") {
+  Breaker breaker({5, seconds(30), seconds(5)});
+  RecordId record = 0;
+  for (const std::uint32_t beside : {4, 100, 100, 100, 100})
+    breaker.failed(start, {++record, false, {}, beside});
+  CHECK(breaker.state() == State::open);
+}
+
+TEST_CASE("a row beside many calls opens it after 24 records if it lasts for 2 seconds, and after 256") {
+  constexpr std::uint32_t many = 1000;
+  Breaker slow({5, seconds(30), seconds(5)});
+  RecordId record = 0;
+  slow.failed(start, {++record, false, {}, many});
+  for (int i = 0; i < 22; ++i) slow.failed(start + seconds(2), {++record, false, {}, many});
+  CHECK(slow.state() == State::closed);
+  slow.failed(start + seconds(2), {++record, false, {}, many});
+  CHECK(slow.state() == State::open);
+  Breaker quick({5, seconds(30), seconds(5)});
+  for (int i = 0; i < 255; ++i) quick.failed(start, {++record, false, {}, many});
+  CHECK(quick.state() == State::closed);
+  quick.failed(start, {++record, false, {}, many});
+  CHECK(quick.state() == State::open);
+}
+
+TEST_CASE("failures that are no row open it whatever runs beside them") {
+  Breaker breaker({5, seconds(30), seconds(5)});
+  RecordId record = 0;
+  for (int i = 0; i < 60 && breaker.state() == State::closed; ++i) {
+    if (i % 5 == 0) breaker.succeeded(start, 1);
+    breaker.failed(start, {++record, false, {}, 1000});
+  }
+  CHECK(breaker.state() == State::half_open);
 }
 
 TEST_CASE("where a third of the records fail as a rule, more in a row are needed") {
@@ -179,7 +223,7 @@ TEST_CASE("a poison record among the probes does not open it again") {
   breaker.succeeded(now, 1);
   for (int i = 0; i < 100; ++i) {
     breaker.begin(now, 1);
-    breaker.failed(now, 99999999, true);
+    breaker.failed(now, {99999999, true});
     CHECK(breaker.state() == State::half_open);
   }
 }
@@ -199,7 +243,7 @@ TEST_CASE("a probe that hangs or was given back does not keep the breaker open f
 TEST_CASE("the downstream is left alone for as long as it asks for") {
   Breaker breaker({1, seconds(30), seconds(5)});
   for (RecordId record = 1; breaker.state() == State::closed; ++record)
-    breaker.failed(start, record, false, seconds(20));
+    breaker.failed(start, {record, false, seconds(20)});
   CHECK(breaker.room(start + seconds(19)) == 0);
   CHECK(breaker.room(start + seconds(20)) == 1);
 }
@@ -237,7 +281,7 @@ TEST_CASE("whatever happens, an open breaker lets a probe through once its time 
       now += milliseconds(100 * (action / 8));
       if (action % 4 == 0 && breaker.room(now) > 0) breaker.begin(now, 1);
       if (action % 4 == 1) breaker.succeeded(now, 1);
-      if (action % 4 == 2) breaker.failed(now, action / 4 + 1, action % 8 == 2);
+      if (action % 4 == 2) breaker.failed(now, {RecordId{action} / 4 + 1, action % 8 == 2});
       if (action % 4 == 3) breaker.ended(1);
     }
     RC_ASSERT(breaker.room(now + seconds(5)) > 0);
@@ -275,7 +319,7 @@ TEST_CASE("without failures to open on, no failure casts a doubt on the downstre
 
 TEST_CASE("rules that do not mention the probe keep what the downstream asked for") {
   auto breaker = opened();
-  breaker.failed(start, 1, false, seconds(40));
+  breaker.failed(start, {1, false, seconds(40)});
   breaker.change({9, seconds(10), seconds(5)}, start);
   CHECK(breaker.room(start + seconds(39)) == 0);
   CHECK(breaker.room(start + seconds(40)) == 1);
@@ -290,7 +334,7 @@ TEST_CASE("half open, it closes when a call has worked and no other record has f
   breaker.succeeded(probed, 1);
   breaker.begin(probed, 1);
   fail(breaker, probed + seconds(3), 1);
-  breaker.failed(probed + seconds(5), 7, true);  // a suspect says nothing
+  breaker.failed(probed + seconds(5), {7, true});  // a suspect says nothing
   breaker.look(probed + seconds(7));
   CHECK(breaker.state() == State::half_open);
   breaker.look(probed + seconds(8));
@@ -303,7 +347,7 @@ TEST_CASE("half open, records that failed before do not open it again once a cal
   breaker.begin(probed, 1);
   breaker.succeeded(probed, 1);
   fail(breaker, probed, 4);
-  for (int i = 0; i < 10; ++i) breaker.failed(probed, 7, true);
+  for (int i = 0; i < 10; ++i) breaker.failed(probed, {7, true});
   CHECK(breaker.state() == State::half_open);
   fail(breaker, probed, 1);
   CHECK(breaker.state() == State::open);

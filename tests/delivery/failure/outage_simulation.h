@@ -111,6 +111,7 @@ class OutageSimulation {
     auto& record = call.record;
     auto& lane = lanes_[record.lane];
     --lane.busy;
+    --running_;
     if (!call.fails) {
       breaker_.succeeded(now_, 1);
       if (record.blame) breaker_.recovered(record.blame->counted());
@@ -118,7 +119,9 @@ class OutageSimulation {
       return;
     }
     if (!closed()) ++outcomes_.calls_while_out;
-    breaker_.failed(now_, record.id, record.blame && record.blame->repeats(breaker_));
+    breaker_.failed(now_, {.record = record.id,
+                           .repeated = record.blame && record.blame->repeats(breaker_),
+                           .beside = running_});
     if (!record.blame) record.blame = std::make_unique<Blame>();
     const FailedAttempt attempt{
         .record = record.id, .ended = now_, .took = story_.latency, .random = random()};
@@ -150,6 +153,7 @@ class OutageSimulation {
       turn_ += i + 1;
       breaker_.begin(now_, 1);
       ++lane.busy;
+      ++running_;
       ++record->attempts;
       const double time = to_seconds(now_ - begin_);
       const bool fails = record->poison || random() < story_.failing(time);
@@ -201,6 +205,7 @@ class OutageSimulation {
   Breaker breaker_;
   std::vector<Lane> lanes_;
   std::vector<Call> calls_;
+  std::uint32_t running_ = 0;
   Outcomes outcomes_;
   const TimePoint begin_{std::chrono::hours(1)};
   TimePoint now_ = begin_;

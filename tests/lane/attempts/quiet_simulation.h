@@ -148,8 +148,10 @@ class QuietSimulation {
     void end_cleanly() {
       note_suspects();
       attempts_.clear();
-      for (auto& call : std::exchange(running_, {}))
+      for (auto& call : std::exchange(running_, {})) {
         if (!call.fails) finished(call.item, true);
+        process_.downstream.task_ended();
+      }
       commit_now();
     }
 
@@ -168,10 +170,12 @@ class QuietSimulation {
     void end_calls() {
       std::vector<Call> left;
       for (auto& call : std::exchange(running_, {})) {
-        if (call.end > all_.now_)
+        if (call.end > all_.now_) {
           left.push_back(std::move(call));
-        else
-          end(std::move(call));
+          continue;
+        }
+        end(std::move(call));
+        process_.downstream.task_ended();
       }
       std::move(left.begin(), left.end(), std::back_inserter(running_));
     }

@@ -241,6 +241,28 @@ TEST_CASE("a call that others have outlasted by far is no sign of an outage, unl
   CHECK_FALSE(fails_after(33, milliseconds(41), late));
 }
 
+TEST_CASE("quick failures are no outage while more tasks run than records have failed") {
+  Downstream downstream("shop", {{.failures = 5}});
+  const int who = 0;
+  const auto fail = [&](delivery::RecordId record) {
+    downstream.failed({.record = record, .reason = no_database}, opening);
+    downstream.task_ended();
+  };
+  for (int i = 0; i < 20; ++i) REQUIRE(downstream.admit(&who, 1, opening));
+  for (delivery::RecordId record = 1; record <= 10; ++record) fail(record);
+  CHECK(downstream.closed());
+  fail(11);
+  CHECK_FALSE(downstream.closed());
+}
+
+TEST_CASE("refused connections are an outage, however many tasks run") {
+  Downstream downstream("shop", {{.failures = 5}});
+  const int who = 0;
+  for (int i = 0; i < 20; ++i) REQUIRE(downstream.admit(&who, 1, opening));
+  for (int i = 0; i < 5; ++i) downstream.failed({.reason = "no connection"}, opening);
+  CHECK_FALSE(downstream.closed());
+}
+
 TEST_CASE("two of three backends that hang are an outage, although the third works all the time") {
   Downstream downstream("shop", {{.failures = 5}});
   auto now = opening;
