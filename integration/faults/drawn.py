@@ -130,6 +130,8 @@ def draw(seed):
     story = replace(story, drain_queued=dice.choice(("finish", "finish", "return")))
     if story.order == "key" and dice.random() < 0.4:  # one record of a partition after the other
         story = replace(story, order="partition", rate=60, burst=min(story.burst, 500), poison=min(story.poison, 1), pools=False)
+    if story.handler == "http" and not story.batch and dice.random() < 0.3:
+        story = replace(story, handler="plugin")
     # The tools that read the log at the end check no sum, but cannot unpack such a batch either.
     return replace(story, compression="producer") if story.has("corrupt batch") else story
 

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "framework"))
 import harness  # noqa: E402
 from downstream import Downstream, is_poison  # noqa: E402
-from harness import KAFKA_TOOL, Failed, die_with_parent, expect, merged, wait_until  # noqa: E402
+from harness import KAFKA_TOOL, PLUGINS, Failed, die_with_parent, expect, merged, wait_until  # noqa: E402
 
 import drawn  # noqa: E402
 from acts import Acts  # noqa: E402
@@ -89,6 +89,9 @@ class Trial:
         if self.story.handler == "exec":
             program = [sys.executable, str(harness.INTEGRATION / "framework" / "forwarder.py"), url, authority]
             return {"handler": {"simulate": None, "exec": {"command": program, "timeout": "3s"}}}
+        if self.story.handler == "plugin":
+            plugin = {"library": str(PLUGINS / "forward.so"), "timeout": "3s", "config": {"url": url, "authority": authority}}
+            return {"handler": {"simulate": None, "plugin": plugin}}
         http = {"url": url, "timeout": "3s", "ca_file": authority}
         if self.story.batch:
             http["batch"] = {"records": self.story.batch}

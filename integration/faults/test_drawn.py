@@ -21,7 +21,7 @@ class Stories(unittest.TestCase):
     def test_ten_seeds_have_both_protocols_and_handlers(self):
         stories = [drawn.draw(seed) for seed in drawn.FEW]
         self.assertEqual({"classic", "consumer"}, {story.protocol for story in stories})
-        self.assertEqual({"http", "exec"}, {story.handler for story in stories})
+        self.assertEqual({"http", "exec", "plugin"}, {story.handler for story in stories})
 
     def test_a_hundred_seeds_have_poison_with_retry_topics_and_each_order(self):
         self.assertTrue(any(story.poison and story.retry_topics for story in STORIES))
