@@ -113,7 +113,7 @@ void ConsumerLoop::turn() {
   start_over_if_failed();
   if (mailbox_.cut_short_asked()) rebalances_->hurry();
   rebalances_->advance(now_);
-  commits_->commit_if_due(rebalances_->client_waits(), now_);
+  if (!health_.commits_no_more()) commits_->commit_if_due(rebalances_->client_waits(), now_);
   lanes_.bury(now_);
   if (mailbox_.stop_asked()) advance_stop();
   lanes_.publish();

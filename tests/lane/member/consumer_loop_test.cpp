@@ -399,8 +399,10 @@ TEST_CASE("a fatal error of the client ends the loop, and nothing is committed o
   member.start_with({first});
   member.finish(0, 1);
   member.group.set_fatal({ErrorKind::fatal, "the member was fenced", ""});
-  member.handler.open();
   member.group.reports({true, false, false, "fenced"});
+  REQUIRE(member.wait_for_state(State::draining));
+  member.pass_turn();
+  member.handler.open();
   REQUIRE(member.wait_for([&] { return member.loop->ended(); }));
   REQUIRE(member.loop->fatal());
   CHECK(member.loop->fatal()->message == "the member was fenced");
