@@ -265,7 +265,11 @@ TEST_CASE("what an earlier life has left behind is not asked first whether the d
   test.begin(0, encode({0, {{20, 40}}}));  // 0 to 19 may all be poison records
   REQUIRE(test.until_started({0, 1, 2, 3}));
   for (int i = 0; i < 20; ++i) test.handler.answer(i, Outcome::retry("poison"));
-  REQUIRE(test.until([&] { return !downstream.closed() && test.partition.next > 40; }));
+  REQUIRE(test.until([&] {
+    downstream.settle(SteadyClock::now() + seconds(2));  // the records above 40 run, and have no answer
+    return !downstream.closed() && test.partition.next > 40;
+  }));
+  for (int i = 40; i < 60; ++i) test.handler.answer(i, Outcome::retry("out"));
   REQUIRE(test.until_outstanding(0));
   const auto before = test.handler.started().size();
   // One probe may begin now, and another one not before the test has ended.

@@ -67,7 +67,7 @@ void Blame::give_back(const Breaker& breaker) {
 
 bool Blame::suspect(const Breaker& breaker) const {
   return settled_ > 0 || std::any_of(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
-           return !breaker.was_out(attempt.failed);
+           return !breaker.may_have_been_out(attempt.failed);
          });
 }
 

@@ -16,8 +16,8 @@ constexpr Duration fading = seconds(60);      // between two reductions, of a te
 constexpr std::uint32_t enough_in_vain = 2;   // probes
 constexpr std::uint32_t many_in_vain = 8;     // calls in a row, if no probe was needed
 constexpr Duration calm_enough = seconds(5);  // in an outage, first failures of records are closer together
-/// A row that lasts for so long cannot wait for other calls: Blame gives records up after a longer doubt.
-constexpr Duration long_row = seconds(2);
+/// With the second between two looks, less than the doubt in which Blame gives no record up.
+constexpr Duration row_waits = milliseconds(1500);
 
 /// How often something of this probability must happen in a row to be less likely than `chance`.
 std::uint32_t beyond(double probability) {
@@ -42,7 +42,7 @@ const char* name_of(Breaker::State state) {
 void Breaker::change(BreakerRules rules, TimePoint now) {
   if (rules.failures == 0) {
     if (state_ != State::closed) close(now);
-    window_.clear();
+    clear_window();
     recovering_.scale(0);
   }
   if (rules_.failures == 0 && rules.failures > 0) attributes_since_ = now;
@@ -74,7 +74,7 @@ void Breaker::begin(TimePoint now, std::uint32_t calls) {
     has_worked_ = false;
     half_open_since_ = calm_since_ = now;
     by_probe_ = true;
-    window_.clear();
+    clear_window();
   }
   in_flight_ += calls;
   last_begun_ = now;
@@ -89,6 +89,7 @@ void Breaker::succeeded(TimePoint now, std::uint64_t calls) {
   recovering_.add(calls, 0);
   if (state_ == State::open) return;  // the calls began before the breaker opened
   failing_.add(calls, window_.in_a_row());
+  if (row_waits_since_) clear_window();  // these failures had only been quicker
   window_.succeeded(now, calls);
   if (state_ == State::closed) return;
   has_worked_ = true;
@@ -105,26 +106,29 @@ void Breaker::failed(TimePoint now, const CallFailure& failure) {
     if (failure.after) probe_at_ = std::max(probe_at_, now + *failure.after);
     return;
   }
-  const bool says_something = !failure.repeated && note(now, failure);
+  const bool says_something = !failure.repeated && window_.failed(now, failure.record);
   if (state_ == State::half_open) {
     if (says_something) calm_since_ = now;
     if (says_something || !has_worked_) --quarters_;
     if (quarters_ < 4) open(now, failure.after);
     return;
   }
-  if (!says_something) return;
-  const auto begun = onset(now);
+  if (says_something) judge(now, failure.beside, failure.after);
+}
+
+/// Opens the breaker if the failures show an outage.
+void Breaker::judge(TimePoint now, std::uint32_t beside, std::optional<Duration> after) {
+  const bool beyond = is_row_beyond_chance();
+  if (beyond && !row_waits_since_) row_waits_since_ = now;
+  const auto row = window_.in_a_row();
+  const bool waits =
+      beyond && beside > 0 && row < CallWindow::longest_row && now - *row_waits_since_ < row_waits;
+  const auto begun = onset(waits ? row : 0);
   if (!begun) return;
   outages_.push_back({*begun});
   ++outages_seen_;
   if (outages_.size() > most_outages) outages_.pop_front();
-  is_row_beyond_chance(now) ? open(now, failure.after) : open_half(now);
-}
-
-/// Returns true if the window did not contain this record's failure yet.
-bool Breaker::note(TimePoint now, const CallFailure& failure) {
-  beside_ = window_.in_a_row() == 0 ? failure.beside : std::min(beside_, failure.beside);
-  return window_.failed(now, failure.record);
+  beyond && !waits ? open(now, after) : open_half(now);
 }
 
 void Breaker::failed_as_expected(TimePoint began, TimePoint now) {
@@ -144,7 +148,8 @@ void Breaker::acquit(TimePoint now) {
   close(now);
 }
 
-void Breaker::look(TimePoint now) {
+void Breaker::look(TimePoint now, std::uint32_t running) {
+  if (state_ == State::closed && row_waits_since_) judge(now, running, {});
   if (state_ == State::half_open && has_worked_ && now - calm_since_ >= calm_enough) close(now);
   if (now - faded_at_ < fading) return;
   failing_.scale(0.9);
@@ -152,30 +157,28 @@ void Breaker::look(TimePoint now) {
   faded_at_ = now;
 }
 
-/// How many of the failures, those of the present row, may be those of the quicker answers only.
-std::uint32_t Breaker::unsure(TimePoint now) const {
-  const auto row = window_.in_a_row();
-  const bool lasts = row >= nearly_all && now - window_.row_since() >= long_row;
-  return lasts || row == CallWindow::longest_row || row > beside_ ? 0 : row;
-}
-
-/// When the outage began that the last failure has shown; nullopt if there is no outage.
-std::optional<TimePoint> Breaker::onset(TimePoint now) const {
-  const auto unsure = this->unsure(now);
+/// When the outage began that the failures show; nullopt if there is no outage. `unsure`: so many failures,
+/// those of the present row, do not count yet.
+std::optional<TimePoint> Breaker::onset(std::uint32_t unsure) const {
   const auto failures = window_.failures() - std::min(unsure, window_.failures());
   const auto records = window_.records() - std::min(unsure, window_.failures());
   const auto lately = window_.lately() - std::min(unsure, window_.lately());
+  const bool row = unsure == 0 && is_row_beyond_chance();
   if (records >= fewest_records && failures >= rules_.failures && failures * 2 >= records)
-    return window_.failing_since();
-  if (is_row_beyond_chance(now)) return window_.row_since();
+    return row ? std::min(window_.row_since(), window_.failing_since()) : window_.failing_since();
+  if (row) return window_.row_since();
   if (lately >= std::max(rules_.failures, nearly_all)) return window_.lately_since();
   return {};
 }
 
-bool Breaker::is_row_beyond_chance(TimePoint now) const {
-  if (unsure(now) > 0) return false;
+bool Breaker::is_row_beyond_chance() const {
   const auto usual = std::max(failing_.bad(), recovering_.bad());
   return window_.in_a_row() >= std::max(rules_.failures, beyond(usual));
+}
+
+void Breaker::clear_window() {
+  window_.clear();
+  row_waits_since_.reset();
 }
 
 void Breaker::recovered(std::uint32_t failures) {
@@ -204,13 +207,13 @@ void Breaker::open_half(TimePoint now) {
   in_flight_ = 0;
   last_begun_ = calm_since_ = half_open_since_ = now;
   by_probe_ = has_worked_ = false;
-  window_.clear();
+  clear_window();
 }
 
 void Breaker::close(TimePoint now) {
   state_ = State::closed;
   outages_.back().ended = now;
-  window_.clear();
+  clear_window();
 }
 
 }  // namespace laneway::delivery

@@ -15,9 +15,9 @@
 // and for five seconds no record has failed for the first time. So a record that always fails is not excused
 // for much longer than that.
 //
-// Failures in a row show no outage while at least as many calls beside them have yet to end: records that
-// always fail may only have the quicker answers. 24 records within two seconds or more, or 256, show an
-// outage all the same, because calls may hang.
+// A row beyond chance shows an outage at once if no other call runs. Otherwise the breaker waits for the
+// other calls, for 1.5 seconds or 256 failures at most: records that always fail may only have the quicker
+// answers.
 //
 // Records that failed while the downstream worked for others are expected to fail again: their failures open
 // nothing. If an open breaker has only such records left to probe with, nothing shows an outage any more, and
@@ -54,7 +54,7 @@ struct CallFailure {
   RecordId record;                  ///< CallWindow::nobody: no known record
   bool repeated;                    ///< the record failed before, so another failure shows little
   std::optional<Duration> after{};  ///< how long the downstream asked to be left alone
-  std::uint32_t beside = 0;         ///< other calls that have not ended
+  std::uint32_t beside = 0;         ///< other calls that run
 };
 
 class Breaker {
@@ -80,8 +80,8 @@ class Breaker {
   /// A call that began at `began` failed, of a record that has failed while the downstream worked: this was
   /// to be expected.
   void failed_as_expected(TimePoint began, TimePoint now);
-  /// Time passes: to be called about once per second.
-  void look(TimePoint now);
+  /// Time passes, and so many calls run: to be called about once per second.
+  void look(TimePoint now, std::uint32_t running);
   /// A record that is done now had failed this often before, although the downstream was not out.
   void recovered(std::uint32_t failures);
 
@@ -90,6 +90,10 @@ class Breaker {
   /// Whether the downstream was out at a time, as far as is known now; always true for times long ago (32
   /// outages) and before attributes_since().
   bool was_out(TimePoint at) const;
+  /// The same, or failures since before then may show an outage once other calls have ended.
+  bool may_have_been_out(TimePoint at) const {
+    return was_out(at) || (row_waits_since_ && at >= window_.row_since());
+  }
   /// When the present outage began; valid in any state but closed.
   TimePoint out_since() const { return outages_.back().begun; }
   /// Whether an outage may have begun: another record has failed and none has worked since, or most records
@@ -108,13 +112,13 @@ class Breaker {
     std::optional<TimePoint> ended{};
   };
 
-  bool note(TimePoint now, const CallFailure& failure);
-  std::uint32_t unsure(TimePoint now) const;
-  std::optional<TimePoint> onset(TimePoint now) const;
+  void judge(TimePoint now, std::uint32_t beside, std::optional<Duration> after);
+  std::optional<TimePoint> onset(std::uint32_t unsure) const;
+  void clear_window();
   void open(TimePoint now, std::optional<Duration> after);
   void open_half(TimePoint now);
   void acquit(TimePoint now);
-  bool is_row_beyond_chance(TimePoint now) const;
+  bool is_row_beyond_chance() const;
   void close(TimePoint now);
 
   /// The share of calls that fail while the downstream works. Older calls count less, by the number of calls
@@ -145,10 +149,10 @@ class Breaker {
   State state_ = State::closed;
   TimePoint attributes_since_{};
   CallWindow window_;
-  std::uint32_t beside_ = 0;  // the fewest calls beside the failures of the present row
-  Share failing_{256};        // of records: failed for the first time
-  Share recovering_{1000};    // of calls: failures of records that worked later
-  TimePoint faded_at_{};      // when the shares were last reduced
+  std::optional<TimePoint> row_waits_since_{};  // the present row is beyond chance, and other calls run
+  Share failing_{256};                          // of records: failed for the first time
+  Share recovering_{1000};                      // of calls: failures of records that worked later
+  TimePoint faded_at_{};                        // when the shares were last reduced
   std::deque<Outage> outages_;
   std::uint64_t outages_seen_ = 0;
   TimePoint probe_at_{};        // open: when the first probe may begin

@@ -55,8 +55,11 @@ void Downstream::settle(TimePoint now) {
   MutexLock lock(mutex_);
   const auto before = breaker_.state();
   count_successes(now);
-  breaker_.look(now);
-  log_change(before, {"why", "calls succeed again, and no other record has failed since"}, now);
+  breaker_.look(now, running());
+  if (before == delivery::Breaker::State::closed)
+    log_change(before, {"error", last_failure_}, now);
+  else
+    log_change(before, {"why", "calls succeed again, and no other record has failed since"}, now);
 }
 
 void Downstream::count_successes(TimePoint now) {

@@ -212,9 +212,9 @@ TEST_CASE(
   REQUIRE(breaker.state() == BreakerState::half_open);
   breaker.begin(noon, 1);
   breaker.succeeded(noon, 1);
-  breaker.look(noon + seconds(4));
+  breaker.look(noon + seconds(4), 0);
   CHECK(breaker.state() == BreakerState::half_open);
-  breaker.look(noon + seconds(5));
+  breaker.look(noon + seconds(5), 0);
   CHECK(breaker.state() == BreakerState::closed);
 }
 
@@ -226,10 +226,10 @@ TEST_CASE(
   const auto now = noon + seconds(20);
   half_fail(breaker, now, 30);
   REQUIRE(breaker.state() == BreakerState::half_open);
-  breaker.look(now + seconds(5));
+  breaker.look(now + seconds(5), 0);
   CHECK(breaker.state() == BreakerState::half_open);
   breaker.succeeded(now + seconds(5), 1);
-  breaker.look(now + seconds(5));
+  breaker.look(now + seconds(5), 0);
   CHECK(breaker.state() == BreakerState::closed);
 }
 

@@ -50,38 +50,47 @@ TEST_CASE("on a quiet stream the failures of an hour are a row") {
   CHECK(breaker.state() == State::open);
 }
 
-TEST_CASE("failures in a row open it once they outnumber the calls beside them, which may take longer") {
+TEST_CASE("beside other calls a row opens it after 1.5 seconds, or once no other call runs") {
   Breaker breaker({5, seconds(30), seconds(5)});
   RecordId record = 0;
-  for (int i = 0; i < 20; ++i) breaker.failed(start, {++record, false, {}, 20});
+  for (int i = 0; i < 20; ++i) breaker.failed(start + seconds(i / 10), {++record, false, {}, 3});
   CHECK(breaker.state() == State::closed);
-  breaker.failed(start, {++record, false, {}, 20});
+  SECTION("a failure after that time") {
+    breaker.failed(start + milliseconds(1499), {++record, false, {}, 3});
+    CHECK(breaker.state() == State::closed);
+    breaker.failed(start + milliseconds(1500), {++record, false, {}, 3});
+  }
+  SECTION("that time without another failure") {
+    breaker.look(start + milliseconds(1499), 3);
+    CHECK(breaker.state() == State::closed);
+    breaker.look(start + milliseconds(1500), 3);
+  }
+  SECTION("the last call that runs fails") { breaker.failed(start + seconds(1), {++record, false, {}, 0}); }
+  SECTION("no call runs any more") { breaker.look(start + seconds(1), 0); }
   CHECK(breaker.state() == State::open);
   CHECK(breaker.out_since() == start);
 }
 
-TEST_CASE("the fewest calls that ran beside a row decide") {
+TEST_CASE("a success ends the wait of a row") {
   Breaker breaker({5, seconds(30), seconds(5)});
   RecordId record = 0;
-  for (const std::uint32_t beside : {4, 100, 100, 100, 100})
-    breaker.failed(start, {++record, false, {}, beside});
-  CHECK(breaker.state() == State::open);
+  for (int i = 0; i < 10; ++i) breaker.failed(start, {++record, false, {}, 3});
+  breaker.succeeded(start + seconds(1), 1000);
+  breaker.look(start + seconds(3), 0);
+  for (int i = 0; i < 4; ++i) breaker.failed(start + seconds(4), {++record, false, {}, 0});
+  CHECK(breaker.state() == State::closed);
 }
 
-TEST_CASE("a row beside many calls opens it after 24 records if it lasts for 2 seconds, and after 256") {
-  constexpr std::uint32_t many = 1000;
-  Breaker slow({5, seconds(30), seconds(5)});
-  RecordId record = 0;
-  slow.failed(start, {++record, false, {}, many});
-  for (int i = 0; i < 22; ++i) slow.failed(start + seconds(2), {++record, false, {}, many});
-  CHECK(slow.state() == State::closed);
-  slow.failed(start + seconds(2), {++record, false, {}, many});
-  CHECK(slow.state() == State::open);
-  Breaker quick({5, seconds(30), seconds(5)});
-  for (int i = 0; i < 255; ++i) quick.failed(start, {++record, false, {}, many});
-  CHECK(quick.state() == State::closed);
-  quick.failed(start, {++record, false, {}, many});
-  CHECK(quick.state() == State::open);
+TEST_CASE("a row of 256 failures opens it, whatever runs beside them, and the outage began with the first") {
+  Breaker breaker({5, seconds(30), seconds(5)});
+  for (RecordId record = 1; record <= 255; ++record)
+    breaker.failed(start + milliseconds(record), {record, false, {}, 1000});
+  CHECK(breaker.state() == State::closed);
+  CHECK(breaker.may_have_been_out(start + milliseconds(1)));
+  CHECK_FALSE(breaker.was_out(start + milliseconds(1)));
+  breaker.failed(start + milliseconds(256), {256, false, {}, 1000});
+  CHECK(breaker.state() == State::open);
+  CHECK(breaker.out_since() == start + milliseconds(1));
 }
 
 TEST_CASE("failures that are no row open it whatever runs beside them") {
@@ -161,7 +170,7 @@ TEST_CASE("failures of long ago are forgotten on a quiet stream, too") {
   }
   CHECK(breaker.beyond_chance() > 10);
   const auto later = start + std::chrono::hours(3);
-  for (auto now = start; now < later; now += seconds(1)) breaker.look(now);
+  for (auto now = start; now < later; now += seconds(1)) breaker.look(now, 0);
   CHECK(breaker.beyond_chance() < 5);
   fail(breaker, later, 5);
   CHECK(breaker.state() == State::open);
@@ -329,15 +338,15 @@ TEST_CASE("half open, it closes when a call has worked and no other record has f
   auto breaker = opened();
   const auto probed = start + seconds(5);
   breaker.begin(probed, 1);
-  breaker.look(probed + seconds(60));
+  breaker.look(probed + seconds(60), 0);
   CHECK(breaker.state() == State::half_open);  // no call has worked
   breaker.succeeded(probed, 1);
   breaker.begin(probed, 1);
   fail(breaker, probed + seconds(3), 1);
   breaker.failed(probed + seconds(5), {7, true});  // a suspect says nothing
-  breaker.look(probed + seconds(7));
+  breaker.look(probed + seconds(7), 0);
   CHECK(breaker.state() == State::half_open);
-  breaker.look(probed + seconds(8));
+  breaker.look(probed + seconds(8), 0);
   CHECK(breaker.state() == State::closed);
 }
 

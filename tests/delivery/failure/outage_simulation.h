@@ -51,7 +51,7 @@ class OutageSimulation {
   Outcomes run() {
     for (int ms = 0; ms < story_.seconds * 1000; ms += story_.step_ms) {
       now_ = begin_ + milliseconds(ms);
-      if (ms % 1000 == 0) breaker_.look(now_);
+      if (ms % 1000 == 0) breaker_.look(now_, running_);
       arrive();
       end_calls();
       while (calls_.size() < story_.workers && begin_one()) {
