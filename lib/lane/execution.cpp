@@ -199,6 +199,8 @@ void Execution::tell_downstream(const handler::Finished& finished) {
   auto& downstream = line_of(finished.claim.range).downstream();
   tell_calls(finished, downstream);
   downstream.task_ended();
+  // A row of failures may have waited for this task, as for the other records of a request.
+  if (!failures.empty() && downstream.running() == 0) downstream.settle(SteadyClock::now());
 }
 
 void Execution::tell_calls(const handler::Finished& finished, Downstream& downstream) {

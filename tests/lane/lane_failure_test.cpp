@@ -257,6 +257,25 @@ TEST_CASE("the breaker lets one record ask, and when it is answered the others f
   for (const auto offset : offsets(0, 40)) CHECK(test.handler.attempts(offset).back() == 1);
 }
 
+TEST_CASE("the last requests of a stream show an outage as soon as all of their records have failed") {
+  Downstream downstream("test", {.breaker = {5, seconds(30), std::chrono::hours(1)}});
+  FailingLane test;
+  test.context.downstream = &downstream;
+  test.context.lanes.workers = 10;
+  test.partition.add_run(0, 10);  // five requests of two records
+  test.begin();
+  REQUIRE(test.until([&] { return test.handler.started().size() == 10; }));
+  const auto failed = [&] { return downstream.report(SteadyClock::now()).calls.failed; };
+  for (int i = 0; i < 10; i += 2) test.handler.answer(i, Outcome::retry("HTTP 500"));
+  REQUIRE(test.until([&] { return failed() == 5; }));
+  CHECK(downstream.closed());
+  auto second = Outcome::retry("HTTP 500");
+  second.same_call = true;
+  for (int i = 1; i < 10; i += 2) test.handler.answer(i, second);
+  CHECK(test.until([&] { return !downstream.closed(); }));
+  CHECK(failed() == 5);
+}
+
 TEST_CASE("what an earlier life has left behind is not asked first whether the downstream works") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
