@@ -77,13 +77,13 @@ TEST_CASE("poison that takes long is no outage either when the batch ends before
 
 TEST_CASE("poison whose answers are quicker than any other is no outage, from the first second on") {
   CapturedLog log;
-  for (const double rate : {100.0, 500.0, 2000.0, 100000.0})
-    for (const double latency : {0.05, 0.5, 1.2})
-      for (const std::uint32_t workers : {4, 16, 64}) {
+  for (const double rate : {500.0, 2000.0, 100000.0})
+    for (const double latency : {0.05, 1.2})
+      for (const std::uint32_t workers : {4, 64}) {
         QuietStory story{.poison = most_poison, .rate = rate, .latency = latency, .poison_latency = 0.001};
         story.workers = workers;
         story.seconds = 30 + story.records / rate + story.records * latency / (workers * story.partitions);
-        for (story.dice = 1; story.dice <= 5; ++story.dice) {
+        for (story.dice = 1; story.dice <= 3; ++story.dice) {
           INFO(text(story) << ", workers " << workers << ", rate " << rate << ", good records take "
                            << latency);
           QuietSimulation simulation(story);
