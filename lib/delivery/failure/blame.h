@@ -54,8 +54,8 @@ class Blame {
   bool repeats(const Breaker& breaker) const {
     return failed_since(breaker.attributes_since()) || (breaker.outages() == failed_in_ && failed_in_ > 0);
   }
-  /// Whether the record is a suspect: it failed while the downstream was certainly not out.
-  /// Another failure shows nothing about the downstream.
+  /// Whether the record is a suspect: it failed while the downstream was certainly not out. Another failure
+  /// shows nothing about the downstream.
   bool suspect(const Breaker& breaker) const;
   /// The number of attempts that count so far.
   std::uint32_t counted() const { return settled_ + static_cast<std::uint32_t>(attempts_.size()); }

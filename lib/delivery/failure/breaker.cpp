@@ -98,7 +98,7 @@ void Breaker::succeeded(TimePoint now, std::uint64_t calls) {
   if (quarters_ >= wide && window_.failures() * 2 < window_.records()) close(now);
 }
 
-void Breaker::failed(TimePoint now, const CallFailure& failure) {
+void Breaker::failed(TimePoint now, const Failure& failure) {
   if (rules_.failures == 0) return;
   ended(1);
   in_vain_ = 0;
@@ -123,12 +123,13 @@ void Breaker::judge(TimePoint now, std::uint32_t beside, std::optional<Duration>
   const auto row = window_.in_a_row();
   const bool waits =
       beyond && beside > 0 && row < CallWindow::longest_row && now - *row_waits_since_ < row_waits;
-  const auto begun = onset(waits ? row : 0);
+  const bool row_counts = beyond && !waits;
+  const auto begun = onset(row_counts, waits ? row : 0);
   if (!begun) return;
   outages_.push_back({*begun});
   ++outages_seen_;
   if (outages_.size() > most_outages) outages_.pop_front();
-  beyond && !waits ? open(now, after) : open_half(now);
+  row_counts ? open(now, after) : open_half(now);
 }
 
 void Breaker::failed_as_expected(TimePoint began, TimePoint now) {
@@ -157,16 +158,15 @@ void Breaker::look(TimePoint now, std::uint32_t running) {
   faded_at_ = now;
 }
 
-/// When the outage began that the failures show; nullopt if there is no outage. `unsure`: so many failures,
-/// those of the present row, do not count yet.
-std::optional<TimePoint> Breaker::onset(std::uint32_t unsure) const {
+/// When the outage began that the failures show; nullopt if there is no outage. `row_counts`: the present row
+/// shows one. `unsure`: so many failures, those of a row that waits, do not count yet.
+std::optional<TimePoint> Breaker::onset(bool row_counts, std::uint32_t unsure) const {
   const auto failures = window_.failures() - std::min(unsure, window_.failures());
   const auto records = window_.records() - std::min(unsure, window_.failures());
   const auto lately = window_.lately() - std::min(unsure, window_.lately());
-  const bool row = unsure == 0 && is_row_beyond_chance();
   if (records >= fewest_records && failures >= rules_.failures && failures * 2 >= records)
-    return row ? std::min(window_.row_since(), window_.failing_since()) : window_.failing_since();
-  if (row) return window_.row_since();
+    return row_counts ? std::min(window_.row_since(), window_.failing_since()) : window_.failing_since();
+  if (row_counts) return window_.row_since();
   if (lately >= std::max(rules_.failures, nearly_all)) return window_.lately_since();
   return {};
 }

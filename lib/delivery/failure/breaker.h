@@ -50,17 +50,18 @@ struct BreakerRules {
   Duration probe = seconds(5);
 };
 
-struct CallFailure {
-  RecordId record;                  ///< CallWindow::nobody: no known record
-  bool repeated;                    ///< the record failed before, so another failure shows little
-  std::optional<Duration> after{};  ///< how long the downstream asked to be left alone
-  std::uint32_t beside = 0;         ///< other calls that run
-};
-
 class Breaker {
  public:
   enum class State : std::uint8_t { closed, half_open, open };
   static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
+
+  /// A call that failed.
+  struct Failure {
+    RecordId record;                  ///< CallWindow::nobody: no known record
+    bool repeated;                    ///< the record failed before, so another failure shows little
+    std::optional<Duration> after{};  ///< how long the downstream asked to be left alone
+    std::uint32_t beside = 0;         ///< other calls that run
+  };
 
   explicit Breaker(BreakerRules rules) : rules_(rules), window_(rules.window) {}
   /// Replaces the rules; takes effect immediately. An open breaker probes after the new `probe` if that is
@@ -76,7 +77,7 @@ class Breaker {
   void ended(std::uint32_t calls);
   /// Calls of distinct records worked.
   void succeeded(TimePoint now, std::uint64_t calls);
-  void failed(TimePoint now, const CallFailure& failure);
+  void failed(TimePoint now, const Failure& failure);
   /// A call that began at `began` failed, of a record that has failed while the downstream worked: this was
   /// to be expected.
   void failed_as_expected(TimePoint began, TimePoint now);
@@ -113,7 +114,7 @@ class Breaker {
   };
 
   void judge(TimePoint now, std::uint32_t beside, std::optional<Duration> after);
-  std::optional<TimePoint> onset(std::uint32_t unsure) const;
+  std::optional<TimePoint> onset(bool row_counts, std::uint32_t unsure) const;
   void clear_window();
   void open(TimePoint now, std::optional<Duration> after);
   void open_half(TimePoint now);
