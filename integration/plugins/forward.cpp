@@ -2,28 +2,21 @@
 // same witness as a service that posts the records itself: {"url": …, "authority": a file of certificates}.
 #include <curl/curl.h>
 #include <laneway/plugin.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace {
 
-struct Handle {
-  Handle() = default;
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() { curl_easy_cleanup(curl); }
-  CURL* const curl = curl_easy_init();
+struct Free {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(curl_slist* headers) const { curl_slist_free_all(headers); }
 };
 
-struct Headers {
-  Headers() = default;
-  Headers(const Headers&) = delete;
-  Headers& operator=(const Headers&) = delete;
-  ~Headers() { curl_slist_free_all(list); }
-  void add(const std::string& name, std::string_view value) {
-    list = curl_slist_append(list, (name + ": " + std::string(value)).c_str());
-  }
-  curl_slist* list = nullptr;
-};
+void add(std::unique_ptr<curl_slist, Free>& headers, const std::string& name, std::string_view value) {
+  const auto line = name + ": " + std::string(value);
+  headers.reset(curl_slist_append(headers.release(), line.c_str()));
+}
 
 std::size_t ignore(char*, std::size_t size, std::size_t count, void*) { return size * count; }
 
@@ -40,8 +33,9 @@ class Forward final : public laneway::RecordPlugin {
   }
 
   laneway::Answer handle(const laneway::Record& record) override {
-    thread_local const Handle handle;  // with the connection, which is used again
-    const auto status = post(handle.curl, record);
+    // With the connection, which is used again.
+    thread_local const std::unique_ptr<CURL, Free> handle(curl_easy_init());
+    const auto status = post(handle.get(), record);
     if (status == 204) return laneway::Answer::done();
     const auto reason = "HTTP " + std::to_string(status);
     if (status == 422) return laneway::Answer::reject(reason);
@@ -52,16 +46,16 @@ class Forward final : public laneway::RecordPlugin {
  private:
   /// The status; 0 if there is none.
   long post(CURL* curl, const laneway::Record& record) const {
-    Headers headers;
-    headers.add("kafka-topic", record.topic());
-    headers.add("kafka-partition", std::to_string(record.partition()));
-    headers.add("kafka-offset", std::to_string(record.offset()));
-    headers.add("kafka-key", record.key().value_or(""));
-    headers.add("laneway-attempt", std::to_string(record.attempt()));
+    std::unique_ptr<curl_slist, Free> headers;
+    add(headers, "kafka-topic", record.topic());
+    add(headers, "kafka-partition", std::to_string(record.partition()));
+    add(headers, "kafka-offset", std::to_string(record.offset()));
+    add(headers, "kafka-key", record.key().value_or(""));
+    add(headers, "laneway-attempt", std::to_string(record.attempt()));
     const auto value = record.value().value_or("");
     curl_easy_setopt(curl, CURLOPT_URL, url_.c_str());
     curl_easy_setopt(curl, CURLOPT_CAINFO, authority_.c_str());
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, value.data());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(value.size()));
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore);
