@@ -38,7 +38,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.waiting_retries = stats.waiting_retries.get();
   view.done = stats.outcomes[0].get();
   view.committed = stats.committed.offset.get();
-  view.stored_suspension_ms = stats.committed.suspension_ms.get();
+  view.stored_decision_ms = stats.committed.decision_ms.get();
   view.holds = stats.holds.get();
   view.pauses = stats.pauses.get();
   view.delivered = stats.delivered_offset.get();
@@ -89,7 +89,7 @@ bool stored(const Loops& loops, const lane::Suspensions& suspensions, const Cont
     std::erase_if(lanes, [&](const auto& lane) { return !is_about(request, lane); });
     const auto is_stored = [&](const auto& lane) {
       const auto decision = suspensions.decision({lane.topic, lane.partition});
-      return decision && lane.stored_suspension_ms == (decision->suspended ? decision->at_ms : 0);
+      return decision && lane.stored_decision_ms >= decision->at_ms;
     };
     const bool complete = !lanes.empty() || request.action == Action::resume;
     if (complete && std::all_of(lanes.begin(), lanes.end(), is_stored)) return true;
@@ -110,11 +110,12 @@ const char* lasts(const ControlRequest& request) {
 ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request,
                             const std::vector<LaneView>& lanes, Duration patience) {
   const bool suspended = request.action == Action::suspend;
-  // A lane may not have followed the last decision of this process yet.
+  // The lane, or the brokers, may not have followed the last decision of this process yet.
   const auto differs = [&](const auto& lane) {
     if (!is_about(request, lane)) return false;
     const auto decided = suspensions.decision({lane.topic, lane.partition});
-    return lane.suspended() != suspended || (decided && decided->suspended != suspended);
+    return lane.suspended() != suspended ||
+           (decided && (decided->suspended != suspended || lane.stored_decision_ms < decided->at_ms));
   };
   bool changed = std::any_of(lanes.begin(), lanes.end(), differs);
   if (!suspended && !request.partition) changed = suspensions.suspends(request.topic) || changed;

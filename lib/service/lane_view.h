@@ -38,7 +38,7 @@ struct LaneView {
   std::uint64_t waiting_retries = 0;
   std::uint64_t done = 0;  ///< since the assignment
   std::int64_t committed = -1;
-  std::int64_t stored_suspension_ms = 0;  ///< when the suspension was decided that the brokers have; 0: none
+  std::int64_t stored_decision_ms = 0;  ///< when the suspension or its end was decided that the brokers have
   std::uint64_t holds = 0;
   std::uint64_t pauses = 0;
   std::int64_t delivered = -1;        ///< the last offset taken since the assignment; -1 if none

@@ -18,10 +18,10 @@ namespace {
 
 const kafka::TopicPartition orders{"orders", 0};
 
-/// A member with a quiet lane, whose brokers acknowledge every commit.
+/// A member with a quiet lane, whose brokers acknowledge every commit, or none until they are told to.
 class QuietMember {
  public:
-  QuietMember() {
+  explicit QuietMember(bool acknowledges = true) {
     context.lanes.workers = context.lanes.queue = 1;
     context.lanes.drain = patience;
     context.memory.lane_bytes = 1 << 20;
@@ -41,7 +41,7 @@ class QuietMember {
     };
     loop = std::make_shared<lane::ConsumerLoop>(context, settings, [] {});
     REQUIRE(loop->start());
-    group.acknowledges_all();
+    if (acknowledges) group.acknowledges_all();
     group.assigns({orders});
     REQUIRE(eventually([&] { return !group.calls("ask").empty(); }));
     group.answers_committed({{orders, 0, {}}});
@@ -102,6 +102,20 @@ TEST_CASE(
     CHECK(answer.kind == Kind::accepted);
     CHECK_THAT(answer.text, Catch::Contains("the suspension comes back"));
   }
+}
+
+TEST_CASE("the end of a suspension whose commit is under way is stored when the brokers have the end") {
+  QuietMember member(false);
+  REQUIRE(member.suspend(milliseconds(50)).kind == Kind::accepted);
+  REQUIRE(eventually([&] { return !member.group.calls("commit").empty(); }));
+  const auto answer = member.resume(milliseconds(50));
+  CHECK(answer.kind == Kind::accepted);
+  CHECK_THAT(answer.text, Catch::Contains("the suspension comes back"));
+  const auto again = member.resume(milliseconds(50));
+  CHECK(again.kind == Kind::accepted);
+  CHECK_THAT(again.text, Catch::Contains("the suspension comes back"));
+  member.group.acknowledges_all();
+  CHECK(member.resume(patience).kind == Kind::done);
 }
 
 TEST_CASE("while a member hangs, also with more requests than it takes, no suspension counts as stored") {

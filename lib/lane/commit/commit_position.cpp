@@ -21,8 +21,15 @@ CommitPosition::CommitPosition(const LaneContext& context, const kafka::Committe
       committed_suspension_(suspension_),
       acknowledged_(start) {
   stats_.committed.offset.set(start.offset);
-  stats_.committed.suspension_ms.set(suspended_ms().value_or(0));
+  stats_.committed.decision_ms.set(suspension_ ? suspension_->at_ms : 0);
   if (context.suspensions != nullptr && suspension_) context.suspensions->saw(suspension_->at_ms);
+}
+
+void CommitPosition::decide(const std::optional<Suspension>& asked) {
+  if (!asked || (suspension_ && asked->at_ms <= suspension_->at_ms)) return;
+  suspension_ = asked;
+  const bool unknown_to_brokers = !committed_suspension_ && !sent_suspension_;
+  if (!asked->suspended && unknown_to_brokers) stats_.committed.decision_ms.set(asked->at_ms);
 }
 
 std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std::size_t most, bool whole) {
@@ -96,10 +103,10 @@ bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   committed_suspects_version_ = sent_suspects_version_;
   gate_.committed(sent_marker_version_);
   stats_.committed.offset.set(offset.offset);
-  // Brokers that accept hardly any metadata may have got the offset alone.
+  // Brokers that accept hardly any metadata may have got the offset alone, which suspends nothing.
   const bool stored =
-      sent_suspension_ && sent_suspension_->suspended && read_metadata(offset.metadata).suspension;
-  stats_.committed.suspension_ms.set(stored ? sent_suspension_->at_ms : 0);
+      sent_suspension_ && (!sent_suspension_->suspended || read_metadata(offset.metadata).suspension);
+  stats_.committed.decision_ms.set(stored ? sent_suspension_->at_ms : 0);
   return true;
 }
 
@@ -127,7 +134,7 @@ void CommitPosition::start_over() {
   log_.topic.clear();  // another topic may have the name now
   sent_of_this_log_ = false;
   committed_suspension_.reset();
-  stats_.committed.suspension_ms.set(0);
+  stats_.committed.decision_ms.set(0);
   committed_finished_ = 0;
   suppressed_before_ = stats_.suppressed.get();
 }

@@ -34,9 +34,7 @@ class CommitPosition {
   bool has_uncommitted() const;
   /// The last decision of this process about the partition, which counts if it is later than the decision
   /// that the commits carry.
-  void decide(const std::optional<Suspension>& asked) {
-    if (asked && (!suspension_ || asked->at_ms > suspension_->at_ms)) suspension_ = asked;
-  }
+  void decide(const std::optional<Suspension>& asked);
   /// When the partition was suspended, since 1970; nullopt if it is not suspended.
   std::optional<std::int64_t> suspended_ms() const {
     if (!suspension_ || !suspension_->suspended) return std::nullopt;

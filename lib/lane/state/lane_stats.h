@@ -40,8 +40,8 @@ struct SubmissionStats {
 
 /// What the acknowledged commit says.
 struct CommittedStats {
-  Relaxed<std::int64_t> offset;         ///< -1 if none
-  Relaxed<std::int64_t> suspension_ms;  ///< when the suspension was decided, since 1970; 0 if none
+  Relaxed<std::int64_t> offset;       ///< -1 if none
+  Relaxed<std::int64_t> decision_ms;  ///< when the lane was suspended or resumed, since 1970; 0 if never
 };
 
 /// Counts of the whole process since its start, which outlive the lanes.

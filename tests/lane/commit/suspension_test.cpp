@@ -54,6 +54,31 @@ TEST_CASE("a decision is committed at once, also when nothing else is to be comm
   CHECK_FALSE(test.lane->detail(test.now).suspended_ms);
 }
 
+TEST_CASE("the brokers have the end of a suspension that was never sent to them") {
+  SuspendedLane test;
+  test.begin(kafka::no_offset);
+  test.decide(true, 1000);
+  CHECK(test.committed() == "nothing");
+  CHECK(test.lane->stats().committed.decision_ms.get() == 0);
+  test.decide(false, 2000);
+  CHECK(test.lane->stats().committed.decision_ms.get() == 2000);
+}
+
+TEST_CASE("the brokers have a decision when its own commit is acknowledged") {
+  SuspendedLane test;
+  test.begin(7);
+  const auto& stored_ms = test.lane->stats().committed.decision_ms;
+  test.decide(true, 1000);
+  const auto suspension = test.lane->commit_candidate();
+  REQUIRE(suspension);
+  test.decide(false, 2000);
+  CHECK(stored_ms.get() == 0);
+  test.lane->committed(*suspension);
+  CHECK(stored_ms.get() == 1000);
+  CHECK(test.committed() == "7 resumed=2000 ");
+  CHECK(stored_ms.get() == 2000);
+}
+
 TEST_CASE("a lane whose last commit was suspended takes nothing, says why, and goes on when it is resumed") {
   const CapturedLog log;
   SuspendedLane test;
