@@ -145,8 +145,26 @@ void Facts::taken(const TopicPartition& partition, std::int64_t offset, std::str
   const auto id = id_of(value);
   if (!id) return;
   MutexLock lock(mutex_);
-  taken_[partition][offset] = {*id, ++now_};
+  taken_[partition][offset] = {*id, ++now_, value.size()};
   reads_[*id].push_back({partition, offset});
+  judge_memory();
+}
+
+/// What the lanes of now have taken and not finished.
+void Facts::judge_memory() {
+  std::map<TopicPartition, Count> begun;
+  for (const auto& [place, life] : lives_) begun[place.second] = std::max(begun[place.second], life.begun);
+  std::size_t bytes = 0;
+  for (const auto& [partition, since] : begun)
+    for (const auto& [offset, taken] : taken_[partition])
+      if (taken.at > since && !finished(fates_[taken.id], partition.topic)) bytes += taken.bytes;
+  std::set<std::string> members;
+  for (const auto& [client, member] : members_) members.insert(member);
+  const auto most = (static_cast<std::size_t>(story_.memory_mib) << 20) * members.size();
+  if (bytes > most)
+    note("no more than its memory", std::to_string(members.size()) + " members hold records of " +
+                                        std::to_string(bytes) + " bytes, and may hold " +
+                                        std::to_string(most));
 }
 
 void Facts::judge_range(const TopicPartition& partition, std::int64_t begin, std::int64_t end,

@@ -138,6 +138,7 @@ class Facts {
   void judge_order(const std::string& member, const TopicPartition& partition, std::int64_t offset,
                    const std::string& key) REQUIRES(mutex_);
   void judge_copies(Id id, int rank) REQUIRES(mutex_);
+  void judge_memory() REQUIRES(mutex_);
   void judge_suspension(const std::string& member, const TopicPartition& partition, std::int64_t offset)
       REQUIRES(mutex_);
   std::optional<Life> life_at(const std::string& member, const TopicPartition& partition) const
@@ -159,6 +160,7 @@ class Facts {
   struct Taken {
     Id id;
     Count at = 0;
+    std::size_t bytes = 0;
   };
   std::map<TopicPartition, std::map<std::int64_t, Taken>> taken_ GUARDED_BY(mutex_);
   std::map<Id, std::vector<Read>> reads_ GUARDED_BY(mutex_);  // in their order

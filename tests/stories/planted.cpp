@@ -88,6 +88,11 @@ void suspend(Story& story) {
 void prepare_commits(Story& story, Bug bug) {
   if (bug == Bug::commits_an_older_offset || bug == Bug::commits_one_too_many) lasts(story);
   if (bug == Bug::begins_at_the_end || bug == Bug::a_foreign_map_counts) hand_over(story);
+  if (bug == Bug::a_coordinator_is_lost) {
+    lasts(story);
+    story.brokers = 2;
+    return only(story, Kind::coordinator_moves, 300, 0);
+  }
   if (bug != Bug::commits_are_refused_for_good) return;
   story.partitions = 4;
   story.members = 1;
@@ -106,6 +111,7 @@ void prepare_failures(Story& story, Bug bug) {
     case Bug::loses_a_dead_letter:
     case Bug::writes_a_dead_letter_twice:
     case Bug::letters_are_as_old_as_the_record:
+    case Bug::a_refused_letter_stops_its_lane:
     case Bug::consumes_its_dead_letters:
     case Bug::rejected_counts_as_done:
       return poison(story, true);
@@ -115,6 +121,31 @@ void prepare_failures(Story& story, Bug bug) {
       story.poison = 0;
       story.records = 300;
       return add(story, Kind::outage_503, 500, 1200);
+    default:
+      return;
+  }
+}
+
+void prepare_limits(Story& story, Bug bug) {
+  switch (bug) {
+    case Bug::leaves_out_a_large_record:
+      story.bytes = 5000;
+      return;
+    case Bug::more_memory_than_allowed:
+      slow(story, Kind::reload, 5000);
+      story.faults.clear();
+      story.partitions = 4;
+      story.records = 300;
+      story.bytes = 5000;
+      story.work_ms = 5;
+      story.memory_mib = 1;
+      return;
+    case Bug::is_ready_while_it_stalls:
+      slow(story, Kind::hang, 300);
+      story.faults.back().lasts = 500;
+      story.work_ms = 20;
+      story.stall_ms = 1000;
+      return;
     default:
       return;
   }
@@ -159,6 +190,7 @@ Story Story::with(Bug bug, std::uint64_t seed) {
   story.name = std::to_string(seed) + '+' + std::to_string(static_cast<int>(bug));
   prepare_commits(story, bug);
   prepare_failures(story, bug);
+  prepare_limits(story, bug);
   prepare_lanes(story, bug);
   return story;
 }

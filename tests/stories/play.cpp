@@ -24,6 +24,7 @@ constexpr Duration ready_within = seconds(15);
 constexpr Duration stop_beyond_drain = seconds(5);
 constexpr Duration busy_machine = seconds(5);
 constexpr Duration complete_within = seconds(45);
+constexpr int most_stall_ms = 5000;              // that a story waits for
 constexpr Duration planted_within = seconds(8);  // instead, where it cannot succeed anyway
 
 config::ClientSetting setting(const std::string& value) { return {value, "", false}; }
@@ -78,6 +79,7 @@ class Play {
   bool all_ready();
 
   void act(const Fault& fault);
+  void judge_stall();
   void of_brokers(const Fault& fault);
   void of_members(const Fault& fault);
   void of_operators(const Fault& fault);
@@ -157,6 +159,9 @@ config::Config Play::config(const std::string& member) const {
   config.lanes.order = story_.bug == Bug::order_is_ignored ? config::Order::none : story_.order;
   config.lanes.workers = story_.workers + (story_.bug == Bug::more_workers_than_allowed ? 2 : 0);
   config.lanes.queue = story_.queue;
+  config.lanes.memory = static_cast<std::uint64_t>(story_.memory_mib) << 20;
+  if (story_.bug == Bug::more_memory_than_allowed) config.lanes.memory = 1ULL << 30;
+  config.admin.ready.stall = milliseconds(story_.stall_ms);
   config.lanes.max_incomplete = story_.max_incomplete;
   config.lanes.drain = milliseconds(story_.drain_ms);
   if (story_.bug == Bug::a_drain_keeps_its_queue) config.lanes.drain = seconds(60);
@@ -284,7 +289,9 @@ void Play::write() {
 
 bool Play::all_ready() {
   const auto all = running();
-  if (story_.bug == Bug::is_never_ready_again && begun_ != TimePoint()) return false;
+  const bool begun = begun_ != TimePoint();
+  if (story_.bug == Bug::is_never_ready_again && begun) return false;
+  if (story_.bug == Bug::is_ready_while_it_stalls && begun) return true;
   return !all.empty() && std::all_of(all.begin(), all.end(), [](const Member* member) {
     return member->ended || member->service->readiness().ready();
   });
@@ -316,6 +323,7 @@ void Play::act(const Fault& fault) {
   const auto downstream = [&](Mood mood) {
     downstream_.become(mood);
     sleep(fault.lasts);
+    if (mood == Mood::hangs) judge_stall();
     downstream_.become(Mood::work);
   };
   if (fault.kind <= Kind::slow_broker) return of_brokers(fault);
@@ -325,6 +333,19 @@ void Play::act(const Fault& fault) {
              : fault.kind == Kind::outage_500 ? Mood::answers_500
              : fault.kind == Kind::hang       ? Mood::hangs
                                               : Mood::slow);
+}
+
+/// A lane whose calls hang is not ready after the time that the settings allow. A suspended lane is.
+void Play::judge_stall() {
+  const bool suspends = std::any_of(story_.faults.begin(), story_.faults.end(), [](const Fault& fault) {
+    return fault.kind == Fault::Kind::suspend || fault.kind == Fault::Kind::suspended_moves;
+  });
+  if (suspends || story_.stall_ms > most_stall_ms) return;
+  const auto told = Deadline::in(milliseconds(story_.stall_ms) + busy_machine);
+  const auto untold = [&] { return downstream_.holds_calls() && all_ready(); };
+  for (; untold() && !told.passed(); sleep(20)) {
+  }
+  if (untold()) facts_.breach("a stall is told", "calls hang, and each member is ready");
 }
 
 void Play::fail(const Fault& fault) {
@@ -350,6 +371,7 @@ void Play::of_brokers(const Fault& fault) {
     case Fault::Kind::broker_error:
       return fail(fault);
     case Fault::Kind::coordinator_moves:
+      if (story_.bug == Bug::a_coordinator_is_lost) tap_.lose_coordinator();
       return locked([&](Cluster& cluster) { return cluster.set_coordinator(name_ + "-group", broker); });
     case Fault::Kind::leader_moves:
       return locked([&](Cluster& cluster) { return cluster.set_leader(facts_.source(), 0, broker); });

@@ -102,6 +102,11 @@ void draw_faults(Story& story, Dice& dice) {
             [](const auto& a, const auto& b) { return a.at < b.at; });
 }
 
+void draw_limits(Story& story, Dice& dice) {
+  story.memory_mib = dice.one_of({1, 256});
+  story.stall_ms = dice.one_of({1000, 60000});
+}
+
 const char* text_of(Work work) {
   constexpr std::array names{"a handler of the program, blocking", "a handler of the program, asynchronous",
                              "handler.produce", "handler.produce with transactions"};
@@ -156,15 +161,18 @@ const char* name_of(Bug bug) {
                                                 "a committed map has unfinished records",
                                                 "an older offset is committed",
                                                 "a record is skipped",
+                                                "a large record is left out",
                                                 "reading begins behind what is committed",
                                                 "a finished record runs again",
                                                 "commits are forgotten",
                                                 "a commit of several partitions is refused for good",
+                                                "a member loses its coordinator for good",
                                                 "a dead letter is lost",
                                                 "a dead letter is written twice",
                                                 "a record for a retry topic is lost",
                                                 "a record for a retry topic is written twice",
                                                 "a dead letter has the record's timestamp",
+                                                "a refused dead letter stops its lane for good",
                                                 "poison is taken for an outage",
                                                 "an outage is taken for poison",
                                                 "a rejected record counts as done",
@@ -176,10 +184,12 @@ const char* name_of(Bug bug) {
                                                 "a suspension is not handed over",
                                                 "the order is ignored",
                                                 "more workers than allowed",
+                                                "more memory than allowed",
                                                 "an assigned partition is not read",
                                                 "a drain keeps its whole queue",
                                                 "a drain is cut short",
-                                                "a service is never ready again"};
+                                                "a service is never ready again",
+                                                "a lane that makes no progress is called ready"};
   return names[static_cast<std::size_t>(bug)];
 }
 
@@ -191,6 +201,7 @@ Story Story::draw(std::uint64_t seed) {
   draw_configuration(story, dice);
   draw_load(story, dice);
   draw_faults(story, dice);
+  draw_limits(story, dice);
   return story;
 }
 
@@ -225,7 +236,8 @@ std::string Story::text() const {
           number(max_incomplete, "unfinished, ") + number(attempts, "attempts") +
           (dead_letters ? ", dead letters" : "") + (retry_topics ? ", retry topics of 100 and 400 ms" : "") +
           ", a drain of " + number(drain_ms, "ms") + (gives_back ? " that gives back" : "") +
-          ", commits each " + number(commit_ms, "ms\n  ");
+          ", commits each " + number(commit_ms, "ms, ") + number(memory_mib, "MiB for records, a stall is ") +
+          number(stall_ms, "ms\n  ");
   text += number(records, "records a partition ") + (burst ? "at once" : "over 2 s") + ", " +
           number(keys, "keys, ") + number(bytes, "bytes, compression ") + compression +
           (old ? ", a year old" : "") + ", " + number(work_ms, "ms of work");

@@ -71,6 +71,8 @@ struct Story {
   bool gives_back = false;  // lanes.drain_queued
   int commit_ms = 100;
   int drain_ms = 3000;
+  int memory_mib = 256;
+  int stall_ms = 60000;  // so long without progress is not ready
   // the load
   int records = 200;   // of each partition
   bool burst = false;  // all at once; else over two seconds

@@ -237,7 +237,8 @@ rd_kafka_message_t* __wrap_rd_kafka_consume_queue(rd_kafka_queue_t* queue, int t
   const std::string topic = rd_kafka_topic_name(message->rkt);
   auto* tap = tap_of(topic);
   if (tap == nullptr) return message;
-  if (tap->bug() == Bug::skips_a_record && tap->once_in(60)) {
+  const bool large = tap->bug() == Bug::leaves_out_a_large_record && message->len > 4000;
+  if ((large && tap->once_in(20)) || (tap->bug() == Bug::skips_a_record && tap->once_in(60))) {
     rd_kafka_message_destroy(message);
     return __wrap_rd_kafka_consume_queue(queue, timeout);
   }
@@ -254,7 +255,8 @@ rd_kafka_resp_err_t __wrap_rd_kafka_commit_queue(rd_kafka_t* rk, const List* lis
   const auto by = known(rk);
   if (!by || list == nullptr) return __real_rd_kafka_commit_queue(rk, list, queue, cb, opaque);
   if (by->tap->abandoned(by->member)) return RD_KAFKA_RESP_ERR__STATE;  // its stop waits for no answer
-  if (by->tap->bug() == Bug::forgets_its_commits) return RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (by->tap->bug() == Bug::forgets_its_commits || by->tap->coordinator_lost())
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
   if (by->tap->bug() == Bug::commits_are_refused_for_good && list->cnt > 1) return RD_KAFKA_RESP_ERR_UNKNOWN;
   const Copy copy(*list);
   plant(*by->tap, *copy.list);
@@ -315,6 +317,8 @@ rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t*
       const auto bug = by->tap->bug();
       const bool letter = topic.ends_with("-dlt");
       const bool retry = topic.find("-retry-") != std::string::npos;
+      if (letter && bug == Bug::a_refused_letter_stops_its_lane)
+        return rd_kafka_error_new(RD_KAFKA_RESP_ERR_INVALID_RECORD, "refused");
       twice = (letter && bug == Bug::writes_a_dead_letter_twice) ||
               (retry && bug == Bug::writes_a_record_for_retry_twice);
       if ((letter && bug == Bug::loses_a_dead_letter) || (retry && bug == Bug::loses_a_record_for_retry)) {

@@ -26,6 +26,9 @@ class Tap {
   void abandon(const std::string& member) EXCLUDES(mutex_);
   bool abandoned(const std::string& member) const EXCLUDES(mutex_);
 
+  void lose_coordinator() { coordinator_lost_ = true; }
+  bool coordinator_lost() const { return coordinator_lost_; }
+
   Facts& facts() { return facts_; }
   Bug bug() const { return facts_.story().bug; }
   const std::string& name() const { return name_; }
@@ -36,6 +39,7 @@ class Tap {
   const std::string name_;
   Facts& facts_;
   std::atomic<std::uint32_t> calls_{0};
+  std::atomic<bool> coordinator_lost_{false};
   mutable Mutex mutex_;
   std::set<std::string> abandoned_ GUARDED_BY(mutex_);
 };

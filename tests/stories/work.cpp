@@ -39,13 +39,20 @@ bool Downstream::first_call(Id id) {
   return called_.insert(id).second;
 }
 
+bool Downstream::hang(const handler::Attempt& attempt) {
+  ++held_calls_;
+  bool stopped = false;
+  while (!stopped && mood_ == Mood::hangs) stopped = !sleep(attempt, milliseconds(5));
+  --held_calls_;
+  return !stopped;
+}
+
 Outcome Downstream::answer(const std::string& member, const handler::Attempt& attempt, Id id) {
   if (attempt.stop.stop_requested()) return stop(member);
   const auto mood = mood_.load();
   if (mood == Mood::answers_503) return Outcome::unavailable("HTTP 503");
   if (mood == Mood::answers_500) return Outcome::retry("HTTP 500");
-  while (mood == Mood::hangs && mood_ == Mood::hangs)
-    if (!sleep(attempt, milliseconds(5))) return stop(member);
+  if (mood == Mood::hangs && !hang(attempt)) return stop(member);
   if (is_poison(id, story_.poison))
     return story_.rejects ? Outcome::reject("HTTP 422") : Outcome::retry("HTTP 500");
   const bool hangs = is_poison({id.first + 77, id.second}, story_.hanging) && first_call(id);

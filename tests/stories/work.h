@@ -33,6 +33,8 @@ class Downstream {
     if (mood != Mood::work) always_worked_ = false;
   }
   bool always_worked() const { return always_worked_; }
+  /// Whether calls hang because all do at the moment.
+  bool holds_calls() const { return held_calls_ > 0; }
   /// How many attempts at this member ended because their stop was requested.
   std::uint64_t stopped(const std::string& member) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -43,6 +45,8 @@ class Downstream {
  private:
   handler::Outcome answer(const std::string& member, const handler::Attempt& attempt, Id id);
   handler::Outcome stop(const std::string& member) EXCLUDES(mutex_);
+  /// Returns false if the stop of the attempt was requested meanwhile.
+  bool hang(const handler::Attempt& attempt);
   bool first_call(Id id) EXCLUDES(mutex_);
   handler::Outcome planted(handler::Outcome outcome, Id id) const;
   static bool sleep(const handler::Attempt& attempt, Duration time) {
@@ -53,6 +57,7 @@ class Downstream {
   Tap& tap_;
   std::atomic<Mood> mood_{Mood::work};
   std::atomic<bool> always_worked_{true};
+  std::atomic<int> held_calls_{0};
   std::atomic<int> hanging_{0};  // records of their own
   Mutex mutex_;
   std::map<std::string, std::uint64_t> stopped_ GUARDED_BY(mutex_);
