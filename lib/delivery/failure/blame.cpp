@@ -10,6 +10,7 @@ constexpr std::size_t most_open = 64;  // attempts; without a dead-letter topic 
 constexpr Duration look_again = milliseconds(100);
 constexpr Duration longest_doubt = seconds(3);
 constexpr Duration longest_rest = seconds(1);
+constexpr Duration longest_unclear = seconds(5);
 
 }  // namespace
 
@@ -59,15 +60,24 @@ void Blame::count(const FailedAttempt& attempt) {
     attempts_.erase(attempts_.begin());
   }
   attempts_.push_back({attempt.ended, attempt.took});
+  if (!first_failed_) first_failed_ = attempt.ended;
+}
+
+bool Blame::pardons(const Breaker& breaker, TimePoint failed) const {
+  return failed - first_failed_.value_or(failed) < longest_unclear && breaker.in_unclear_row(failed);
 }
 
 void Blame::give_back(const Breaker& breaker) {
   std::erase_if(attempts_, [&](const Attempt& attempt) { return breaker.was_out(attempt.failed); });
+  const auto pardoned =
+      std::erase_if(attempts_, [&](const Attempt& attempt) { return pardons(breaker, attempt.failed); });
+  pardoned_ = pardoned_ || pardoned > 0;
 }
 
 bool Blame::suspect(const Breaker& breaker) const {
   return settled_ > 0 || std::any_of(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
-           return !breaker.may_have_been_out(attempt.failed);
+           return !breaker.was_out(attempt.failed) && !breaker.in_waiting_row(attempt.failed) &&
+                  !pardons(breaker, attempt.failed);
          });
 }
 

@@ -2,7 +2,9 @@
 //
 // An attempt that fails while the downstream is out (delivery/failure/breaker.h) does not count, nor does an
 // attempt that failed at the onset of an outage, before the outage was noticed: such attempts are given back.
-// When the attempts are used up, the record is given up at once, unless something speaks for the record:
+// So are attempts that failed in an unclear row (breaker.h), for five seconds after the record's first
+// failure. When the attempts are used up, the record is given up at once, unless something speaks for the
+// record:
 //
 //   - Other records fail as well and none has succeeded since, or half of the last 32 records have failed: an
 //     outage may have begun. The record is suspended: it waits, without an attempt, until neither is true
@@ -52,7 +54,8 @@ class Blame {
   /// Whether another failure would show little about the downstream: the record failed before, while the
   /// downstream was not known to be out, or in the present outage.
   bool repeats(const Breaker& breaker) const {
-    return failed_since(breaker.attributes_since()) || (breaker.outages() == failed_in_ && failed_in_ > 0);
+    return pardoned_ || failed_since(breaker.attributes_since()) ||
+           (breaker.outages() == failed_in_ && failed_in_ > 0);
   }
   /// Whether the record is a suspect: it failed while the downstream was certainly not out. Another failure
   /// shows nothing about the downstream.
@@ -71,11 +74,14 @@ class Blame {
   }
   Step excused(const FailureRules& rules, const FailedAttempt& attempt);
   void count(const FailedAttempt& attempt);
+  bool pardons(const Breaker& breaker, TimePoint failed) const;
   Duration spent() const;
 
   std::vector<Attempt> attempts_;  // the latest attempts, which may still be given back
   std::uint32_t settled_ = 0;      // the attempts before
   Duration spent_by_settled_{};
+  std::optional<TimePoint> first_failed_;
+  bool pardoned_ = false;               // attempts in an unclear row were given back
   std::uint64_t failed_in_ = 0;         // the number of the last outage in which the record failed
   std::uint32_t in_a_row_ = 0;          // attempts in a row that did not count
   DeadLetterReason why_{};              // while suspended

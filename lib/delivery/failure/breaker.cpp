@@ -8,6 +8,7 @@ namespace {
 
 constexpr double chance = 1e-9;
 constexpr std::size_t most_outages = 32;
+constexpr std::size_t most_unclear_rows = 16;
 constexpr std::uint32_t fewest_records = 60;  // with fewer, half of the records shows nothing
 constexpr std::uint32_t nearly_all = CallWindow::few / 4 * 3;
 constexpr std::uint32_t wide = 4 * 32;  // quarters: the load is nearly what it was before
@@ -89,7 +90,11 @@ void Breaker::succeeded(TimePoint now, std::uint64_t calls) {
   recovering_.add(calls, 0);
   if (state_ == State::open) return;  // the calls began before the breaker opened
   failing_.add(calls, window_.in_a_row());
-  if (row_waits_since_) clear_window();  // these failures had only been quicker
+  if (row_waits_since_) {
+    unclear_rows_.push_back({window_.row_since(), now});
+    if (unclear_rows_.size() > most_unclear_rows) unclear_rows_.pop_front();
+    clear_window();
+  }
   window_.succeeded(now, calls);
   if (state_ == State::closed) return;
   has_worked_ = true;
@@ -122,7 +127,7 @@ void Breaker::judge(TimePoint now, std::uint32_t beside, std::optional<Duration>
   if (beyond && !row_waits_since_) row_waits_since_ = now;
   const auto row = window_.in_a_row();
   const bool waits =
-      beyond && beside > 0 && row < CallWindow::longest_row && now - *row_waits_since_ < row_waits;
+      beyond && row <= beside && row < CallWindow::longest_row && now - *row_waits_since_ < row_waits;
   const bool row_counts = beyond && !waits;
   const auto begun = onset(row_counts, waits ? row : 0);
   if (!begun) return;
@@ -187,13 +192,19 @@ void Breaker::recovered(std::uint32_t failures) {
 
 std::uint32_t Breaker::beyond_chance() const { return beyond(recovering_.bad()); }
 
-bool Breaker::was_out(TimePoint at) const {
-  if (at < attributes_since_) return true;
-  if (outages_.size() == most_outages && at < outages_.front().begun) return true;
-  return std::any_of(outages_.begin(), outages_.end(), [&](const Outage& outage) {
+bool Breaker::is_in(const std::deque<Outage>& all, TimePoint at) {
+  return std::any_of(all.begin(), all.end(), [&](const Outage& outage) {
     return outage.begun <= at && (!outage.ended || at <= *outage.ended);
   });
 }
+
+bool Breaker::was_out(TimePoint at) const {
+  if (at < attributes_since_) return true;
+  if (outages_.size() == most_outages && at < outages_.front().begun) return true;
+  return is_in(outages_, at);
+}
+
+bool Breaker::in_unclear_row(TimePoint at) const { return is_in(unclear_rows_, at); }
 
 void Breaker::open(TimePoint now, std::optional<Duration> after) {
   state_ = State::open;

@@ -15,9 +15,10 @@
 // and for five seconds no record has failed for the first time. So a record that always fails is not excused
 // for much longer than that.
 //
-// A row beyond chance shows an outage at once if no other call runs. Otherwise the breaker waits for the
-// other calls, for 1.5 seconds or 256 failures at most: records that always fail may only have the quicker
-// answers.
+// A row beyond chance shows an outage at once if the row is longer than the number of other calls that run.
+// Otherwise the breaker waits for these calls, for 1.5 seconds or 256 failures at most: records that always
+// fail may only have the quicker answers. If one of the calls works, the row shows nothing: the row was of
+// such records, or of an outage that is over. in_unclear_row() remembers the row.
 //
 // Records that failed while the downstream worked for others are expected to fail again: their failures open
 // nothing. If an open breaker has only such records left to probe with, nothing shows an outage any more, and
@@ -91,10 +92,10 @@ class Breaker {
   /// Whether the downstream was out at a time, as far as is known now; always true for times long ago (32
   /// outages) and before attributes_since().
   bool was_out(TimePoint at) const;
-  /// The same, or failures since before then may show an outage once other calls have ended.
-  bool may_have_been_out(TimePoint at) const {
-    return was_out(at) || (row_waits_since_ && at >= window_.row_since());
-  }
+  /// Whether a failure at a time may show an outage once other calls have ended.
+  bool in_waiting_row(TimePoint at) const { return row_waits_since_ && at >= window_.row_since(); }
+  /// Whether a failure at a time shows neither that the downstream was out nor that the record always fails.
+  bool in_unclear_row(TimePoint at) const;
   /// When the present outage began; valid in any state but closed.
   TimePoint out_since() const { return outages_.back().begun; }
   /// Whether an outage may have begun: another record has failed and none has worked since, or most records
@@ -113,6 +114,7 @@ class Breaker {
     std::optional<TimePoint> ended{};
   };
 
+  static bool is_in(const std::deque<Outage>& all, TimePoint at);
   void judge(TimePoint now, std::uint32_t beside, std::optional<Duration> after);
   std::optional<TimePoint> onset(bool row_counts, std::uint32_t unsure) const;
   void clear_window();
@@ -155,6 +157,7 @@ class Breaker {
   Share recovering_{1000};                      // of calls: failures of records that worked later
   TimePoint faded_at_{};                        // when the shares were last reduced
   std::deque<Outage> outages_;
+  std::deque<Outage> unclear_rows_;
   std::uint64_t outages_seen_ = 0;
   TimePoint probe_at_{};        // open: when the first probe may begin
   TimePoint last_begun_{};      // half open

@@ -9,14 +9,7 @@ namespace laneway::lane {
 namespace {
 
 const std::string too_slow = "calls take longer than breaker.slow";
-/// A call that is as many times as long as the last one that worked, while that one ended, was hard for the
-/// downstream; a little longer is chance.
-constexpr int times_as_long = 4;
-constexpr Duration a_little = milliseconds(20);
-/// More such failures may be an outage: of long calls, or of some of several backends.
-constexpr std::uint64_t most_outlasted = 16;
-/// So many calls that work allow another one.
-constexpr std::uint64_t calls_for_one = 8;
+constexpr Duration longest_lately = seconds(60);
 constexpr const char* what_follows =
     "lanes are held and no record is given up until calls work again; see docs/outages.md";
 
@@ -56,6 +49,10 @@ void Downstream::settle(TimePoint now) {
   const auto before = breaker_.state();
   count_successes(now);
   breaker_.look(now, running());
+  if (now - longest_since_ >= longest_lately) {
+    longest_before_ = longest_.exchange(Duration::zero(), std::memory_order_relaxed);
+    longest_since_ = now;
+  }
   if (before == delivery::Breaker::State::closed)
     log_change(before, {"error", last_failure_}, now);
   else
@@ -67,9 +64,9 @@ void Downstream::count_successes(TimePoint now) {
   const auto calls = counted & 0xffffffff;
   done_ += counted >> 32;
   tally_.succeeded(now, calls);
-  outlasted_ -= std::min<std::uint64_t>(outlasted_, calls);
   // Calls that ended after the breaker opened were begun before: they are no answers to its probes.
   if (breaker_.state() == delivery::Breaker::State::closed) breaker_.succeeded(now, calls);
+  overtaken_.note(now, tally_.totals()[static_cast<std::size_t>(delivery::CallOutcome::success)]);
 }
 
 std::uint32_t Downstream::room(const void* who, TimePoint now, bool only_suspects) {
@@ -122,16 +119,12 @@ void Downstream::failed(const FailedCall& call, TimePoint now) {
   fail(call, now);
 }
 
-/// Whether calls that began well after this one have worked while it was running: then its failure is the
-/// record's own. So poison that takes long is not taken for an outage when a stream goes quiet.
-bool Downstream::outlasted_others(const FailedCall& call, TimePoint now) {
+bool Downstream::was_overtaken(const FailedCall& call, TimePoint now) {
   if (call.record == delivery::CallWindow::nobody) return false;
-  const auto began = now - call.took;
-  const auto usual = took_.load(std::memory_order_relaxed);
-  if (worked_at_.load(std::memory_order_relaxed) < began + times_as_long * usual + a_little) return false;
-  if (outlasted_ + calls_for_one > most_outlasted * calls_for_one) return false;
-  outlasted_ += calls_for_one;
-  return true;
+  const auto worked_at = worked_at_.load(std::memory_order_relaxed);
+  const auto longest = std::max(longest_.load(std::memory_order_relaxed), longest_before_);
+  return overtaken_.add({now - call.took, now},
+                        {worked_at - took_.load(std::memory_order_relaxed), worked_at}, longest);
 }
 
 void Downstream::fail(const FailedCall& call, TimePoint now) {
@@ -140,7 +133,7 @@ void Downstream::fail(const FailedCall& call, TimePoint now) {
   tally_.failed(now, call.kind.empty() ? delivery::failure_kind(call.reason, name_) : call.kind);
   const auto* blame = call.before;
   const bool suspect = call.suspect || (blame != nullptr && blame->suspect(breaker_));
-  if (suspect || (before == delivery::Breaker::State::closed && outlasted_others(call, now)))
+  if (suspect || (before == delivery::Breaker::State::closed && was_overtaken(call, now)))
     breaker_.failed_as_expected(now - call.took, now);
   else
     breaker_.failed(

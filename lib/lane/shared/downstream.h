@@ -21,6 +21,7 @@
 #include "delivery/failure/breaker.h"
 #include "delivery/failure/call_tally.h"
 #include "delivery/failure/flood_guard.h"
+#include "delivery/failure/overtaken_calls.h"
 
 namespace laneway::telemetry {
 class Field;
@@ -157,8 +158,9 @@ class Downstream {
   void note_worked(Duration took, TimePoint ended) {
     took_.store(took, std::memory_order_relaxed);
     worked_at_.store(ended, std::memory_order_relaxed);
+    if (took > longest_.load(std::memory_order_relaxed)) longest_.store(took, std::memory_order_relaxed);
   }
-  bool outlasted_others(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
+  bool was_overtaken(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void fail(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void count_successes(TimePoint now) REQUIRES(mutex_);
   void leave_turns(const void* who) REQUIRES(mutex_) {
@@ -177,9 +179,11 @@ class Downstream {
   // cache line of its own, because all workers read the fields above.
   alignas(64) std::atomic<std::uint64_t> counted_{0};
   std::atomic<std::uint32_t> tasks_{0};
-  // When the last call worked, and how long it took.
+  // When the last call worked, how long it took, and how long a call that worked took at most since
+  // longest_since_.
   std::atomic<TimePoint> worked_at_{TimePoint{}};
   std::atomic<Duration> took_{Duration{}};
+  std::atomic<Duration> longest_{Duration{}};
   alignas(64) mutable Mutex mutex_;
   std::uint64_t done_ GUARDED_BY(mutex_) = 0;  // records
   delivery::Breaker breaker_ GUARDED_BY(mutex_);
@@ -187,8 +191,9 @@ class Downstream {
   delivery::FloodGuard flood_guard_ GUARDED_BY(mutex_);
   std::string last_failure_ GUARDED_BY(mutex_);
   delivery::CallTally tally_ GUARDED_BY(mutex_);
-  /// Failed calls that others had outlasted, each as several calls that work; see outlasted_others().
-  std::uint64_t outlasted_ GUARDED_BY(mutex_) = 0;
+  delivery::OvertakenCalls overtaken_ GUARDED_BY(mutex_);
+  TimePoint longest_since_ GUARDED_BY(mutex_){};
+  Duration longest_before_ GUARDED_BY(mutex_){};  // in the minute before that
   FairTurn<const void*> turn_ GUARDED_BY(mutex_);
   FairTurn<const void*> turn_of_suspects_ GUARDED_BY(mutex_);
 };

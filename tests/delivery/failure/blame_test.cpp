@@ -77,6 +77,44 @@ TEST_CASE(
   CHECK(breaker.state() == Breaker::State::open);
 }
 
+TEST_CASE("attempts in a row that a success ended are given back, for five seconds") {
+  Breaker breaker({3, seconds(30), seconds(5)});
+  const FailureRules rules{{milliseconds(100), milliseconds(500)}, 2, std::chrono::minutes(5), true};
+  auto now = TimePoint{} + std::chrono::hours(1);
+  RecordId other = 1;
+  Blame blame;
+  const auto fail = [&] {
+    breaker.failed(now, {.record = 1, .repeated = blame.repeats(breaker), .beside = 30});
+    const FailedAttempt attempt{.record = 1, .ended = now, .took = milliseconds(1), .random = 0.5};
+    return blame.failed(breaker, attempt, rules);
+  };
+  const auto fail_in_a_row = [&] {
+    for (int i = 0; i < 10; ++i) breaker.failed(now, {.record = ++other, .repeated = false, .beside = 30});
+    REQUIRE_FALSE(fail().given_up);
+    REQUIRE(fail().suspended);
+    CHECK_FALSE(blame.suspect(breaker));
+    breaker.succeeded(now += milliseconds(10), 1000);
+    REQUIRE(breaker.in_unclear_row(now));
+  };
+  fail_in_a_row();
+  CHECK_FALSE(blame.suspect(breaker));
+  CHECK_FALSE(blame.reconsider(breaker, rules, now, 0.5).given_up);
+  CHECK(blame.counted() == 0);
+  CHECK(blame.repeats(breaker));
+  SECTION("a record that works for others is given up after its attempts") {
+    now += milliseconds(1);
+    CHECK_FALSE(fail().given_up);
+    CHECK(blame.suspect(breaker));
+    CHECK(fail().given_up);
+  }
+  SECTION("later rows do not excuse the record") {
+    now += seconds(5);
+    fail_in_a_row();
+    CHECK(blame.suspect(breaker));
+    CHECK(blame.reconsider(breaker, rules, now, 0.5).given_up);
+  }
+}
+
 TEST_CASE("an outage of a busy, unordered stream gives up nothing") {
   for (const double rate : {50.0, 200.0, 2000.0})
     CHECK(told({.rate = rate, .failing = outage(15)}).good_letters == 0);

@@ -50,32 +50,45 @@ TEST_CASE("on a quiet stream the failures of an hour are a row") {
   CHECK(breaker.state() == State::open);
 }
 
-TEST_CASE("beside other calls a row opens it after 1.5 seconds, or once no other call runs") {
+TEST_CASE("beside more other calls a row opens it after 1.5 seconds, or once fewer calls run") {
   Breaker breaker({5, seconds(30), seconds(5)});
   RecordId record = 0;
-  for (int i = 0; i < 20; ++i) breaker.failed(start + seconds(i / 10), {++record, false, {}, 3});
+  for (int i = 0; i < 20; ++i) breaker.failed(start + seconds(i / 10), {++record, false, {}, 30});
   CHECK(breaker.state() == State::closed);
   SECTION("a failure after that time") {
-    breaker.failed(start + milliseconds(1499), {++record, false, {}, 3});
+    breaker.failed(start + milliseconds(1499), {++record, false, {}, 30});
     CHECK(breaker.state() == State::closed);
-    breaker.failed(start + milliseconds(1500), {++record, false, {}, 3});
+    breaker.failed(start + milliseconds(1500), {++record, false, {}, 30});
   }
   SECTION("that time without another failure") {
-    breaker.look(start + milliseconds(1499), 3);
+    breaker.look(start + milliseconds(1499), 30);
     CHECK(breaker.state() == State::closed);
-    breaker.look(start + milliseconds(1500), 3);
+    breaker.look(start + milliseconds(1500), 30);
   }
-  SECTION("the last call that runs fails") { breaker.failed(start + seconds(1), {++record, false, {}, 0}); }
-  SECTION("no call runs any more") { breaker.look(start + seconds(1), 0); }
+  SECTION("a failure beside fewer calls") {
+    breaker.failed(start + seconds(1), {++record, false, {}, 21});
+    CHECK(breaker.state() == State::closed);
+    breaker.failed(start + seconds(1), {++record, false, {}, 21});
+  }
+  SECTION("fewer calls run") {
+    breaker.look(start + seconds(1), 20);
+    CHECK(breaker.state() == State::closed);
+    breaker.look(start + seconds(1), 19);
+  }
   CHECK(breaker.state() == State::open);
   CHECK(breaker.out_since() == start);
 }
 
-TEST_CASE("a success ends the wait of a row") {
+TEST_CASE("a success ends the wait of a row, and what the row showed stays unclear") {
   Breaker breaker({5, seconds(30), seconds(5)});
   RecordId record = 0;
-  for (int i = 0; i < 10; ++i) breaker.failed(start, {++record, false, {}, 3});
+  for (int i = 0; i < 10; ++i) breaker.failed(start, {++record, false, {}, 30});
+  CHECK_FALSE(breaker.in_unclear_row(start));
   breaker.succeeded(start + seconds(1), 1000);
+  CHECK(breaker.in_unclear_row(start));
+  CHECK(breaker.in_unclear_row(start + seconds(1)));
+  CHECK_FALSE(breaker.in_unclear_row(start - milliseconds(1)));
+  CHECK_FALSE(breaker.in_unclear_row(start + milliseconds(1001)));
   breaker.look(start + seconds(3), 0);
   for (int i = 0; i < 4; ++i) breaker.failed(start + seconds(4), {++record, false, {}, 0});
   CHECK(breaker.state() == State::closed);
@@ -86,7 +99,7 @@ TEST_CASE("a row of 256 failures opens it, whatever runs beside them, and the ou
   for (RecordId record = 1; record <= 255; ++record)
     breaker.failed(start + milliseconds(record), {record, false, {}, 1000});
   CHECK(breaker.state() == State::closed);
-  CHECK(breaker.may_have_been_out(start + milliseconds(1)));
+  CHECK(breaker.in_waiting_row(start + milliseconds(1)));
   CHECK_FALSE(breaker.was_out(start + milliseconds(1)));
   breaker.failed(start + milliseconds(256), {256, false, {}, 1000});
   CHECK(breaker.state() == State::open);

@@ -1,4 +1,6 @@
 // A batch ends: what becomes of the records that always fail when no other record comes any more.
+#include <cmath>
+
 #include "captured_log.h"
 #include "lane/attempts/quiet_simulation.h"
 
@@ -61,18 +63,25 @@ TEST_CASE("a batch ends: its poison is given up in time, the breaker stays close
     }
 }
 
-TEST_CASE("poison that takes long is no outage either when the batch ends before its first failures") {
+TEST_CASE("poison that takes long is no outage either when the batch ends before its failures") {
   CapturedLog log;
-  for (const double poison_latency : {0.05, 0.5, 5.0})
-    for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
-      QuietStory story{.poison = least_poison, .topics = topics};
-      story.attempts = topics.empty() ? 3 : 1;
-      story.poison_latency = poison_latency;
-      for (story.dice = 1; story.dice <= 20; ++story.dice) {
-        INFO(text(story) << ", poison takes " << poison_latency);
-        check_batch(story);
+  for (const double poison : {least_poison, 0.02, most_poison})
+    for (const double poison_latency : {0.05, 0.5, 5.0})
+      for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
+        QuietStory story{.poison = poison, .topics = topics};
+        story.attempts = topics.empty() ? 3 : 1;
+        story.poison_latency = poison_latency;
+        // Poison keeps the workers of all four lanes busy for a while.
+        story.seconds = 40 + 2 * longest(story) + story.records * poison * poison_latency / 8;
+        for (story.dice = 1; story.dice <= 3; ++story.dice) {
+          INFO(text(story) << ", poison takes " << poison_latency);
+          QuietSimulation simulation(story);
+          const auto outcomes = simulation.run();
+          REQUIRE(outcomes.not_closed == 0);
+          for (int i = 0; i < story.records; ++i)
+            REQUIRE(outcomes.letters.contains(i) == simulation.is_poison(i));
+        }
       }
-    }
 }
 
 TEST_CASE("poison whose answers are quicker than any other is no outage, from the first second on") {
@@ -93,6 +102,26 @@ TEST_CASE("poison whose answers are quicker than any other is no outage, from th
             REQUIRE(outcomes.letters.contains(i) == simulation.is_poison(i));
         }
       }
+}
+
+TEST_CASE("a short outage costs a handful, also while calls from before it still run") {
+  CapturedLog log;
+  for (const double latency : {0.05, 0.6, 1.2})
+    for (const std::uint32_t workers : {4, 16})
+      for (const std::uint32_t attempts : {1, 3})
+        for (const double from : {0.1, 2.0})
+          for (const double failing : {0.001, latency}) {
+            QuietStory story{
+                .attempts = attempts, .rate = 300, .latency = latency, .poison_latency = failing};
+            story.poison = 0;
+            story.workers = workers;
+            story.out_from = from;
+            story.out_until = from + 0.5;
+            story.seconds = 60 + story.records * latency / (workers * story.partitions);
+            INFO(text(story) << ", workers " << workers << ", records take " << latency << ", failures "
+                             << failing << ", out from " << from);
+            CHECK(QuietSimulation(story).run().letters.size() <= a_handful);
+          }
 }
 
 TEST_CASE("a batch ends, through a stop, a death, a join and a leave at any moment") {
@@ -167,4 +196,49 @@ TEST_CASE("an outage that begins as the batch ends costs a handful, also when pr
           }
           CHECK(good_letters <= a_handful);
         }
+}
+
+TEST_CASE("whatever takes how long, an outage costs a handful, and then all poison is given up") {
+  CapturedLog log;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    std::mt19937_64 dice(seed);
+    const auto any = [&](double low, double high) {
+      return std::uniform_real_distribution<>(low, high)(dice);
+    };
+    const auto of_any_size = [&](double low, double high) {
+      return std::exp(any(std::log(low), std::log(high)));
+    };
+    QuietStory story;
+    story.dice = dice();
+    story.poison = any(0, 1) < 0.3 ? 0 : of_any_size(least_poison, most_poison);
+    if (any(0, 1) < 0.3) story.topics = {1 + static_cast<int>(any(0, 3)), 4 + static_cast<int>(any(0, 3))};
+    story.attempts = 2 + static_cast<std::uint32_t>(any(0, 4));
+    story.rate = of_any_size(50, 4000);
+    story.partitions = 1 + static_cast<std::uint32_t>(any(0, 6));
+    story.workers = static_cast<std::uint32_t>(of_any_size(1, 70));
+    story.latency = of_any_size(0.002, 1.4);
+    story.poison_latency = any(0, 1) < 0.3 ? story.latency : of_any_size(0.0005, 1.4);
+    const double capacity = story.workers * story.partitions / story.latency;
+    const bool outage = any(0, 1) < 0.6;
+    if (outage) {
+      story.out_from = any(0, story.records / story.rate);
+      story.out_until = story.out_from + of_any_size(0.05, 5);
+    }
+    const double of_poison = story.attempts * story.records * story.poison * story.poison_latency;
+    story.seconds = 60 + longest(story) + 3 * story.records / std::min(story.rate, capacity) +
+                    2 * of_poison / (story.workers * story.partitions);
+    INFO("seed " << seed << ": " << text(story));
+    QuietSimulation simulation(story);
+    const auto outcomes = simulation.run();
+    std::size_t good_letters = 0;
+    for (int i = 0; i < story.records; ++i) {
+      INFO("record " << i);
+      const bool letter = outcomes.letters.contains(i);
+      REQUIRE((letter || outcomes.done.contains(i)));
+      if (simulation.is_poison(i)) REQUIRE(letter);
+      good_letters += letter && !simulation.is_poison(i);
+    }
+    REQUIRE(good_letters <= (outage ? a_handful : 0));
+    if (!outage) REQUIRE(outcomes.not_closed == 0);
+  }
 }

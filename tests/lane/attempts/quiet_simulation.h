@@ -39,9 +39,9 @@ struct QuietStory {
   std::uint32_t attempts = 3;  ///< before the first retry topic
   double rate = 2000;          ///< records a second, until all have come
   std::uint32_t partitions = 4;
-  std::uint32_t workers = 8;  ///< of a lane
-  double latency = 0.005;     ///< seconds
-  double poison_latency = 0.005;
+  std::uint32_t workers = 8;                       ///< of a lane
+  double latency = 0.005;                          ///< seconds
+  double poison_latency = 0.005;                   ///< of every failure
   std::vector<std::pair<double, Event>> events{};  ///< at seconds, in order
   double out_from = -1;                            ///< the downstream fails for every record from then on
   double out_until = -1;
@@ -258,7 +258,7 @@ class QuietSimulation {
       }
       const auto number = number_of(item);
       const bool fails = all_.is_poison(number) || all_.is_out();
-      running_.push_back({all_.now_ + all_.latency(all_.is_poison(number)), std::move(item), number, fails});
+      running_.push_back({all_.now_ + all_.latency(fails), std::move(item), number, fails});
     }
 
     void note_suspects() {

@@ -1,0 +1,69 @@
+#include "delivery/failure/overtaken_calls.h"
+
+#include "catch.h"
+
+using namespace laneway;
+using namespace laneway::delivery;
+
+namespace {
+
+const TimePoint silence{std::chrono::hours(1)};
+constexpr Duration longest = milliseconds(10);
+
+/// A stream of calls that worked, each within 10 ms, until `end`.
+struct Stream {
+  explicit Stream(TimePoint end) : last{end - longest, end} {}
+  bool fails(TimePoint began, Duration took) { return calls.add({began, began + took}, last, longest); }
+
+  OvertakenCalls calls;
+  OvertakenCalls::Call last;
+};
+
+}  // namespace
+
+TEST_CASE("a call is overtaken if the last call that worked began after it") {
+  Stream stream(silence);
+  CHECK(stream.fails(silence - milliseconds(11), seconds(1)));
+  CHECK(stream.fails(silence - milliseconds(10), seconds(1)));
+  CHECK_FALSE(stream.fails(silence - milliseconds(9), seconds(1)));
+}
+
+TEST_CASE("a call that took hardly longer than one that worked shows an outage as well as any other") {
+  Stream stream(silence);
+  CHECK_FALSE(stream.fails(silence - seconds(1), milliseconds(19)));
+  CHECK(stream.fails(silence - seconds(1), milliseconds(20)));
+}
+
+TEST_CASE("sixteen calls can be overtaken by chance in the time of a call, and then others again") {
+  Stream stream(silence);
+  for (int i = 0; i < 16; ++i) CHECK(stream.fails(silence - milliseconds(12), seconds(1)));
+  CHECK_FALSE(stream.fails(silence - milliseconds(12), seconds(1)));
+  stream.last = {silence + seconds(2), silence + seconds(2) + longest};
+  for (int i = 0; i < 16; ++i) CHECK(stream.fails(silence + seconds(2), seconds(1)));
+  CHECK_FALSE(stream.fails(silence + seconds(2), seconds(1)));
+}
+
+TEST_CASE("more calls were overtaken if four times as many worked at the time") {
+  Stream stream(silence + seconds(1));
+  stream.calls.note(silence, 500);
+  SECTION("which is a poison share of up to a fifth") {
+    stream.calls.note(silence + seconds(1), 500 + 400);
+    int overtaken = 0;
+    for (int i = 0; i < 200; ++i) overtaken += stream.fails(silence + milliseconds(1 + i), seconds(5));
+    CHECK(overtaken == 100 + 16);
+  }
+  SECTION("and not if some of several backends hang") {
+    stream.calls.note(silence + seconds(1), 500 + 60);
+    int overtaken = 0;
+    for (int i = 0; i < 200; ++i) overtaken += stream.fails(silence + milliseconds(1 + i), seconds(5));
+    CHECK(overtaken == 15 + 16);
+  }
+}
+
+TEST_CASE("calls that worked before the oldest of the overtaken began count for nothing") {
+  Stream stream(silence + seconds(10));
+  for (int second = 0; second <= 10; ++second) stream.calls.note(silence + seconds(second), 1000);
+  int overtaken = 0;
+  for (int i = 0; i < 50; ++i) overtaken += stream.fails(silence + seconds(9) + milliseconds(i), seconds(5));
+  CHECK(overtaken == 16);
+}
