@@ -4,7 +4,8 @@ Whatever happens to the members meanwhile, each poison record becomes a dead let
 poison record is taken for an outage: no breaker opens. Batches run side by side, each on topics of its own: one with retry topics,
 in which a second member joins and the first one is stopped; one without, whose member is killed and then stopped while the poison
 records wait, so that the poison records are all that is left; and some with other shares of poison whose member is left alone: it
-is ready all the time, does new records quickly, and gives the poison up in time. In the last batch the web service fails from the
+is ready all the time, does new records quickly, and gives the poison up in time. In one of these batches the web service does not answer poison, so that
+the attempts time out after the other records are done. In the last batch the web service fails from the
 moment at which only poison is left.
 """
 import functools
@@ -30,15 +31,30 @@ for line in sys.stdin:
 
 
 class Web:
-    def __init__(self, run, per_cent):
-        self.service = Downstream(run.folder, "web", poison=per_cent)
-        self.settings = {"http": {"url": self.service.url + "/orders"}}
+    workers = 8
+    timeout = 30  # s, of an attempt
+
+    def __init__(self, run, per_cent, **mode):
+        self.service = Downstream(run.folder, "web", poison=per_cent, **mode)
+        self.settings = {"http": {"url": self.service.url + "/orders", "timeout": f"{self.timeout}s"}}
 
     def close(self):
         self.service.close()
 
 
+class WebThatHangs(Web):
+    """Poison gets no answer."""
+
+    workers = 32
+    timeout = 5
+
+    def __init__(self, run, per_cent):
+        super().__init__(run, per_cent, poison_kind="hang")
+
+
 class Program:
+    workers = 2
+
     def __init__(self, run, _):
         program = run.folder / "program.py"
         program.write_text(PROGRAM)
@@ -50,6 +66,8 @@ class Program:
 
 class Topic:
     """The output topic is compacted, so it refuses records without a key."""
+
+    workers = 8
 
     def __init__(self, run, _):
         run.create(PARTITIONS, "cleanup.policy=compact", topic=run.topic + "-out")
@@ -89,7 +107,7 @@ class Batch:
         self.run, self.handler, self.services, self.duplicates, self.poison = run, handler, [], 0, poison_in(run, per_cent)
         self.healthy = next(number for number in range(RECORDS) if not is_poison(number, per_cent))
         self.options = {"handler": {"simulate": None, **handler.settings}, "retry": retry, "kafka": harness.SHORT_SESSION,
-                        "dead_letter": {"topic": "{topic}-dlt"}, "lanes": {"workers": 2 if HANDLER == "exec" else 8}}
+                        "dead_letter": {"topic": "{topic}-dlt"}, "lanes": {"workers": handler.workers}}
 
     def member(self, name):
         service = self.run.service(name, **self.options)
@@ -200,9 +218,11 @@ def expect_letters_in_time(batch):
     """By the time at which each record was produced, and the time at which its dead letter was written."""
     retry = batch.options["retry"]
     delays = [min(seconds(retry["backoff"]) * 2**i, seconds(retry["max_backoff"])) for i in range(retry["attempts"] - 1)]
+    attempts = retry["attempts"] * batch.handler.timeout if isinstance(batch.handler, WebThatHangs) else 0
     took = [(copy.record.timestamp - copy.timestamp) / 1e3 for copy in batch.run.evidence.copies["dead_letter"]]
-    print(f"{batch.run.name}: dead letters after at most {max(took):.1f} s, with delays of {sum(delays):.1f} s")
-    expect(max(took) < sum(delays) + IN_TIME, f"a poison record was given up after {max(took):.1f} s")
+    print(f"{batch.run.name}: dead letters after at most {max(took):.1f} s, with delays of {sum(delays):.1f} s and attempts of "
+          f"{attempts} s")
+    expect(max(took) < sum(delays) + attempts + IN_TIME, f"a poison record was given up after {max(took):.1f} s")
 
 
 def seconds(duration):
@@ -228,6 +248,7 @@ ROWS = {"topics": (with_retry_topics, {"attempts": 2, "backoff": "500ms", "max_b
         "undisturbed": (undisturbed, BRIEF, PER_CENT)}
 if HANDLER == "http":
     ROWS |= {f"undisturbed-{per_cent}": (undisturbed, BRIEF, per_cent) for per_cent in (0.7, 10)}
+    ROWS["time-outs"] = (undisturbed, {"attempts": 3, "backoff": "500ms", "max_backoff": "1s"}, 5)
     ROWS["outage"] = (with_an_outage, {"attempts": 4, "backoff": "500ms", "max_backoff": "1s"}, PER_CENT)
 
 
@@ -236,7 +257,8 @@ def play(name, run):
     with run.part(f"nightly-{HANDLER}-{name}") as part:
         part.create(PARTITIONS)
         part.create(PARTITIONS, topic=part.topic + "-dlt")
-        handler = {"http": Web, "exec": Program, "produce": Topic}[HANDLER](part, per_cent)
+        web = WebThatHangs if name == "time-outs" else Web
+        handler = {"http": web, "exec": Program, "produce": Topic}[HANDLER](part, per_cent)
         try:
             write_batch(part)
             course(Batch(part, handler, retry, per_cent))
