@@ -18,6 +18,7 @@ from harness import Promises, expect, expect_equal, wait_until
 
 HANDLER = sys.argv[1] if len(sys.argv) > 1 else "http"
 PARTITIONS, RECORDS, PER_CENT, LATE = 4, 1000, 2, 3
+EACH = 20  # records of a partition that finish until a commit is sent
 IN_TIME, AT_ONCE = 15, 5  # s: for a dead letter beyond its delays; for a record that comes while poison waits
 IN_OUTAGE, RATE, HANDFUL = 100, 20, 25  # records that come in the outage, a second; how many the outage may cost
 PROGRAM = f"""
@@ -106,7 +107,7 @@ class Batch:
     def __init__(self, run, handler, retry, per_cent):
         self.run, self.handler, self.services, self.duplicates, self.poison = run, handler, [], 0, poison_in(run, per_cent)
         self.healthy = next(number for number in range(RECORDS) if not is_poison(number, per_cent))
-        self.options = {"handler": {"simulate": None, **handler.settings}, "retry": retry, "kafka": harness.SHORT_SESSION,
+        self.options = {"handler": {"simulate": None, **handler.settings}, "retry": retry, "kafka": harness.SHORT_SESSION, "commit": {"every": EACH},
                         "dead_letter": {"topic": "{topic}-dlt"}, "lanes": {"workers": handler.workers}}
 
     def member(self, name):
@@ -176,7 +177,7 @@ def with_attempts(batch):
     batch.wait_for_first_failures()
     batch.wait_for_suspects()
     first.kill()
-    batch.duplicates = RECORDS // 10  # finished just before
+    batch.duplicates = PARTITIONS * (EACH + 8)  # finished just before
     second = batch.member("second")
     second.stop()
     batch.end(batch.member("third"))

@@ -2,12 +2,13 @@
 // failure is the record's own. So records that always fail, and take longer than others, are not taken for an
 // outage when a stream goes quiet and only they are left.
 //
-// When a downstream goes out, some of the calls that run have been overtaken by chance. So at most 16 such
-// failures count as the records' own. More do if each call had run for half as long again as any call that
-// worked lately, and if at the time at which they began at least four times as many calls began that worked:
-// where some of several backends hang, more calls fail.
+// A failure that was as quick as most calls that work is never left out. When a downstream goes out, some of
+// the calls that run have been overtaken by chance, so at most 16 such failures count as the records' own.
+// Further ones do if the call had already run for longer than a call that works when the last one worked, and
+// if these failures are at most an eighth of the calls that worked at the time at which they began: where
+// some of several backends hang, more calls fail.
 //
-// Pure: the time is given in and must not go back. One owner; not thread-safe. Bounded: about 1000 numbers.
+// Pure: the time is given in and must not go back. One owner; not thread-safe. Bounded: about 4000 numbers.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,18 @@ class OvertakenCalls {
     TimePoint ended;
   };
 
+  /// Calls that worked: how long hardly any of them takes, when the last one ended, and when the latest
+  /// began.
+  struct Worked {
+    Duration usual_at_most{};
+    TimePoint ended{};
+    TimePoint began{};
+  };
+
   /// So many calls have worked until now. To be called about once a second, and before add().
   void note(TimePoint now, std::uint64_t worked);
-  /// A call has failed. `last`: the last call that worked; `longest`: how long a call that worked lately took
-  /// at most. Returns true if the failure is the record's own.
-  bool add(const Call& failed, const Call& last, Duration longest);
+  /// A call has failed. Returns true if the failure is the record's own.
+  bool add(const Call& failed, const Worked& worked);
 
  private:
   struct Sample {

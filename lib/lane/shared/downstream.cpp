@@ -9,7 +9,7 @@ namespace laneway::lane {
 namespace {
 
 const std::string too_slow = "calls take longer than breaker.slow";
-constexpr Duration longest_lately = seconds(60);
+constexpr Duration between_fadings = seconds(60);
 constexpr const char* what_follows =
     "lanes are held and no record is given up until calls work again; see docs/outages.md";
 
@@ -49,9 +49,9 @@ void Downstream::settle(TimePoint now) {
   const auto before = breaker_.state();
   count_successes(now);
   breaker_.look(now, running());
-  if (now - longest_since_ >= longest_lately) {
-    longest_before_ = longest_.exchange(Duration::zero(), std::memory_order_relaxed);
-    longest_since_ = now;
+  if (now - faded_at_ >= between_fadings) {
+    times_.fade();
+    faded_at_ = now;
   }
   if (before == delivery::Breaker::State::closed)
     log_change(before, {"error", last_failure_}, now);
@@ -98,11 +98,7 @@ bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
 
 void Downstream::worked(std::uint32_t calls, Duration took, TimePoint now) {
   const bool slow = is_slow(took);
-  if (closed() && !slow) {
-    note_worked(took, now);
-    count(calls, 0);
-    return;
-  }
+  if (closed() && !slow) return count(calls, 0);  // of a task with failures, so `took` is only an average
   MutexLock lock(mutex_);
   if (slow) {
     breaker_.ended(calls - 1);
@@ -121,10 +117,9 @@ void Downstream::failed(const FailedCall& call, TimePoint now) {
 
 bool Downstream::was_overtaken(const FailedCall& call, TimePoint now) {
   if (call.record == delivery::CallWindow::nobody) return false;
-  const auto worked_at = worked_at_.load(std::memory_order_relaxed);
-  const auto longest = std::max(longest_.load(std::memory_order_relaxed), longest_before_);
-  return overtaken_.add({now - call.took, now},
-                        {worked_at - took_.load(std::memory_order_relaxed), worked_at}, longest);
+  return overtaken_.add({now - call.took, now}, {.usual_at_most = times_.usual_at_most(),
+                                                 .ended = worked_at_.load(std::memory_order_relaxed),
+                                                 .began = worked_since_.load(std::memory_order_relaxed)});
 }
 
 void Downstream::fail(const FailedCall& call, TimePoint now) {

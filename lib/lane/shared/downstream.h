@@ -22,6 +22,7 @@
 #include "delivery/failure/call_tally.h"
 #include "delivery/failure/flood_guard.h"
 #include "delivery/failure/overtaken_calls.h"
+#include "lane/shared/call_times.h"
 
 namespace laneway::telemetry {
 class Field;
@@ -156,9 +157,11 @@ class Downstream {
     counted_.fetch_add(std::uint64_t{records} << 32 | calls, std::memory_order_relaxed);
   }
   void note_worked(Duration took, TimePoint ended) {
-    took_.store(took, std::memory_order_relaxed);
     worked_at_.store(ended, std::memory_order_relaxed);
-    if (took > longest_.load(std::memory_order_relaxed)) longest_.store(took, std::memory_order_relaxed);
+    const auto began = ended - took;
+    if (began > worked_since_.load(std::memory_order_relaxed))
+      worked_since_.store(began, std::memory_order_relaxed);
+    times_.add(took);
   }
   bool was_overtaken(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void fail(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
@@ -179,11 +182,10 @@ class Downstream {
   // cache line of its own, because all workers read the fields above.
   alignas(64) std::atomic<std::uint64_t> counted_{0};
   std::atomic<std::uint32_t> tasks_{0};
-  // When the last call worked, how long it took, and how long a call that worked took at most since
-  // longest_since_.
+  // When the last call that worked ended, when the latest one began, and how long they took lately.
   std::atomic<TimePoint> worked_at_{TimePoint{}};
-  std::atomic<Duration> took_{Duration{}};
-  std::atomic<Duration> longest_{Duration{}};
+  std::atomic<TimePoint> worked_since_{TimePoint{}};
+  CallTimes times_;
   alignas(64) mutable Mutex mutex_;
   std::uint64_t done_ GUARDED_BY(mutex_) = 0;  // records
   delivery::Breaker breaker_ GUARDED_BY(mutex_);
@@ -192,8 +194,7 @@ class Downstream {
   std::string last_failure_ GUARDED_BY(mutex_);
   delivery::CallTally tally_ GUARDED_BY(mutex_);
   delivery::OvertakenCalls overtaken_ GUARDED_BY(mutex_);
-  TimePoint longest_since_ GUARDED_BY(mutex_){};
-  Duration longest_before_ GUARDED_BY(mutex_){};  // in the minute before that
+  TimePoint faded_at_ GUARDED_BY(mutex_){};  // the counts of times_
   FairTurn<const void*> turn_ GUARDED_BY(mutex_);
   FairTurn<const void*> turn_of_suspects_ GUARDED_BY(mutex_);
 };

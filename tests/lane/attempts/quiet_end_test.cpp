@@ -218,6 +218,7 @@ TEST_CASE("whatever takes how long, an outage costs a handful, and then all pois
     story.workers = static_cast<std::uint32_t>(of_any_size(1, 70));
     story.latency = of_any_size(0.002, 1.4);
     story.poison_latency = any(0, 1) < 0.3 ? story.latency : of_any_size(0.0005, 1.4);
+    if (any(0, 1) < 0.5) story.varies = any(0.1, 1);
     const double capacity = story.workers * story.partitions / story.latency;
     const bool outage = any(0, 1) < 0.6;
     if (outage) {

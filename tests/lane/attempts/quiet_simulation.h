@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <map>
@@ -39,9 +40,10 @@ struct QuietStory {
   std::uint32_t attempts = 3;  ///< before the first retry topic
   double rate = 2000;          ///< records a second, until all have come
   std::uint32_t partitions = 4;
-  std::uint32_t workers = 8;                       ///< of a lane
-  double latency = 0.005;                          ///< seconds
-  double poison_latency = 0.005;                   ///< of every failure
+  std::uint32_t workers = 8;      ///< of a lane
+  double latency = 0.005;         ///< seconds
+  double varies = 0;              ///< the latency of records that work is log-normal, with this sigma
+  double poison_latency = 0.005;  ///< of every failure
   std::vector<std::pair<double, Event>> events{};  ///< at seconds, in order
   double out_from = -1;                            ///< the downstream fails for every record from then on
   double out_until = -1;
@@ -157,6 +159,7 @@ class QuietSimulation {
 
    private:
     struct Call {
+      TimePoint began;
       TimePoint end;
       handler::Item item;
       int number;
@@ -181,9 +184,10 @@ class QuietSimulation {
     }
     void end(Call call) {
       auto& item = call.item;
-      const auto took = all_.latency(call.fails && all_.is_poison(call.number));
+      const auto took = all_.now_ - call.began;
       if (!call.fails) {
-        process_.downstream.worked(1, took, all_.now_);
+        if (!process_.downstream.all_worked(1, 1, took, all_.now_))
+          process_.downstream.worked(1, took, all_.now_);
         if (item.failures && item.failures->blame.counted() > 0)
           process_.downstream.recovered(item.failures->blame.counted());
         return finished(item, true);
@@ -258,7 +262,7 @@ class QuietSimulation {
       }
       const auto number = number_of(item);
       const bool fails = all_.is_poison(number) || all_.is_out();
-      running_.push_back({all_.now_ + all_.latency(fails), std::move(item), number, fails});
+      running_.push_back({all_.now_, all_.now_ + all_.latency(fails), std::move(item), number, fails});
     }
 
     void note_suspects() {
@@ -301,8 +305,10 @@ class QuietSimulation {
 
   double random() { return std::uniform_real_distribution<>(0, 1)(dice_); }
   double time() const { return to_seconds(now_ - begin_); }
-  Duration latency(bool poison) const {
-    return microseconds(static_cast<std::int64_t>((poison ? story_.poison_latency : story_.latency) * 1e6));
+  Duration latency(bool fails) {
+    const double varies = fails ? 0 : story_.varies * std::normal_distribution<>()(dice_);
+    const double latency = (fails ? story_.poison_latency : story_.latency) * std::exp(varies);
+    return microseconds(static_cast<std::int64_t>(latency * 1e6));
   }
   bool is_out() const { return time() >= story_.out_from && time() < story_.out_until; }
 

@@ -238,24 +238,27 @@ TEST_CASE("a call that takes long and was overtaken is no sign of an outage, unl
   CHECK_FALSE(fails_after(17, seconds(1) + milliseconds(50), late));
 }
 
-TEST_CASE("what calls took at most is forgotten after two minutes") {
+TEST_CASE("how long calls take as a rule decides which failure took long, and one slow call does not") {
   Downstream downstream("shop", sensitive());
-  downstream.settle(opening);
-  REQUIRE(downstream.all_worked(1, 1, seconds(10), opening));
   auto now = opening;
-  SECTION("after a minute, the longest call still counts") {
-    downstream.settle(now += seconds(60));
-    REQUIRE(downstream.all_worked(1, 1, milliseconds(5), now));
-    downstream.failed({.record = 1, .took = seconds(1), .reason = no_database}, now += milliseconds(900));
-    CHECK_FALSE(downstream.closed());
+  const auto work = [&](int calls, Duration took) {
+    for (int i = 0; i < calls; ++i) REQUIRE(downstream.all_worked(1, 1, took, now += milliseconds(1)));
+  };
+  work(100, milliseconds(5));
+  SECTION("one slow call") { work(1, seconds(10)); }
+  SECTION("many slow calls of long ago") {
+    work(50, seconds(10));
+    for (int minute = 0; minute < 20; ++minute) downstream.settle(now += seconds(60));
+    work(100, milliseconds(5));
   }
-  SECTION("after two, it does not") {
-    downstream.settle(now += seconds(60));
-    downstream.settle(now += seconds(60));
-    REQUIRE(downstream.all_worked(1, 1, milliseconds(5), now));
-    downstream.failed({.record = 1, .took = seconds(1), .reason = no_database}, now += milliseconds(900));
-    CHECK(downstream.closed());
+  bool slow = false;
+  SECTION("many slow calls") {
+    work(50, seconds(10));
+    slow = true;
   }
+  work(1, milliseconds(5));
+  downstream.failed({.record = 1, .took = seconds(1), .reason = no_database}, now += milliseconds(900));
+  CHECK(downstream.closed() != slow);
 }
 
 TEST_CASE("quick failures are no outage while more other tasks run, for 1.5 seconds") {
@@ -281,6 +284,26 @@ TEST_CASE("refused connections are an outage, however many tasks run") {
   const int who = 0;
   for (int i = 0; i < 20; ++i) REQUIRE(downstream.admit(&who, 1, opening));
   for (int i = 0; i < 5; ++i) downstream.failed({.reason = "no connection"}, opening);
+  CHECK_FALSE(downstream.closed());
+}
+
+TEST_CASE("two of three backends that fail more slowly than others work are an outage within a second") {
+  const auto slowly = GENERATE(milliseconds(50), milliseconds(500), seconds(5));
+  Downstream downstream("shop", {{.failures = 5}});
+  auto now = opening;
+  delivery::RecordId record = 0;
+  const auto pass = [&](Duration time, int good, int bad) {
+    for (const auto end = now + time; now < end && downstream.closed(); now += milliseconds(30)) {
+      for (int i = 0; i < good; ++i) static_cast<void>(downstream.all_worked(1, 1, milliseconds(10), now));
+      for (int i = 0; i < bad; ++i)
+        downstream.failed({.record = ++record, .took = slowly, .reason = no_database}, now);
+      if (now.time_since_epoch() % seconds(1) < milliseconds(30)) downstream.settle(now);
+    }
+  };
+  pass(seconds(10), 12, 0);
+  pass(slowly, 4, 0);
+  REQUIRE(downstream.closed());
+  pass(seconds(1), 4, 8);
   CHECK_FALSE(downstream.closed());
 }
 
