@@ -4,9 +4,9 @@ Whatever happens to the members meanwhile, each poison record becomes a dead let
 poison record is taken for an outage: no breaker opens. Batches run side by side, each on topics of its own: one with retry topics,
 in which a second member joins and the first one is stopped; one without, whose member is killed and then stopped while the poison
 records wait, so that the poison records are all that is left; and some with other shares of poison whose member is left alone: it
-is ready all the time, does new records quickly, and gives the poison up in time. In one of these batches the web service does not answer poison, so that
-the attempts time out after the other records are done. In the last batch the web service fails from the
-moment at which only poison is left.
+is ready all the time, does new records quickly, and gives the poison up in time. In one of these batches the web service does
+not answer poison, so that the attempts time out after the other records are done. In the last batch the web service fails from
+the moment at which only poison is left.
 """
 import functools
 import json
@@ -107,8 +107,9 @@ class Batch:
     def __init__(self, run, handler, retry, per_cent):
         self.run, self.handler, self.services, self.duplicates, self.poison = run, handler, [], 0, poison_in(run, per_cent)
         self.healthy = next(number for number in range(RECORDS) if not is_poison(number, per_cent))
-        self.options = {"handler": {"simulate": None, **handler.settings}, "retry": retry, "kafka": harness.SHORT_SESSION, "commit": {"every": EACH},
-                        "dead_letter": {"topic": "{topic}-dlt"}, "lanes": {"workers": handler.workers}}
+        self.options = {"handler": {"simulate": None, **handler.settings}, "retry": retry, "kafka": harness.SHORT_SESSION,
+                        "commit": {"every": EACH}, "dead_letter": {"topic": "{topic}-dlt"},
+                        "lanes": {"workers": handler.workers}}
 
     def member(self, name):
         service = self.run.service(name, **self.options)

@@ -41,6 +41,20 @@ void check_batch(const QuietStory& story) {
   REQUIRE(outcomes.not_closed == 0);
 }
 
+/// Every record is done or given up, and poison is given up. Returns how many others are given up.
+std::size_t good_letters(const QuietStory& story, const QuietSimulation& simulation,
+                         const QuietOutcomes& outcomes) {
+  std::size_t letters = 0;
+  for (int i = 0; i < story.records; ++i) {
+    INFO("record " << i);
+    const bool letter = outcomes.letters.contains(i);
+    REQUIRE((letter || outcomes.done.contains(i)));
+    if (simulation.is_poison(i)) REQUIRE(letter);
+    letters += letter && !simulation.is_poison(i);
+  }
+  return letters;
+}
+
 std::string text(const QuietStory& story) {
   std::string text = std::to_string(story.records) + " records, poison " + std::to_string(story.poison) +
                      ", " + std::to_string(story.topics.size()) + " topics, attempts " +
@@ -183,18 +197,7 @@ TEST_CASE("an outage that begins as the batch ends costs a handful, also when pr
           INFO(text(story) << ", out from " << from);
           QuietSimulation simulation(story);
           const auto outcomes = simulation.run();
-          std::size_t good_letters = 0;
-          for (int i = 0; i < story.records; ++i) {
-            INFO("record " << i);
-            const bool letter = outcomes.letters.contains(i);
-            if (simulation.is_poison(i)) {
-              REQUIRE(letter);
-            } else {
-              REQUIRE((letter || outcomes.done.contains(i)));
-              good_letters += letter ? 1 : 0;
-            }
-          }
-          CHECK(good_letters <= a_handful);
+          CHECK(good_letters(story, simulation, outcomes) <= a_handful);
         }
 }
 
@@ -231,16 +234,9 @@ TEST_CASE("whatever takes how long, an outage costs a handful, and then all pois
     INFO("seed " << seed << ": " << text(story));
     QuietSimulation simulation(story);
     const auto outcomes = simulation.run();
-    std::size_t good_letters = 0;
-    for (int i = 0; i < story.records; ++i) {
-      INFO("record " << i);
-      const bool letter = outcomes.letters.contains(i);
-      REQUIRE((letter || outcomes.done.contains(i)));
-      if (simulation.is_poison(i)) REQUIRE(letter);
-      good_letters += letter && !simulation.is_poison(i);
-    }
     // With one attempt, calls from before the outage that still work give up those that fail meanwhile.
-    REQUIRE(good_letters <= (outage ? (story.attempts == 1 ? 4 : 1) * a_handful : 0));
+    REQUIRE(good_letters(story, simulation, outcomes) <=
+            (outage ? (story.attempts == 1 ? 4 : 1) * a_handful : 0));
     if (!outage) REQUIRE(outcomes.not_closed == 0);
   }
 }
