@@ -195,9 +195,9 @@ void Lane::tick_pause(TimePoint now) {
   if (pause_.pause_due(now)) {
     if (seeks_beginning()) return;
     if (!state_.has(Hold::suspended)) take_what_is_fetched(now);  // nothing more is wanted then
-    if (state_.has(Hold::position)) return;
+    // The hold may have ended meanwhile; a lane that is not held would never resume its client.
+    if (state_.has(Hold::position) || !state_.pause(now)) return;
     source_->pause();
-    state_.pause(now);
     holds_.show();
     // For operators, a lane that they have suspended is not paused.
     const auto level = state_.held_by_itself() ? telemetry::Level::info : telemetry::Level::debug;

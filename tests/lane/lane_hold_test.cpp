@@ -107,6 +107,28 @@ TEST_CASE(
   CHECK(test.lane->stats().pauses.get() == 1);
 }
 
+TEST_CASE(
+    "a hold that ends while the lane takes the fetched records before a pause is followed by no pause") {
+  TestLane test;
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.context.lanes.pause_after = seconds(1);
+  test.partition.add_run(0, 20);
+  test.partition.fetched_up_to = 6;
+  test.begin();
+  test.work();
+  REQUIRE(test.lane->state() == State::held);
+  test.partition.on_pop = [&] {
+    test.handler.open();
+    REQUIRE(eventually([&] { return test.lane->pool().drained(); }));
+  };
+  test.pass(seconds(1));
+  CHECK(test.partition.calls.empty());
+  test.partition.fetched_up_to = Partition::everything;
+  REQUIRE(test.until([&] { return test.commit_offset() == 20; }));
+  CHECK(test.lane->stats().pauses.get() == 0);
+}
+
 TEST_CASE("a pause lasts while no record has been finished: how long the work takes is not known") {
   TestLane test;
   test.context.lanes.workers = 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -84,6 +85,7 @@ struct Partition {
   kafka::LogAnswer answer;
   std::optional<std::string> leader;  // if set, answers each question at once: with this error, or with the
                                       // log's bounds if empty
+  std::function<void()> on_pop;       // called once, before the next pop
   std::vector<std::string> calls;
 };
 
@@ -94,6 +96,7 @@ class SimulatedSource final : public PartitionSource {
 
   kafka::Pop pop(kafka::Record& record, std::int64_t& offset) override {
     auto& p = partition_;
+    if (p.on_pop) std::exchange(p.on_pop, nullptr)();
     if (p.paused || p.next >= std::min(p.log.size(), p.fetched_up_to)) return kafka::Pop::empty;
     const auto& entry = p.log[p.next++];
     offset = entry.offset;
@@ -227,6 +230,8 @@ class TestLane {
   }
   ~TestLane() {
     handler.open();
+    const bool takes = lane && (lane->state() == State::running || lane->state() == State::held);
+    CHECK_FALSE((takes && partition.paused));  // nothing would resume the client
     lane.reset();
     CHECK(context.downstream->running() == 0);
   }
