@@ -280,7 +280,7 @@ def scenario(run, seeds, make=Trial, draw=drawn.draw, at_once=AT_ONCE):
     for story, breaches in broken:
         until = time.monotonic() + float(os.environ.get("LANEWAY_SHRINK", "0"))
         print(f"seed {story.seed} cut down to\n  {shrink(run, story, breaches, until, make).text()}", flush=True)
-    expect(not broken, f"breaches in {[story.seed for story, _ in broken]}")
+    expect(not broken, "\n".join(f"story {story.seed}: {breach}" for story, breaches in broken for breach in breaches))
 
 
 if __name__ == "__main__":
