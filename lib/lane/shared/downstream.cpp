@@ -1,6 +1,8 @@
 #include "lane/shared/downstream.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "telemetry/log.h"
 
@@ -9,9 +11,25 @@ namespace laneway::lane {
 namespace {
 
 const std::string too_slow = "calls take longer than breaker.slow";
-constexpr Duration between_fadings = seconds(60);
+constexpr Duration between_snapshots = seconds(60);
+constexpr std::uint64_t enough_calls = 64;  // for a snapshot, and to see how long hardly any takes
 constexpr const char* what_follows =
     "lanes are held and no record is given up until calls work again; see docs/outages.md";
+
+std::uint64_t calls_of(const Histogram::Snapshot& times) {
+  return std::accumulate(times.counts.begin(), times.counts.end(), std::uint64_t{0});
+}
+
+/// What at most one of 64 calls since `before` exceeds, up to a power of two; zero before the first call.
+Duration usual_at_most(const Histogram::Snapshot& times, const Histogram::Snapshot& before) {
+  const auto all = calls_of(times) - calls_of(before);
+  std::uint64_t longer = 0;
+  for (auto bucket = Histogram::buckets; bucket-- > 0;) {
+    longer += times.counts[bucket] - before.counts[bucket];
+    if (longer * enough_calls > all) return Histogram::upper_bound(bucket);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -49,14 +67,20 @@ void Downstream::settle(TimePoint now) {
   const auto before = breaker_.state();
   count_successes(now);
   breaker_.look(now, running());
-  if (now - faded_at_ >= between_fadings) {
-    times_.fade();
-    faded_at_ = now;
-  }
+  forget_old_times(now);
   if (before == delivery::Breaker::State::closed)
     log_change(before, {"error", last_failure_}, now);
   else
     log_change(before, {"why", "calls succeed again, and no other record has failed since"}, now);
+}
+
+/// Few calls, as in a quiet hour, forget nothing.
+void Downstream::forget_old_times(TimePoint now) {
+  if (now - newer_times_at_ < between_snapshots) return;
+  const auto times = times_.snapshot();
+  if (calls_of(times) - calls_of(newer_times_) < enough_calls) return;
+  older_times_ = std::exchange(newer_times_, times);
+  newer_times_at_ = now;
 }
 
 void Downstream::count_successes(TimePoint now) {
@@ -117,9 +141,10 @@ void Downstream::failed(const FailedCall& call, TimePoint now) {
 
 bool Downstream::was_overtaken(const FailedCall& call, TimePoint now) {
   if (call.record == delivery::CallWindow::nobody) return false;
-  return overtaken_.add({now - call.took, now}, {.usual_at_most = times_.usual_at_most(),
-                                                 .ended = worked_at_.load(std::memory_order_relaxed),
-                                                 .began = worked_since_.load(std::memory_order_relaxed)});
+  return overtaken_.add({now - call.took, now},
+                        {.usual_at_most = usual_at_most(times_.snapshot(), older_times_),
+                         .ended = worked_at_.load(std::memory_order_relaxed),
+                         .began = worked_since_.load(std::memory_order_relaxed)});
 }
 
 void Downstream::fail(const FailedCall& call, TimePoint now) {

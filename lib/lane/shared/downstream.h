@@ -16,13 +16,13 @@
 #include <string_view>
 
 #include "base/fair_turn.h"
+#include "base/histogram.h"
 #include "base/mutex.h"
 #include "delivery/failure/blame.h"
 #include "delivery/failure/breaker.h"
 #include "delivery/failure/call_tally.h"
 #include "delivery/failure/flood_guard.h"
 #include "delivery/failure/overtaken_calls.h"
-#include "lane/shared/call_times.h"
 
 namespace laneway::telemetry {
 class Field;
@@ -161,8 +161,9 @@ class Downstream {
     const auto began = ended - took;
     if (began > worked_since_.load(std::memory_order_relaxed))
       worked_since_.store(began, std::memory_order_relaxed);
-    times_.add(took);
+    times_.record(took);
   }
+  void forget_old_times(TimePoint now) REQUIRES(mutex_);
   bool was_overtaken(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void fail(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void count_successes(TimePoint now) REQUIRES(mutex_);
@@ -182,10 +183,10 @@ class Downstream {
   // cache line of its own, because all workers read the fields above.
   alignas(64) std::atomic<std::uint64_t> counted_{0};
   std::atomic<std::uint32_t> tasks_{0};
-  // When the last call that worked ended, when the latest one began, and how long they took lately.
+  // When the last call that worked ended, when the latest one began, and how long calls that worked took.
   std::atomic<TimePoint> worked_at_{TimePoint{}};
   std::atomic<TimePoint> worked_since_{TimePoint{}};
-  CallTimes times_;
+  Histogram times_;
   alignas(64) mutable Mutex mutex_;
   std::uint64_t done_ GUARDED_BY(mutex_) = 0;  // records
   delivery::Breaker breaker_ GUARDED_BY(mutex_);
@@ -194,7 +195,10 @@ class Downstream {
   std::string last_failure_ GUARDED_BY(mutex_);
   delivery::CallTally tally_ GUARDED_BY(mutex_);
   delivery::OvertakenCalls overtaken_ GUARDED_BY(mutex_);
-  TimePoint faded_at_ GUARDED_BY(mutex_){};  // the counts of times_
+  // Of times_: calls before the older snapshot no longer count.
+  Histogram::Snapshot older_times_ GUARDED_BY(mutex_);
+  Histogram::Snapshot newer_times_ GUARDED_BY(mutex_);
+  TimePoint newer_times_at_ GUARDED_BY(mutex_){};
   FairTurn<const void*> turn_ GUARDED_BY(mutex_);
   FairTurn<const void*> turn_of_suspects_ GUARDED_BY(mutex_);
 };

@@ -250,6 +250,11 @@ TEST_CASE("how long calls take as a rule decides which failure took long, and on
     work(50, seconds(10));
     for (int minute = 0; minute < 20; ++minute) downstream.settle(now += seconds(60));
     work(100, milliseconds(5));
+    downstream.settle(now);
+  }
+  SECTION("many quick calls before a quiet hour") {
+    for (int minute = 0; minute < 60; ++minute) downstream.settle(now += seconds(60));
+    work(1, seconds(10));
   }
   bool slow = false;
   SECTION("many slow calls") {
