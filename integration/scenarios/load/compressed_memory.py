@@ -9,7 +9,7 @@ import sys
 import harness
 from harness import LANEWAY, PATIENCE, Promises, expect, expect_equal, inherited_environment, wait_until
 
-PARTITIONS, RECORDS, SIZE = 16, 12_000, 8_000
+PARTITIONS, RECORDS, SIZE = 16, 24_000, 8_000
 BUDGET, BESIDES = 64, 100  # MiB: lanes.memory, and the rest of the process
 RANDOM = {"17": 850, "100": 110}  # characters of each record that compression makes no smaller than half
 
