@@ -1,5 +1,7 @@
 #include "lane/member/partition_source.h"
 
+#include <utility>
+
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/produce/producer.h"
@@ -51,5 +53,31 @@ TEST_CASE("a partition that was given back while paused delivers when it comes b
   CHECK(next(*source) == 1);
   source.reset();
   REQUIRE((*consumer)->unassign({partition}, true));
+  consumer->reset();
+}
+
+TEST_CASE(
+    "what an earlier lane heard of its log is not known to a later one, for which the topic may be new") {
+  auto cluster = kafka::EmbeddedCluster::start(1);
+  REQUIRE(cluster);
+  REQUIRE((*cluster)->create_topic(partition.topic, 1));
+  const kafka::ClientSettings settings{{"bootstrap.servers", {(*cluster)->bootstrap(), "", false}},
+                                       {"group.id", {"orders", "", false}}};
+  produce(settings, 10);
+  auto consumer = kafka::Consumer::create(settings, {}, [] {});
+  REQUIRE(consumer);
+  auto source = std::make_unique<lane::KafkaSource>(**consumer, partition, [] {});
+  std::uint64_t heard = 0;
+  source->ask_log(false);
+  REQUIRE(eventually([&] {  // one question at a time: no answer comes later
+    const auto answer = source->log_answer();
+    if (std::exchange(heard, answer.number) != answer.number && !answer.error.empty()) source->ask_log(false);
+    return answer.bounds.end == 10;
+  }));
+  source.reset();
+  source = std::make_unique<lane::KafkaSource>(**consumer, partition, [] {});
+  CHECK(source->log_answer().number == 0);
+  CHECK(source->log_answer().bounds.end == kafka::no_offset);
+  source.reset();
   consumer->reset();
 }

@@ -284,6 +284,7 @@ std::optional<Error> ClientConsumer::fatal_error() const {
 
 std::unique_ptr<PartitionQueue> ClientConsumer::open_queue(const TopicPartition& partition,
                                                            std::function<void()> on_ready) {
+  inquiries_->forget_log(partition);
   auto* queue = rd_kafka_queue_get_partition(handle_.get(), partition.topic.c_str(), partition.partition);
   return std::make_unique<PartitionQueue>(queue, std::move(on_ready));
 }

@@ -125,6 +125,7 @@ class Consumer {
   virtual std::optional<Error> fatal_error() const = 0;
 
   /// Opens the partition's own queue. Must be called before assign(). `on_ready` runs on a client thread.
+  /// Earlier answers about the partition's log are forgotten: the topic may have been made anew since.
   virtual std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition,
                                                      std::function<void()> on_ready) = 0;
   /// Answers Assigned. A partition with no_offset begins where auto.offset.reset says.

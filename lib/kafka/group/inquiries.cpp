@@ -273,6 +273,11 @@ LogAnswer Inquiries::log_answer(const TopicPartition& partition) {
   return found == log_answers_.end() ? LogAnswer{} : found->second;
 }
 
+void Inquiries::forget_log(const TopicPartition& partition) {
+  MutexLock lock(mutex_);
+  log_answers_.erase(partition);
+}
+
 void Inquiries::pause() {
   MutexLock lock(mutex_);
   if (!stop_) changed_.wait_until(mutex_, SteadyClock::now() + milliseconds(100));

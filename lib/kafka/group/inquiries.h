@@ -39,6 +39,8 @@ class Inquiries {
   /// that the client knows may have been replaced without knowing.
   void ask_log(const TopicPartition& partition, bool find_leader) EXCLUDES(mutex_);
   LogAnswer log_answer(const TopicPartition& partition) EXCLUDES(mutex_);
+  /// The topic may be made anew before the next question.
+  void forget_log(const TopicPartition& partition) EXCLUDES(mutex_);
   /// The number of the broker that the client asks about each partition.
   void set_leaders(std::map<TopicPartition, std::int32_t> leaders) EXCLUDES(mutex_);
   /// Cancels all waiting questions. The thread ends after the current slice.
