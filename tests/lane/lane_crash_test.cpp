@@ -264,6 +264,25 @@ TEST_CASE("of two careful lanes one has a record at work") {
   REQUIRE(other.until_started({0}));
 }
 
+TEST_CASE("a careful lane that drains before its record has begun leaves its turn to the other lanes") {
+  CarefulTurn turn;
+  WatchedLane one;
+  WatchedLane other;
+  for (auto* test : {&one, &other}) {
+    test->context.careful_turn = &turn;
+    test->partition.add_run(0, 2);
+    test->begin(0, "lives=2 ");
+  }
+  one.work();
+  REQUIRE(one.lane->wants_commit());
+  other.work();
+  REQUIRE_FALSE(other.lane->wants_commit());
+  one.lane->begin_drain(one.now, one.now + seconds(20));
+  other.pass(milliseconds(50));
+  other.serve_commits();
+  CHECK(other.until_started({0}));
+}
+
 TEST_CASE("a record that kills ends the process a few times and no more, wherever it stands") {
   REQUIRE(rc::check("crash loops end", [] {
     const auto records = *rc::gen::inRange<std::int64_t>(1, 40);

@@ -47,6 +47,13 @@ void CrashGate::start() const {
                    {"times", watch_.lives_before()}});
 }
 
+void CrashGate::drain() {
+  closed_ = watch_.careful();
+  if (alone_since_) return;
+  waits_since_.reset();  // the records that waited for their commit are given back
+  leave();
+}
+
 void CrashGate::leave() {
   if (context_.careful_turn != nullptr) context_.careful_turn->give_back(this);
 }

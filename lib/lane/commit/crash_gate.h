@@ -32,7 +32,7 @@ class CrashGate {
   /// The lane begins; logs a warning if the lane is in careful mode.
   void start() const;
   /// The lane takes no new records; only a lane in careful mode still asks before records begin.
-  void drain() { closed_ = watch_.careful(); }
+  void drain();
   /// The lane has ended.
   void leave();
 
