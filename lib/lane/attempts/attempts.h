@@ -65,7 +65,9 @@ class Attempts {
   void forget_wishes();
 
   /// Whether a waiting record may begin.
-  bool due(TimePoint now) const { return waiting_.next_due().value_or(TimePoint::max()) <= now; }
+  bool due(TimePoint now) const { return next_due().value_or(TimePoint::max()) <= now; }
+  /// When the first waiting record may begin; nullopt if none waits.
+  std::optional<TimePoint> next_due() const { return waiting_.next_due(!context_.downstream->closed()); }
   /// Whether all records that could probe the downstream, which is out, are suspects.
   bool only_suspects();
   /// Notes the records of which it is known whether they are suspects.

@@ -268,7 +268,7 @@ bool Bulkheads::due(TimePoint now) const {
 std::optional<TimePoint> Bulkheads::next_attempt() const {
   std::optional<TimePoint> next;
   each_line([&](const Bulkhead&, const Line& line) {
-    const auto due = line.attempts().waiting().next_due();
+    const auto due = line.attempts().next_due();
     if (due && (!next || *due < *next)) next = due;
   });
   return next;

@@ -45,10 +45,11 @@ class WaitingRecords {
       if (auto item = pop_failed(now, probing)) return item;
     return pop_front(fresh_.empty() ? left_behind_ : fresh_);
   }
-  /// When the first record may begin; nullopt if none waits.
-  std::optional<TimePoint> next_due() const {
+  /// When the first record may begin; nullopt if none waits. `probing`: as for pop().
+  std::optional<TimePoint> next_due(bool probing) const {
     if (withheld() > 0) return TimePoint{};
     const auto failed = failed_.next_due();
+    if (probing && failed) return failed;
     const auto suspect = suspects_.next_due();
     return failed && suspect ? std::min(*failed, *suspect) : failed ? failed : suspect;
   }

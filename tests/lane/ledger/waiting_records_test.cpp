@@ -101,7 +101,7 @@ TEST_CASE("a record that failed waits until it is due, also as a probe") {
   WaitingRecords waiting;
   waiting.push(start + seconds(2), numbered(22));
   waiting.push(start + seconds(1), numbered(21));
-  CHECK(waiting.next_due() == start + seconds(1));
+  CHECK(waiting.next_due(false) == start + seconds(1));
   CHECK(waiting.due_of(has_number(22)) == start + seconds(2));
   CHECK_FALSE(waiting.due_of(has_number(23)));
   const auto before = start + seconds(1) - nanoseconds(1);
@@ -109,18 +109,18 @@ TEST_CASE("a record that failed waits until it is due, also as a probe") {
   CHECK(order_of(waiting, before, true) == Numbers{});
   CHECK(next_of(waiting, before, true) == none);
   CHECK(order_of(waiting, start + seconds(1), true) == Numbers{21});
-  CHECK(waiting.next_due() == start + seconds(2));
+  CHECK(waiting.next_due(false) == start + seconds(2));
 }
 
 TEST_CASE("what was kept back may begin at any time") {
   WaitingRecords waiting;
-  CHECK_FALSE(waiting.next_due());
+  CHECK_FALSE(waiting.next_due(false));
   waiting.push(start, numbered(21));
   for (const bool left_behind : {false, true}) {
     waiting.withhold(numbered(1, left_behind));
-    CHECK(waiting.next_due() == TimePoint{});
+    CHECK(waiting.next_due(false) == TimePoint{});
     CHECK(next_of(waiting, TimePoint{}) == 1);
-    CHECK(waiting.next_due() == start);
+    CHECK(waiting.next_due(false) == start);
   }
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("each looks at all records, and clear gives all of them back") {
   CHECK(cleared == all);
   CHECK(waiting.size() == 0);
   CHECK(waiting.fresh() == 0);
-  CHECK_FALSE(waiting.next_due());
+  CHECK_FALSE(waiting.next_due(false));
   CHECK(waiting.clear().empty());
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("while the downstream works, suspects and other failed records come in
   waiting.push(start, numbered(1));
   waiting.push(start - seconds(1), numbered(2), true);
   waiting.push(start + seconds(1), numbered(3), true);
-  CHECK(waiting.next_due() == start - seconds(1));
+  CHECK(waiting.next_due(false) == start - seconds(1));
   CHECK(waiting.due_of(has_number(3)) == start + seconds(1));
   CHECK(waiting.size() == 3);
   CHECK(order_of(waiting, start, false) == Numbers{2, 1});
@@ -206,4 +206,16 @@ TEST_CASE("what an outage acquits is a probe like any other failed record") {
   CHECK(next_of(waiting, start, true) == 2);
   CHECK(waiting.only_suspects());
   CHECK(waiting.clear().size() == 2);
+}
+
+TEST_CASE("while a record that is no suspect waits for its attempt, no suspect is due to probe with") {
+  WaitingRecords waiting;
+  waiting.push(start, numbered(1), true);
+  waiting.push(start + seconds(30), numbered(2));
+  CHECK(waiting.next_due(false) == start);
+  CHECK(waiting.next_due(true) == start + seconds(30));
+  CHECK(next_of(waiting, start, true) == none);
+  CHECK(next_of(waiting, start + seconds(30), true) == 2);
+  CHECK(waiting.next_due(true) == start);
+  CHECK(next_of(waiting, start, true) == 1);
 }
