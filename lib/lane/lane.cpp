@@ -192,23 +192,24 @@ void Lane::start_over() {
 }
 
 void Lane::tick_pause(TimePoint now) {
-  if (pause_.pause_due(now)) {
-    if (seeks_beginning()) return;
-    if (!state_.has(Hold::suspended)) take_what_is_fetched(now);  // nothing more is wanted then
-    // The hold may have ended meanwhile; a lane that is not held would never resume its client.
-    if (state_.has(Hold::position) || !state_.pause(now)) return;
-    source_->pause();
-    holds_.show();
-    // For operators, a lane that they have suspended is not paused.
-    const auto level = state_.held_by_itself() ? telemetry::Level::info : telemetry::Level::debug;
-    id_.log("lane paused", ledger_.committable(), holds_.held_by(), level);
-  } else if (pause_.resume_due(now)) {
-    source_->resume(position_.resumes_at(source_->log_bounds()));
-    state_.resume(now);
-    holds_.show();
-    pause_.resumed(now);
-    if (state_.held_by_itself()) id_.log("lane resumed", ledger_.committable());
-  }
+  if (seeks_beginning() || pause_.resume_due(now)) return resume(now);
+  if (!pause_.pause_due(now)) return;
+  if (!state_.has(Hold::suspended)) take_what_is_fetched(now);  // nothing more is wanted then
+  // The hold may have ended meanwhile; a lane that is not held would never resume its client.
+  if (state_.has(Hold::position) || !state_.pause(now)) return;
+  source_->pause();
+  holds_.show();
+  // For operators, a lane that they have suspended is not paused.
+  const auto level = state_.held_by_itself() ? telemetry::Level::info : telemetry::Level::debug;
+  id_.log("lane paused", ledger_.committable(), holds_.held_by(), level);
+}
+
+void Lane::resume(TimePoint now) {
+  if (!state_.resume(now)) return;
+  source_->resume(position_.resumes_at(source_->log_bounds()));
+  holds_.show();
+  pause_.resumed(now);
+  if (state_.held_by_itself()) id_.log("lane resumed", ledger_.committable());
 }
 
 /// Pausing makes the client discard what it has fetched, so the lane takes these records first, also beyond

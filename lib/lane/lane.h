@@ -165,6 +165,7 @@ class Lane {
   void tick_source(TimePoint now);
   void tick_position(TimePoint now);
   void tick_pause(TimePoint now);
+  void resume(TimePoint now);
   void tick_oldest(TimePoint now);
   TimePoint tick_silence(TimePoint now);
   TimePoint tick_take(TimePoint now);

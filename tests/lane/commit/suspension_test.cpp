@@ -255,3 +255,19 @@ TEST_CASE("a decision is read as it was written, and text that is no time is non
   for (const char* text : {"suspended= ", "suspended=x ", "suspended=-1 ", "suspended=99999999999999999999 "})
     CHECK_FALSE(read_metadata(text).suspension);
 }
+
+TEST_CASE("a paused lane finds its beginning, too, so that a suspension can be committed") {
+  SuspendedLane test;
+  test.context.lanes.pause_after = seconds(1);
+  test.partition.add_run(5, 9);
+  test.suspensions.set_here("orders", 3, true);
+  test.begin(kafka::no_offset);
+  test.pass(seconds(1));
+  REQUIRE(test.lane->state() == State::paused);
+  test.decide(true, 1000);
+  test.pass(seconds(1));
+  CHECK(test.committed() == "5 suspended=1000 ");
+  CHECK(test.suspended());
+  test.pass(seconds(1));
+  CHECK(test.lane->state() == State::paused);
+}
