@@ -72,7 +72,7 @@ class Lane {
   std::optional<kafka::CommittedOffset> commit_candidate(std::size_t most = default_map_bytes,
                                                          bool whole = false) {
     if (position_.in_doubt()) return std::nullopt;
-    if (state() != State::draining) note_suspects();
+    note_suspects();
     return commits_.candidate(state() == State::draining, most, whole);
   }
   /// The broker acknowledged this candidate. Returns true if work was waiting for it.

@@ -76,6 +76,24 @@ TEST_CASE("a process that has only suspects left gives them up, and its breaker 
   REQUIRE(test.in_time([&] { return test.commit_offset() == 10; }));
 }
 
+TEST_CASE("records that fail in a drain are suspects for the next owner, unless an outage made them fail") {
+  const bool out = GENERATE(false, true);
+  SuspectsLane test;
+  test.downstream.change({.breaker = {.failures = out ? 2U : 1000U}}, test.now);
+  test.partition.add_run(0, 10);
+  test.begin();
+  for (const auto offset : offsets(0, 7)) test.handler.answer(offset);
+  REQUIRE(test.until_outstanding(3));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  test.fail_always({7, 8, 9});
+  REQUIRE(test.until_drained());
+  const auto commit = test.lane->commit_candidate();
+  REQUIRE(commit);
+  CHECK(commit->offset == 7);
+  CHECK(test.downstream.closed() != out);
+  CHECK(commit->metadata == (out ? "" : "failed=0,1,1 "));
+}
+
 TEST_CASE("records that only an outage left behind are no suspects: they show the outage again") {
   Offsets unlucky{1, 3, 5, 7};
   kafka::CommittedOffset commit;

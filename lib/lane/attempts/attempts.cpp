@@ -118,14 +118,30 @@ std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::
     }
   }
   if (outcome.verdict == handler::Verdict::reject) return after_reject(item, outcome, now);
+  return follow(item, judge(item, outcome, took, now));
+}
+
+delivery::Blame::Step Attempts::judge(handler::Item& item, const handler::Outcome& outcome, Duration took,
+                                      TimePoint now) {
   // The loop may have read its clock before the worker reported the failure to the downstream.
   const delivery::FailedAttempt attempt{.record = ids_.of(item),
                                         .ended = std::max(now, SteadyClock::now()),
                                         .took = took,
                                         .random = random(),
-                                        .unavailable = failures.unavailable,
+                                        .unavailable = item.failures->unavailable,
                                         .after = outcome.after};
-  return follow(item, context_.downstream->judge(failures.blame, attempt, rules_));
+  return context_.downstream->judge(item.failures->blame, attempt, rules_);
+}
+
+void Attempts::fail_in_drain(handler::Item item, const handler::Outcome& outcome, Duration took,
+                             TimePoint now) {
+  using handler::Cause;
+  const bool judged = outcome.verdict != handler::Verdict::reject && outcome.cause != Cause::withheld &&
+                      outcome.cause != Cause::throttled;
+  if (item.route() != handler::Route::work || !judged) return;
+  note_failure(item, outcome);
+  (void)judge(item, outcome, took, now);
+  failed_in_drain_.emplace_back(item.sequence, std::move(item.failures->blame));
 }
 
 std::optional<Duration> Attempts::after_reject(handler::Item& item, const handler::Outcome& outcome,
@@ -274,6 +290,8 @@ void Attempts::see_suspects(Suspects::Seen& seen) {
   waiting_.each([&](const handler::Item& item) {
     if (item.failures) see(item.sequence, is_suspect(item));
   });
+  for (const auto& [sequence, blame] : failed_in_drain_)
+    see(sequence, context_.downstream->is_suspect(blame));
 }
 
 std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
@@ -332,6 +350,7 @@ void Attempts::start_over() {
   clear();
   wishes_.clear();
   found_.clear();
+  failed_in_drain_.clear();
 }
 
 double Attempts::random() {

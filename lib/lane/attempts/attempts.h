@@ -13,6 +13,8 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "delivery/failure/failure_rules.h"
 #include "lane/attempts/failure_log.h"
@@ -39,6 +41,9 @@ class Attempts {
   /// An attempt has failed, after `took`.
   std::optional<handler::Item> fail(handler::Item item, const handler::Outcome& outcome, Duration took,
                                     TimePoint now);
+  /// The same in a drain, after which the next owner of the partition gets the record: only notes whether the
+  /// record is a suspect.
+  void fail_in_drain(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now);
   /// The record has ended the process this often: gives it up without another attempt.
   void condemn(handler::Item& item, std::uint32_t crashes);
   /// The record holds back the commits: gives it up if it waits for a retry and ledger.policy is dead_letter.
@@ -95,6 +100,8 @@ class Attempts {
   std::optional<Duration> follow(handler::Item& item, const delivery::Blame::Step& step);
   void give_back_attempts(handler::Item& item);
   void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
+  delivery::Blame::Step judge(handler::Item& item, const handler::Outcome& outcome, Duration took,
+                              TimePoint now);
   bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
   bool is_suspect(const handler::Item& item) const;
   void give_up_skipped(handler::Item& item, const std::string& reason);
@@ -115,6 +122,7 @@ class Attempts {
                                             // reasons
   std::uint64_t outages_ = 0;               // known when the suspects among the waiting records were found
   std::set<Sequence> found_;                // suspects, since see_suspects()
+  std::vector<std::pair<Sequence, delivery::Blame>> failed_in_drain_;
   std::minstd_rand random_;
   FailureLog log_;
 };

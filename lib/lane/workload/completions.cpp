@@ -140,8 +140,8 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
 
 void Completions::fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took,
                        TimePoint now) {
-  if (cancelled_) workload_.abandoned(item.offset(), item.attempt, &item.record);
-  if (drains_) return;
+  if (cancelled_) return workload_.abandoned(item.offset(), item.attempt, &item.record);
+  if (drains_) return line.attempts().fail_in_drain(std::move(item), outcome, took, now);
   auto next = line.attempts().fail(std::move(item), outcome, took, now);
   if (!next) return;
   if (next->route() != handler::Route::work) restore_whole(*next);

@@ -76,11 +76,9 @@ class QuietSimulation {
 
   QuietOutcomes run() {
     auto event = story_.events.begin();
-    for (int ms = 0; ms < story_.seconds * 1000; ++ms) {
-      now_ = begin_ + milliseconds(ms);
-      arrive();
+    while (ms_ < story_.seconds * 1000) {
       for (; event != story_.events.end() && time() >= event->first; ++event) happen(event->second);
-      for (const auto& process : processes_) process->turn(ms);
+      pass();
     }
     return outcomes_;
   }
@@ -142,20 +140,19 @@ class QuietSimulation {
 
     void turn(int ms) {
       end_calls();
-      begin_failed();
-      begin_new();
+      if (!drains_) {
+        begin_failed();
+        begin_new();
+      }
       if (ms % 1000 == 0) commit();
     }
-    /// Running records are finished; then the lane commits.
-    void end_cleanly() {
+    /// Running records are finished; then the lane can end with a commit.
+    void begin_drain() {
       note_suspects();
       attempts_.clear();
-      for (auto& call : std::exchange(running_, {})) {
-        if (!call.fails) finished(call.item, true);
-        process_.downstream.task_ended();
-      }
-      commit_now();
+      drains_ = true;
     }
+    bool drained() const { return running_.empty(); }
 
    private:
     struct Call {
@@ -196,8 +193,9 @@ class QuietSimulation {
       FailedCall failed{.record = ids_.of(item), .suspect = item.suspect, .took = took, .reason = reason};
       if (item.failures) failed.before = &item.failures->blame;
       process_.downstream.failed(failed, all_.now_);
-      if (auto next = attempts_.fail(std::move(item), handler::Outcome::retry(reason), took, all_.now_))
-        forward(std::move(*next));
+      const auto outcome = handler::Outcome::retry(reason);
+      if (drains_) return attempts_.fail_in_drain(std::move(item), outcome, took, all_.now_);
+      if (auto next = attempts_.fail(std::move(item), outcome, took, all_.now_)) forward(std::move(*next));
     }
     void finished(const handler::Item& item, bool worked) {
       const auto number = number_of(item);
@@ -270,15 +268,15 @@ class QuietSimulation {
       attempts_.see_suspects(seen);
       suspects_.note(seen, ledger_);
     }
+
+   public:
     void commit() {
       note_suspects();
-      commit_now();
-    }
-    void commit_now() {
       log_.committed = ledger_.committable();
       log_.metadata = suspects_.text(log_.committed, 1000) + ledger_.completion_map(3000);
     }
 
+   private:
     QuietSimulation& all_;
     Process& process_;
     Log& log_;
@@ -293,6 +291,7 @@ class QuietSimulation {
     const RecordIds ids_;
     std::int64_t next_;
     std::vector<Call> running_;
+    bool drains_ = false;
   };
 
   class Nobody final : public handler::RecordHandler {
@@ -347,14 +346,30 @@ class QuietSimulation {
     }
   }
   void take(std::uint32_t partition, std::size_t process) {
-    for (const auto& name : names_) {
-      auto& lanes = processes_[process]->lanes;
-      lanes.at({name, partition})->end_cleanly();
-      lanes.erase({name, partition});
-    }
+    for (const auto& name : names_) processes_[process]->lanes.erase({name, partition});
+  }
+  /// These lanes finish what runs, while the others go on, and commit.
+  void drain(const std::vector<Lane*>& lanes) {
+    for (auto* lane : lanes) lane->begin_drain();
+    while (!std::all_of(lanes.begin(), lanes.end(), [](auto* lane) { return lane->drained(); })) pass();
+    for (auto* lane : lanes) lane->commit();
+  }
+  /// Those of every second partition, or all.
+  std::vector<Lane*> lanes_of(std::size_t process, std::uint32_t step) {
+    std::vector<Lane*> lanes;
+    for (const auto& [key, lane] : processes_[process]->lanes)
+      if (key.second % step == 0) lanes.push_back(lane.get());
+    return lanes;
+  }
+  void pass() {
+    now_ = begin_ + milliseconds(ms_);
+    arrive();
+    for (const auto& process : processes_) process->turn(ms_);
+    ++ms_;
   }
   void happen(Event event) {
     if (event == Event::join) {
+      drain(lanes_of(0, 2));
       processes_.push_back(std::make_unique<Process>(*this));
       for (std::uint32_t p = 0; p < story_.partitions; p += 2) {
         take(p, 0);
@@ -363,6 +378,7 @@ class QuietSimulation {
       return;
     }
     if (event == Event::leave) {
+      drain(lanes_of(1, 1));
       for (std::uint32_t p = 0; p < story_.partitions; p += 2) {
         take(p, 1);
         give(p, 0);
@@ -370,9 +386,14 @@ class QuietSimulation {
       processes_.pop_back();
       return;
     }
-    if (event == Event::stop)
-      for (const auto& process : processes_)
-        for (const auto& [key, lane] : process->lanes) lane->end_cleanly();
+    if (event == Event::stop) {
+      std::vector<Lane*> all;
+      for (std::size_t i = 0; i < processes_.size(); ++i) {
+        const auto lanes = lanes_of(i, 1);
+        all.insert(all.end(), lanes.begin(), lanes.end());
+      }
+      drain(all);
+    }
     processes_.clear();
     processes_.push_back(std::make_unique<Process>(*this));
     for (std::uint32_t p = 0; p < story_.partitions; ++p) give(p, 0);
@@ -383,6 +404,7 @@ class QuietSimulation {
   // The code under test looks at the clock, which must not be later than the virtual time.
   const TimePoint begin_ = SteadyClock::now() + std::chrono::hours(1);
   TimePoint now_ = begin_;
+  int ms_ = 0;
   Nobody handler_;
   delivery::RetryStages stages_;
   std::vector<std::string> names_;
