@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 WINDOW = 14.0  # s in which faults begin
+BURST_RATE = 5  # records a second after a burst: nearly silence
 KINDS = ("kill member", "stop member", "terminate member", "join", "add partitions",
          "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic",
          "take rights", "corrupt batch", "retention in a drain",
@@ -45,7 +46,8 @@ class Story:
     drain_queued: str = "finish"
     interval: str = "500ms"  # of commits
     rate: int = 200  # records a second
-    burst: int = 0  # records at once at the beginning, after which little comes
+    burst: int = 0  # records at once at the beginning, after which little comes, or nothing
+    silent: bool = False  # nothing comes
     keys: int = 40
     size: int = 60
     compression: str = "producer"
@@ -78,7 +80,8 @@ class Story:
         extras = [word for word, there in (("static members", self.static_ids), ("topics by a pattern", self.pattern),
                                            ("two pools, by the key", self.pools)) if there]
         retries = f", retry topics of {' and '.join(self.retry_topics)}" if self.retry_topics else ""
-        load = f"{self.burst} records at once, then {self.rate} a second" if self.burst else f"{self.rate} records a second"
+        later = "nothing" if self.silent else f"{BURST_RATE} a second"
+        load = f"{self.burst} records at once, then {later}" if self.burst else f"{self.rate} records a second"
         poison = f", {self.poison} % poison, answered {422 if self.rejects else 500}" if self.poison else ""
         lines = [f"seed {self.seed}: {self.partitions} partitions, {', '.join([members, *extras])}",
                  f"order {self.order}, {self.workers} workers, a queue of {self.queue}, {self.attempts} attempts{retries}, "
@@ -93,7 +96,7 @@ class Story:
         plain = Story(self.seed)
         found = [replace(self, faults=self.faults[:place] + self.faults[place + 1:]) for place in range(len(self.faults))]
         for names in (("handler",), ("protocol",), ("poison", "rejects"), ("retry_topics",), ("pools",), ("batch",),
-                      ("static_ids", "pattern"), ("order",), ("burst",), ("members", "consumers"), ("compression", "size")):
+                      ("static_ids", "pattern"), ("order",), ("burst", "silent"), ("silent",), ("members", "consumers"), ("compression", "size")):
             found.append(replace(self, **{name: getattr(plain, name) for name in names}))
         return [story for story in found if story != self]
 
@@ -132,6 +135,7 @@ def draw(seed):
         story = replace(story, order="partition", rate=60, burst=min(story.burst, 500), poison=min(story.poison, 1), pools=False)
     if story.handler == "http" and not story.batch and dice.random() < 0.3:
         story = replace(story, handler="plugin")
+    story = replace(story, silent=story.burst > 0 and dice.random() < 0.5)
     # The tools that read the log at the end check no sum, but cannot unpack such a batch either.
     return replace(story, compression="producer") if story.has("corrupt batch") else story
 

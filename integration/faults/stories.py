@@ -35,7 +35,6 @@ LETTERS_ALLOWED = 25  # of records that work
 READY = 15.0  # s after the last fault
 DOUBT = 20.0  # s more where a member has to find out that a topic is another one: docs/troubleshooting.md
 SETTLING = 60.0  # s
-BURST_RATE = 5  # records a second after a burst: nearly silence
 
 
 class StoryMembers(Members):
@@ -56,7 +55,7 @@ class StoryMembers(Members):
         if self.story.has("take rights"):
             settings["kafka"] = {**settings["kafka"], **LOGIN, "bootstrap.servers": self.run.only_plain}
         if self.story.pattern:
-            settings["topics"] = [f"^{self.run.topic}$"]
+            settings["topics"] = [f"^{self.run.topic}"]  # which the dead-letter topic matches, too
         return settings
 
     def await_all_own(self):
@@ -130,7 +129,8 @@ class Trial:
         everywhere = range(self.story.partitions)
         if self.story.burst:
             self.write(everywhere, "--count", str(self.story.burst))
-        self.write(everywhere, "--rate", str(BURST_RATE if self.story.burst else self.story.rate))
+        if not self.story.silent:
+            self.write(everywhere, "--rate", str(drawn.BURST_RATE if self.story.burst else self.story.rate))
 
     def finish_writing(self):
         for writer in self.writers:

@@ -209,6 +209,7 @@ TEST_CASE("an outage that begins as the batch ends costs a handful, also when pr
           QuietSimulation simulation(story);
           const auto outcomes = simulation.run();
           CHECK(good_letters(story, simulation, outcomes) <= a_handful);
+          CHECK(outcomes.last_not_closed < story.out_until + 15);
         }
 }
 
@@ -249,5 +250,6 @@ TEST_CASE("whatever takes how long, an outage costs a handful, and then all pois
     REQUIRE(good_letters(story, simulation, outcomes) <=
             (outage ? (story.attempts == 1 ? 4 : 1) * a_handful : 0));
     if (!outage) REQUIRE(outcomes.not_closed == 0);
+    if (outage) REQUIRE(outcomes.last_not_closed < story.out_until + 15);
   }
 }

@@ -244,6 +244,17 @@ TEST_CASE("a stop whose last commit fails names each partition and its offset, a
   CHECK(log.lines({event, "topic=orders partition=7 ", " offset=0 ", "records=1"}) == 1);
 }
 
+TEST_CASE("a stop whose last commit is refused for its size sends the commit in smaller requests") {
+  CommittingMember member;
+  member.settings.commit = {std::chrono::hours(1), 0};
+  member.group.refuses_commits_above(2'500);  // a lane
+  member.begin();
+  member.loop->stop();
+  REQUIRE(eventually([&] { return member.loop->ended(); }));
+  CHECK(member.loop->stats().commits_failed.get() > 0);
+  CHECK(member.loop->uncommitted() == 0);
+}
+
 TEST_CASE("a stop whose last commit is acknowledged leaves nothing uncommitted") {
   CommittingMember member;
   member.group.refuses_commits_above(1 << 20);
