@@ -112,7 +112,8 @@ def same_records(case):
 def nothing_committed_early(case):
     """Whatever a commit counts as finished had been done before the coordinator took the commit."""
     for partition, commits in sorted(case.commits.items()):
-        offsets = sorted(case.facts.log.get(partition, ()))
+        log = case.facts.log.get(partition, set())  # none: the partition never had a record
+        offsets = sorted(log)
         checked = set()  # the first commit that has an offset is the strictest
         below = 0
         for commit in commits:
@@ -121,7 +122,7 @@ def nothing_committed_early(case):
                 has.append(offsets[below])
                 below += 1
             for offset in has:
-                if offset not in checked and offset in case.facts.log[partition]:
+                if offset not in checked and offset in log:
                     checked.add(offset)
                     yield from early(case, commit, offset)
 
