@@ -154,7 +154,8 @@ config::Config Play::config(const std::string& member) const {
       {"topic.metadata.refresh.interval.ms", setting("1000")},
       {"partition.assignment.strategy", setting(story_.cooperative ? "cooperative-sticky" : "range")}};
   if (story_.static_ids) config.kafka["group.instance.id"] = setting(member);
-  config.topics = {story_.pattern ? "^" + facts_.source() : facts_.source()};
+  const std::string letters = story_.dead_letters ? "(-dlt)?" : "";
+  config.topics = {story_.pattern ? "^" + facts_.source() + letters + "$" : facts_.source()};
   config.consumers = story_.consumers;
   config.lanes.order = story_.bug == Bug::order_is_ignored ? config::Order::none : story_.order;
   config.lanes.workers = story_.workers + (story_.bug == Bug::more_workers_than_allowed ? 2 : 0);
