@@ -94,6 +94,22 @@ TEST_CASE("records that fail in a drain are suspects for the next owner, unless 
   CHECK(commit->metadata == (out ? "" : "failed=0,1,1 "));
 }
 
+TEST_CASE("suspects that an outage makes fail in a drain stay suspects") {
+  const bool refused = GENERATE(false, true);
+  SuspectsLane test;
+  test.partition.add_run(7, 10);
+  test.begin(7, "failed=0 ");
+  REQUIRE(test.until_started({7, 8, 9}));
+  if (!refused) test.fail_always({8, 9});
+  REQUIRE(test.until([&] { return refused || !test.downstream.closed(); }));
+  test.lane->begin_drain(test.now, test.now + seconds(20));
+  if (refused) test.handler.answer_done({8, 9});
+  test.handler.answer(7, refused ? Outcome::unavailable("HTTP 503") : Outcome::retry("HTTP 500"));
+  REQUIRE(test.until_drained());
+  const auto commit = test.lane->commit_candidate();
+  CHECK((!commit || commit->metadata.starts_with("failed=0")));
+}
+
 TEST_CASE("records that only an outage left behind are no suspects: they show the outage again") {
   Offsets unlucky{1, 3, 5, 7};
   kafka::CommittedOffset commit;

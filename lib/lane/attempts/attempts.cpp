@@ -136,9 +136,11 @@ delivery::Blame::Step Attempts::judge(handler::Item& item, const handler::Outcom
 void Attempts::fail_in_drain(handler::Item item, const handler::Outcome& outcome, Duration took,
                              TimePoint now) {
   using handler::Cause;
-  const bool judged = outcome.verdict != handler::Verdict::reject && outcome.cause != Cause::withheld &&
-                      outcome.cause != Cause::throttled;
-  if (item.route() != handler::Route::work || !judged) return;
+  // What is not seen stays a suspect; of several records in one call, the call speaks against one.
+  if (item.suspect || outcome.same_call || item.route() != handler::Route::work) return;
+  if (outcome.verdict == handler::Verdict::reject || outcome.cause == Cause::withheld ||
+      outcome.cause == Cause::throttled)
+    return;
   note_failure(item, outcome);
   (void)judge(item, outcome, took, now);
   failed_in_drain_.emplace_back(item.sequence, std::move(item.failures->blame));
