@@ -208,7 +208,7 @@ void Lane::resume(TimePoint now) {
   if (!state_.resume(now)) return;
   source_->resume(position_.resumes_at(source_->log_bounds()));
   holds_.show();
-  pause_.resumed(now);
+  if (state_.may_take()) pause_.resumed(now);
   if (state_.held_by_itself()) id_.log("lane resumed", ledger_.committable());
 }
 

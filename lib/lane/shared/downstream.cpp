@@ -26,7 +26,8 @@ Duration usual_at_most(const Histogram::Snapshot& times, const Histogram::Snapsh
   std::uint64_t longer = 0;
   for (auto bucket = Histogram::buckets; bucket-- > 0;) {
     longer += times.counts[bucket] - before.counts[bucket];
-    if (longer * enough_calls > all) return Histogram::upper_bound(bucket);
+    if (longer * enough_calls <= all) continue;
+    return bucket < Histogram::bounded_buckets ? Histogram::upper_bound(bucket) : Duration::max() / 2;
   }
   return {};
 }

@@ -266,6 +266,16 @@ TEST_CASE("how long calls take as a rule decides which failure took long, and on
   CHECK(downstream.closed() != slow);
 }
 
+TEST_CASE("a failure is not left out because calls take longer than the longest that is measured") {
+  Downstream downstream("shop", sensitive());
+  auto now = opening;
+  for (int i = 0; i < 64; ++i) REQUIRE(downstream.all_worked(1, 1, seconds(500), now));
+  now += seconds(300);
+  REQUIRE(downstream.all_worked(1, 1, milliseconds(5), now));
+  downstream.failed({.record = 1, .took = seconds(300), .reason = no_database}, now);
+  CHECK_FALSE(downstream.closed());
+}
+
 TEST_CASE("quick failures are no outage while more other tasks run, for 1.5 seconds") {
   Downstream downstream("shop", {{.failures = 5}});
   const int who = 0;
