@@ -158,6 +158,25 @@ TEST_CASE("concurrency limit: hardly any calls teach nothing, however long one l
   CHECK(limit.limit() == 2);
 }
 
+TEST_CASE("concurrency limit: aimd goes up by one at first, and down by a tenth if a few calls time out") {
+  ConcurrencyLimit limit(LimitKind::aimd, {20, 1000});
+  auto now = TimePoint{} + seconds(1);
+  const auto change_after = [&](bool some_fail) {
+    std::optional<LimitChange> change;
+    for (int i = 0; i < 10000 && !change; ++i) {
+      const bool fails = some_fail && i % 20 == 0;
+      change = limit.ended(
+          {.worked = !fails, .latency = milliseconds(50), .timeouts = fails, .in_flight = limit.limit()},
+          now += milliseconds(5));
+    }
+    REQUIRE(change);
+    return *change;
+  };
+  const auto before = limit.limit();
+  for (std::uint32_t ups = 1; ups <= 8; ++ups) CHECK(change_after(false).to == before + ups);
+  CHECK(change_after(true).to == (before + 8) * 9 / 10);
+}
+
 TEST_CASE("concurrency limit: a rare failure changes nothing") {
   ConcurrencyLimit limit(LimitKind::aimd, {50, 100});
   auto now = TimePoint{} + seconds(1);

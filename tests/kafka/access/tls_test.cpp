@@ -22,6 +22,7 @@
 #include "kafka/access/certificate.h"
 #include "kafka/access/tls_trouble.h"
 #include "kafka/admin/directory.h"
+#include "kafka/client/client_support.h"
 #include "kafka/group/consumer.h"
 #include "kafka/produce/producer.h"
 
@@ -93,6 +94,8 @@ class TlsListener {
   std::string address() const { return listener_.address(); }
   /// Requests of Kafka that came through.
   int requests() const { return requests_; }
+  /// Connections that came to no agreement about TLS.
+  int refused() const { return refused_; }
 
  private:
   using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
@@ -109,13 +112,15 @@ class TlsListener {
   void serve(int socket) {
     const std::unique_ptr<SSL, decltype(&SSL_free)> tls(SSL_new(context_.get()), SSL_free);
     SSL_set_fd(tls.get(), socket);
-    if (SSL_accept(tls.get()) != 1 || !listener_.wait_for(socket)) return;
+    if (SSL_accept(tls.get()) != 1) return (void)++refused_;
+    if (!listener_.wait_for(socket)) return;
     char byte = 0;
     if (SSL_read(tls.get(), &byte, 1) == 1) ++requests_;
   }
 
   const Context context_;
   std::atomic<int> requests_{0};
+  std::atomic<int> refused_{0};
   Listener listener_;
 };
 
@@ -216,6 +221,36 @@ TEST_CASE("a broker that speaks only TLS 1.1 or 1.0 gets no request, also if the
     } else {
       said_of(settings, "alert protocol version");
       CHECK(broker.requests() == 0);
+    }
+  }
+}
+
+TEST_CASE("a token server that speaks only TLS 1.1 or 1.0 gets no request") {
+  if (linked_client().version < 0x020f00ff) return;  // cannot be told the authority of the token server
+  const auto certificate = Certificate::rsa();
+  for (const int version : {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION}) {
+    const TlsListener server(certificate, {}, false, version);
+    auto settings = client_of("127.0.0.1:9", "sasl_plaintext");
+    const auto set = [&](const char* key, std::string value) {
+      settings[key] = {std::move(value), "", false};
+    };
+    set("sasl.mechanisms", "OAUTHBEARER");
+    set("sasl.oauthbearer.method", "oidc");
+    set("sasl.oauthbearer.client.id", "laneway");
+    set("sasl.oauthbearer.client.secret", "secret");
+    set("sasl.oauthbearer.token.endpoint.url", "https://" + server.address() + "/token");
+    set("https.ca.pem", certificate.pem());
+    const auto directory = Directory::open(settings);
+    REQUIRE(directory);
+    const auto asked = [&] {
+      (void)(*directory)->topics({"orders"}, milliseconds(300));
+      return server.requests() > 0;
+    };
+    if (version == TLS1_2_VERSION) {
+      CHECK(eventually(asked));
+    } else {
+      REQUIRE(eventually([&] { return asked() || server.refused() > 0; }));
+      CHECK(server.requests() == 0);
     }
   }
 }
