@@ -24,6 +24,17 @@ std::int64_t learn_fast_records(TestLane& test) {
   return done;
 }
 
+/// The lane is held, and pauses after a second; six of 20 records are fetched.
+void hold_with_fetched_records(TestLane& test) {
+  test.context.lanes.workers = 1;
+  test.context.lanes.queue = 2;
+  test.context.lanes.pause_after = seconds(1);
+  test.partition.add_run(0, 20);
+  test.partition.fetched_up_to = 6;
+  test.begin();
+  test.work();
+}
+
 }  // namespace
 
 TEST_CASE("what the pool rejects is kept in order, and the lane is held") {
@@ -84,13 +95,7 @@ TEST_CASE(
     "a hold that lasts becomes a pause, and room ends it by a seek to the last record, by which its log is "
     "known") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
-  test.context.lanes.pause_after = seconds(1);
-  test.partition.add_run(0, 20);
-  test.partition.fetched_up_to = 6;
-  test.begin();
-  test.work();
+  hold_with_fetched_records(test);
   test.pass(milliseconds(999));
   CHECK(test.lane->state() == State::held);
   CHECK(test.partition.calls.empty());
@@ -110,13 +115,7 @@ TEST_CASE(
 TEST_CASE(
     "a hold that ends while the lane takes the fetched records before a pause is followed by no pause") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
-  test.context.lanes.pause_after = seconds(1);
-  test.partition.add_run(0, 20);
-  test.partition.fetched_up_to = 6;
-  test.begin();
-  test.work();
+  hold_with_fetched_records(test);
   REQUIRE(test.lane->state() == State::held);
   test.partition.on_pop = [&] {
     test.handler.open();
