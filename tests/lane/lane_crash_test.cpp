@@ -35,6 +35,21 @@ struct WatchedLane : TestLane {
   DeadLetterTopic topic;
 };
 
+/// Of one process, with two records each.
+struct TwoCarefulLanes {
+  TwoCarefulLanes() {
+    for (auto* lane : {&one, &other}) {
+      lane->context.careful_turn = &turn;
+      lane->partition.add_run(0, 2);
+      lane->begin(0, "lives=2 ");
+    }
+  }
+
+  CarefulTurn turn;
+  WatchedLane one;
+  WatchedLane other;
+};
+
 }  // namespace
 
 TEST_CASE("a lane says at once that a life has begun, and at its end that it ended") {
@@ -245,15 +260,11 @@ TEST_CASE("a careful lane that drains gives back what it has not begun, and what
 }
 
 TEST_CASE("of two careful lanes one has a record at work") {
-  CarefulTurn turn;
-  WatchedLane one;
-  WatchedLane other;
-  for (auto* test : {&one, &other}) {
-    test->context.careful_turn = &turn;
-    test->partition.add_run(0, 2);
-    test->begin(0, "lives=2 ");
-    test->serve_commits();
-  }
+  TwoCarefulLanes lanes;
+  auto& one = lanes.one;
+  auto& other = lanes.other;
+  one.serve_commits();
+  other.serve_commits();
   REQUIRE(one.until_started({0}));
   CHECK(other.handler.started().empty());
   other.pass(milliseconds(50));
@@ -265,14 +276,9 @@ TEST_CASE("of two careful lanes one has a record at work") {
 }
 
 TEST_CASE("a careful lane that drains before its record has begun leaves its turn to the other lanes") {
-  CarefulTurn turn;
-  WatchedLane one;
-  WatchedLane other;
-  for (auto* test : {&one, &other}) {
-    test->context.careful_turn = &turn;
-    test->partition.add_run(0, 2);
-    test->begin(0, "lives=2 ");
-  }
+  TwoCarefulLanes lanes;
+  auto& one = lanes.one;
+  auto& other = lanes.other;
   one.work();
   REQUIRE(one.lane->wants_commit());
   other.work();
